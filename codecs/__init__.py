@@ -1,0 +1,1 @@
+"""Codecs: what happens inside one chunk."""

@@ -1,0 +1,227 @@
+"""Parameters of the CCSDS-123 codec: frozen, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self
+
+from gangsaw.codecs.core.errors import BadParams
+
+MAX_EXTENT = 1 << 16  # rows, columns and bands are 16-bit fields of the header
+LOCAL_SUMS = ("wide_neighbor", "narrow_neighbor", "wide_column", "narrow_column")  # codes 0..3
+
+
+@dataclass(frozen=True)
+class Image:
+    """What a header says of the image itself (CCSDS 123.0-B-2, 5.3.2.2).
+
+    Attributes
+    ----------
+    n_bands, n_rows, n_columns : NZ, NY, NX, each in 1..65536
+    bit_depth : D, 2..32 bits
+    signed : whether samples are two's complement
+    """
+
+    n_bands: int
+    n_rows: int
+    n_columns: int
+    bit_depth: int
+    signed: bool
+
+    def __post_init__(self) -> None:
+        """Check every extent against the 16-bit fields of the header."""
+        for name in ("n_bands", "n_rows", "n_columns"):
+            _require(name, getattr(self, name), 1, MAX_EXTENT)
+        _require("bit_depth", self.bit_depth, 2, 32)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(z, y, x)."""
+        return self.n_bands, self.n_rows, self.n_columns
+
+    @property
+    def lowest(self) -> int:
+        """s_min."""
+        return -(1 << (self.bit_depth - 1)) if self.signed else 0
+
+    @property
+    def highest(self) -> int:
+        """s_max."""
+        return self.lowest + (1 << self.bit_depth) - 1
+
+    @property
+    def middle(self) -> int:
+        """s_mid."""
+        return 0 if self.signed else 1 << (self.bit_depth - 1)
+
+
+@dataclass(frozen=True)
+class SupplementaryTable:
+    """A supplementary information table (123.0-B-2, 5.3.2.3), kept as it stands in the header.
+
+    Attributes
+    ----------
+    data : the whole table, its two or more leading header bytes included
+    """
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Params:
+    """All choices of a CCSDS-123 encoder; the image's own properties are in `Image`.
+
+    Attributes
+    ----------
+    block : extent (z, y, x) of a block in samples; 0 is the whole chunk
+    axes : what the last axes of the array are, in order: a permutation of "zyx"
+    bit_depth : D in bits; 0 is the width of the array's dtype
+    prediction_bands : P
+    mode : prediction mode
+    local_sum : local sum type
+    register_size : R in bits; 0 is the smallest conforming one, max(32, D + Omega + 2)
+    weight_resolution : Omega
+    weight_interval : t_inc, a power of two
+    weight_min, weight_max : v_min, v_max
+    init_weights : custom weights Lambda, one tuple per band, or None for the default ones
+    init_weight_bits : Q; 0 with default weights
+    init_weights_in_header : whether the custom weights stand in the header
+    order : encoding order
+    interleave_depth : M of the order "bi"; 0 is all bands (BIP)
+    coder : entropy coder
+    word_bytes : B, the output word size in bytes
+    unary_limit : U_max
+    rescale : gamma*, the rescaling counter size
+    initial_count : gamma_0, the initial count exponent
+    accumulator_init : K, or one constant k'' per band
+    samples_per_block : J of the block-adaptive coder
+    reference_interval : r of the block-adaptive coder
+    restricted : the restricted code option set (D <= 4)
+    user_data : the header's user byte
+    supplementary : supplementary information tables
+    """
+
+    block: tuple[int, int, int] = (0, 128, 128)
+    axes: str = "zyx"
+    bit_depth: int = 0
+    prediction_bands: int = 3
+    mode: Literal["full", "reduced"] = "reduced"
+    local_sum: str = "wide_column"
+    register_size: int = 0
+    weight_resolution: int = 13
+    weight_interval: int = 64
+    weight_min: int = -1
+    weight_max: int = 3
+    init_weights: tuple[tuple[int, ...], ...] | None = None
+    init_weight_bits: int = 0
+    init_weights_in_header: bool = True
+    order: Literal["bsq", "bi"] = "bsq"
+    interleave_depth: int = 0
+    coder: Literal["sample", "block"] = "sample"
+    word_bytes: int = 1
+    unary_limit: int = 18
+    rescale: int = 6
+    initial_count: int = 1
+    accumulator_init: int | tuple[int, ...] = 3
+    samples_per_block: int = 16
+    reference_interval: int = 256
+    restricted: bool = False
+    user_data: int = 0
+    supplementary: tuple[SupplementaryTable, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check each parameter against its legal range."""
+        _check_block(self)
+        _check_predictor(self)
+        _check_coder(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON configuration: only what differs from the defaults is needed, all is written."""
+        out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        out["block"] = list(self.block)
+        out["supplementary"] = [table.data.hex() for table in self.supplementary]
+        if self.init_weights is not None:
+            out["init_weights"] = [list(band) for band in self.init_weights]
+        if isinstance(self.accumulator_init, tuple):
+            out["accumulator_init"] = list(self.accumulator_init)
+        return out
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
+        known = {f.name for f in fields(cls)}
+        if unknown := sorted(set(data) - known):
+            names = ", ".join(sorted(known))
+            raise BadParams(f"unknown parameter {unknown[0]!r}; known are {names}")
+        values = dict(data)
+        try:
+            for name in ("block", "accumulator_init"):
+                if isinstance(values.get(name), list):
+                    values[name] = tuple(values[name])
+            if values.get("init_weights") is not None:
+                values["init_weights"] = tuple(tuple(band) for band in values["init_weights"])
+            values["supplementary"] = tuple(
+                SupplementaryTable(bytes.fromhex(t)) for t in values.get("supplementary", ())
+            )
+        except (TypeError, ValueError) as error:
+            raise BadParams(f"malformed configuration: {error}") from None
+        return cls(**values)
+
+
+def _require(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise BadParams(f"{name} must be in {low}..{high}, got {value!r}")
+
+
+def _choice(name: str, value: object, choices: tuple[object, ...]) -> None:
+    if value not in choices:
+        raise BadParams(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
+
+
+def _check_block(p: Params) -> None:
+    if not isinstance(p.block, tuple) or len(p.block) != 3:
+        raise BadParams(f"block must be three extents (z, y, x), got {p.block!r}")
+    for axis, extent in zip("zyx", p.block, strict=True):
+        _require(f"block {axis}", extent, 0, MAX_EXTENT)
+    if sorted(p.axes) != ["x", "y", "z"]:
+        raise BadParams(f"axes must be a permutation of 'zyx', got {p.axes!r}")
+    if p.bit_depth != 0:
+        _require("bit_depth", p.bit_depth, 2, 32)
+
+
+def _check_predictor(p: Params) -> None:
+    _require("prediction_bands", p.prediction_bands, 0, 15)
+    _choice("mode", p.mode, ("full", "reduced"))
+    _choice("local_sum", p.local_sum, LOCAL_SUMS)
+    if p.register_size != 0:
+        _require("register_size", p.register_size, 32, 64)
+    _require("weight_resolution", p.weight_resolution, 4, 19)
+    _choice("weight_interval", p.weight_interval, tuple(1 << i for i in range(4, 12)))
+    _require("weight_min", p.weight_min, -6, 9)
+    _require("weight_max", p.weight_max, p.weight_min, 9)
+    if p.init_weights is None:
+        _require("init_weight_bits without init_weights", p.init_weight_bits, 0, 0)
+        return
+    _require("init_weight_bits", p.init_weight_bits, 3, p.weight_resolution + 3)
+    bound = 1 << (p.init_weight_bits - 1)
+    for band in p.init_weights:
+        for weight in band:
+            _require("init_weights", weight, -bound, bound - 1)
+
+
+def _check_coder(p: Params) -> None:
+    _choice("order", p.order, ("bsq", "bi"))
+    _require("interleave_depth", p.interleave_depth, 0, MAX_EXTENT)
+    _choice("coder", p.coder, ("sample", "block"))
+    _require("word_bytes", p.word_bytes, 1, 8)
+    _require("unary_limit", p.unary_limit, 8, 32)
+    _require("initial_count", p.initial_count, 1, 8)
+    _require("rescale", p.rescale, max(4, p.initial_count + 1), 11)
+    table = p.accumulator_init
+    for constant in table if isinstance(table, tuple) else (table,):
+        _require("accumulator_init", constant, 0, 14)
+    _choice("samples_per_block", p.samples_per_block, (8, 16, 32, 64))
+    _require("reference_interval", p.reference_interval, 1, 4096)
+    _require("user_data", p.user_data, 0, 255)
+    if len(p.supplementary) > 15:
+        raise BadParams(f"supplementary: at most 15 tables, got {len(p.supplementary)}")

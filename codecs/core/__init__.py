@@ -1,0 +1,1 @@
+"""What all codecs share; knows no codec."""
