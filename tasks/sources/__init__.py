@@ -1,0 +1,1 @@
+"""What jobs read: one file per source format, behind the protocol of base.py."""

@@ -1,0 +1,107 @@
+"""What a job reads: a source is a frozen, picklable description; its bytes are opened on the worker.
+
+A source file format is one class for `Source` and one for `SourceArray`. Both are frozen
+dataclasses. A `SourceArray` travels with every batch, so it holds what is needed to open and read
+(path, offset, shape, dtype), never data; files are opened at the first `read` in a process and kept
+in a cache of that module, keyed by the description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Region = tuple[slice, ...]  # one slice per axis, 0 <= start < stop <= extent, step 1
+
+
+@runtime_checkable
+class SourceArray(Protocol):
+    """One array of a source, read region by region."""
+
+    @property
+    def name(self) -> str:
+        """Name of the variable, and of the array in the target; no "/" in it."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extent of each axis in samples."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the samples as stored (CF scale and offset are not applied), byte order included."""
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Name of each axis, such as ("band", "y", "x")."""
+
+    @property
+    def chunks(self) -> tuple[int, ...] | None:
+        """Extent of the pieces that the source must read whole; None where any region is cheap.
+
+        The memory promise counts every such piece that a region touches.
+        """
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """JSON attributes of the target array (units, scale_factor, add_offset, ...)."""
+
+    @property
+    def fill_value(self) -> Any:
+        """Fill value of the target array in units of `dtype`; None is zero."""
+
+    def read(self, region: Region) -> NDArray[Any]:
+        """Return the samples of the region, of `dtype` and the region's shape.
+
+        Safe to call from several threads at once. Bytes that are not there (a truncated file)
+        raise CorruptChunk, what cannot be opened raises OSError.
+        """
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A small array that is copied whole into the target, such as wavelengths.
+
+    Attributes
+    ----------
+    name : its name in the target
+    dims : one name per axis of `values`
+    values : numbers as stored (CF-encoded times stay numbers); text belongs into attributes
+    attrs : JSON attributes
+    """
+
+    name: str
+    dims: tuple[str, ...]
+    values: NDArray[Any] = field(compare=False)
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A file or store that a job reads: its arrays, coordinates and attributes."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it: the path or address that the user gave."""
+
+    @property
+    def arrays(self) -> tuple[SourceArray, ...]:
+        """The arrays that are cut into chunks; at least one."""
+
+    @property
+    def coords(self) -> tuple[Coordinate, ...]:
+        """Coordinates; their names differ from those of the arrays."""
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """JSON attributes of the target group."""
+
+    def identity(self) -> str:
+        """What tells this content from another: resume refuses a source whose identity changed.
+
+        For a file its absolute path, bytes and modification time; for a store its address and
+        metadata.
+        """
