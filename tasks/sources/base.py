@@ -1,4 +1,4 @@
-"""What a job reads: a source is a frozen, picklable description; its bytes are opened on the worker.
+"""What a job reads: a source is a frozen, picklable description, opened on the worker.
 
 A source file format is one class for `Source` and one for `SourceArray`. Both are frozen
 dataclasses. A `SourceArray` travels with every batch, so it holds what is needed to open and read
