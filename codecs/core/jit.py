@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from gangsaw.codecs.core.cache import enable_cache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def jit(function: F) -> F:
     """Compile on first use, cached on disk, with the GIL released."""
-    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)(
-        function
-    )
+    compiled: F = numba.njit(nogil=True, error_model="numpy", boundscheck=False)(function)
+    enable_cache(compiled, function)
     return compiled

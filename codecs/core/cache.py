@@ -1,0 +1,83 @@
+"""Where compiled kernels are kept: a place that a read-only or shared installation has too.
+
+Numba would put them beside the source or raise at import where it cannot. It also looks only at
+the source file of the kernel itself: a kernel that inlines a changed function of another file would
+be loaded stale. So the folder's name carries a hash of all sources that a kernel may draw on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+CORE = Path(__file__).parent
+# What reading or writing a damaged, full or vanished cache raises: it may cost time, never a run.
+LOST_CACHE = (OSError, EOFError, pickle.PickleError, AttributeError, ValueError, IndexError)
+_decorating = threading.Lock()
+
+
+def enable_cache(compiled: Any, function: Callable[..., Any]) -> None:
+    """Keep what is compiled for `function` on disk; where nothing is writable, do without."""
+    with _decorating, _cache_dir(str(cache_folder(Path(function.__code__.co_filename)))):
+        try:
+            compiled.enable_caching()
+        except (RuntimeError, OSError):  # "no locator available": no folder can be written
+            return
+    _forgive(compiled)
+
+
+def cache_folder(source: Path) -> Path:
+    """Return the folder for kernels of the file `source`; it lies under NUMBA_CACHE_DIR if set."""
+    base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else _user_cache() / "numba"
+    return base / f"gangsaw-{_fingerprint(source.parent)}"
+
+
+@contextmanager
+def _cache_dir(folder: str) -> Iterator[None]:
+    """Set Numba's folder while a function is decorated; the user's own functions keep theirs."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = folder
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@lru_cache
+def _fingerprint(folder: Path) -> str:
+    """Hash the sources of `core` and of the kernel's own folder."""
+    digest = hashlib.sha256()
+    for parent in sorted({CORE, folder}):
+        for source in sorted(parent.glob("*.py")):
+            digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _user_cache() -> Path:
+    """Return this user's cache folder for Gangsaw by the conventions of the platform."""
+    with suppress(RuntimeError):  # no home at all
+        if sys.platform == "win32":
+            default = Path.home() / "AppData/Local"
+            return Path(os.environ.get("LOCALAPPDATA") or default) / "gangsaw"
+        if sys.platform == "darwin":
+            return Path.home() / "Library/Caches/gangsaw"
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gangsaw"
+    return Path(os.devnull)  # cannot be a folder: Numba goes on to its other places
+
+
+def _forgive(compiled: Any) -> None:
+    """Let Numba's own guard against input/output errors, made for Windows, hold everywhere."""
+    guard = "_guard_against_spurious_io_errors"
+    cache = getattr(compiled, "_cache", None)
+    if hasattr(cache, guard):
+        setattr(cache, guard, lambda: suppress(*LOST_CACHE))

@@ -1,0 +1,237 @@
+"""The frame: pack blocks into the bytes of a chunk, and parse them. See SPEC.md.
+
+This is the only parser of untrusted bytes outside the codecs' own streams. Nothing is allocated
+by a number from the bytes: `Layout` holds what the metadata implies, and the bytes must agree.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+import google_crc32c
+import numpy as np
+import numpy.typing as npt
+from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
+
+MAGIC = b"GSAW"
+VERSION = 1
+PRELUDE = struct.Struct("<4sBBHI")  # then its checksum; the same in all versions
+LANES = struct.Struct("<IB3x")  # then the index checksum
+CHECKSUM = struct.Struct("<I")
+HEADER_BYTES = PRELUDE.size + LANES.size + 2 * CHECKSUM.size
+MAX_BLOCK_BYTES = (1 << 32) - 1  # a length is 32 bits
+
+Bytes: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What array metadata and codec parameters imply for the frame of one chunk.
+
+    Attributes
+    ----------
+    codec_id, codec_version : from the codec's SPEC.md
+    n_blocks : blocks in the chunk
+    n_lanes : lanes per block, 0 for a codec without lanes
+    lane_bytes : bytes per lane length in the index, 0 without lanes
+    """
+
+    codec_id: int
+    codec_version: int
+    n_blocks: int
+    n_lanes: int = 0
+    lane_bytes: int = 0
+
+    @property
+    def index_size(self) -> int:
+        """Bytes of header and index."""
+        return HEADER_BYTES + self.n_blocks * (8 + self.n_lanes * self.lane_bytes)
+
+
+def lane_bytes(max_bits: int) -> int:
+    """Bytes per lane length where no lane is longer than `max_bits`."""
+    return max(1, (max_bits.bit_length() + 7) // 8)
+
+
+@dataclass(frozen=True)
+class Index:
+    """A verified block index.
+
+    Attributes
+    ----------
+    lengths : (n_blocks,) int64, bytes of each block
+    checksums : (n_blocks,) uint32, CRC-32C of each block
+    lane_bits : (n_blocks, n_lanes) int64, bits of each lane, or None without lanes
+    offsets : (n_blocks + 1,) int64, byte offsets of the blocks in the chunk
+    """
+
+    lengths: npt.NDArray[np.int64]
+    checksums: npt.NDArray[np.uint32]
+    lane_bits: npt.NDArray[np.int64] | None
+    offsets: npt.NDArray[np.int64]
+
+
+def pack(blocks: Blocks, layout: Layout) -> bytes:
+    """Return the frame that holds `blocks`.
+
+    Raises
+    ------
+    BadParams : a block is longer than 4 GiB
+    """
+    if blocks.lengths.size and int(blocks.lengths.max()) > MAX_BLOCK_BYTES:
+        raise BadParams("an encoded block exceeds 4 GiB; choose a smaller block")
+    ends = blocks.offsets
+    parts = [blocks.payload[a:b] for a, b in pairwise(ends)]
+    index = [
+        blocks.lengths.astype("<u4").tobytes(),
+        np.array([google_crc32c.value(part) for part in parts], "<u4").tobytes(),
+        _pack_lanes(blocks, layout),
+    ]
+    return b"".join([_header(layout, b"".join(index)), *index, blocks.payload.data])
+
+
+def parse_index(prefix: Bytes, layout: Layout) -> Index:
+    """Verify header and index at the start of `prefix`.
+
+    Parameters
+    ----------
+    prefix : the first `layout.index_size` bytes of a chunk, or more
+
+    Raises
+    ------
+    CorruptChunk : the bytes are damaged, too few, or not what the metadata implies
+    NewerFormat : they are of a later version
+    """
+    data = bytes(memoryview(prefix)[: layout.index_size])
+    _check_prelude(data, layout)
+    _check_lanes(data, layout)
+    return _read_index(data, layout)
+
+
+def unpack(data: Bytes, layout: Layout) -> Blocks:
+    """Verify a whole chunk, block checksums included, and return its blocks.
+
+    Raises
+    ------
+    CorruptChunk : the bytes are damaged, too few or too many, or not what the metadata implies
+    NewerFormat : they are of a later version
+    """
+    index = parse_index(data, layout)
+    if len(data) != index.offsets[-1]:
+        raise CorruptChunk(f"the index says {index.offsets[-1]} bytes, there are {len(data)}")
+    payload = np.frombuffer(data, np.uint8, offset=layout.index_size)
+    return take(index, range(layout.n_blocks), payload)
+
+
+def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Blocks:
+    """Verify some blocks, lying back to back in `payload`, by length and checksum.
+
+    Raises
+    ------
+    CorruptChunk : the payload is too short or a checksum is wrong; names the block
+    """
+    which = np.asarray(chosen, np.int64)
+    data = np.frombuffer(payload, np.uint8)
+    lanes = None if index.lane_bits is None else index.lane_bits[which]
+    blocks = Blocks(data, index.lengths[which], lanes)
+    for i, start in zip(which, blocks.offsets, strict=False):
+        part = data[start : start + index.lengths[i]]
+        if part.size != index.lengths[i]:
+            raise CorruptChunk(
+                f"the index says {index.lengths[i]} bytes, there are {part.size}", block=int(i)
+            )
+        if google_crc32c.value(part) != index.checksums[i]:
+            raise CorruptChunk("the checksum of its bytes is wrong", block=int(i))
+    return blocks
+
+
+def _pack_lanes(blocks: Blocks, layout: Layout) -> bytes:
+    if blocks.lane_bits is None:
+        assert layout.n_lanes == 0
+        return b""
+    assert blocks.lane_bits.shape == (layout.n_blocks, layout.n_lanes)
+    wide = blocks.lane_bits.astype("<u8", order="C")
+    octets = wide.view(np.uint8).reshape(layout.n_blocks, layout.n_lanes, 8)
+    assert not octets[..., layout.lane_bytes :].any(), "a lane is longer than its codec promised"
+    return octets[..., : layout.lane_bytes].tobytes()
+
+
+def _header(layout: Layout, index: bytes) -> bytes:
+    assert 1 <= layout.codec_version <= 255
+    prelude = PRELUDE.pack(MAGIC, VERSION, layout.codec_version, layout.codec_id, layout.n_blocks)
+    prelude += CHECKSUM.pack(google_crc32c.value(prelude))
+    head = prelude + LANES.pack(layout.n_lanes, layout.lane_bytes)
+    return head + CHECKSUM.pack(google_crc32c.extend(google_crc32c.value(head), index))
+
+
+def _check_prelude(data: bytes, layout: Layout) -> None:
+    """SPEC.md, checks 1 to 3."""
+    size = PRELUDE.size
+    if len(data) < size + CHECKSUM.size:
+        raise CorruptChunk(f"{len(data)} bytes are too few for a header")
+    magic, version, codec_version, codec_id, n_blocks = PRELUDE.unpack_from(data)
+    if magic != MAGIC:
+        raise CorruptChunk("no Gangsaw frame: wrong magic")
+    if CHECKSUM.unpack_from(data, size)[0] != google_crc32c.value(data[:size]):
+        raise CorruptChunk("the checksum of the header is wrong")
+    if version > VERSION or codec_version > layout.codec_version:
+        raise NewerFormat(
+            f"chunk of format {version}, codec version {codec_version}: upgrade Gangsaw to read it"
+        )
+    _agree("format version", version, VERSION)
+    _agree("codec version", codec_version, layout.codec_version)
+    _agree("codec id", codec_id, layout.codec_id)
+    _agree("number of blocks", n_blocks, layout.n_blocks)
+
+
+def _check_lanes(data: bytes, layout: Layout) -> None:
+    """SPEC.md, checks 3 and 4."""
+    if len(data) < layout.index_size:
+        raise CorruptChunk(f"{len(data)} bytes are too few for an index of {layout.index_size}")
+    at = PRELUDE.size + CHECKSUM.size
+    expected = LANES.pack(layout.n_lanes, layout.lane_bytes)
+    if data[at : at + LANES.size] != expected:
+        n_lanes, width = LANES.unpack_from(data, at)
+        _agree("lanes and their width", (n_lanes, width), (layout.n_lanes, layout.lane_bytes))
+        raise CorruptChunk("reserved bytes of the header are not 0")
+    at += LANES.size
+    checksum = google_crc32c.extend(google_crc32c.value(data[:at]), data[HEADER_BYTES:])
+    if CHECKSUM.unpack_from(data, at)[0] != checksum:
+        raise CorruptChunk("the checksum of the index is wrong")
+
+
+def _agree(what: str, found: object, implied: object) -> None:
+    if found != implied:
+        raise CorruptChunk(f"{what} is {found}, the array's metadata implies {implied}")
+
+
+def _read_index(data: bytes, layout: Layout) -> Index:
+    """SPEC.md, check 5."""
+    n, at = layout.n_blocks, HEADER_BYTES
+    lengths = np.frombuffer(data, "<u4", n, at).astype(np.int64)
+    checksums = np.frombuffer(data, "<u4", n, at + 4 * n).astype(np.uint32)
+    lanes = _read_lanes(data[at + 8 * n :], layout, lengths) if layout.n_lanes else None
+    offsets = np.concatenate([[layout.index_size], layout.index_size + np.cumsum(lengths)])
+    return Index(lengths, checksums, lanes, offsets)
+
+
+def _read_lanes(
+    data: bytes, layout: Layout, lengths: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    shape = (layout.n_blocks, layout.n_lanes)
+    octets = np.zeros((*shape, 8), np.uint8)
+    packed = np.frombuffer(data, np.uint8).reshape(*shape, layout.lane_bytes)
+    octets[..., : layout.lane_bytes] = packed
+    lanes = octets.view("<u8")[..., 0]
+    room = 8 * lengths.astype(np.uint64)
+    # each alone first: their sum could wrap around 2^64
+    wrong = (lanes > room[:, None]).any(axis=1) | (lanes.sum(axis=1) > room)
+    if wrong.any():
+        block = int(np.argmax(wrong))
+        raise CorruptChunk("its lanes are longer than the block", block=block)
+    return lanes.astype(np.int64)

@@ -1,0 +1,133 @@
+"""How a chunk is cut into blocks, and which blocks a selection touches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gangsaw.codecs.core.errors import BadParams
+
+
+@dataclass(frozen=True)
+class BlockGrid:
+    """Tiles of one shape over a chunk, numbered in C order; those at the end may be smaller.
+
+    Attributes
+    ----------
+    chunk_shape : extents of the chunk, in samples
+    block_shape : extents of a block, in samples, each >= 1
+    """
+
+    chunk_shape: tuple[int, ...]
+    block_shape: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Check that the two shapes fit each other."""
+        if len(self.chunk_shape) != len(self.block_shape):
+            raise BadParams(
+                f"block {self.block_shape} and chunk {self.chunk_shape} differ in rank; "
+                "give one block extent for each axis"
+            )
+        if any(extent < 1 for extent in self.block_shape):
+            raise BadParams(f"block extents must be at least 1, got {self.block_shape}")
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """Number of blocks along each axis."""
+        return tuple(-(-n // b) for n, b in zip(self.chunk_shape, self.block_shape, strict=True))
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks; 0 when an extent of the chunk is 0."""
+        return math.prod(self.counts)
+
+    def slices(self, index: int) -> tuple[slice, ...]:
+        """Return where block `index` lies in the chunk."""
+        places = np.unravel_index(index, self.counts) if self.counts else ()
+        return tuple(
+            slice(int(i) * b, min((int(i) + 1) * b, n))
+            for i, b, n in zip(places, self.block_shape, self.chunk_shape, strict=True)
+        )
+
+    def touched(self, selection: Any) -> npt.NDArray[np.int64]:
+        """Return the blocks that `chunk[selection]` reads, exactly: (k,) int64, ascending.
+
+        Parameters
+        ----------
+        selection : anything NumPy indexes with: slices with steps, integers, integer or
+            boolean arrays, open meshes (np.ix_)
+
+        Raises
+        ------
+        IndexError : for an index outside the chunk
+        """
+        per_axis = _expand(selection, self.chunk_shape)
+        arrays = [axis for axis, part in enumerate(per_axis) if not isinstance(part, slice)]
+        picked = [
+            _block_numbers(per_axis[axis], self.chunk_shape[axis], self.block_shape[axis])
+            for axis in range(len(per_axis))
+        ]
+        pointwise = _pointwise([picked[axis] for axis in arrays])
+        mask = np.zeros(self.counts, bool)
+        if pointwise is None:
+            mask[np.ix_(*(np.unique(part) for part in picked))] = True
+        else:
+            _mark_points(mask, picked, arrays, pointwise)
+        return np.flatnonzero(mask).astype(np.int64)
+
+
+def _expand(selection: Any, shape: tuple[int, ...]) -> list[Any]:
+    """One slice or integer array per axis: masks become indices, missing axes full slices."""
+    parts: list[Any] = []
+    for part in selection if isinstance(selection, tuple) else (selection,):
+        if isinstance(part, slice) or part is Ellipsis:
+            parts.append(part)
+            continue
+        array = np.asarray(part)
+        parts.extend(np.nonzero(array) if array.dtype == bool else (array,))
+    missing = len(shape) - sum(part is not Ellipsis for part in parts)
+    if missing < 0:
+        raise IndexError(f"{len(parts)} indices for a chunk of {len(shape)} axes")
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
+    return parts[:at] + [slice(None)] * missing + parts[at + 1 :]
+
+
+def _block_numbers(part: Any, extent: int, block: int) -> npt.NDArray[np.int64]:
+    if isinstance(part, slice):
+        samples = np.arange(*part.indices(extent), dtype=np.int64)
+        return np.unique(samples // block)
+    samples = np.where(part < 0, part + extent, part).astype(np.int64)
+    if samples.size and (samples.min() < 0 or samples.max() >= extent):
+        raise IndexError(f"index outside a chunk axis of extent {extent}")
+    return samples // block
+
+
+def _pointwise(arrays: list[npt.NDArray[np.int64]]) -> tuple[int, ...] | None:
+    """Shape that index arrays share point by point, or None where their outer product is meant.
+
+    An open mesh stays unbroadcast: its outer product may be millions of times its size.
+    """
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    longer = [sum(extent > 1 for extent in array.shape) for array in arrays]
+    outer = sum(longer) == sum(extent > 1 for extent in shape) and max(longer, default=0) <= 1
+    return None if outer else shape
+
+
+def _mark_points(
+    mask: npt.NDArray[np.bool_],
+    picked: list[npt.NDArray[np.int64]],
+    arrays: list[int],
+    shape: tuple[int, ...],
+) -> None:
+    counts = tuple(mask.shape[axis] for axis in arrays)
+    points = [np.broadcast_to(picked[axis], shape) for axis in arrays]
+    flat = np.unique(np.ravel_multi_index(points, counts))
+    for point in zip(*np.unravel_index(flat, counts), strict=True):
+        place = list(picked)
+        for axis, value in zip(arrays, point, strict=True):
+            place[axis] = np.array([value])
+        mask[np.ix_(*place)] = True

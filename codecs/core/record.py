@@ -1,0 +1,109 @@
+"""The one recorder: every encode and decode reports here; dashboards and progress bars read it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Operation: TypeAlias = Literal["encode", "decode"]
+Key: TypeAlias = tuple[str, Operation, str]  # codec, operation, backend
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One encode or decode of one chunk, or of part of one.
+
+    Attributes
+    ----------
+    codec : the codec's Zarr name
+    operation, backend : what was done and where
+    raw_bytes, encoded_bytes : array bytes and frame or block bytes
+    seconds : wall clock
+    """
+
+    codec: str
+    operation: Operation
+    backend: str
+    raw_bytes: int
+    encoded_bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over the events of one key; `seconds` of threads that ran side by side add up."""
+
+    count: int = 0
+    raw_bytes: int = 0
+    encoded_bytes: int = 0
+    seconds: float = 0.0
+
+    def plus(self, event: Event) -> Totals:
+        """Return these totals with one more event."""
+        return Totals(
+            self.count + 1,
+            self.raw_bytes + event.raw_bytes,
+            self.encoded_bytes + event.encoded_bytes,
+            self.seconds + event.seconds,
+        )
+
+
+_lock = threading.Lock()
+_totals: dict[Key, Totals] = {}
+_listeners: list[Callable[[Event], object]] = []
+
+
+def record(event: Event) -> None:
+    """Add an event; thread-safe. A listener that raises is logged, never felt by the codec."""
+    key = (event.codec, event.operation, event.backend)
+    with _lock:
+        _totals[key] = _totals.get(key, Totals()).plus(event)
+        listeners = tuple(_listeners)
+    for listener in listeners:
+        try:
+            listener(event)
+        except Exception:
+            log.exception("a listener of the recorder failed")
+
+
+class Stopwatch:
+    """Times one operation from its making to its report."""
+
+    def __init__(self, codec: str, operation: Operation, backend: str) -> None:
+        self.key: Key = (codec, operation, backend)
+        self.start = time.perf_counter()
+
+    def report(self, raw_bytes: int, encoded_bytes: int) -> None:
+        """Record the event."""
+        seconds = time.perf_counter() - self.start
+        record(Event(*self.key, raw_bytes, encoded_bytes, seconds))
+
+
+def snapshot() -> dict[Key, Totals]:
+    """Return the totals since start or reset."""
+    with _lock:
+        return dict(_totals)
+
+
+def reset() -> None:
+    """Forget all totals; listeners stay."""
+    with _lock:
+        _totals.clear()
+
+
+def subscribe(listener: Callable[[Event], object]) -> Callable[[], None]:
+    """Call `listener` with each event, in the thread that did the work; return the way out."""
+    with _lock:
+        _listeners.append(listener)
+
+    def unsubscribe() -> None:
+        with _lock:
+            if listener in _listeners:
+                _listeners.remove(listener)
+
+    return unsubscribe
