@@ -21,6 +21,7 @@ from typing import Any
 import numba
 
 CORE = Path(__file__).parent
+SETTINGS: Any = numba.config  # its names come from the environment: no type checker knows them
 # What reading or writing a damaged, full or vanished cache raises: it may cost time, never a run.
 LOST_CACHE = (OSError, EOFError, pickle.PickleError, AttributeError, ValueError, IndexError)
 _decorating = threading.Lock()
@@ -38,19 +39,19 @@ def enable_cache(compiled: Any, function: Callable[..., Any]) -> None:
 
 def cache_folder(source: Path) -> Path:
     """Return the folder for kernels of the file `source`; it lies under NUMBA_CACHE_DIR if set."""
-    base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else _user_cache() / "numba"
+    base = Path(SETTINGS.CACHE_DIR) if SETTINGS.CACHE_DIR else _user_cache() / "numba"
     return base / f"gangsaw-{_fingerprint(source.parent)}"
 
 
 @contextmanager
 def _cache_dir(folder: str) -> Iterator[None]:
     """Set Numba's folder while a function is decorated; the user's own functions keep theirs."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = folder
+    before = SETTINGS.CACHE_DIR
+    SETTINGS.CACHE_DIR = folder
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        SETTINGS.CACHE_DIR = before
 
 
 @lru_cache

@@ -107,7 +107,7 @@ def parse_index(prefix: Bytes, layout: Layout) -> Index:
     CorruptChunk : the bytes are damaged, too few, or not what the metadata implies
     NewerFormat : they are of a later version
     """
-    data = bytes(memoryview(prefix)[: layout.index_size])
+    data = np.frombuffer(prefix, np.uint8)[: layout.index_size].tobytes()
     _check_prelude(data, layout)
     _check_lanes(data, layout)
     return _read_index(data, layout)

@@ -103,7 +103,8 @@ def _block_numbers(part: Any, extent: int, block: int) -> npt.NDArray[np.int64]:
     samples = np.where(part < 0, part + extent, part).astype(np.int64)
     if samples.size and (samples.min() < 0 or samples.max() >= extent):
         raise IndexError(f"index outside a chunk axis of extent {extent}")
-    return samples // block
+    numbers: npt.NDArray[np.int64] = samples // block
+    return numbers
 
 
 def _pointwise(arrays: list[npt.NDArray[np.int64]]) -> tuple[int, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from gangsaw.codecs.core.cache import enable_cache
@@ -13,6 +13,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def jit(function: F) -> F:
     """Compile on first use, cached on disk, with the GIL released."""
-    compiled: F = numba.njit(nogil=True, error_model="numpy", boundscheck=False)(function)
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False)(function)
     enable_cache(compiled, function)
-    return compiled
+    return cast(F, compiled)
