@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -115,8 +116,8 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     ) -> NDBuffer | None:
         read = _PartialRead(self, byte_getter, selection, spec)
         while read.wanted is not None:
-            wanted = [byte_getter.get_sync(host_prototype, _request(r)) for r in read.wanted]
-            read.advance(wanted)
+            get = partial(byte_getter.get_sync, prototype=host_prototype)
+            read.advance([get(byte_range=_request(wish)) for wish in read.wanted])
         return read.result
 
 

@@ -1,0 +1,47 @@
+"""Its Zarr face: what a codec needs beside its backend."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from gangsaw.codecs.core.block_codec import BlockCodec
+from gangsaw.codecs.core.chunk import ChunkCoder
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.frame import Layout, lane_bytes
+from gangsaw.codecs.core.grid import BlockGrid
+
+
+@dataclass(frozen=True)
+class Params:
+    """Block extents, one per axis, and a prefix that each block begins with."""
+
+    block: tuple[int, ...] = (4, 4)
+    prefix: str = "plain"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "block": list(self.block)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        return cls(**{**data, "block": tuple(data["block"])})
+
+
+@dataclass(frozen=True)
+class Plain(BlockCodec):
+    """Zarr codec test.plain."""
+
+    codec_name = "test.plain"
+    params_type = Params
+
+    def coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+        if dtype.kind not in "iufc":
+            raise BadParams(f"test.plain holds numbers, got {dtype}")
+        grid = BlockGrid(shape, self.params.block)
+        row = 8 * dtype.itemsize * int(np.prod(self.params.block[1:]))
+        layout = Layout(0xFFFF, 1, grid.n_blocks, self.params.block[0], lane_bytes(row))
+        return ChunkCoder(self.codec_name, __package__, self.params, grid, layout, np.asarray)
+
+    def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+        return 4 * int(np.prod(shape)) * dtype.itemsize

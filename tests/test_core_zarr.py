@@ -1,0 +1,190 @@
+"""BlockCodec under Zarr, with a second codec that is as plain as can be."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import zarr
+from counting_store import CountingStore
+from gangsaw.codecs.core import record
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from plain_codec.codec import Params, Plain
+from zarr.registry import register_codec
+from zarr.storage import LocalStore
+
+SHAPE, CHUNK = (24, 20), (12, 10)
+PIPELINES = ["BatchedCodecPipeline"]
+if tuple(map(int, zarr.__version__.split(".")[:2])) >= (3, 4):
+    PIPELINES.append("FusedCodecPipeline")
+SELECTIONS: dict[str, Any] = {
+    "slice": lambda z: z[3:5, 2:9],
+    "integer": lambda z: z[7],
+    "scalar": lambda z: z[7, 3],
+    "step": lambda z: z[1:23:9, ::7],
+    "ellipsis": lambda z: z[..., 4],
+    "empty": lambda z: z[5:5],
+    "oindex": lambda z: z.oindex[[3, 20], [0, 19]] if is_zarr(z) else z[np.ix_([3, 20], [0, 19])],
+    "vindex": lambda z: (z.vindex if is_zarr(z) else z)[[3, 20], [0, 19]],
+    "mask": lambda z: z[mask()],
+    "rows": lambda z: (z.oindex if is_zarr(z) else z)[np.arange(24) % 5 == 1],
+    "all": lambda z: z[:],
+}
+
+
+def is_zarr(array: Any) -> bool:
+    return isinstance(array, zarr.Array)
+
+
+def mask() -> npt.NDArray[np.bool_]:
+    marked = np.zeros(SHAPE, bool)
+    marked[[1, 22, 22], [2, 2, 18]] = True
+    return marked
+
+
+@pytest.fixture(params=PIPELINES)
+def pipeline(request: pytest.FixtureRequest) -> Iterator[str]:
+    register_codec("test.plain", Plain)
+    path = f"zarr.core.codec_pipeline.{request.param}"
+    with zarr.config.set({"codec_pipeline.path": path}):
+        yield request.param
+
+
+@pytest.fixture
+def data() -> npt.NDArray[np.int16]:
+    return np.arange(np.prod(SHAPE), dtype="i2").reshape(SHAPE) - 100
+
+
+def create(store: Any, data: npt.NDArray[Any], **options: Any) -> zarr.Array[Any]:
+    options = {"chunks": CHUNK, "compressors": None, "filters": None, **options}
+    options.setdefault("serializer", Plain(Params()))
+    array = zarr.create_array(store, shape=data.shape, dtype=data.dtype, **options)
+    array[...] = data
+    return array
+
+
+@pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS.keys())
+def test_a_selection_reads_the_same_as_numpy(pipeline: str, data: Any, selection: Any) -> None:
+    store = CountingStore()
+    create(store, data)
+    np.testing.assert_array_equal(selection(zarr.open_array(store, mode="r")), selection(data))
+
+
+def test_a_window_reads_only_the_bytes_of_its_blocks(pipeline: str, data: Any) -> None:
+    store = CountingStore()
+    create(store, data)
+    store.reads.clear()
+    zarr.open_array(store, mode="r")[5:7, 1:3]
+    index = Plain(Params()).coder(CHUNK, data.dtype).layout.index_size
+    assert store.reads == [("c/0/0", index), ("c/0/0", 4 * 4 * 2 + len("plain"))]
+
+
+def test_neighbouring_blocks_share_a_request(pipeline: str, data: Any) -> None:
+    store = CountingStore()
+    create(store, data)
+    store.reads.clear()
+    zarr.open_array(store, mode="r")[5, 0:10]
+    assert len(store.reads) == 2
+
+
+def test_a_whole_chunk_is_one_request(pipeline: str, data: Any) -> None:
+    store = CountingStore()
+    array = create(store, data)
+    store.reads.clear()
+    array[:12, :10]
+    assert [key for key, _ in store.reads] == ["c/0/0"]
+
+
+def test_a_missing_chunk_reads_as_fill_value(pipeline: str, data: Any) -> None:
+    store = CountingStore()
+    array = create(store, data, fill_value=-7)
+    del store._store_dict["c/0/0"]
+    assert (array[:12, :10] == -7).all()
+    assert (array[2, 1:3] == -7).all()
+    assert array[2, 11] == data[2, 11]
+
+
+def test_part_of_a_chunk_can_be_rewritten(pipeline: str, data: Any) -> None:
+    array = create(CountingStore(), data)
+    array[3:9, 4] = 5
+    data[3:9, 4] = 5
+    np.testing.assert_array_equal(array[:], data)
+
+
+@pytest.mark.parametrize("byte", [3, 20, 40, -1], ids=["magic", "header", "index", "block"])
+@pytest.mark.parametrize("selection", [np.s_[0, 11], np.s_[:]], ids=["part", "whole"])
+def test_damage_names_store_chunk_and_block(
+    pipeline: str, data: Any, tmp_path: Any, byte: int, selection: Any
+) -> None:
+    store = LocalStore(tmp_path / "damaged.zarr")
+    create(store, data, name="cube")
+    path = tmp_path / "damaged.zarr" / "cube/c/0/1"
+    coder = Plain(Params()).coder(CHUNK, data.dtype)
+    at = byte if byte >= 0 else coder.layout.index_size + 8
+    content = bytearray(path.read_bytes())
+    content[at] ^= 4
+    path.write_bytes(content)
+    block = r", block 0" if byte < 0 else ""
+    with pytest.raises(CorruptChunk, match=rf"damaged\.zarr, chunk cube/c/0/1{block}:"):
+        zarr.open_array(store, path="cube", mode="r")[selection]
+
+
+@pytest.mark.parametrize("keep", [0, 10, 60, 140, 215])
+def test_a_truncated_chunk_is_corrupt(pipeline: str, data: Any, keep: int) -> None:
+    store = CountingStore()
+    array = create(store, data)
+    store._store_dict["c/0/0"] = store._store_dict["c/0/0"][:keep]
+    for selection in (np.s_[11, 9], np.s_[:12, :10]):
+        with pytest.raises(CorruptChunk):
+            array[selection]
+
+
+def test_shards_hold_it_as_inner_codec(pipeline: str, data: Any) -> None:
+    store = CountingStore()
+    create(store, data, shards=(24, 20))
+    array = zarr.open_array(store, mode="r")
+    for selection in SELECTIONS.values():
+        np.testing.assert_array_equal(selection(array), selection(data))
+
+
+def test_it_goes_with_filters_and_compressors(pipeline: str, data: Any) -> None:
+    codecs = {
+        "filters": [zarr.codecs.TransposeCodec(order=(1, 0))],
+        "compressors": [zarr.codecs.Crc32cCodec()],
+        "serializer": Plain(Params(block=(5, 3))),
+    }
+    array = create(CountingStore(), data, **codecs)
+    np.testing.assert_array_equal(array[3:20, 5:7], data[3:20, 5:7])
+
+
+@pytest.mark.parametrize("dtype", [">i2", "<u4", "f8", "c8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_byte_and_memory_orders(pipeline: str, data: Any, dtype: str, order: Any) -> None:
+    cube = np.asarray(data.astype(dtype), order=order)
+    array = create(CountingStore(), cube, config={"order": order})
+    np.testing.assert_array_equal(array[:], cube)
+
+
+def test_what_it_cannot_hold_is_refused_at_creation(pipeline: str) -> None:
+    with pytest.raises(BadParams, match="holds numbers"):
+        create(CountingStore(), np.zeros((4, 4), bool), chunks=(4, 4))
+    with pytest.raises(BadParams, match="differ in rank"):
+        create(CountingStore(), np.zeros(4), chunks=(4,))
+
+
+def test_codec_and_array_survive_pickling(pipeline: str, data: Any) -> None:
+    codec = Plain(Params(block=(3, 3)))
+    assert pickle.loads(pickle.dumps(codec)) == codec
+    assert Plain.from_dict(codec.to_dict()) == codec
+
+
+def test_each_operation_is_recorded(pipeline: str, data: Any) -> None:
+    array = create(CountingStore(), data)
+    record.reset()
+    array[0:2, 0:2]
+    totals = record.snapshot()["test.plain", "decode", "cpu"]
+    assert (totals.count, totals.raw_bytes) == (1, 4 * 4 * 2)
