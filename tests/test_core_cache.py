@@ -1,0 +1,132 @@
+"""Compiled kernels: where they are kept, also where the installation cannot be written to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+from gangsaw.codecs.core import cache
+from gangsaw.codecs.core.jit import jit
+
+KERNEL = """
+from gangsaw.codecs.core.jit import jit
+
+@jit
+def twice(x):
+    return 2 * x
+"""
+RUN = """
+import kernel
+assert kernel.twice.stats.cache_hits == {} and not kernel.twice.signatures, "compiled at import"
+assert kernel.twice(21) == 42
+stats = kernel.twice.stats
+print(stats.cache_path, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "kernel.py").write_text(KERNEL)
+    return folder
+
+
+def run(package: Path, **settings: str) -> list[str]:
+    """Path, hits and misses of the cache in a fresh process with these environment variables."""
+    keep = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "XDG", "HOME"))}
+    environment = {**keep, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1", **settings}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", RUN],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def block(folder: Path) -> str:
+    """A path that nobody can make a folder at, not even root: it lies under a file."""
+    folder.write_text("a file")
+    return str(folder / "below")
+
+
+def test_a_second_process_loads_what_the_first_compiled(package: Path, tmp_path: Path) -> None:
+    home = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    first, second = run(package, **home), run(package, **home)
+    assert first[1:] == ["0", "1"]
+    assert second[1:] == ["1", "0"]
+    assert Path(first[0]).is_relative_to(tmp_path / "cache/gangsaw/numba")
+
+
+def test_numba_cache_dir_is_honoured(package: Path, tmp_path: Path) -> None:
+    path, *_ = run(package, NUMBA_CACHE_DIR=str(tmp_path / "mine"))
+    assert Path(path).is_relative_to(tmp_path / "mine")
+
+
+def test_nothing_writable_compiles_without_a_cache(package: Path, tmp_path: Path) -> None:
+    nowhere = block(tmp_path / "file")
+    (package / "__pycache__").write_text("no folder can be here")
+    assert run(package, XDG_CACHE_HOME=nowhere, HOME=nowhere) == ["None", "0", "0"]
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.getuid() != 0, reason="needs root to become nobody"
+)
+def test_a_read_only_installation_and_no_home(package: Path, tmp_path: Path) -> None:
+    """As another user, who may read the package and nothing else."""
+    code = "import os; os.setuid(65534)" + RUN
+    for folder in (tmp_path, *tmp_path.parents):
+        if not folder.stat().st_mode & 0o001:
+            pytest.skip(f"another user cannot enter {folder}")
+    environment = {"PYTHONPATH": str(package), "HOME": "/nonexistent", "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["None", "0", "0"], done.stderr
+
+
+def test_a_damaged_cache_costs_time_only(package: Path, tmp_path: Path) -> None:
+    home = {"XDG_CACHE_HOME": str(tmp_path)}
+    folder = Path(run(package, **home)[0])
+    for file in folder.iterdir():
+        file.write_bytes(file.read_bytes()[:100])
+    assert run(package, **home)[1:] == ["0", "1"]
+    shutil.rmtree(folder)
+    assert run(package, **home)[1:] == ["0", "1"]
+
+
+def test_a_cache_that_vanishes_after_import_costs_time_only(tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+
+        @jit
+        def thrice(x: int) -> int:
+            return 3 * x
+
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_text("a full disk, a lost mount")
+    assert thrice(14) == 42
+
+
+def test_the_users_own_setting_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    jit(lambda x: x)
+    assert numba.config.CACHE_DIR == ""
+
+
+def test_a_changed_neighbour_makes_a_new_cache(tmp_path: Path) -> None:
+    """A kernel may inline any function of its folder or of core."""
+    (tmp_path / "a.py").write_text("x = 1")
+    before = cache._fingerprint(tmp_path)
+    cache._fingerprint.cache_clear()
+    (tmp_path / "a.py").write_text("x = 2")
+    assert cache._fingerprint(tmp_path) != before
