@@ -88,7 +88,7 @@ def test_the_first_error_stops_the_rest(limit: int) -> None:
         time.sleep(0.002)
         raise ValueError(i)
 
-    with pytest.raises(ValueError, match="^0$"):
+    with pytest.raises(ValueError, match=r"^0$"):
         threads.run_blocks(fail, 100)
     assert len(started) <= limit
     threads.run_blocks(started.append, 2)  # no permit was lost
