@@ -173,9 +173,15 @@ def _image_fields(image: Image, p: Params) -> dict[str, int]:
 
 
 def _image(values: dict[str, int]) -> Image:
-    extents = (values[name] or MAX_EXTENT for name in ("n_bands", "n_rows", "n_columns"))
-    depth = (values["bit_depth"] or 16) + 16 * values["wide"]
-    return Image(*extents, depth, bool(values["signed"]))
+    n_bands, n_rows, n_columns = (
+        values[name] or MAX_EXTENT for name in ("n_bands", "n_rows", "n_columns")
+    )
+    return Image(n_bands, n_rows, n_columns, _bit_depth(values), bool(values["signed"]))
+
+
+def _bit_depth(values: dict[str, int]) -> int:
+    """D modulo 16 and a bit for more than 16: 16 is (0, 0), 32 is (1, 0)."""
+    return (values["bit_depth"] or 16) + 16 * values["wide"]
 
 
 def _image_choices(values: dict[str, int]) -> dict[str, Any]:
@@ -184,7 +190,7 @@ def _image_choices(values: dict[str, int]) -> dict[str, Any]:
     interleaved = not values["bsq"] and values["interleave_depth"] == 0
     return {
         "user_data": values["user_data"],
-        "bit_depth": (values["bit_depth"] or 16) + 16 * values["wide"],
+        "bit_depth": _bit_depth(values),
         "order": "bsq" if values["bsq"] else "bi",
         "interleave_depth": MAX_EXTENT if interleaved else values["interleave_depth"],
         "word_bytes": values["word_bytes"] or 8,
