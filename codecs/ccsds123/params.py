@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, Literal, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Self, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 
 MAX_EXTENT = 1 << 16  # rows, columns and bands are 16-bit fields of the header
@@ -38,6 +40,17 @@ class Image:
     def shape(self) -> tuple[int, int, int]:
         """(z, y, x)."""
         return self.n_bands, self.n_rows, self.n_columns
+
+    @property
+    def n_samples(self) -> int:
+        """NZ * NY * NX."""
+        return self.n_bands * self.n_rows * self.n_columns
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Smallest integer dtype of 8, 16 or 32 bits that holds D bits, in native byte order."""
+        width = next(bits for bits in (8, 16, 32) if self.bit_depth <= bits)
+        return np.dtype(f"{'' if self.signed else 'u'}int{width}")
 
     @property
     def lowest(self) -> int:
@@ -135,6 +148,46 @@ class Params:
         _check_predictor(self)
         _check_coder(self)
 
+    def image(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Image:
+        """Return the image that an array of that shape (z, y, x) and integer dtype is.
+
+        Raises BadParams where CCSDS-123 has no such image.
+        """
+        kind = np.dtype(dtype)
+        if kind.kind not in "iu" or kind.itemsize > 4:
+            raise BadParams(f"samples must be integers of 8, 16 or 32 bits, got {kind}")
+        if len(shape) != 3:
+            raise BadParams(f"an image has three axes (z, y, x), got shape {shape}")
+        width = 8 * kind.itemsize
+        if self.bit_depth > width:
+            raise BadParams(f"bit_depth {self.bit_depth} exceeds the {width} bits of {kind}")
+        return Image(*shape, self.bit_depth or width, kind.kind == "i")
+
+    def resolved(self, image: Image) -> Self:
+        """Return the same choices with all that depends on the image filled in, as a header says.
+
+        R, D, M and the constant K get their value for this image. A single column leaves only
+        reduced mode and column sums (4.3, 4.4); custom weights then lose the directional three.
+        Raises BadParams where a choice does not fit the image. R below D + Omega + 2 is let
+        pass: streams of other encoders have it, and wrapping is exact in both directions.
+        """
+        out = replace(
+            self,
+            bit_depth=image.bit_depth,
+            register_size=self.register_size
+            or max(32, image.bit_depth + self.weight_resolution + 2),
+            interleave_depth=_interleave_depth(self, image),
+            accumulator_init=_accumulator_init(self, image),
+        )
+        if image.n_columns == 1:
+            out = _single_column(out)
+        _check_image(out, image)
+        return out
+
+    def components(self, z: int) -> int:
+        """Return C_z, the length of the weight vector of band z."""
+        return min(z, self.prediction_bands) + (3 if self.mode == "full" else 0)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON configuration: only what differs from the defaults is needed, all is written."""
         out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -174,8 +227,62 @@ def _require(name: str, value: object, low: int, high: int) -> None:
 
 
 def _choice(name: str, value: object, choices: tuple[object, ...]) -> None:
-    if value not in choices:
+    if isinstance(value, bool) or type(value) is not type(choices[0]) or value not in choices:
         raise BadParams(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
+
+
+AnyParams = TypeVar("AnyParams", bound=Params)
+
+
+def _interleave_depth(p: Params, image: Image) -> int:
+    if p.order == "bsq":
+        return 0
+    return min(p.interleave_depth or image.n_bands, image.n_bands)
+
+
+def _accumulator_init(p: Params, image: Image) -> int | tuple[int, ...]:
+    """K, at most D - 2: the default of 3 would refuse images of 2 to 4 bits."""
+    constant = p.accumulator_init
+    return min(constant, image.bit_depth - 2) if isinstance(constant, int) else constant
+
+
+def _single_column(p: AnyParams) -> AnyParams:
+    weights = p.init_weights
+    if weights is not None and p.mode == "full":
+        weights = tuple(band[3:] for band in weights)
+    sums = p.local_sum.replace("neighbor", "column")
+    return replace(p, mode="reduced", local_sum=sums, init_weights=weights)
+
+
+def _check_image(p: Params, image: Image) -> None:
+    """Check tables and limits that depend on the image."""
+    depth = image.bit_depth
+    if p.coder == "block" and p.restricted and depth > 4:
+        raise BadParams(f"restricted codes need a bit depth of at most 4, got {depth}")
+    if isinstance(p.accumulator_init, tuple):
+        _require_length("accumulator_init", p.accumulator_init, image.n_bands)
+        for constant in p.accumulator_init:
+            _require("accumulator_init", constant, 0, min(depth - 2, 14))
+    if p.init_weights is not None:
+        _require_length("init_weights", p.init_weights, image.n_bands)
+        for z, band in enumerate(p.init_weights):
+            _require_length(f"init_weights of band {z}", band, p.components(z))
+
+
+def _require_length(name: str, table: tuple[Any, ...], length: int) -> None:
+    if len(table) != length:
+        raise BadParams(f"{name} must have {length} entries for this image, got {len(table)}")
+
+
+def _flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise BadParams(f"{name} must be true or false, got {value!r}")
+
+
+def _tuple_of(name: str, value: object, kind: type) -> tuple[Any, ...]:
+    if not isinstance(value, tuple) or not all(isinstance(item, kind) for item in value):
+        raise BadParams(f"{name} must be a tuple of {kind.__name__}, got {value!r:.60}")
+    return value
 
 
 def _check_block(p: Params) -> None:
@@ -183,7 +290,7 @@ def _check_block(p: Params) -> None:
         raise BadParams(f"block must be three extents (z, y, x), got {p.block!r}")
     for axis, extent in zip("zyx", p.block, strict=True):
         _require(f"block {axis}", extent, 0, MAX_EXTENT)
-    if sorted(p.axes) != ["x", "y", "z"]:
+    if not isinstance(p.axes, str) or sorted(p.axes) != ["x", "y", "z"]:
         raise BadParams(f"axes must be a permutation of 'zyx', got {p.axes!r}")
     if p.bit_depth != 0:
         _require("bit_depth", p.bit_depth, 2, 32)
@@ -199,12 +306,13 @@ def _check_predictor(p: Params) -> None:
     _choice("weight_interval", p.weight_interval, tuple(1 << i for i in range(4, 12)))
     _require("weight_min", p.weight_min, -6, 9)
     _require("weight_max", p.weight_max, p.weight_min, 9)
+    _flag("init_weights_in_header", p.init_weights_in_header)
     if p.init_weights is None:
         _require("init_weight_bits without init_weights", p.init_weight_bits, 0, 0)
         return
     _require("init_weight_bits", p.init_weight_bits, 3, p.weight_resolution + 3)
     bound = 1 << (p.init_weight_bits - 1)
-    for band in p.init_weights:
+    for band in _tuple_of("init_weights", p.init_weights, tuple):
         for weight in band:
             _require("init_weights", weight, -bound, bound - 1)
 
@@ -223,5 +331,6 @@ def _check_coder(p: Params) -> None:
     _choice("samples_per_block", p.samples_per_block, (8, 16, 32, 64))
     _require("reference_interval", p.reference_interval, 1, 4096)
     _require("user_data", p.user_data, 0, 255)
-    if len(p.supplementary) > 15:
+    _flag("restricted", p.restricted)
+    if len(_tuple_of("supplementary", p.supplementary, SupplementaryTable)) > 15:
         raise BadParams(f"supplementary: at most 15 tables, got {len(p.supplementary)}")

@@ -1,0 +1,368 @@
+"""Block-adaptive entropy coder (123.0-B-2, 5.4.3.4; 121.0-B with its preprocessor bypassed).
+
+Codes a sequence of mapped residuals in blocks of J. The standard leaves the choice between options
+of equal length free; this one is that of the encoders in use: no compression first, then the
+second extension, then the smallest k.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gangsaw.codecs.ccsds123.params import Params
+from gangsaw.codecs.core.bits import leading_zeros, load_be64, store_be64
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.jit import jit
+
+SEGMENT = 64  # blocks that one run of zero blocks may span
+REST_OF_SEGMENT = 4  # unary code of a run that reaches its segment's end
+MARGIN = 16  # bytes past the end that 64-bit loads and stores may touch
+
+TRUNCATED, TOO_LARGE, LONG_RUN = -1, -2, -3  # what the decoder found instead of an end position
+REASONS = {
+    TRUNCATED: "the stream ends within a coded block",
+    TOO_LARGE: "a mapped residual exceeds the bit depth",
+    LONG_RUN: "a run of zero blocks exceeds its segment",
+}
+
+
+def encode(
+    residuals: npt.NDArray[np.uint32], bit_depth: int, params: Params
+) -> tuple[npt.NDArray[np.uint8], int]:
+    """Code mapped residuals in their coding order.
+
+    Parameters
+    ----------
+    residuals : (n,) uint32, each below 2^bit_depth
+
+    Returns
+    -------
+    (n_bytes,) uint8 with zero fill bits, and the number of bits before the fill
+    """
+    size, width = params.samples_per_block, _identifier_bits(bit_depth, params)
+    n_blocks = -(-residuals.size // size)
+    padded = np.zeros(n_blocks * size, np.uint32)
+    padded[: residuals.size] = residuals
+    # no option is chosen that is longer than no compression
+    longest = n_blocks * (width + size * bit_depth)
+    out = np.zeros(-(-longest // 8) + MARGIN, np.uint8)
+    blocks = padded.reshape(n_blocks, size)
+    n_bits = _encode_blocks(blocks, bit_depth, width, params.reference_interval, out)
+    return out[: -(-n_bits // 8)], n_bits
+
+
+def decode(
+    data: npt.NDArray[np.uint8], n_residuals: int, bit_depth: int, params: Params
+) -> tuple[npt.NDArray[np.uint32], int]:
+    """Decode n_residuals mapped residuals from the start of data, a (n_bytes,) uint8 array.
+
+    Returns them as (n_residuals,) uint32 with the number of bits read; raises CorruptChunk for
+    bytes that no encoder wrote, before anything is allocated that they cannot fill.
+    """
+    size, width = params.samples_per_block, _identifier_bits(bit_depth, params)
+    if 8 * data.size < least_bits(n_residuals, bit_depth, params):
+        raise CorruptChunk(f"{data.size} bytes cannot hold {n_residuals} samples")
+    n_blocks = -(-n_residuals // size)
+    padded = np.concatenate([data, np.zeros(MARGIN, np.uint8)])
+    out = np.empty((n_blocks, size), np.uint32)
+    interval = params.reference_interval
+    n_bits = _decode_blocks(padded, 8 * data.size, bit_depth, width, interval, out)
+    if n_bits < 0:
+        raise CorruptChunk(REASONS[n_bits])
+    return out.reshape(-1)[:n_residuals], n_bits
+
+
+def least_bits(n_residuals: int, bit_depth: int, params: Params) -> int:
+    """Fewest bits that code so many residuals: all zero, each segment one run of zero blocks."""
+    interval = params.reference_interval
+    n_blocks = -(-n_residuals // params.samples_per_block)
+    intervals, rest = divmod(n_blocks, interval)
+    run = _identifier_bits(bit_depth, params) + 1
+    return intervals * _least_bits(interval, run) + _least_bits(rest, run)
+
+
+def _least_bits(n_blocks: int, run: int) -> int:
+    segments, rest = divmod(n_blocks, SEGMENT)
+    longest = REST_OF_SEGMENT + 1
+    return segments * (run + longest) + (run + min(rest, longest) if rest else 0)
+
+
+def _identifier_bits(bit_depth: int, params: Params) -> int:
+    """Width of an option's identifier; all ones is no compression."""
+    if params.restricted:
+        return 1 if bit_depth <= 2 else 2
+    return 3 if bit_depth <= 8 else 4 if bit_depth <= 16 else 5
+
+
+# ------------------------------------------------------------------ encoder
+
+
+@jit
+def _put(out: Any, position: Any, value: Any, width: int) -> Any:
+    """OR up to 57 bits into zeros at a bit position; return the position after them."""
+    index = position >> 3
+    shift = 64 - (position & 7) - width
+    store_be64(out, index, load_be64(out, index) | (np.uint64(value) << np.uint64(shift)))
+    return position + width
+
+
+@jit
+def _segment_end(block: int, interval: int, n_blocks: int) -> int:
+    """First block after the segment of this one."""
+    start = block - block % interval
+    segment_end = start + (block - start) // SEGMENT * SEGMENT + SEGMENT
+    return min(segment_end, start + interval, n_blocks)
+
+
+@jit
+def _encode_blocks(blocks: Any, depth: int, width: int, interval: int, out: Any) -> int:
+    n_blocks = blocks.shape[0]
+    position = block = 0
+    while block < n_blocks:
+        end = block
+        segment_end = _segment_end(block, interval, n_blocks)
+        while end < segment_end and _total(blocks[end]) == 0:
+            end += 1
+        if end > block:
+            position = _put_run(end - block, end == segment_end, width, out, position)
+            block = end
+        else:
+            position = _put_block(blocks[block], depth, width, out, position)
+            block += 1
+    return position
+
+
+@jit
+def _put_run(run: int, reaches_end: bool, width: int, out: Any, position: int) -> Any:
+    """Runs of 1..4 blocks have codes 0..3, longer ones their own length or REST_OF_SEGMENT."""
+    code = run - 1 if run <= REST_OF_SEGMENT else REST_OF_SEGMENT if reaches_end else run
+    return _put(out, position + width + 1 + code, 1, 1)
+
+
+@jit
+def _put_block(block: Any, depth: int, width: int, out: Any, position: int) -> Any:
+    size, total, n_options = block.size, _total(block), (1 << width) - 2
+    k = _best_split(block, total, n_options)
+    split = _split_bits(block, k) if n_options > 0 else size * depth + 1
+    # a pair's code is no shorter than its sum, so larger totals cannot win (nor overflow)
+    extension = _extension_bits(block) if total < size * depth else size * depth + 1
+    if size * depth <= min(split, extension):
+        return _put_raw(block, depth, width, out, position)
+    if extension <= split:
+        return _put_extension(block, width, out, position)
+    return _put_split(block, k, width, out, position)
+
+
+@jit
+def _total(block: Any) -> Any:
+    total = np.uint64(0)
+    for value in block:
+        total += np.uint64(value)
+    return np.int64(total)
+
+
+@jit
+def _best_split(block: Any, total: int, n_options: int) -> int:
+    """Smallest k of the shortest split code.
+
+    One more k costs one bit more per sample and saves ceil(u / 2) of each unary part u: the
+    length is convex in k, and the first k that saves no more is the best.
+    """
+    k = 0
+    while k + 1 < n_options and total > 3 * block.size << k:  # cannot be the last step yet
+        k += 1
+    while k + 1 < n_options and _saved(block, k) > block.size:
+        k += 1
+    return k
+
+
+@jit
+def _saved(block: Any, k: int) -> Any:
+    saved = np.uint64(0)
+    for value in block:
+        saved += ((np.uint64(value) >> np.uint64(k)) + np.uint64(1)) >> np.uint64(1)
+    return np.int64(saved)
+
+
+@jit
+def _split_bits(block: Any, k: int) -> Any:
+    bits = np.uint64(block.size * (k + 1))
+    for value in block:
+        bits += np.uint64(value) >> np.uint64(k)
+    return np.int64(bits)
+
+
+@jit
+def _extension_bits(block: Any) -> Any:
+    bits = 1 + block.size // 2
+    for i in range(0, block.size, 2):
+        bits += _pair_code(block[i], block[i + 1])
+    return bits
+
+
+@jit
+def _pair_code(first: int, second: int) -> Any:
+    both = np.int64(first) + np.int64(second)
+    return both * (both + 1) // 2 + np.int64(second)
+
+
+@jit
+def _put_raw(block: Any, depth: int, width: int, out: Any, position: int) -> Any:
+    position = _put(out, position, (1 << width) - 1, width)
+    for value in block:
+        position = _put(out, position, value, depth)
+    return position
+
+
+@jit
+def _put_extension(block: Any, width: int, out: Any, position: int) -> Any:
+    position = _put(out, position, 1, width + 1)
+    for i in range(0, block.size, 2):
+        position = _put(out, position + _pair_code(block[i], block[i + 1]), 1, 1)
+    return position
+
+
+@jit
+def _put_split(block: Any, k: int, width: int, out: Any, position: int) -> Any:
+    position = _put(out, position, k + 1, width)
+    for value in block:
+        position = _put(out, position + (np.int64(value) >> k), 1, 1)
+    if k > 0:
+        mask = (1 << k) - 1
+        for value in block:
+            position = _put(out, position, np.int64(value) & mask, k)
+    return position
+
+
+# ------------------------------------------------------------------ decoder
+
+
+@jit
+def _get(data: Any, position: int, width: int) -> Any:
+    """1..57 bits at a bit position."""
+    word = load_be64(data, position >> 3) << np.uint64(position & 7)
+    return np.int64(word >> np.uint64(64 - width))
+
+
+@jit
+def _one(data: Any, position: int, end: int) -> int:
+    """Position of the next one bit, or end where there is none before it."""
+    while position < end:
+        word = load_be64(data, position >> 3) << np.uint64(position & 7)
+        if word:
+            return min(position + np.int64(leading_zeros(word)), end)
+        position += 64 - (position & 7)
+    return end
+
+
+@jit
+def _decode_blocks(data: Any, end: int, depth: int, width: int, interval: int, out: Any) -> int:
+    """Fill out, (n_blocks, J) uint32; return the bits read, or what was wrong.
+
+    No position passes `end` by more than the few bytes of MARGIN before it is checked.
+    """
+    n_blocks = out.shape[0]
+    raw = (1 << width) - 1
+    position = block = 0
+    while block < n_blocks:
+        if position + width + 1 > end:
+            return TRUNCATED
+        option = _get(data, position, width)
+        position += width
+        if option == 0 and _get(data, position, 1) == 0:
+            segment_end = _segment_end(block, interval, n_blocks)
+            last, position = _get_run(data, position + 1, end, block, segment_end)
+            if position < 0:
+                return position
+            out[block:last] = 0
+            block = last
+            continue
+        if option == raw:
+            position = _get_raw(data, position, end, depth, out[block])
+        elif option == 0:
+            position = _get_extension(data, position + 1, end, depth, out[block])
+        else:
+            position = _get_split(data, position, end, option - 1, depth, out[block])
+        if position < 0:
+            return position
+        block += 1
+    return position
+
+
+@jit
+def _get_run(data: Any, position: int, end: int, block: int, segment_end: int) -> tuple[int, int]:
+    """Return the block after a run of zero blocks, and the position after its code."""
+    one = _one(data, position, end)
+    if one >= end:
+        return block, TRUNCATED
+    code = one - position
+    last = block + (code + 1 if code < REST_OF_SEGMENT else code)
+    if code == REST_OF_SEGMENT:
+        last = segment_end
+    if last > segment_end:
+        return block, LONG_RUN
+    return last, one + 1
+
+
+@jit
+def _get_raw(data: Any, position: int, end: int, depth: int, out: Any) -> int:
+    if position + out.size * depth > end:
+        return TRUNCATED
+    for i in range(out.size):
+        out[i] = _get(data, position, depth)
+        position += depth
+    return position
+
+
+@jit
+def _get_split(data: Any, position: int, end: int, k: int, depth: int, out: Any) -> int:
+    highest = (1 << depth) - 1
+    for i in range(out.size):
+        one = _one(data, position, end)
+        if one >= end:
+            return TRUNCATED
+        if one - position > highest >> k:
+            return TOO_LARGE
+        out[i] = one - position
+        position = one + 1
+    if k == 0:
+        return position
+    if position + out.size * k > end:
+        return TRUNCATED
+    for i in range(out.size):
+        value = (np.int64(out[i]) << k) | _get(data, position, k)
+        if value > highest:  # k may exceed the depth
+            return TOO_LARGE
+        out[i] = value
+        position += k
+    return position
+
+
+@jit
+def _get_extension(data: Any, position: int, end: int, depth: int, out: Any) -> int:
+    for i in range(0, out.size, 2):
+        one = _one(data, position, end)
+        if one >= end:
+            return TRUNCATED
+        code = one - position
+        both = _triangular_root(code)
+        second = code - both * (both + 1) // 2
+        if max(second, both - second) >= 1 << depth:
+            return TOO_LARGE
+        out[i], out[i + 1] = both - second, second
+        position = one + 1
+    return position
+
+
+@jit
+def _triangular_root(code: int) -> Any:
+    """Largest n with n (n + 1) / 2 <= code; the square root of a double may be off by one."""
+    root = np.int64((math.sqrt(8.0 * code + 1.0) - 1.0) / 2.0)
+    while root * (root + 1) // 2 > code:
+        root -= 1
+    while (root + 1) * (root + 2) // 2 <= code:
+        root += 1
+    return root

@@ -1,0 +1,348 @@
+"""Headers of CCSDS-123 streams (5.3 of 123.0-B-1 and -2): Image and Params to bytes and back.
+
+One layout serves both issues: what issue 2 added stands where issue 1 had reserved zeros. The
+tables of fields below are read in both directions, so that writer and reader cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+from gangsaw.codecs.ccsds123.header_bits import Fields, HeaderReader, HeaderWriter
+from gangsaw.codecs.ccsds123.params import (
+    LOCAL_SUMS,
+    MAX_EXTENT,
+    Image,
+    Params,
+    SupplementaryTable,
+)
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
+
+RESERVED = ""  # a field of zeros
+
+IMAGE: Fields = (
+    ("user_data", 8),
+    ("n_columns", 16),
+    ("n_rows", 16),
+    ("n_bands", 16),
+    ("signed", 1),
+    (RESERVED, 1),
+    ("wide", 1),  # D > 16
+    ("bit_depth", 4),
+    ("bsq", 1),
+    ("interleave_depth", 16),
+    (RESERVED, 2),
+    ("word_bytes", 3),
+    ("coder", 2),
+    (RESERVED, 1),
+    ("fidelity", 2),
+    (RESERVED, 2),
+    ("n_supplementary", 4),
+)
+TABLE: Fields = (
+    ("type", 2),
+    (RESERVED, 2),
+    ("purpose", 4),
+    (RESERVED, 1),
+    ("structure", 2),
+    (RESERVED, 1),
+    ("user", 4),
+)
+PREDICTOR: Fields = (
+    (RESERVED, 1),
+    ("representatives", 1),
+    ("prediction_bands", 4),
+    ("reduced", 1),
+    ("exponent_offsets", 1),
+    ("local_sum", 2),
+    ("register_size", 6),
+    ("weight_resolution", 4),
+    ("weight_interval", 4),
+    ("weight_min", 4),
+    ("weight_max", 4),
+    ("offset_table", 1),
+    ("custom_weights", 1),
+    ("weight_table", 1),
+    ("init_weight_bits", 5),
+)
+SAMPLE_CODER: Fields = (
+    ("unary_limit", 5),
+    ("rescale", 3),
+    ("initial_count", 3),
+    ("constant", 4),
+    ("table", 1),
+)
+BLOCK_CODER: Fields = (
+    (RESERVED, 1),
+    ("samples_per_block", 2),
+    ("restricted", 1),
+    ("reference_interval", 12),
+)
+
+SAMPLE, HYBRID, BLOCK = 0, 1, 2  # entropy coder codes
+NO_CONSTANT = 15  # the accumulator constant where a table is used
+FLOAT_TABLE = 2  # type code of a supplementary table
+PURPOSES = (0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15)
+
+
+def write_header(image: Image, params: Params) -> bytes:
+    """Return the header of a stream of that image; params are resolved against it.
+
+    Raises BadParams where the choices do not fit the image.
+    """
+    p = params.resolved(image)
+    out = HeaderWriter()
+    out.put(IMAGE, _image_fields(image, p))
+    for table in p.supplementary:
+        _check_table(table.data, image)
+        out.data += table.data
+    _write_predictor(out, p)
+    _write_coder(out, p)
+    return bytes(out.data)
+
+
+def read_header(
+    data: bytes, init_weights: tuple[tuple[int, ...], ...] | None = None
+) -> tuple[Image, Params, int]:
+    """Return image, resolved params and the number of header bytes at the start of data.
+
+    init_weights are the custom weights of a stream whose header says that they are known
+    elsewhere. Nothing is allocated that the bytes of data do not pay for.
+    Raises CorruptChunk for bytes that are no header, NewerFormat for what the standard knows and
+    this version does not (near-lossless, hybrid coder, sample representatives, weight exponent
+    offsets: the bytes are right, a later Gangsaw will read them), BadParams where init_weights
+    are needed and missing.
+    """
+    source = HeaderReader(data)
+    values = source.get(IMAGE)
+    _refuse("near-lossless compression", values["fidelity"])
+    _refuse("the hybrid entropy coder", values["coder"] == HYBRID)
+    image = _checked(_image, values)
+    choices = _image_choices(values)
+    choices["supplementary"] = tuple(
+        SupplementaryTable(_read_table(source, image)) for _ in range(values["n_supplementary"])
+    )
+    choices |= _read_predictor(source, image, init_weights)
+    choices |= _read_coder(source, image, values["coder"])
+    params = _checked(lambda kept: Params(**kept), choices)
+    _check_resolved(params, _checked(params.resolved, image))
+    return image, params, source.n_bytes
+
+
+def _checked(make: Callable[[Any], Any], argument: object) -> Any:
+    """What a caller would be told off for is, in a header, the bytes' fault."""
+    try:
+        return make(argument)
+    except BadParams as error:
+        raise CorruptChunk(f"header: {error}") from None
+
+
+def _refuse(feature: str, present: int) -> None:
+    if present:
+        raise NewerFormat(f"this stream uses {feature}, which needs a newer Gangsaw")
+
+
+def _check_resolved(params: Params, resolved: Params) -> None:
+    """A header says what holds for its image, so there is nothing left to resolve."""
+    for field in fields(params):
+        said, due = getattr(params, field.name), getattr(resolved, field.name)
+        if said != due:
+            raise CorruptChunk(f"header: {field.name} is {said!r}, its image allows {due!r}")
+
+
+# ------------------------------------------------------------------ image metadata, 5.3.2
+
+
+def _image_fields(image: Image, p: Params) -> dict[str, int]:
+    return {
+        "user_data": p.user_data,
+        "n_columns": image.n_columns,
+        "n_rows": image.n_rows,
+        "n_bands": image.n_bands,
+        "signed": image.signed,
+        "wide": image.bit_depth > 16,
+        "bit_depth": image.bit_depth,
+        "bsq": p.order == "bsq",
+        "interleave_depth": p.interleave_depth,
+        "word_bytes": p.word_bytes,
+        "coder": BLOCK if p.coder == "block" else SAMPLE,
+        "n_supplementary": len(p.supplementary),
+    }
+
+
+def _image(values: dict[str, int]) -> Image:
+    n_bands, n_rows, n_columns = (
+        values[name] or MAX_EXTENT for name in ("n_bands", "n_rows", "n_columns")
+    )
+    return Image(n_bands, n_rows, n_columns, _bit_depth(values), bool(values["signed"]))
+
+
+def _bit_depth(values: dict[str, int]) -> int:
+    """D modulo 16 and a bit for more than 16: 16 is (0, 0), 32 is (1, 0)."""
+    return (values["bit_depth"] or 16) + 16 * values["wide"]
+
+
+def _image_choices(values: dict[str, int]) -> dict[str, Any]:
+    if values["coder"] not in (SAMPLE, BLOCK):
+        raise CorruptChunk(f"header: entropy coder code {values['coder']} is not defined")
+    interleaved = not values["bsq"] and values["interleave_depth"] == 0
+    return {
+        "user_data": values["user_data"],
+        "bit_depth": _bit_depth(values),
+        "order": "bsq" if values["bsq"] else "bi",
+        "interleave_depth": MAX_EXTENT if interleaved else values["interleave_depth"],
+        "word_bytes": values["word_bytes"] or 8,
+        "coder": "block" if values["coder"] == BLOCK else "sample",
+    }
+
+
+# ------------------------------------------------------------------ supplementary tables, 5.3.2.3
+
+
+def _check_table(table: bytes, image: Image) -> None:
+    source = HeaderReader(table)
+    try:
+        _read_table(source, image)
+    except CorruptChunk as error:
+        raise BadParams(f"supplementary table: {error.reason}") from None
+    if source.n_bytes != len(table):
+        raise BadParams(f"supplementary table has {len(table)} bytes, needs {source.n_bytes}")
+
+
+def _read_table(source: HeaderReader, image: Image) -> bytes:
+    """Return a table as it stands: its elements are the user's, only its length is ours."""
+    start = source.n_bytes
+    values = source.get(TABLE)
+    if values["type"] > FLOAT_TABLE or values["purpose"] not in PURPOSES:
+        raise CorruptChunk(f"header: no such supplementary table: {values}")
+    n_bands, n_rows, n_columns = image.shape
+    n_elements = (1, n_bands, n_bands * n_columns, n_rows * n_columns)[values["structure"]]
+    source.skip(n_elements * _element_bits(source, values["type"]))
+    source.align()
+    return source.data[start : source.n_bytes]
+
+
+def _element_bits(source: HeaderReader, kind: int) -> int:
+    if kind != FLOAT_TABLE:
+        return source.bits(5) or 32
+    significand, exponent = source.bits(5), source.bits(3) or 8
+    source.skip(exponent)  # bias
+    return 1 + exponent + significand
+
+
+# ------------------------------------------------------------------ predictor metadata, 5.3.3
+
+
+def _write_predictor(out: HeaderWriter, p: Params) -> None:
+    weights = p.init_weights if p.init_weights_in_header else None
+    values = {
+        "prediction_bands": p.prediction_bands,
+        "reduced": p.mode == "reduced",
+        "local_sum": LOCAL_SUMS.index(p.local_sum),
+        "register_size": p.register_size,
+        "weight_resolution": p.weight_resolution - 4,
+        "weight_interval": p.weight_interval.bit_length() - 5,
+        "weight_min": p.weight_min + 6,
+        "weight_max": p.weight_max + 6,
+        "custom_weights": p.init_weights is not None,
+        "weight_table": weights is not None,
+        "init_weight_bits": p.init_weight_bits,
+    }
+    out.put(PREDICTOR, values)
+    if weights is not None:
+        out.table([weight for band in weights for weight in band], p.init_weight_bits)
+
+
+def _read_predictor(
+    source: HeaderReader, image: Image, known: tuple[tuple[int, ...], ...] | None
+) -> dict[str, Any]:
+    values = source.get(PREDICTOR)
+    _refuse("sample representatives", values["representatives"])
+    _refuse("weight exponent offsets", values["exponent_offsets"] | values["offset_table"])
+    choices = {
+        "prediction_bands": values["prediction_bands"],
+        "mode": "reduced" if values["reduced"] else "full",
+        "local_sum": LOCAL_SUMS[values["local_sum"]],
+        "register_size": values["register_size"] or 64,
+        "weight_resolution": values["weight_resolution"] + 4,
+        "weight_interval": 1 << (values["weight_interval"] + 4),
+        "weight_min": values["weight_min"] - 6,
+        "weight_max": values["weight_max"] - 6,
+    }
+    return choices | _read_weights(source, image, values, known)
+
+
+def _read_weights(
+    source: HeaderReader,
+    image: Image,
+    values: dict[str, int],
+    known: tuple[tuple[int, ...], ...] | None,
+) -> dict[str, Any]:
+    if not values["custom_weights"]:
+        if values["weight_table"] or values["init_weight_bits"]:
+            raise CorruptChunk("header: a weight table is announced for default weights")
+        return {}
+    width = values["init_weight_bits"]
+    if values["weight_table"]:
+        known = _read_weight_table(source, image, values)
+    elif known is None:
+        raise BadParams("this stream's custom weights are not in it: give params with init_weights")
+    return {
+        "init_weights": known,
+        "init_weight_bits": width,
+        "init_weights_in_header": bool(values["weight_table"]),
+    }
+
+
+def _read_weight_table(
+    source: HeaderReader, image: Image, values: dict[str, int]
+) -> tuple[tuple[int, ...], ...]:
+    directional, width = 0 if values["reduced"] else 3, values["init_weight_bits"]
+    lengths = [min(z, values["prediction_bands"]) + directional for z in range(image.n_bands)]
+    flat = iter(source.table(sum(lengths), width))
+    sign = 1 << width >> 1
+    return tuple(tuple((next(flat) ^ sign) - sign for _ in range(n)) for n in lengths)
+
+
+# ------------------------------------------------------------------ entropy coder metadata, 5.3.4
+
+
+def _write_coder(out: HeaderWriter, p: Params) -> None:
+    if p.coder == "block":
+        size = p.samples_per_block.bit_length() - 4
+        values = {"samples_per_block": size, "restricted": p.restricted}
+        out.put(BLOCK_CODER, values | {"reference_interval": p.reference_interval})
+        return
+    table = p.accumulator_init
+    values = {
+        "unary_limit": p.unary_limit,
+        "rescale": p.rescale - 4,
+        "initial_count": p.initial_count,
+        "constant": table if isinstance(table, int) else NO_CONSTANT,
+        "table": not isinstance(table, int),
+    }
+    out.put(SAMPLE_CODER, values)
+    if not isinstance(table, int):
+        out.table(list(table), 4)
+
+
+def _read_coder(source: HeaderReader, image: Image, coder: int) -> dict[str, Any]:
+    if coder == BLOCK:
+        values = source.get(BLOCK_CODER)
+        return {
+            "samples_per_block": 8 << values["samples_per_block"],
+            "restricted": bool(values["restricted"]),
+            "reference_interval": values["reference_interval"] or 4096,
+        }
+    values = source.get(SAMPLE_CODER)
+    if (values["constant"] == NO_CONSTANT) != values["table"]:
+        raise CorruptChunk("header: accumulator constant and table flag disagree")
+    table = tuple(source.table(image.n_bands, 4)) if values["table"] else values["constant"]
+    return {
+        "unary_limit": values["unary_limit"] or 32,
+        "rescale": values["rescale"] + 4,
+        "initial_count": values["initial_count"] or 8,
+        "accumulator_init": table,
+    }
