@@ -1,4 +1,4 @@
-"""Bit reader and writer primitives for Numba kernels: big-endian words at any byte address."""
+"""Bit and lane primitives for Numba kernels: big-endian words at any byte address, plain shifts."""
 
 from __future__ import annotations
 
@@ -51,5 +51,54 @@ def leading_zeros(typing_context: Any, word: Any) -> Any:
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.ctlz(args[0], cgutils.false_bit)
+
+    return signature, codegen
+
+
+# Numba widens every integer operation to 64 bits and wraps every negative index: both keep LLVM
+# from using all lanes of a vector. The four below do what they say, in the type they are given.
+
+
+@intrinsic
+def peek(typing_context: Any, array: Any, index: Any) -> Any:
+    """array[index] of a contiguous 1-D array; index >= 0 is the caller's promise."""
+    signature = array.dtype(array, types.int64)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load(_element_pointer(context, builder, sig.args[0], *args))
+
+    return signature, codegen
+
+
+@intrinsic
+def poke(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
+    """array[index] = value of a contiguous 1-D array; index >= 0 is the caller's promise."""
+    signature = types.void(array, types.int64, array.dtype)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.store(args[2], _element_pointer(context, builder, sig.args[0], *args[:2]))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def shift_left(typing_context: Any, value: Any, count: Any) -> Any:
+    """value << count in the type of value; count is less than its width."""
+    signature = value(value, value)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.shl(*args)
+
+    return signature, codegen
+
+
+@intrinsic
+def shift_right(typing_context: Any, value: Any, count: Any) -> Any:
+    """value >> count in the type of value, arithmetic if signed; count is less than its width."""
+    signature = value(value, value)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.ashr(*args) if sig.args[0].signed else builder.lshr(*args)
 
     return signature, codegen

@@ -1,0 +1,165 @@
+"""Sample-adaptive decoding where no lane index exists: one codeword after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.reconstruct import reconstruct
+from gangsaw.codecs.ccsds123.sample_decoder import (
+    SLACK,
+    counts,
+    decode_lanes,
+    first_accumulators,
+)
+from gangsaw.codecs.core.bits import leading_zeros, load_be64
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.jit import jit
+
+MAX_WORD_BITS = 64  # B is at most 8 bytes
+
+@jit
+def _read_word(data: Any, at: int) -> Any:
+    """Return the 64 bits from a bit position on."""
+    byte, skip = at >> 3, np.uint64(at & 7)
+    last = np.uint64(data[byte + 8]) >> (np.uint64(8) - skip)
+    return load_be64(data, byte) << skip | last
+
+
+@jit
+def _choose_code(accumulator: int, count: int, depth: int) -> int:
+    threshold = accumulator + (49 * count >> 7)
+    k = max(leading_zeros(count) - leading_zeros(threshold), 0)
+    if count << k > threshold:
+        k -= 1
+    return min(max(k, 0), depth - 2)
+
+
+@jit
+def _read_codeword(data: Any, at: int, k: int, unary_limit: int, depth: int) -> tuple[int, int]:
+    """Return (value, bits)."""
+    word = _read_word(data, at)
+    zeros = np.int64(leading_zeros(word))
+    if zeros >= unary_limit:
+        rest = word << np.uint64(unary_limit)
+        return np.int64(rest >> np.uint64(64 - depth)), unary_limit + depth
+    rest = word << np.uint64(zeros) << np.uint64(1)
+    low = np.int64(rest >> np.uint64(1) >> np.uint64(63 - k))
+    return (zeros << k) + low, zeros + 1 + k
+
+
+@jit
+def _update(accumulator: int, count: int, rescale_at: int, value: int) -> int:
+    if count == rescale_at:
+        return (accumulator + value + 1) >> 1
+    return accumulator + value
+
+
+@jit
+def _scan_lanes(
+    data: Any, at: int, cap: int, count: Any, first: Any, rescale_at: int, unary_limit: int,
+    depth: int, lane_bits: Any,
+) -> int:  # fmt: skip
+    """Walk through a BSQ body, keeping only where each band ends; return the last position."""
+    for z in range(lane_bits.size):
+        begin, accumulator = at, first[z]
+        at += depth
+        for t in range(1, count.size):
+            k = _choose_code(accumulator, count[t], depth)
+            value, bits = _read_codeword(data, min(at, cap), k, unary_limit, depth)
+            accumulator = _update(accumulator, count[t], rescale_at, value)
+            at += bits
+        if at > cap:
+            return at
+        lane_bits[z] = at - begin
+    return at
+
+
+@jit
+def _read_interleaved(
+    data: Any, at: int, cap: int, count: Any, accumulator: Any, rescale_at: int, unary_limit: int,
+    depth: int, columns: int, group: int, delta: Any,
+) -> int:  # fmt: skip
+    """Read a BI body into delta[t, z] (section 9); return the last position."""
+    samples, bands = delta.shape
+    for row in range(0, samples, columns):
+        for low in range(0, bands, group):
+            for t in range(row, row + columns):
+                for z in range(low, min(low + group, bands)):
+                    if t == 0:
+                        delta[0, z] = _read_word(data, min(at, cap)) >> np.uint64(64 - depth)
+                        at += depth
+                        continue
+                    k = _choose_code(accumulator[z], count[t], depth)
+                    value, bits = _read_codeword(data, min(at, cap), k, unary_limit, depth)
+                    accumulator[z] = _update(accumulator[z], count[t], rescale_at, value)
+                    delta[t, z] = min(value, 0xFFFFFFFF)
+                    at += bits
+        if at > cap:
+            return at
+    return at
+
+
+def decode_serial(
+    data: npt.NDArray[np.uint8],
+    start_bit: int,
+    image: Image,
+    params: Params,
+    out: npt.NDArray[Any],
+) -> npt.NDArray[np.int64] | None:
+    """Decode a sample-adaptive body in BSQ or BI order of which no lane index is known.
+
+    Parameters
+    ----------
+    data : (n,) uint8, one stream; not a bit beyond it is read
+    start_bit : where the body begins, in bits
+    image, params : what the stream's header says
+    out : (NZ, NY, NX) strided view, any integer dtype that holds the samples
+
+    Returns
+    -------
+    (NZ,) int64 bits of each band's lane for BSQ, None for BI
+
+    Raises
+    ------
+    CorruptChunk
+        The body is too short, or decodes to no image.
+    """
+    samples, cap = image.n_rows * image.n_columns, 8 * data.size
+    # A sample costs a bit or more: refuse what cannot be before anything is allocated for it.
+    if cap - start_bit < image.n_bands * (samples - 1 + image.bit_depth):
+        raise CorruptChunk("the stream is shorter than its image can be")
+    padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
+    count, first = counts(image, params), first_accumulators(image, params)
+    coder = ((1 << params.rescale) - 1, params.unary_limit, image.bit_depth)
+    if params.order == "bsq":
+        lane_bits = np.zeros(image.n_bands, np.int64)
+        end = _scan_lanes(padded, start_bit, cap, count, first, *coder, lane_bits)
+        check_end(data, end)
+        decode_lanes(data, start_bit, lane_bits, image, params, out)
+        return lane_bits
+    delta = np.empty((samples, image.n_bands), np.uint32)
+    group = params.interleave_depth or image.n_bands
+    end = _read_interleaved(
+        padded, start_bit, cap, count, first, *coder, image.n_columns, group, delta
+    )
+    check_end(data, end)
+    reconstruct(delta, image, params, out)
+    return None
+
+
+def check_end(data: npt.NDArray[np.uint8], end: int) -> None:
+    """Raise CorruptChunk unless `end` (in bits) is the end, or fill bits follow, all zero.
+
+    Any fill shorter than the longest output word passes: of a body without a header nobody knows
+    for sure whether its encoder counted one.
+    """
+    fill = 8 * data.size - end
+    if not 0 <= fill < MAX_WORD_BITS:
+        raise CorruptChunk("the codewords do not end where the stream does")
+    rest = data[end >> 3 :]
+    if rest.size and (rest[0] & (0xFF >> (end & 7)) or np.any(rest[1:])):
+        raise CorruptChunk("the fill bits at the end are not zero")
