@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Ways to get a Dask client: one file each, `start(config) -> Client`."""

@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Jobs: chunk functions mapped over every chunk of a store, with a journal."""

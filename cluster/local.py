@@ -1,0 +1,56 @@
+"""A client of workers on this machine, or of a scheduler that runs elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from distributed import Client, LocalCluster
+from gangsaw.cluster.config import ClusterConfig
+
+LOOPBACK = "127.0.0.1"
+
+
+@contextmanager
+def start(config: ClusterConfig) -> Iterator[Client]:
+    """Yield a client; at the end a cluster that was started here is gone.
+
+    Raises
+    ------
+    ConnectionError
+        No scheduler answers at `config.scheduler`.
+    """
+    with connect(config) if config.scheduler else _local(config) as client:
+        yield client
+
+
+@contextmanager
+def connect(config: ClusterConfig) -> Iterator[Client]:
+    """Yield a client of the running scheduler at `config.scheduler`."""
+    try:
+        client = Client(config.scheduler, timeout=config.connect_seconds, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ConnectionError(
+            f"no Dask scheduler answers at {config.scheduler} within "
+            f"{config.connect_seconds:g} s: start one there, or leave --scheduler out"
+        ) from error
+    with client:
+        yield client
+
+
+@contextmanager
+def _local(config: ClusterConfig) -> Iterator[Client]:
+    workers, threads = config.size
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=threads,
+            processes=config.processes,
+            host=LOOPBACK,
+            memory_limit=config.memory_limit or "auto",
+            dashboard_address=f"{LOOPBACK}:0" if config.dashboard else None,
+            resources=config.resources or None,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

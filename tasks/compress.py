@@ -1,0 +1,238 @@
+"""Compress a source into a Zarr store, or decompress one: a job of whole chunks with a journal."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine import Options, run
+from gangsaw.tasks.journal import Job, Journal
+from gangsaw.tasks.layout import ChunkChoice, CodecChoice, Layout, choose_layout
+from gangsaw.tasks.manifest import fold, read_manifest, write_manifest
+from gangsaw.tasks.place import Place, open_place
+from gangsaw.tasks.progress import Meter, OnProgress, Progress
+from gangsaw.tasks.records import Records
+from gangsaw.tasks.skeleton import Skeleton, build_skeleton
+from gangsaw.tasks.sources.base import Source, SourceArray
+from gangsaw.tasks.target import choose_target, write_skeleton
+from gangsaw.tasks.transcode import Transcode
+from zarr.abc.store import Store
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a finished job did.
+
+    Attributes
+    ----------
+    store : where the store is
+    arrays : their names
+    chunks : number of chunks; `resumed` of them were done by an earlier run
+    samples : of all arrays
+    raw_bytes, stored_bytes : of all chunks
+    seconds : wall clock of this run
+    run_bytes : raw bytes of this run
+    """
+
+    store: str
+    arrays: tuple[str, ...]
+    chunks: int
+    resumed: int
+    samples: int
+    raw_bytes: int
+    stored_bytes: int
+    run_bytes: int
+    seconds: float
+
+    @property
+    def ratio(self) -> float:
+        """Raw over stored bytes."""
+        return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
+
+    @property
+    def bits_per_sample(self) -> float:
+        """Stored bits per sample."""
+        return 8 * self.stored_bytes / self.samples if self.samples else 0.0
+
+    @property
+    def throughput(self) -> float:
+        """Raw bytes per second of this run."""
+        return self.run_bytes / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The chunk function over batches of several arrays, so that small arrays share a window."""
+
+    name: str
+    peak_bytes: int
+
+    def __call__(self, item: tuple[Transcode, range]) -> Records:
+        task, batch = item
+        return task(batch)
+
+
+class _ArrayJob:
+    """One array of a job: its chunk function and the records of its finished batches."""
+
+    def __init__(self, task: Transcode, job: Job) -> None:
+        self.task, self.job = task, job
+        manifest = read_manifest(task.target)
+        self.finished = manifest is not None and manifest.job == job.fingerprint
+        done = [manifest] if self.finished else task.journal.read_all(job.batches)
+        self.entries: dict[int, Records] = {r.first: r for r in done if r is not None}
+
+    @property
+    def left(self) -> list[range]:
+        """The batches that are still to be done."""
+        return [] if self.finished else [b for b in self.job.batches if b.start not in self.entries]
+
+    def finish(self) -> None:
+        """Fold the journal into the manifest."""
+        if not self.finished:
+            write_manifest(self.task.target, fold(self.entries.values()))
+        self.task.journal.remove()
+
+
+def compress(
+    source: Source,
+    target: str | Path | Store,
+    *,
+    codec: CodecChoice = "auto",
+    chunks: ChunkChoice = None,
+    client: Client | None = None,
+    options: Options | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    durable: bool = True,
+    on_progress: OnProgress | None = None,
+) -> Summary:
+    """Write every array of the source into a Zarr v3 group, chunk by chunk.
+
+    Parameters
+    ----------
+    source : what to read
+    target : path, address or Zarr store
+    codec : Zarr serializer or compressor for the arrays; "auto" chooses by content, "none" stores
+        plain samples
+    chunks : extents of a chunk, one per axis or by axis name, -1 for a whole axis; None chooses
+    client : Dask client; None works in this thread
+    options : resources, retries
+    resume : finish what an earlier run with the same source and options began
+    overwrite : replace an existing store, which stays whole until the new one is
+    durable : sync chunks to the disk before they count as done
+    on_progress : called in this thread after each batch
+
+    Raises
+    ------
+    BadParams
+        Source, codec and chunks do not go together; the target may not be touched; a worker has
+        too little memory.
+    JobFailed
+        The job stopped; what is finished is kept, and `resume` goes on from there.
+    """
+    started = time.monotonic()
+    layouts = {array.name: choose_layout(array, codec, chunks) for array in _arrays(source)}
+    skeleton = build_skeleton(source, layouts)
+    final = open_place(target, writable=True)
+    _check_apart(source, final)
+    place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
+    if resume:
+        place.work.clean()
+    write_skeleton(place, skeleton.objects, skeleton.jobs)
+    jobs = [
+        _ArrayJob(_task(array, place.work, skeleton, layouts[array.name], durable), job)
+        for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
+    ]
+    meter = _run(jobs, on_progress, started, client, options)
+    for job in jobs:
+        job.finish()
+    place.publish()
+    return _summary(str(final), source, meter.progress)
+
+
+def decompress(source: Source, target: str | Path | Store, **options: object) -> Summary:
+    """Write every array of the source into a Zarr store of plain samples; see `compress`."""
+    return compress(source, target, codec="none", **options)  # type: ignore[arg-type]
+
+
+def _arrays(source: Source) -> tuple[SourceArray, ...]:
+    names = [a.name for a in source.arrays] + [c.name for c in source.coords]
+    if not source.arrays:
+        raise BadParams(f"{source.name} holds no array")
+    if len(set(names)) < len(names) or any("/" in name or not name for name in names):
+        raise BadParams(f"{source.name}: names must differ and hold no '/': {', '.join(names)}")
+    return source.arrays
+
+
+def _check_apart(source: Source, final: Place) -> None:
+    """Refuse a target that is the source, holds it or lies in it."""
+    if final.folder is None or not Path(source.name).exists():
+        return
+    a, b = Path(source.name).resolve(), final.folder.resolve()
+    if a == b or a in b.parents or b in a.parents:
+        raise BadParams(f"the target {b} and the source {a} overlap: give another target")
+
+
+def _task(
+    array: SourceArray, work: Place, skeleton: Skeleton, layout: Layout, durable: bool
+) -> Transcode:
+    job, place = skeleton.jobs[array.name], work / array.name
+    return Transcode(
+        source=array,
+        target=place,
+        metadata=skeleton.metadata(array.name),
+        journal=Journal(place, job.fingerprint, job.batch_chunks),
+        peak_bytes=layout.peak_bytes(array),
+        durable=durable,
+    )
+
+
+def _run(
+    jobs: list[_ArrayJob],
+    on_progress: OnProgress | None,
+    started: float,
+    client: Client | None,
+    options: Options | None,
+) -> Meter:
+    meter = Meter(sum(job.job.n_chunks for job in jobs), on_progress, started)
+    meter.resume(*_sums(records for job in jobs for records in job.entries.values()))
+    entries = {id(job.task): job.entries for job in jobs}
+
+    def on_done(item: tuple[Transcode, range], records: Records) -> None:
+        entries[id(item[0])][records.first] = records
+        meter.add(*_sums([records]))
+
+    work = _Work("compress", max(job.task.peak_bytes for job in jobs))
+    items = ((job.task, batch) for job in jobs for batch in job.left)
+    run(work, items, on_done, client=client, options=options)
+    return meter
+
+
+def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:
+    """Return chunks, raw bytes and stored bytes."""
+    rows = [(len(r.rows), r.raw_bytes, r.stored_bytes) for r in entries]
+    chunks, raw_bytes, stored_bytes = map(sum, zip((0, 0, 0), *rows, strict=True))
+    return chunks, raw_bytes, stored_bytes
+
+
+def _summary(store: str, source: Source, progress: Progress) -> Summary:
+    return Summary(
+        store=store,
+        arrays=tuple(array.name for array in source.arrays),
+        chunks=progress.total,
+        resumed=progress.resumed,
+        samples=sum(math.prod(array.shape) for array in source.arrays),
+        raw_bytes=progress.raw_bytes,
+        stored_bytes=progress.stored_bytes,
+        run_bytes=progress.run_bytes,
+        seconds=progress.seconds,
+    )

@@ -1,0 +1,68 @@
+"""A chunk that failed: carried from worker to client as text, since not every cause pickles."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gangsaw.codecs.core.errors import CorruptChunk
+
+FINAL_ERRNOS = {
+    errno.EACCES,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EISDIR,
+    errno.ENOENT,
+    errno.ENOSPC,
+    errno.ENOTDIR,
+    errno.EPERM,
+    errno.EROFS,
+}
+
+
+class ChunkFailed(Exception):
+    """One chunk could not be done.
+
+    Attributes
+    ----------
+    chunk : address of the chunk
+    cause : one line
+    passing : whether trying again may help
+    """
+
+    def __init__(self, chunk: str, cause: str, passing: bool) -> None:
+        super().__init__(chunk, cause, passing)
+        self.chunk, self.cause, self.passing = chunk, cause, passing
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return f"chunk {self.chunk}: {self.cause}"
+
+
+@contextmanager
+def naming(chunk: str) -> Iterator[None]:
+    """Raise whatever goes wrong within as ChunkFailed of this chunk."""
+    try:
+        yield
+    except ChunkFailed:
+        raise
+    except Exception as error:
+        raise ChunkFailed(chunk, _line(error), _may_pass(error)) from error
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    if isinstance(error, CorruptChunk):
+        return str(error)
+    first = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def _may_pass(error: Exception) -> bool:
+    """Errors of networks and disks may pass; those of arguments, data and full disks do not."""
+    if isinstance(error, OSError):
+        return error.errno not in FINAL_ERRNOS
+    ours = ("builtins", "gangsaw", "numpy", "zarr")
+    return type(error).__module__.partition(".")[0] not in ours

@@ -1,0 +1,65 @@
+"""The memory promise: a job says what one task needs, and is refused where a worker has less."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from gangsaw.codecs.core.errors import BadParams
+
+BASE_BYTES = 300 << 20  # interpreter, NumPy, Numba and Dask of a worker, measured 220 to 280 MiB
+USABLE = 0.8  # of the limit: there Dask pauses a worker
+COPIES = 4  # of a chunk: samples read, Zarr's padded copy, codec's work, stored bytes
+
+
+def transcode_bytes(
+    shape: tuple[int, ...],
+    chunks: tuple[int, ...],
+    dtype: np.dtype[Any],
+    source_chunks: tuple[int, ...] | None,
+) -> int:
+    """Return the peak bytes of one task that reads, encodes and stores one chunk at a time.
+
+    Parameters
+    ----------
+    shape, chunks, dtype : of the target array
+    source_chunks : pieces that the source reads whole, or None
+    """
+    chunk = dtype.itemsize * math.prod(map(min, chunks, shape))
+    if source_chunks is None:
+        return COPIES * chunk
+    touched = zip(chunks, source_chunks, shape, strict=True)
+    read = math.prod(min(n, _touched(c, s) * s) for c, s, n in touched)
+    return COPIES * chunk + dtype.itemsize * read
+
+
+def _touched(chunk: int, piece: int) -> int:
+    """Return how many pieces of the source one chunk can touch along an axis."""
+    if piece % chunk == 0 or chunk % piece == 0:
+        return max(1, chunk // piece)
+    return -(-chunk // piece) + 1
+
+
+def check_memory(peak_bytes: int, workers: Iterable[Mapping[str, Any]]) -> None:
+    """Raise BadParams where a worker's limit is below what its threads may need at once.
+
+    Parameters
+    ----------
+    peak_bytes : of one task
+    workers : of each worker `memory_limit` in bytes (0 is none), `nthreads` and `name`
+    """
+    for worker in workers:
+        limit, threads = worker["memory_limit"] or 0, worker["nthreads"]
+        need = int((BASE_BYTES + threads * peak_bytes) / USABLE)
+        if peak_bytes and limit and need > limit:
+            raise BadParams(
+                f"worker {worker['name']} has {_mib(limit)} for {threads} threads, which need "
+                f"{_mib(need)} ({_mib(peak_bytes)} per task): use smaller chunks, fewer threads "
+                f"per worker or a higher memory limit"
+            )
+
+
+def _mib(n: int) -> str:
+    return f"{n / (1 << 20):,.0f} MiB"

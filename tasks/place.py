@@ -1,0 +1,155 @@
+"""Objects of a Zarr store in plain calls: the only file here that knows kinds of stores."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from zarr.abc.store import Store
+from zarr.core.buffer import Buffer, default_buffer_prototype
+from zarr.core.sync import sync
+from zarr.storage import FsspecStore, LocalStore, StorePath
+
+PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
+READS_IN_FLIGHT = 64  # hides the latency of an object store; more gained nothing
+
+
+@dataclass(frozen=True)
+class Place:
+    """A prefix of a Zarr store; picklable where the store is.
+
+    Attributes
+    ----------
+    store : any Zarr store
+    path : prefix of every key, without slashes at its ends; "" is the root
+    """
+
+    store: Store
+    path: str = ""
+
+    def __truediv__(self, name: str) -> Place:
+        """Return the place below this one."""
+        return Place(self.store, self._key(name))
+
+    def __str__(self) -> str:
+        """Return the path or address, as a user would type it."""
+        base = str(self.store.root) if isinstance(self.store, LocalStore) else str(self.store)
+        return f"{base}/{self.path}" if self.path else base
+
+    def get(self, key: str) -> Buffer | None:
+        """Return the object, or None where there is none."""
+        return sync(self.store.get(self._key(key), default_buffer_prototype()))
+
+    def put(self, key: str, data: Buffer | bytes) -> None:
+        """Write the object as one whole: readers see the old or the new one."""
+        if isinstance(data, bytes):
+            data = default_buffer_prototype().buffer.from_bytes(data)
+        sync(self.store.set(self._key(key), data))
+
+    def get_many(self, keys: Iterable[str]) -> list[Buffer | None]:
+        """Return the objects in order, None for each that is absent, read side by side."""
+        return sync(self._get_many([self._key(key) for key in keys]))
+
+    def names(self) -> list[str]:
+        """Return the sorted names directly below this place, [] where it does not exist."""
+        return sorted(sync(self._list_dir()))
+
+    def keys(self) -> Iterator[str]:
+        """Yield the key of every object below this place, relative to it."""
+        prefix = f"{self.path}/" if self.path else ""
+        for key in sync(self._list_prefix(prefix)):
+            yield key.removeprefix(prefix)
+
+    def delete(self, key: str) -> None:
+        """Remove the object if it is there."""
+        sync(self.store.delete(self._key(key)))
+
+    def delete_all(self) -> None:
+        """Remove every object below this place."""
+        sync(self.store.delete_dir(self.path))
+
+    def flush(self, keys: Iterable[str]) -> None:
+        """Return when the objects would survive a power cut.
+
+        A reply of an object store says that already. A file system is told, since LocalStore
+        renames but never syncs: without this a journal entry could outlive its chunks.
+        """
+        folder = self.folder
+        if folder is None:
+            return
+        paths = [folder / key for key in keys]
+        for path in [*paths, *sorted({path.parent for path in paths})]:
+            _sync_file(path)
+
+    @property
+    def folder(self) -> Path | None:
+        """The directory on this machine's file system, or None for another kind of store."""
+        return self.store.root / self.path if isinstance(self.store, LocalStore) else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no object is there; looking creates nothing, temporary files do not count."""
+        if (folder := self.folder) is not None:
+            return (folder.is_dir() and not any(_objects(folder))) or not folder.exists()
+        return sync(self.store.is_empty(self.path))
+
+    def clean(self) -> int:
+        """Remove the temporary files that killed writers left; return how many there were.
+
+        A writer that is still alive loses at most one rename: that write fails, and is retried.
+        """
+        found = [] if self.folder is None else list(_partials(self.folder))
+        for path in found:
+            path.unlink(missing_ok=True)
+        return len(found)
+
+    def _key(self, name: str) -> str:
+        return f"{self.path}/{name}" if self.path else name
+
+    async def _get_many(self, keys: list[str]) -> list[Buffer | None]:
+        from zarr.core.common import concurrent_map
+
+        prototype = default_buffer_prototype()
+        calls = [(key, prototype) for key in keys]
+        return await concurrent_map(calls, self.store.get, READS_IN_FLIGHT)
+
+    async def _list_dir(self) -> list[str]:
+        return [name async for name in self.store.list_dir(self.path)]
+
+    async def _list_prefix(self, prefix: str) -> list[str]:
+        return [key async for key in self.store.list_prefix(prefix)]
+
+
+def open_place(target: str | Path | Store | StorePath, *, writable: bool = False) -> Place:
+    """Return the place that a path, an address or a Zarr store names; create nothing."""
+    if isinstance(target, StorePath):
+        return Place(target.store, target.path)
+    if isinstance(target, Store):
+        return Place(target)
+    if isinstance(target, str) and "://" in target and not target.startswith("file://"):
+        return Place(FsspecStore.from_url(target, read_only=not writable))
+    path = Path(str(target).removeprefix("file://")).absolute()
+    return Place(LocalStore(path, read_only=not writable))
+
+
+def _sync_file(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
+
+
+def _partials(folder: Path) -> Iterator[Path]:
+    return (path for path in _files(folder) if PARTIAL.search(path.name))
+
+
+def _objects(folder: Path) -> Iterator[Path]:
+    return (path for path in _files(folder) if not PARTIAL.search(path.name))

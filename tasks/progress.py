@@ -1,0 +1,86 @@
+"""How far a job is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of a job after a batch.
+
+    Attributes
+    ----------
+    done, total : chunks
+    resumed : chunks of `done` that an earlier run had finished
+    raw_bytes, stored_bytes : of the chunks done, earlier runs included
+    run_bytes : raw bytes of this run
+    seconds : since this run began
+    """
+
+    done: int
+    total: int
+    resumed: int
+    raw_bytes: int
+    stored_bytes: int
+    run_bytes: int
+    seconds: float
+
+    @property
+    def ratio(self) -> float:
+        """Raw over stored bytes; 0 before the first chunk."""
+        return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
+
+    @property
+    def throughput(self) -> float:
+        """Raw bytes per second of this run."""
+        return self.run_bytes / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimate from this run's pace; None before its first chunk."""
+        ran = self.done - self.resumed
+        return self.seconds / ran * (self.total - self.done) if ran else None
+
+
+OnProgress = Callable[[Progress], None]
+
+
+class Meter:
+    """Adds up what is done and tells a callback.
+
+    Parameters
+    ----------
+    total : chunks of the job
+    on_progress : called after each change, or None
+    started : time.monotonic() at the start of the run; None is now
+    """
+
+    def __init__(
+        self, total: int, on_progress: OnProgress | None, started: float | None = None
+    ) -> None:
+        self.on_progress = on_progress
+        self.started = time.monotonic() if started is None else started
+        self.progress = Progress(0, total, 0, 0, 0, 0, 0.0)
+
+    def resume(self, chunks: int, raw_bytes: int, stored_bytes: int) -> None:
+        """Count what an earlier run finished; tell even where that is nothing."""
+        self._set(done=chunks, resumed=chunks, raw_bytes=raw_bytes, stored_bytes=stored_bytes)
+
+    def add(self, chunks: int, raw_bytes: int, stored_bytes: int) -> None:
+        """Count a batch of this run."""
+        before = self.progress
+        self._set(
+            done=before.done + chunks,
+            raw_bytes=before.raw_bytes + raw_bytes,
+            stored_bytes=before.stored_bytes + stored_bytes,
+            run_bytes=before.run_bytes + raw_bytes,
+        )
+
+    def _set(self, **changed: int) -> None:
+        seconds = time.monotonic() - self.started
+        self.progress = replace(self.progress, seconds=seconds, **changed)  # type: ignore[arg-type]
+        if self.on_progress is not None:
+            self.on_progress(self.progress)

@@ -1,0 +1,122 @@
+"""All objects of a target but its chunks: built in memory, so that a mistake touches no store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import google_crc32c
+import numpy as np
+import zarr
+from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.tasks.chunks import METADATA, ChunkGrid
+from gangsaw.tasks.journal import Job, batch_chunks
+from gangsaw.tasks.layout import Layout
+from gangsaw.tasks.manifest import MANIFEST
+from gangsaw.tasks.records import ROW, Records
+from gangsaw.tasks.sources.base import Coordinate, Source, SourceArray
+from zarr.core.buffer import Buffer
+from zarr.storage import MemoryStore
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """What stands in the target before its first chunk.
+
+    Attributes
+    ----------
+    objects : by key: metadata of the group and its arrays, coordinates whole
+    jobs : by name of the array that is to be filled
+    """
+
+    objects: Mapping[str, Buffer]
+    jobs: Mapping[str, Job]
+
+    def metadata(self, name: str) -> bytes:
+        """Return the array's zarr.json."""
+        return self.objects[f"{name}/{METADATA}"].to_bytes()
+
+
+def build_skeleton(source: Source, layouts: Mapping[str, Layout]) -> Skeleton:
+    """Return the skeleton of a group that holds the source's arrays and coordinates.
+
+    Raises
+    ------
+    BadParams
+        An array, its name or its attributes cannot be held, or its codec refuses it.
+    """
+    objects: dict[str, Buffer] = {}
+    try:
+        group = zarr.create_group(MemoryStore(objects), attributes=dict(source.attrs))
+        for array in source.arrays:
+            _create(group, array, layouts[array.name])
+        for coordinate in source.coords:
+            _write(group, coordinate)
+    except GangsawError:
+        raise
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise BadParams(f"{source.name} cannot be held in a Zarr store: {error}") from error
+    for coordinate in source.coords:
+        objects[f"{coordinate.name}/{MANIFEST}"] = _finished(group, objects, coordinate.name)
+    return Skeleton(objects, {a.name: _job(source, a, objects, layouts) for a in source.arrays})
+
+
+def _create(group: zarr.Group, array: SourceArray, layout: Layout) -> None:
+    group.create_array(
+        array.name,
+        shape=array.shape,
+        dtype=array.dtype.newbyteorder("="),
+        fill_value=array.fill_value,
+        attributes=dict(array.attrs),
+        dimension_names=array.dims,
+        **layout.creation(),
+    )
+
+
+def _write(group: zarr.Group, coordinate: Coordinate) -> None:
+    values = np.asarray(coordinate.values)
+    array = group.create_array(
+        coordinate.name,
+        shape=values.shape,
+        dtype=values.dtype.newbyteorder("="),
+        chunks=tuple(max(1, n) for n in values.shape),
+        attributes=dict(coordinate.attrs),
+        dimension_names=coordinate.dims,
+        config={"write_empty_chunks": True},
+    )
+    array[...] = values
+
+
+def _finished(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Buffer:
+    """Return the manifest of a coordinate, which is one chunk."""
+    array = group[name]
+    assert isinstance(array, zarr.Array)
+    key = array.metadata.encode_chunk_key((0,) * array.ndim)
+    data = objects[f"{name}/{key}"].to_bytes() if array.size else b""
+    rows = np.array([(len(data), google_crc32c.value(data))] if array.size else [], ROW)
+    records = Records(_digest(objects[f"{name}/{METADATA}"]), 0, array.nbytes, rows)
+    buffer: Buffer = type(objects[METADATA]).from_bytes(records.pack())
+    return buffer
+
+
+def _job(
+    source: Source, array: SourceArray, objects: Mapping[str, Buffer], layouts: Mapping[str, Layout]
+) -> Job:
+    chunks = layouts[array.name].chunks
+    n_chunks = ChunkGrid(array.shape, chunks).n_chunks
+    chunk_bytes = int(np.prod(chunks, dtype=object)) * array.dtype.itemsize
+    return Job(
+        source=f"{source.identity()} {array.name}",
+        array=_digest(objects[f"{array.name}/{METADATA}"]),
+        n_chunks=n_chunks,
+        batch_chunks=batch_chunks(n_chunks, chunk_bytes),
+    )
+
+
+def _digest(metadata: Buffer) -> str:
+    """Return the sha256 of the metadata's canonical JSON."""
+    plain: Any = json.loads(metadata.to_bytes())
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
