@@ -144,16 +144,21 @@ def _dtype(path: Path, fields: Fields) -> np.dtype[Any]:
 
 
 def find_data(header: Path) -> Path:
-    """Return the data file of a header: the same name with another suffix, or with none."""
+    """Return the data file of a header; BadParams where there is none."""
+    if (found := existing_data(header)) is not None:
+        return found
+    stem, known = header.stem, ", ".join(f".{suffix}" for suffix in DATA_SUFFIXES)
+    raise BadParams(
+        f"{header} has no data file beside it: looked for {stem} alone and with {known}"
+    )
+
+
+def existing_data(header: Path) -> Path | None:
+    """Return the file with the header's name and another suffix or none, or None."""
     stem = header.with_suffix("")
     suffixes = [s for suffix in DATA_SUFFIXES for s in (f".{suffix}", f".{suffix.upper()}")]
-    for candidate in (stem, *(stem.with_name(stem.name + s) for s in suffixes)):
-        if candidate.is_file():
-            return candidate
-    known = ", ".join(f".{suffix}" for suffix in DATA_SUFFIXES)
-    raise BadParams(
-        f"{header} has no data file beside it: looked for {stem.name} alone and with {known}"
-    )
+    candidates = (stem, *(stem.with_name(stem.name + s) for s in suffixes))
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def find_header(data: Path) -> Path | None:

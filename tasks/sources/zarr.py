@@ -92,7 +92,7 @@ def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:
         dtype=array.dtype,
         dims=_dims(array),
         chunks=array.chunks,
-        attrs=json_attrs(_without_dims(array.attrs), array.dtype),
+        attrs=json_attrs(_attrs(array), array.dtype),
         fill_value=array.fill_value,
     )
 
@@ -104,8 +104,11 @@ def _dims(array: zarr.Array[Any]) -> tuple[str, ...]:
     return tuple(str(name) for name in given) if given and all(given) else tuple(numbered)
 
 
-def _without_dims(attrs: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in attrs.items() if key != "_ARRAY_DIMENSIONS"}
+def _attrs(array: zarr.Array[Any]) -> dict[str, Any]:
+    attrs = {key: value for key, value in array.attrs.items() if key != "_ARRAY_DIMENSIONS"}
+    if array.metadata.zarr_format == 2 and array.fill_value is not None:
+        attrs.setdefault("_FillValue", array.fill_value)  # format 2 has no other place for it
+    return attrs
 
 
 @lru_cache(maxsize=32)
