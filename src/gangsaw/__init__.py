@@ -1,1 +1,64 @@
-"""Gangsaw: domain codecs for Zarr, cut into indexed blocks, mapped over clusters by Dask."""
+"""Gangsaw: domain codecs for Zarr, cut into indexed blocks, mapped over clusters by Dask.
+
+Names are imported at their first use: `import gangsaw` loads neither Zarr nor Numba nor Dask.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import version
+
+    from gangsaw.codecs.core.errors import (
+        BadParams,
+        CorruptChunk,
+        GangsawError,
+        JobFailed,
+        NewerFormat,
+    )
+    from gangsaw.face import compress, decompress, info, open, verify  # noqa: A004
+
+    __version__ = version("gangsaw")
+
+_HOMES = {
+    "compress": "gangsaw.face",
+    "decompress": "gangsaw.face",
+    "info": "gangsaw.face",
+    "open": "gangsaw.face",
+    "verify": "gangsaw.face",
+    "BadParams": "gangsaw.codecs.core.errors",
+    "CorruptChunk": "gangsaw.codecs.core.errors",
+    "GangsawError": "gangsaw.codecs.core.errors",
+    "JobFailed": "gangsaw.codecs.core.errors",
+    "NewerFormat": "gangsaw.codecs.core.errors",
+}
+
+__all__ = [
+    "BadParams",
+    "CorruptChunk",
+    "GangsawError",
+    "JobFailed",
+    "NewerFormat",
+    "__version__",
+    "compress",
+    "decompress",
+    "info",
+    "open",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("gangsaw")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,1 @@
+"""What jobs write besides Zarr: one file per format, each whole under its name or not there."""

@@ -1,0 +1,64 @@
+"""Files that appear under their name only when they are complete."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from gangsaw.codecs.core.errors import BadParams
+
+
+@contextmanager
+def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Path]]:
+    """Yield a temporary path beside each target; rename all at the end, or remove all.
+
+    The last target is renamed last, so that a header never stands without its data file.
+
+    Raises
+    ------
+    BadParams
+        A target exists and may not be replaced, or its folder is not there.
+    """
+    for target in targets:
+        check_target(target, overwrite=overwrite)
+    token = uuid.uuid4().hex[:8]
+    parts = [target.with_name(f".{target.name}.{token}.partial") for target in targets]
+    try:
+        yield parts
+        for part, target in zip(parts, targets, strict=True):
+            _sync(part)
+            part.replace(target)
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
+
+
+def check_target(target: Path, *, overwrite: bool) -> None:
+    """Raise BadParams where a file must not be written."""
+    if target.is_dir():
+        raise BadParams(f"{target} is a directory; name a file")
+    if target.exists() and not overwrite:
+        raise BadParams(f"{target} exists: give another name, or --overwrite to replace it")
+    if not target.parent.is_dir():
+        raise BadParams(f"{target.parent}: no such directory; make it first")
+
+
+def allocate(path: Path, n_bytes: int) -> None:
+    """Create a file of this size with its disk space reserved.
+
+    Samples are written through a memory map: without the space a full disk would end the process
+    by SIGBUS, with it the OSError comes here, before the first sample.
+    """
+    with path.open("wb") as file:
+        if n_bytes and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+        else:
+            file.truncate(n_bytes)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,123 @@
+"""Samples alone, in any axis and byte order: raw files, and the data files of ENVI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.chunks import ChunkGrid
+from gangsaw.tasks.engine import run
+from gangsaw.tasks.exports.atomic import allocate, whole_files
+from gangsaw.tasks.exports.meter import Meter
+from gangsaw.tasks.failure import naming
+from gangsaw.tasks.layout import default_chunks
+from gangsaw.tasks.memory import transcode_bytes
+from gangsaw.tasks.progress import OnProgress
+from gangsaw.tasks.sources.base import Region, SourceArray
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@dataclass(frozen=True)
+class FlatFile:
+    """Where the samples of an array lie in a file.
+
+    Attributes
+    ----------
+    shape : of the array, in its own axis order
+    order : for each axis of the file, slowest first, the axis of the array
+    dtype : of the samples in the file, byte order included
+    """
+
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the file."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    def write(self, path: str, region: Region, samples: np.ndarray[Any, Any]) -> None:
+        """Write the samples of a region into the file at `path`."""
+        ordered = tuple(self.shape[axis] for axis in self.order)
+        mapped = np.memmap(path, self.dtype, "r+", shape=ordered)
+        mapped[tuple(region[axis] for axis in self.order)] = samples.transpose(self.order)
+
+
+@dataclass(frozen=True)
+class WriteRegions:
+    """Chunk function: reads the chunks of a batch and puts their samples into a flat file."""
+
+    source: SourceArray
+    grid: ChunkGrid
+    layout: FlatFile
+    path: str
+    peak_bytes: int
+    name: str = "decompress"
+
+    def __call__(self, batch: range) -> int:
+        """Return the bytes written."""
+        written = 0
+        for number in batch:
+            region = self.grid.region(number)
+            with naming(f"{number} of {self.source.name}"):
+                samples = self.source.read(region)
+                self.layout.write(self.path, region, samples)
+            written += samples.nbytes
+        return written
+
+
+def write_flat(
+    source: SourceArray,
+    path: Path,
+    layout: FlatFile,
+    *,
+    client: Client | None = None,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Write all samples of the source into a new file at `path`, chunk by chunk."""
+    allocate(path, layout.nbytes)
+    grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
+    peak = transcode_bytes(source.shape, grid.chunks, source.dtype, source.chunks)
+    task = WriteRegions(source, grid, layout, str(path.absolute()), peak)
+    meter = Meter(grid.n_chunks, on_progress)
+    batches = (range(i, i + 1) for i in range(grid.n_chunks))
+    run(task, batches, meter.add, client=client)
+
+
+def axis_order(source: SourceArray, dims: Sequence[str]) -> tuple[int, ...]:
+    """Return for each of `dims` the axis of the source; BadParams where they do not match."""
+    if sorted(dims) != sorted(source.dims):
+        raise BadParams(f"{source.name} has axes {source.dims}, not {tuple(dims)}")
+    return tuple(source.dims.index(name) for name in dims)
+
+
+def export_raw(
+    source: SourceArray,
+    path: Path,
+    *,
+    dims: Sequence[str] | None = None,
+    byte_order: str = "little",
+    overwrite: bool = False,
+    client: Client | None = None,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Write the samples alone.
+
+    Parameters
+    ----------
+    dims : the source's axes, slowest first, as they shall lie in the file; None keeps their order
+    byte_order : "little" or "big"
+    """
+    order = axis_order(source, dims or source.dims)
+    dtype = source.dtype.newbyteorder({"little": "<", "big": ">"}[byte_order])
+    layout = FlatFile(source.shape, order, dtype)
+    with whole_files([path], overwrite=overwrite) as (part,):
+        write_flat(source, part, layout, client=client, on_progress=on_progress)

@@ -1,0 +1,79 @@
+"""A file of samples and nothing else, at an offset: what raw and ENVI data files are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.sources.base import Region
+from numpy.typing import NDArray
+
+INTERLEAVES = {"bsq": ("band", "y", "x"), "bil": ("y", "band", "x"), "bip": ("y", "x", "band")}
+
+
+@dataclass(frozen=True)
+class FlatArray:
+    """Samples of one array in C order; any region is cheap.
+
+    Attributes
+    ----------
+    path : the data file, absolute
+    shape : extent of each axis in samples, slowest first
+    dtype_str : NumPy type string, byte order included, such as ">u2"
+    dims : name of each axis
+    offset : bytes before the first sample
+    """
+
+    path: str
+    shape: tuple[int, ...]
+    dtype_str: str
+    dims: tuple[str, ...]
+    name: str = "data"
+    offset: int = 0
+    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    chunks: tuple[int, ...] | None = None
+    fill_value: Any = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the samples in the file."""
+        return np.dtype(self.dtype_str)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the file must have."""
+        return self.offset + prod(self.shape) * self.dtype.itemsize
+
+    def read(self, region: Region) -> NDArray[Any]:
+        """Return a copy of the region; raise CorruptChunk where the file has become too short."""
+        # A map is opened for each read: pages of a kept one count as memory of the worker for
+        # ever, and Dask would pause it as soon as the file is larger than its limit.
+        if Path(self.path).stat().st_size < self.nbytes:
+            raise CorruptChunk(f"{self.path} became shorter than {self.nbytes} bytes")
+        mapped = np.memmap(self.path, self.dtype, "r", self.offset, self.shape)
+        return np.array(mapped[region], subok=False)
+
+
+def check_size(array: FlatArray) -> None:
+    """Raise BadParams where the file is missing or holds less than the array needs."""
+    path = Path(array.path)
+    if not path.is_file():
+        raise BadParams(f"{path}: no such data file")
+    found = path.stat().st_size
+    if found < array.nbytes:
+        what = " x ".join(map(str, array.shape))
+        raise BadParams(
+            f"{path} is truncated: {what} samples of {array.dtype.name} after {array.offset} bytes "
+            f"need {array.nbytes} bytes, the file has {found}"
+        )
+
+
+def file_identity(*paths: str | Path) -> str:
+    """What tells the content of these files from another: path, bytes, modification time."""
+    stats = [(Path(p).absolute(), Path(p).stat()) for p in paths]
+    return "; ".join(f"{path} {s.st_size} bytes {s.st_mtime_ns} ns" for path, s in stats)

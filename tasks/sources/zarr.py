@@ -1,0 +1,119 @@
+"""Zarr arrays and groups of either format, at a path, an address or in a store object."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import zarr
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.sources.base import Coordinate, Region
+from gangsaw.tasks.sources.variables import json_attrs, split
+from numpy.typing import NDArray
+
+ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
+
+
+@dataclass(frozen=True)
+class ZarrArray:
+    """One array of a store, opened on the worker at its first read.
+
+    Attributes
+    ----------
+    address : path or URL of the store
+    key : path of the array in the store; "" is the root
+    version : fingerprint of its metadata, so that a replaced array is opened anew
+    """
+
+    address: str
+    key: str
+    version: str
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    dims: tuple[str, ...]
+    chunks: tuple[int, ...] | None
+    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    fill_value: Any = field(default=None, compare=False)
+
+    def read(self, region: Region) -> NDArray[Any]:
+        """Return the samples of the region."""
+        return np.asarray(_array(self.address, self.key, self.version)[region])
+
+
+@dataclass(frozen=True)
+class ZarrSource:
+    """A Zarr array, or the arrays of one group."""
+
+    name: str
+    arrays: tuple[ZarrArray, ...]
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def identity(self) -> str:
+        """Address and metadata of every array."""
+        return "; ".join([self.name, *(f"{a.name} {a.version}" for a in self.arrays)])
+
+
+def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> ZarrSource:
+    """Describe a Zarr array or group; raise BadParams where there is none or it has no array."""
+    node = _open(address, group)
+    if isinstance(node, zarr.Array):
+        return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
+    found = [_describe(address, array, name) for name, array in sorted(node.arrays())]
+    if not found:
+        inner = ", ".join(sorted(node.group_keys())) or "none"
+        raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
+    arrays, coords, texts = split(found, variables)
+    return ZarrSource(address, arrays, coords, {**texts, **json_attrs(node.attrs, np.dtype("u1"))})
+
+
+def _open(address: str, group: str) -> zarr.Array[Any] | zarr.Group:
+    try:
+        return zarr.open(address, path=group or None, mode="r")
+    except FileNotFoundError:
+        where = f"{address}/{group}" if group else address
+        raise BadParams(f"{where}: no Zarr array or group there") from None
+
+
+def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:
+    metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
+    return ZarrArray(
+        address=address,
+        key=array.path,
+        version=hashlib.sha256(metadata.encode()).hexdigest()[:16],
+        name=name,
+        shape=array.shape,
+        dtype=array.dtype,
+        dims=_dims(array),
+        chunks=array.chunks,
+        attrs=json_attrs(_attrs(array), array.dtype),
+        fill_value=array.fill_value,
+    )
+
+
+def _dims(array: zarr.Array[Any]) -> tuple[str, ...]:
+    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
+    given = names if isinstance(names, list | tuple) and len(names) == array.ndim else ()
+    numbered = (f"dim_{i}" for i in range(array.ndim))
+    return tuple(str(name) for name in given) if given and all(given) else tuple(numbered)
+
+
+def _attrs(array: zarr.Array[Any]) -> dict[str, Any]:
+    attrs = {key: value for key, value in array.attrs.items() if key != "_ARRAY_DIMENSIONS"}
+    if array.metadata.zarr_format == 2 and array.fill_value is not None:
+        attrs.setdefault("_FillValue", array.fill_value)  # format 2 has no other place for it
+    return attrs
+
+
+@lru_cache(maxsize=32)
+def _array(address: str, key: str, version: str) -> zarr.Array[Any]:
+    array = zarr.open_array(address, path=key or None, mode="r")
+    if version != _describe(address, array, "").version:
+        raise BadParams(f"{address}/{key}: the array was replaced since the job began")
+    return array
