@@ -145,10 +145,10 @@ def test_the_limit_of_a_real_dask_worker() -> None:
 def test_zarr_configures_the_default() -> None:
     import numpy as np
     import zarr
-    from plain_codec.codec import Params, Plain
+    from plain_codec.codec import Plain
 
     with zarr.config.set({"threading.max_workers": 6}):
-        Plain(Params()).encode_chunk(np.zeros((4, 4), "i2"))
+        Plain().encode_chunk(np.zeros((4, 4), "i2"))
     assert threads.thread_limit() == 6
 
 

@@ -13,7 +13,7 @@ import zarr
 from counting_store import CountingStore
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from plain_codec.codec import Params, Plain
+from plain_codec.codec import Plain
 from zarr.registry import register_codec
 from zarr.storage import LocalStore
 
@@ -61,7 +61,7 @@ def data() -> npt.NDArray[np.int16]:
 
 def create(store: Any, data: npt.NDArray[Any], **options: Any) -> zarr.Array[Any]:
     options = {"chunks": CHUNK, "compressors": None, "filters": None, **options}
-    options.setdefault("serializer", Plain(Params()))
+    options.setdefault("serializer", Plain())
     array = zarr.create_array(store, shape=data.shape, dtype=data.dtype, **options)
     array[...] = data
     return array
@@ -79,7 +79,7 @@ def test_a_window_reads_only_the_bytes_of_its_blocks(pipeline: str, data: Any) -
     create(store, data)
     store.reads.clear()
     zarr.open_array(store, mode="r")[5:7, 1:3]
-    index = Plain(Params()).coder(CHUNK, data.dtype).layout.index_size
+    index = Plain().coder(CHUNK, data.dtype).layout.index_size
     assert store.reads == [("c/0/0", index), ("c/0/0", 4 * 4 * 2 + len("plain"))]
 
 
@@ -123,7 +123,7 @@ def test_damage_names_store_chunk_and_block(
     store = LocalStore(tmp_path / "damaged.zarr")
     create(store, data, name="cube")
     path = tmp_path / "damaged.zarr" / "cube/c/0/1"
-    coder = Plain(Params()).coder(CHUNK, data.dtype)
+    coder = Plain().coder(CHUNK, data.dtype)
     at = byte if byte >= 0 else coder.layout.index_size + 8
     content = bytearray(path.read_bytes())
     content[at] ^= 4
@@ -155,7 +155,7 @@ def test_it_goes_with_filters_and_compressors(pipeline: str, data: Any) -> None:
     codecs = {
         "filters": [zarr.codecs.TransposeCodec(order=(1, 0))],
         "compressors": [zarr.codecs.Crc32cCodec()],
-        "serializer": Plain(Params(block=(5, 3))),
+        "serializer": Plain(block=(5, 3)),
     }
     array = create(CountingStore(), data, **codecs)
     np.testing.assert_array_equal(array[3:20, 5:7], data[3:20, 5:7])
@@ -177,7 +177,7 @@ def test_what_it_cannot_hold_is_refused_at_creation(pipeline: str) -> None:
 
 
 def test_codec_and_array_survive_pickling(pipeline: str, data: Any) -> None:
-    codec = Plain(Params(block=(3, 3)))
+    codec = Plain(block=(3, 3))
     assert pickle.loads(pickle.dumps(codec)) == codec
     assert Plain.from_dict(codec.to_dict()) == codec
 

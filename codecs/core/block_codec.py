@@ -24,12 +24,13 @@ from zarr.core.common import JSON, parse_named_configuration
 from zarr.core.config import config
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     """A codec whose chunk is a frame of blocks.
 
     A subclass sets `codec_name` and `params_type` and says in `coder` what shape, dtype and
     parameters imply; `encode_chunk` and `decode_chunk` are the hooks for what does not fit that.
+    Its keywords are the fields of `params_type`.
 
     Attributes
     ----------
@@ -42,6 +43,9 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     is_fixed_size = False
     codec_name: ClassVar[str]
     params_type: ClassVar[type[Any]]
+
+    def __init__(self, **parameters: Any) -> None:
+        object.__setattr__(self, "params", self.params_type(**parameters))
 
     @abstractmethod
     def coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
@@ -73,9 +77,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         _, configuration = parse_named_configuration(
             data, cls.codec_name, require_configuration=False
         )
-        codec = cls.__new__(cls)
-        object.__setattr__(codec, "params", cls.params_type.from_dict(configuration or {}))
-        return codec
+        return cls(**vars(cls.params_type.from_dict(configuration or {})))
 
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
         """Refuse, with BadParams, an array that the codec cannot hold."""

@@ -28,7 +28,7 @@ class Params:
         return cls(**{**data, "block": tuple(data["block"])})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Plain(BlockCodec):
     """Zarr codec test.plain."""
 

@@ -1,0 +1,84 @@
+"""The Zarr and numcodecs faces of the CCSDS-123 codec."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.core.block_codec import BlockCodec
+from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
+from gangsaw.codecs.core.chunk import Array, ChunkCoder
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.frame import Layout, lane_bytes
+from gangsaw.codecs.core.grid import BlockGrid
+
+CODEC_ID, CODEC_VERSION = 1, 1  # SPEC.md
+
+
+@dataclass(frozen=True, init=False)
+class Ccsds123(BlockCodec):
+    """Zarr codec `gangsaw.ccsds123`; its keywords are the fields of `Params`."""
+
+    params: Params
+    codec_name = "gangsaw.ccsds123"
+    params_type = Params
+
+    def coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+        """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
+        axes = self._axes(shape)
+        grid = BlockGrid(shape, self._block_shape(shape, axes))
+        view = partial(image_view, axes)
+        n_lanes = width = 0
+        if grid.n_blocks:
+            self._image(grid, grid.n_blocks - 1, axes, dtype)  # the smallest: do tables fit it?
+            n_lanes, width = self._lanes(self._image(grid, 0, axes, dtype))
+        layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks, n_lanes, width)
+        return ChunkCoder(self.codec_name, __package__, self.params, grid, layout, view)
+
+    def _axes(self, shape: tuple[int, ...]) -> str:
+        if len(shape) < 2:
+            raise BadParams(f"{self.codec_name} needs two axes or more, got shape {shape}")
+        return self.params.axes if len(shape) > 2 else self.params.axes.replace("z", "")
+
+    def _block_shape(self, shape: tuple[int, ...], axes: str) -> tuple[int, ...]:
+        wanted = dict(zip("zyx", self.params.block, strict=True))
+        last = shape[len(shape) - len(axes) :]
+        tile = (max(1, min(wanted[axis] or n, n)) for axis, n in zip(axes, last, strict=True))
+        return (1,) * (len(shape) - len(axes)) + tuple(tile)
+
+    def _image(self, grid: BlockGrid, block: int, axes: str, dtype: np.dtype[Any]) -> Image:
+        extents = [part.stop - part.start for part in grid.slices(block)][-len(axes) :]
+        sizes = dict(zip(axes, extents, strict=True))
+        image = self.params.image((sizes.get("z", 1), sizes["y"], sizes["x"]), dtype)
+        self.params.resolved(image)
+        return image
+
+    def _lanes(self, image: Image) -> tuple[int, int]:
+        """A lane is a band: sample-adaptive codewords have at most U_max + D bits each."""
+        if self.params.order != "bsq" or self.params.coder != "sample":
+            return 0, 0
+        longest = self.params.unary_limit + image.bit_depth
+        return image.n_bands, lane_bytes(image.n_rows * image.n_columns * longest)
+
+
+class Ccsds123V2(BlockCodecV2):
+    """Zarr v2 codec `gangsaw.ccsds123`, through numcodecs."""
+
+    codec_id = Ccsds123.codec_name
+    codec_type = Ccsds123
+
+
+def image_view(axes: str, block: Array) -> Array:
+    """Return the (z, y, x) view of a block whose last axes are `axes`; the earlier have extent 1.
+
+    Parameters
+    ----------
+    axes : a permutation of "zyx" or of "yx"
+    block : array of at least that many axes
+    """
+    image = block[(0,) * (block.ndim - len(axes))]
+    view = image.transpose([axes.index(axis) for axis in "zyx" if axis in axes])
+    return view if "z" in axes else view[None]
