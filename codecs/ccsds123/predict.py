@@ -16,15 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.jit import jit
 from gangsaw.codecs.core.simd import (
     Static,
+    copy_items,
     emit_call,
     inner_product,
     load,
@@ -38,6 +35,9 @@ from gangsaw.codecs.core.simd import (
     value_of,
     wrap,
 )
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 HALO = 16  # lanes before the first band: P <= 15, and one more for narrow sums
 
@@ -305,19 +305,40 @@ def begin_row(samples: Any, layout: Any, y: int, row: int) -> int:
 
 @jit
 def _load_rows(
-    x: Any, y: int, rows: int, first_band: int, samples: Any, layout: Any, lane: int
+    x: Any,
+    y: int,
+    rows: int,
+    first_band: int,
+    samples: Any,
+    layout: Any,
+    lane: int,
+    extremes: Any,
+    tile: Any,
+    tile_rows: Any,
 ) -> Any:
-    """Copy rows of x (z, y, x) from band `first_band` on to lane `lane`; return (min, max)."""
-    low = high = x[first_band, y, 0]
+    """Copy rows of x (z, y, x) from band `first_band` on to lane `lane` of rows 1, 2, ..
+
+    Tiles at the end of an axis overlap those before them. Return the smallest and the largest
+    sample so far; extremes (2, lanes of a tile) holds them by lane.
+    """
+    lanes = value_of(tile)
+    columns = value_of(tile_rows)  # a transposed tile is square, one along z has one column
     stop = min(x.shape[0], first_band + layout.width - lane)
+    flat = extremes.ravel()
+    ends = (load(flat, 0, tile), load(flat, lanes, tile))
     for r in range(rows):
-        for z in range(first_band, stop):
-            place = (r + 1) * layout.pitch + layout.width + lane + z - first_band
-            for i in range(layout.columns):
-                value = x[z, y + r, i]
-                low, high = min(low, value), max(high, value)
-                samples[place + i * layout.width] = value
-    return low, high
+        origin = (r + 1) * layout.pitch + layout.width + lane
+        for band in range(first_band, stop, lanes):
+            z = min(band, stop - lanes)
+            for column in range(0, layout.columns, columns):
+                i = min(column, layout.columns - columns)
+                place = origin + z - first_band + i * layout.width
+                ends = copy_items(
+                    x, z, y + r, i, samples, place, layout.width, ends, tile, tile_rows
+                )
+    store(flat, 0, ends[0])
+    store(flat, lanes, ends[1])
+    return extremes[0].min(), extremes[1].max()
 
 
 BATCH_BYTES = 1 << 19  # samples of a batch of rows: half of a usual second-level cache
@@ -340,6 +361,8 @@ class Rows:
         self.layout = Layout(width, (image.n_columns + 1) * width, image.n_columns)
         row_bytes = self.layout.pitch * plan.dtype.itemsize
         self.batch = min(max(1, BATCH_BYTES // row_bytes), image.n_rows)
+        self.tile = _tile(x, min(self.bands_before + lanes, x.shape[0] - first_band))
+        self.extremes = np.full((2, self.tile[0].value), x[0, 0, 0])
         self.buffer = np.full((self.batch + 1) * self.layout.pitch, image.middle, plan.dtype)
 
     def batches(self) -> Iterator[tuple[int, int]]:
@@ -349,11 +372,29 @@ class Rows:
             rows = min(self.batch, self.image.n_rows - y)
             before = self.bands_before
             extremes = _load_rows(
-                self.x, y, rows, self.first_band - before, self.buffer, self.layout, HALO - before
+                self.x,
+                y,
+                rows,
+                self.first_band - before,
+                self.buffer,
+                self.layout,
+                HALO - before,
+                self.extremes,
+                *self.tile,
             )
             _check_range(self.image, *extremes)
             yield y, rows
             self.buffer[:pitch] = self.buffer[rows * pitch : (rows + 1) * pitch]
+
+
+def _tile(x: npt.NDArray[Any], bands: int) -> tuple[Static, Static]:
+    """Return (lanes, rows) of the tiles to copy: square where x is the fastest axis of memory."""
+    along_z, along_x = (x.strides[axis] == x.itemsize for axis in (0, 2))
+    if along_x:
+        side = next(n for n in (16, 4, 1) if n <= min(bands, x.shape[2]) or n == 1)
+        return Static(side), Static(side)
+    lanes = next(n for n in (16, 4, 1) if n <= bands or n == 1) if along_z else 1
+    return Static(lanes), Static(1)
 
 
 def _check_range(image: Image, lowest: int, highest: int) -> None:

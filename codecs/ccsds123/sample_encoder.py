@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict import (
     HALO,
@@ -23,7 +22,7 @@ from gangsaw.codecs.ccsds123.predict import (
     predict_row,
     residuals,
 )
-from gangsaw.codecs.core.bits import leading_zeros, load_be64, store_be64
+from gangsaw.codecs.core.bits import load_be64, store_be64
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.jit import jit
 from gangsaw.codecs.core.simd import (
@@ -33,7 +32,6 @@ from gangsaw.codecs.core.simd import (
     load,
     maximum,
     minimum,
-    narrow,
     select,
     store,
     store_lanes_be64,

@@ -375,3 +375,101 @@ def value_of(typing_context: Any, static: Any) -> Any:
         return ir.IntType(64)(static.value)
 
     return types.int64(static), codegen
+
+
+def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
+    return builder.shuffle_vector(left, right, mask)
+
+
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """Transpose n vectors of n lanes: log2(n) rounds of perfect shuffles."""
+    n = len(rows)
+    low = [lane // 2 + n * (lane % 2) for lane in range(n)]
+    high = [lane + n // 2 for lane in low]
+    for _ in range(n.bit_length() - 1):
+        pairs = zip(rows[: n // 2], rows[n // 2 :], strict=True)
+        rows = [_shuffled(builder, *pair, half) for pair in pairs for half in (low, high)]
+    return rows
+
+
+def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
+    lowered = ir.VectorType(ir.IntType(width), vector.type.count)
+    if source.bitwidth > width:
+        return builder.trunc(vector, lowered)
+    if source.bitwidth == width:
+        return vector
+    return (builder.sext if source.signed else builder.zext)(vector, lowered)
+
+
+def _item_vector(
+    context: Any, builder: Any, array_type: Any, array: Any, place: Any, lanes: int
+) -> Any:
+    """Load `lanes` items from array[place] on, side by side in memory whatever the strides say."""
+    shape = context.make_array(array_type)(context, builder, array)
+    pointer = cgutils.get_item_pointer(context, builder, array_type, shape, place)
+    lowered = ir.VectorType(ir.IntType(array_type.dtype.bitwidth), lanes)
+    vector = builder.load(builder.bitcast(pointer, lowered.as_pointer()))
+    vector.align = array_type.dtype.bitwidth // 8
+    return vector
+
+
+def _widened(builder: Any, dtype: Any, extremes: Any, vectors: list[Any]) -> tuple[Any, Any]:
+    kind = "s" if dtype.signed else "u"
+    low, high = extremes
+    for vector in vectors:
+        low = emit_call(builder, f"{kind}min", low, vector)
+        high = emit_call(builder, f"{kind}max", high, vector)
+    return low, high
+
+
+@intrinsic
+def load_items(typing_context: Any, array: Any, z: Any, y: Any, x: Any, lanes: Any) -> Any:
+    """Vector of the items at array[z, y, x] and behind it in memory, of the array's own width."""
+    vector = Vector(lanes.value, array.dtype.bitwidth)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _item_vector(context, builder, array, args[0], args[1:4], lanes.value)
+
+    return vector(array, types.int64, types.int64, types.int64, lanes), codegen
+
+
+@intrinsic
+def copy_items(
+    typing_context: Any,
+    array: Any,
+    z: Any,
+    y: Any,
+    x: Any,
+    out: Any,
+    first: Any,
+    step: Any,
+    extremes: Any,
+    lanes: Any,
+    rows: Any,
+) -> Any:
+    """Copy items of array (z, y, x) to out, as integers of its width; return (min, max) vectors.
+
+    With `rows` equal to `lanes` a square tile is transposed: lane i of out[first + j * step] is
+    array[z + i, y, x + j], items along x side by side in memory. With `rows` 1, lane i of
+    out[first] is array[z + i, y, x], items along z side by side. `extremes` are those so far.
+    """
+    n = lanes.value
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source, z0, y0, x0, target, index, stride, ends = args[:8]
+        bands = [builder.add(z0, z0.type(i)) for i in range(rows.value)]
+        vectors = [
+            _item_vector(context, builder, array, source, (band, y0, x0), n) for band in bands
+        ]
+        ends = _widened(builder, array.dtype, cgutils.unpack_tuple(builder, ends, 2), vectors)
+        width = out.dtype.bitwidth
+        vectors = [_converted(builder, vector, array.dtype, width) for vector in vectors]
+        for vector in _transposed(builder, vectors) if rows.value > 1 else vectors:
+            pointer = _pointer(context, builder, out, target, index, vector.type)
+            builder.store(vector, pointer, align=width // 8)
+            index = builder.add(index, stride)
+        return context.make_tuple(builder, extremes, ends)
+
+    word = types.int64
+    return extremes(array, word, word, word, out, word, word, extremes, lanes, rows), codegen
