@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.core.bits import peek
+from gangsaw.codecs.core.bits import ahead, narrow, pointer
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.jit import jit
 
@@ -41,31 +41,48 @@ class Predictor(NamedTuple):
 
 
 class State(NamedTuple):
-    """Arrays of one wavefront. `lanes` is the number of bands rounded up, T the arithmetic's type.
+    """Arrays of one wavefront, all flat, of the type T that `arithmetic` chooses.
 
-    ring: (rows * width) T, samples; differences: ((P + 2 + 1) * width) T, central differences, the last row
-    zero; directional: (2 * 3 * lanes) T, of this step and the one before;
-    weights: (terms * lanes) T; the others (lanes) T. Tables are indexed by
-    samples - 1 - t, so that they run with z; they have LANES entries more at either end.
+    Tables run with z: the entry of t has the index LANES + samples - 1 - t.
     """
 
-    ring: Array
-    differences: Array
-    directional: Array
-    weights: Array
-    first_weights: Array
-    sigma: Array
-    product: Array
-    double: Array
-    sign: Array
-    delta: Array
-    bad: Array
-    border: Array
-    left: Array
+    ring: Array  # (rows * width,) samples, one row per step
+    differences: Array  # ((P + 3) * width,) central differences, one row per step; the last is 0
+    directional: Array  # (2 * 3 * lanes,) directional differences, of this step and the last
+    weights: Array  # (terms * lanes,)
+    first_weights: Array  # (terms * lanes,) weights before t = 1
+    sigma: Array  # (lanes,) local sums
+    product: Array  # (lanes,) inner products
+    double: Array  # (lanes,) double-resolution predicted samples
+    sign: Array  # (lanes,) signs of the errors
+    delta: Array  # (lanes,) mapped residuals
+    bad: Array  # (lanes,) not 0 where a sample was out of range
+    border: Array  # table of FIRST_COLUMN and so on
+    left: Array  # table of shifts of the weight update
     right: Array
-    width: int
-    rows: int
+
+
+class Rows(NamedTuple):
+    """Where the arrays of a State begin, and how long their rows are."""
+
+    ring: Any
+    differences: Any
+    directional: Any
+    weights: Any
+    first_weights: Any
+    sigma: Any
+    product: Any
+    double: Any
+    sign: Any
+    delta: Any
+    bad: Any
+    border: Any
+    left: Any
+    right: Any
+    rows: int  # of the ring
+    width: int  # of a row of the ring and of the differences
     lanes: int
+    terms: int
 
 
 def arithmetic(image: Image, params: Params) -> type[np.signedinteger[Any]]:
@@ -109,9 +126,7 @@ def make_state(image: Image, params: Params) -> State:
     of = arithmetic(image, params)
     predictor = make_predictor(image, params)
     lanes = _round_up(image.n_bands, LANES)
-    # An odd number of vectors: a power of two would map the rows of a column to few cache sets.
-    width = MARGIN + lanes + (LANES if (MARGIN + lanes) // LANES % 2 == 0 else 0)
-    rows = _round_up(image.n_columns + 2 + RUN, RUN)
+    width, rows = row_width(image), _round_up(image.n_columns + 2 + RUN, RUN)
     weights = _first_weights(predictor, params, lanes).astype(of)
     tables = [skewed(t).astype(of) for t in (_border(image), *_shifts(image, params))]
     row = [aligned(lanes, of) for _ in range(6)]
@@ -125,10 +140,13 @@ def make_state(image: Image, params: Params) -> State:
         np.ascontiguousarray(weights).reshape(-1),
         *row,
         *tables,
-        width,
-        rows,
-        lanes,
     )
+
+
+def row_width(image: Image) -> int:
+    """Items of a row of the ring: an odd number of vectors, for the cache's sets."""
+    vectors = (MARGIN + _round_up(image.n_bands, LANES)) // LANES
+    return LANES * (vectors | 1)
 
 
 def aligned(size: int, dtype: npt.DTypeLike) -> Array:
@@ -183,72 +201,100 @@ def _first_weights(predictor: Predictor, params: Params, lanes: int) -> Array:
 
 
 @jit
-def _ring_row(state: Any, step: int) -> int:
-    """Offset of band 0 in the ring's row of a step; steps may go back to -rows."""
-    return (step + state.rows) % state.rows * state.width + MARGIN
+def rows_of(p: Any, state: Any) -> Any:
+    """Return the Rows of a State, which must outlive them."""
+    lanes = state.sigma.size
+    width = state.differences.size // (p.prediction_bands + 3)
+    return Rows(
+        pointer(state.ring, MARGIN),
+        pointer(state.differences, MARGIN),
+        pointer(state.directional, 0),
+        pointer(state.weights, 0),
+        pointer(state.first_weights, 0),
+        pointer(state.sigma, 0),
+        pointer(state.product, 0),
+        pointer(state.double, 0),
+        pointer(state.sign, 0),
+        pointer(state.delta, 0),
+        pointer(state.bad, 0),
+        pointer(state.border, LANES + p.samples - 1),
+        pointer(state.left, LANES + p.samples - 1),
+        pointer(state.right, LANES + p.samples - 1),
+        state.ring.size // width,
+        width,
+        lanes,
+        state.weights.size // lanes,
+    )
 
 
 @jit
-def _difference_row(predictor: Any, state: Any, step: int, back: int) -> int:
-    """Offset of what band 0 sees `back` bands before it; beyond P that is a row of zeros."""
-    rows = predictor.prediction_bands + 2
-    if back > predictor.prediction_bands:
-        return rows * state.width + MARGIN
-    return (step - back + rows) % rows * state.width + MARGIN - back
+def _ring_row(s: Any, step: int) -> Any:
+    """Row of a step in the ring; steps may go back to -rows."""
+    return ahead(s.ring, (step + s.rows) % s.rows * s.width)
+
+
+@jit
+def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
+    """Row of what each band sees `back` bands before it; beyond P that is a row of zeros."""
+    rows = p.prediction_bands + 2
+    if back > p.prediction_bands:
+        return ahead(s.differences, rows * s.width)
+    return ahead(s.differences, (step - back + rows) % rows * s.width - back)
+
+
+@jit
+def _directional_rows(s: Any, step: int) -> Any:
+    first = ahead(s.directional, (step & 1) * wavefront.GROUP * s.lanes)
+    return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
 
 
 @jit
 def _local_sums(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
-    when = LANES + p.samples - 1 - step
+    border = ahead(s.border, -step)
     west, north = _ring_row(s, step - 1), _ring_row(s, step - p.columns)
     northwest = _ring_row(s, step - p.columns - 1)
     northeast = _ring_row(s, step - p.columns + 1)
-    band_before = _ring_row(s, step - 2) - 1
-    near = band_before if p.local_sum & 1 else west
+    near = ahead(_ring_row(s, step - 2), -1) if p.local_sum & 1 else west
     if p.local_sum >= WIDE_COLUMN:
-        wavefront.sum_column(s.sigma, s.ring, near, north, s.border, when, lo, hi)
+        wavefront.sum_column(s.sigma, near, north, border, lo, hi)
     elif p.local_sum == WIDE_NEIGHBOR:
-        wavefront.sum_wide(
-            s.sigma, s.ring, west, northwest, north, northeast, s.border, when, lo, hi
-        )
+        wavefront.sum_wide(s.sigma, west, northwest, north, northeast, border, lo, hi)
     else:
-        wavefront.sum_narrow(
-            s.sigma, s.ring, near, northwest, north, northeast, s.border, when, lo, hi
-        )
+        wavefront.sum_narrow(s.sigma, near, northwest, north, northeast, border, lo, hi)
     if p.full:
-        now = step % 2 * wavefront.GROUP * s.lanes
+        d_north, d_west, d_northwest = _directional_rows(s, step)
         wavefront.directional_differences(
-            s.directional, now, s.lanes, s.sigma, s.ring, west, northwest, north, s.border, when,
-            lo, hi,
-        )  # fmt: skip
+            d_north, d_west, d_northwest, s.sigma, west, northwest, north, border, lo, hi
+        )
+
+
+@jit
+def _weight_rows(s: Any, term: int) -> Any:
+    first = ahead(s.weights, term * s.lanes)
+    return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
+
+
+@jit
+def _group_rows(p: Any, s: Any, step: int, i: int) -> Any:
+    first = _difference_row(p, s, step, i)
+    return first, _difference_row(p, s, step, i + 1), _difference_row(p, s, step, i + 2)
 
 
 @jit
 def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
-    when = LANES + p.samples - step  # the shifts are those of the step before
-    limit = (4 << p.resolution) - 1
+    left, right = ahead(s.left, 1 - step), ahead(s.right, 1 - step)
+    limit, term = (4 << p.resolution) - 1, 0
     wavefront.start_product(s.product, s.sigma, p.middle, p.resolution, lo, hi)
-    w = 0
     if p.full:
-        now = step % 2 * wavefront.GROUP * s.lanes
-        was = wavefront.GROUP * s.lanes - now
-        wavefront.add_terms(
-            s.product, s.weights, w, s.lanes, s.directional, was, was + s.lanes, was + 2 * s.lanes,
-            now, now + s.lanes, now + 2 * s.lanes, s.sign, s.left, s.right, when, limit, lo, hi,
-        )  # fmt: skip
-        w += wavefront.GROUP * s.lanes
+        was, now = _directional_rows(s, step - 1), _directional_rows(s, step)
+        weights = _weight_rows(s, 0)
+        wavefront.add_terms(s.product, weights, was, now, s.sign, left, right, limit, lo, hi)
+        term += wavefront.GROUP
     for i in range(1, p.prediction_bands + 1, wavefront.GROUP):
-        wavefront.add_terms(
-            s.product, s.weights, w, s.lanes, s.differences,
-            _difference_row(p, s, step - 1, i),
-            _difference_row(p, s, step - 1, i + 1),
-            _difference_row(p, s, step - 1, i + 2),
-            _difference_row(p, s, step, i),
-            _difference_row(p, s, step, i + 1),
-            _difference_row(p, s, step, i + 2),
-            s.sign, s.left, s.right, when, limit, lo, hi,
-        )  # fmt: skip
-        w += wavefront.GROUP * s.lanes
+        was, now = _group_rows(p, s, step - 1, i), _group_rows(p, s, step, i)
+        weights = _weight_rows(s, term)
+        wavefront.add_terms(s.product, weights, was, now, s.sign, left, right, limit, lo, hi)
+        term += wavefront.GROUP
 
 
 @jit
@@ -260,27 +306,25 @@ def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     wavefront.predict(
         s.double, s.product, p.wrap, p.resolution, p.lowest, p.highest, p.middle, lo, hi
     )
-    wavefront.unmap(s.ring, now, s.sign, s.bad, s.double, s.delta, p.lowest, p.highest, lo, hi)
-    row = _difference_row(p, s, step, 0)
-    wavefront.central_differences(s.differences, row, s.ring, now, s.sigma, lo, hi)
+    wavefront.unmap(now, s.sign, s.bad, s.double, s.delta, p.lowest, p.highest, lo, hi)
+    wavefront.central_differences(_difference_row(p, s, step, 0), now, s.sigma, lo, hi)
 
 
 @jit
 def begin(p: Any, s: Any, z: int) -> None:
     """Set up lane z and decode its first sample (t = 0) from s.delta; this is step z."""
-    of = s.delta.dtype.type
-    now = _ring_row(s, z)
-    s.double[z] = of(2 * p.middle)
-    if z > 0 and p.prediction_bands > 0:
-        s.double[z] = of(2 * s.ring[_ring_row(s, z - 1) + z - 1])
-    s.bad[z] = of(0)
-    wavefront.unmap(s.ring, now, s.sign, s.bad, s.double, s.delta, p.lowest, p.highest, z, z + 1)
+    zero = narrow(0, s.delta)
+    now, before = _ring_row(s, z), _ring_row(s, z - 1)
+    known = z > 0 and p.prediction_bands > 0
+    s.double[z] = narrow(2 * (before[z - 1] if known else p.middle), s.delta)
+    s.bad[z] = zero
+    wavefront.unmap(now, s.sign, s.bad, s.double, s.delta, p.lowest, p.highest, z, z + 1)
     # No differences exist at t = 0: with zeros the first update leaves the weights alone.
-    s.differences[_difference_row(p, s, z, 0) + z] = of(0)
+    _difference_row(p, s, z, 0)[z] = zero
     for row in range(2 * wavefront.GROUP):
-        s.directional[row * s.lanes + z] = of(0)
-    for at in range(z, s.weights.size, s.lanes):
-        s.weights[at] = s.first_weights[at]
+        s.directional[row * s.lanes + z] = zero
+    for term in range(s.terms):
+        s.weights[term * s.lanes + z] = s.first_weights[term * s.lanes + z]
 
 
 @jit
@@ -299,27 +343,27 @@ def write_run(p: Any, s: Any, out: Any, step: int) -> None:
         t, last = max(first - z, 0), min(step - z, p.samples - 1)
         if t > last:
             continue
-        at = _ring_row(s, t + z) + z
+        source = ahead(_ring_row(s, t + z), z)
         y, x = t // p.columns, t % p.columns
         while t <= last:
             n = min(last - t + 1, p.columns - x)
-            _copy_column(out[z, y, x : x + n], s.ring, at, s.width)
-            t, y, x, at = t + n, y + 1, 0, at + n * s.width
+            _copy_column(out, z, y, x, n, source, s.width)
+            t, y, x, source = t + n, y + 1, 0, ahead(source, n * s.width)
 
 
 @jit
-def _copy_column(target: Any, ring: Any, at: int, width: int) -> None:
-    for i in range(target.size):
-        target[i] = peek(ring, at + i * width)
+def _copy_column(out: Any, z: int, y: int, x: int, n: int, source: Any, width: int) -> None:
+    for i in range(n):
+        out[z, y, x + i] = source[i * width]
 
 
 @jit
-def _reconstruct(p: Any, s: Any, delta: Any, most: int, out: Any) -> int:
-    of = s.delta.dtype.type
+def _reconstruct(p: Any, state: Any, delta: Any, most: int, out: Any) -> int:
+    s = rows_of(p, state)
     steps = p.samples + p.bands - 1
     for step in range(steps):
         for z in range(max(0, step - p.samples + 1), min(p.bands, step + 1)):
-            s.delta[z] = of(min(np.int64(delta[step - z, z]), most))
+            s.delta[z] = narrow(min(np.int64(delta[step - z, z]), most), s.delta)
         lo, hi = active(p, step)
         advance(p, s, step, lo, hi)
         if step < p.bands:

@@ -10,10 +10,11 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123 import reconstruct as wave
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.bits import (
+    ahead,
     leading_zeros,
     load_be64,
-    peek,
-    poke,
+    narrow,
+    pointer,
     shift_left,
     shift_right,
 )
@@ -28,54 +29,74 @@ Array = npt.NDArray[Any]
 
 
 class Coder(NamedTuple):
-    """Constants and per-band arrays of the decoder; tables as in `reconstruct.State`."""
+    """Constants of the entropy decoder."""
 
     depth: int  # D
     unary_limit: int  # U_max
     rescale_at: int  # 2^gamma* - 1
-    cap: int  # bit that no position passes
     long: bool  # codewords may be longer than WINDOW
-    data: Array  # (n + SLACK,) uint8
+    cap: int  # bit that no position passes
+
+
+class CoderState(NamedTuple):
+    """Arrays of the entropy decoder, T and tables as in `reconstruct.State`."""
+
     start: Array  # (NZ,) int64 first bit of each lane
     end: Array  # (NZ,) int64
-    count: Array  # skewed table of Gamma(t)
-    first: Array  # (NZ,) T accumulator before t = 1
+    count: Array  # table of T, Gamma(t)
+    first: Array  # (NZ,) T accumulators before t = 1
     accumulator: Array  # (lanes,) T
     code: Array  # (lanes,) T k
     position: Array  # (lanes,) int64 next bit
     window: Array  # (lanes,) uint64 the bits from there on
 
 
+class Lanes(NamedTuple):
+    """Where the arrays of a Coder begin."""
+
+    start: Any
+    end: Any
+    count: Any
+    first: Any
+    accumulator: Any
+    code: Any
+    position: Any
+    window: Any
+
+
 @jit_restrict
 def choose_codes(
-    code: Any, accumulator: Any, delta: Any, count: Any, when: int, rescale_at: int, depth: int,
+    code: Any, accumulator: Any, delta: Any, count: Any, before: Any, rescale_at: int, depth: int,
     lo: int, hi: int,
 ) -> None:  # fmt: skip
     """Bring the accumulators up to date with the step before, then choose each band's k."""
-    of = code.dtype.type
+    zero, one, most = narrow(0, code), narrow(1, code), narrow(depth - 2, code)
     for z in range(lo, hi):
-        g = peek(count, when + z)
-        rescale = of(1) if peek(count, when + 1 + z) == rescale_at else of(0)
-        s = shift_right(of(of(peek(accumulator, z) + peek(delta, z)) + rescale), rescale)
-        poke(accumulator, z, s)
-        threshold = of(s + of(of(49 * g) >> 7))
+        g = count[z]
+        rescale = one if before[z] == rescale_at else zero
+        s = shift_right(narrow(accumulator[z] + delta[z] + rescale, code), rescale)
+        accumulator[z] = s
+        threshold = narrow(s + shift_right(narrow(49 * g, code), narrow(7, code)), code)
         # floor(log2(threshold / g)) is the difference of the bit lengths, or one less.
-        k = max(of(leading_zeros(g) - leading_zeros(threshold)), of(0))
-        over = of(1) if shift_left(g, k) > threshold else of(0)
-        poke(code, z, min(max(of(k - over), of(0)), of(depth - 2)))
+        k = max(narrow(leading_zeros(g) - leading_zeros(threshold), code), zero)
+        k = narrow(k - (1 if shift_left(g, k) > threshold else 0), code)
+        code[z] = min(max(k, zero), most)
 
 
 @jit_restrict
-def load_windows(window: Any, data: Any, position: Any, long: bool, lo: int, hi: int) -> None:
-    """Load the 64 bits at each position, sure to the last only where `long`."""
+def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
+    """Load the 64 bits at each position, of which WINDOW are sure."""
     for z in range(lo, hi):
-        at = peek(position, z)
-        poke(window, z, shift_left(load_be64(data, at >> 3), np.uint64(at & 7)))
-    if long:
-        for z in range(lo, hi):
-            at = peek(position, z)
-            last = shift_right(np.uint64(peek(data, (at >> 3) + 8)), np.uint64(8 - (at & 7)))
-            poke(window, z, peek(window, z) | last)
+        at = position[z]
+        window[z] = load_be64(data, at >> 3) << np.uint64(at & 7)
+
+
+@jit_restrict
+def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
+    """Fill up the last bits of each window from the ninth byte."""
+    for z in range(lo, hi):
+        at = position[z]
+        window[z] |= np.uint64(data[(at >> 3) + 8]) >> np.uint64(8 - (at & 7))
 
 
 @jit_restrict
@@ -84,9 +105,8 @@ def read_codewords(
     lo: int, hi: int,
 ) -> None:  # fmt: skip
     """Decode one codeword per lane; a value beyond D bits becomes 2^D, which is impossible."""
-    of = delta.dtype.type
     for z in range(lo, hi):
-        word, k = peek(window, z), np.int64(peek(code, z))
+        word, k = window[z], np.int64(code[z])
         zeros = min(np.int64(leading_zeros(word)), unary_limit)
         escape = zeros == unary_limit
         bits = depth if escape else k
@@ -94,38 +114,59 @@ def read_codewords(
         rest = shift_right(shift_left(word, np.uint64(skip)), np.uint64(1))
         value = np.int64(shift_right(rest, np.uint64(63 - bits)))
         value += 0 if escape else zeros << k
-        poke(delta, z, of(min(value, 1 << depth)))
-        poke(position, z, min(peek(position, z) + skip + bits, cap))
+        delta[z] = narrow(min(value, 1 << depth), delta)
+        position[z] = min(position[z] + skip + bits, cap)
 
 
 @jit
-def _begin_lane(c: Any, s: Any, z: int) -> None:
-    at = c.start[z]
-    word = load_be64(c.data, at >> 3) << np.uint64(at & 7)
-    s.delta[z] = s.delta.dtype.type(word >> np.uint64(64 - c.depth))
-    c.position[z] = min(at + c.depth, c.cap)
-    c.accumulator[z] = c.first[z]
+def _lanes_of(p: Any, c: Any) -> Any:
+    return Lanes(
+        pointer(c.start, 0),
+        pointer(c.end, 0),
+        pointer(c.count, wave.LANES + p.samples - 1),
+        pointer(c.first, 0),
+        pointer(c.accumulator, 0),
+        pointer(c.code, 0),
+        pointer(c.position, 0),
+        pointer(c.window, 0),
+    )
 
 
 @jit
-def _decode_lanes(p: Any, s: Any, c: Any, out: Any) -> int:
+def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -> None:
+    """Decode a codeword into s.delta for the lanes [lo, hi)."""
+    count, before = ahead(a.count, -step), ahead(a.count, 1 - step)
+    choose_codes(a.code, a.accumulator, s.delta, count, before, c.rescale_at, c.depth, lo, hi)
+    load_windows(a.window, data, a.position, lo, hi)
+    if c.long:
+        complete_windows(a.window, data, a.position, lo, hi)
+    read_codewords(s.delta, a.position, a.window, a.code, c.unary_limit, c.depth, c.cap, lo, hi)
+
+
+@jit
+def _begin_lane(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
+    at = a.start[z]
+    word = load_be64(data, at >> 3) << np.uint64(at & 7)
+    s.delta[z] = narrow(word >> np.uint64(64 - c.depth), s.delta)
+    a.position[z] = min(at + c.depth, c.cap)
+    a.accumulator[z] = a.first[z]
+
+
+@jit
+def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, out: Any) -> int:
+    s, a = wave.rows_of(p, state), _lanes_of(p, arrays)
     steps = p.samples + p.bands - 1
     for step in range(steps):
         lo, hi = wave.active(p, step)
-        when = wave.LANES + p.samples - 1 - step
-        choose_codes(c.code, c.accumulator, s.delta, c.count, when, c.rescale_at, c.depth, lo, hi)
-        load_windows(c.window, c.data, c.position, c.long, lo, hi)
-        read_codewords(
-            s.delta, c.position, c.window, c.code, c.unary_limit, c.depth, c.cap, lo, hi
-        )
+        _read_step(c, a, s, data, step, lo, hi)
         wave.advance(p, s, step, lo, hi)
         if step < p.bands:
-            _begin_lane(c, s, step)
+            _begin_lane(c, a, s, data, step)
             wave.begin(p, s, step)
-            s.delta[step] = 0  # delta(0) never enters the accumulator
+            s.delta[step] = narrow(0, s.delta)  # delta(0) never enters the accumulator
         if step >= p.samples - 1:
             z = step - p.samples + 1
-            if c.position[z] != c.end[z]:
+            if a.position[z] != a.end[z]:
                 return LANE_END
             if s.bad[z] != 0:
                 return wave.IMPOSSIBLE_RESIDUAL
@@ -156,31 +197,29 @@ def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
     return ((3 << (k + 6)) - 49 << params.initial_count) >> 7
 
 
-def make_coder(
-    data: npt.NDArray[np.uint8],
-    start: npt.NDArray[np.int64],
-    end: npt.NDArray[np.int64],
-    image: Image,
-    params: Params,
-) -> Coder:
-    """Gather constants and allocate the arrays of the lanes; data ends with SLACK spare bytes."""
-    of = wave.arithmetic(image, params)
-    lanes = -(-image.n_bands // wave.LANES) * wave.LANES
+def make_coder(image: Image, params: Params, size: int) -> Coder:
+    """Gather the constants for a stream of `size` bytes."""
     return Coder(
         image.bit_depth,
         params.unary_limit,
         (1 << params.rescale) - 1,
-        8 * (data.size - SLACK) + 1,
         params.unary_limit + image.bit_depth > WINDOW,
-        data,
+        8 * size + 1,
+    )
+
+
+def make_coder_state(
+    image: Image, params: Params, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
+) -> CoderState:
+    """Allocate and fill the arrays for lanes from bit `start` to bit `end`."""
+    of = wave.arithmetic(image, params)
+    lanes = -(-image.n_bands // wave.LANES) * wave.LANES
+    return CoderState(
         start,
         end,
         wave.skewed(counts(image, params)).astype(of),
         first_accumulators(image, params).astype(of),
-        wave.aligned(lanes, of),
-        wave.aligned(lanes, of),
-        wave.aligned(lanes, np.int64),
-        wave.aligned(lanes, np.uint64),
+        *(wave.aligned(lanes, t) for t in (of, of, np.int64, np.uint64)),
     )
 
 
@@ -213,10 +252,15 @@ def decode_lanes(
     if np.any(lane_bits < samples - 1 + image.bit_depth) or end[-1] > 8 * data.size:
         raise CorruptChunk("the lane index does not fit the stream")
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
-    coder = make_coder(padded, start, end, image, params)
-    predictor, state = wave.make_predictor(image, params), wave.make_state(image, params)
     with wave.native(out) as target:
-        status = _decode_lanes(predictor, state, coder, target)
+        status = _decode_lanes(
+            wave.make_predictor(image, params),
+            wave.make_state(image, params),
+            make_coder(image, params, data.size),
+            make_coder_state(image, params, start, end),
+            padded,
+            target,
+        )
     if status == LANE_END:
         raise CorruptChunk("a lane's codewords do not end where the lane does")
     if status:

@@ -55,29 +55,45 @@ def leading_zeros(typing_context: Any, word: Any) -> Any:
     return signature, codegen
 
 
-# Numba widens every integer operation to 64 bits and wraps every negative index: both keep LLVM
-# from using all lanes of a vector. The four below do what they say, in the type they are given.
+# Inside kernels an array's rows are passed on as plain pointers: Numba counts references of arrays
+# with locked instructions, passes each as seven words, and wraps negative indices, which keeps
+# LLVM from vectors. Numba indexes a pointer like C does.
 
 
 @intrinsic
-def peek(typing_context: Any, array: Any, index: Any) -> Any:
-    """array[index] of a contiguous 1-D array; index >= 0 is the caller's promise."""
-    signature = array.dtype(array, types.int64)
+def pointer(typing_context: Any, array: Any, index: Any) -> Any:
+    """Return the address of array[index], contiguous and 1-D; keep the array alive yourself."""
+    signature = types.CPointer(array.dtype)(array, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load(_element_pointer(context, builder, sig.args[0], *args))
+        return _element_pointer(context, builder, sig.args[0], *args)
 
     return signature, codegen
 
 
 @intrinsic
-def poke(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index] = value of a contiguous 1-D array; index >= 0 is the caller's promise."""
-    signature = types.void(array, types.int64, array.dtype)
+def ahead(typing_context: Any, address: Any, items: Any) -> Any:
+    """Return the address that many items further on."""
+    signature = address(address, types.int64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        builder.store(args[2], _element_pointer(context, builder, sig.args[0], *args[:2]))
-        return context.get_dummy_value()
+        return builder.gep(args[0], [args[1]])
+
+    return signature, codegen
+
+
+# Numba widens the result of every integer operation to 64 bits. Sums, products and bitwise
+# operations get back to 32-bit lanes by `narrow`; a shift has to be done there from the start.
+
+
+@intrinsic
+def narrow(typing_context: Any, value: Any, like: Any) -> Any:
+    """Return an integer in the type of another one, or of what a pointer points to."""
+    target = like.dtype if isinstance(like, types.CPointer) else like
+    signature = target(value, like)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.cast(builder, args[0], sig.args[0], sig.return_type)
 
     return signature, codegen
 
