@@ -1,0 +1,492 @@
+"""Sample-adaptive entropy coder (CCSDS 123.0-B-2, 5.4.3.2), encoder: a vector of bands at a time.
+
+The counter of the statistics is common to all bands and known in advance, so bands differ only in
+their accumulator. Each lane collects the codewords of its band in a 64-bit word; when one lane has
+no room for its next codeword, all lanes write out their whole bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.predict import (
+    HALO,
+    BandGroup,
+    begin_row,
+    difference_row,
+    initial_weights,
+    plan_prediction,
+    predict_row,
+    residuals,
+)
+from gangsaw.codecs.core.bits import leading_zeros, load_be64, store_be64
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.simd import (
+    Static,
+    any_lane,
+    lane_leading_zeros,
+    load,
+    maximum,
+    minimum,
+    narrow,
+    select,
+    store,
+    store_lanes_be64,
+    value_of,
+    widen,
+)
+
+MARGIN = 16  # bytes that a store may write beyond the last codeword
+
+
+class Coder(NamedTuple):
+    """Parameters of the coder as plain integers, for kernels.
+
+    Attributes
+    ----------
+    depth : D
+    unary_limit : U_max
+    first_count : 2^gamma_0
+    top_count : 2^gamma* - 1, where the statistics are halved
+    """
+
+    depth: int
+    unary_limit: int
+    first_count: int
+    top_count: int
+
+
+@jit
+def count_at(c: Any, t: int) -> int:
+    """Counter Gamma(t), t >= 1: counts up to top_count, then runs from half of it again."""
+    count = c.first_count + t - 1
+    half = (c.top_count + 1) >> 1
+    return count if count <= c.top_count else half + (count - c.top_count - 1) % half
+
+
+@jit
+def codewords(c: Any, delta: Any, sums: Any, count: int) -> Any:
+    """Return (value, length) of the codewords of a vector of mapped residuals, t >= 1."""
+    counts = (sums & 0) + count
+    threshold = sums + ((49 * count) >> 7)
+    # Bit lengths give k or k + 1; a negative k stands for 2 Gamma > threshold, where k is 0.
+    k = maximum(lane_leading_zeros(counts) - lane_leading_zeros(threshold), 0)
+    k = select((counts << k) > threshold, k - 1, k)
+    k = maximum(minimum(k, c.depth - 2), 0)
+    quotient = delta >> k
+    stop_bit = ((sums & 0) + 1) << k
+    short = quotient < c.unary_limit
+    value = select(short, (delta & (stop_bit - 1)) | stop_bit, delta)
+    return value, select(short, quotient + k + 1, c.unary_limit + c.depth)
+
+
+@jit
+def updated(c: Any, sums: Any, delta: Any, count: int) -> Any:
+    """Accumulator after coding delta at counter value `count`."""
+    total = sums + delta
+    return (total + 1) >> 1 if count == c.top_count else total
+
+
+@jit
+def _write(words: Any, used: Any, scratch: Any, positions: Any, lane: int, lanes: Any) -> Any:
+    """Write the `used` low bits of each lane's word; return how many stay, less than 8."""
+    gap = 64 - used
+    aligned = (words << (gap >> 1)) << (gap - (gap >> 1))  # in two steps: a gap may be 64
+    store_lanes_be64(scratch, positions, lane, aligned)
+    store(positions, lane, load(positions, lane, lanes) + (used >> 3))
+    return used & 7
+
+
+@jit
+def encode_row(
+    c: Any,
+    deltas: Any,
+    columns: int,
+    t: int,
+    sums: Any,
+    words: Any,
+    used: Any,
+    positions: Any,
+    lane: int,
+    lanes: Any,
+    scratch: Any,
+) -> None:
+    """Code one row of one vector of bands, deltas[x * lanes + i]; the rest is state of the lanes.
+
+    Each lane needs room for its row at the worst: columns * (U_max + D) bits and MARGIN bytes.
+    """
+    s = load(sums, lane, lanes)
+    word = load(words, lane, lanes)
+    n = load(used, lane, lanes)
+    x = 0
+    if t == 0:
+        word = widen(load(deltas, 0, lanes))
+        n = n + c.depth
+        x = 1
+    count = count_at(c, t + x)
+    for i in range(x, columns):
+        delta = load(deltas, i * value_of(lanes), lanes)
+        value, length = codewords(c, delta, s, count)
+        wide_length = widen(length)
+        if any_lane(n + wide_length > 64):
+            n = _write(word, n, scratch, positions, lane, lanes)
+            if any_lane(wide_length > 57):
+                # up to U_max + D = 64 bits; what is above the low D of them is zeros
+                head = select(wide_length > 57, wide_length - c.depth, 0)
+                word = word << head
+                n = _write(word, n + head, scratch, positions, lane, lanes)
+                wide_length = wide_length - head
+        word = (word << wide_length) | widen(value)
+        n = n + wide_length
+        s = updated(c, s, delta, count)
+        count = count_at(c, t + i + 1)
+    store(sums, lane, s)
+    store(words, lane, word)
+    store(used, lane, n)
+
+
+@jit
+def encode_rows(
+    p: Any,
+    layout: Any,
+    samples: Any,
+    y: int,
+    rows: int,
+    neighbors: Any,
+    differences: Any,
+    weights: Any,
+    bands: Any,
+    full: Any,
+    count: Any,
+    lanes: Any,
+    narrow_lanes: Any,
+    c: Any,
+    deltas: Any,
+    sums: Any,
+    words: Any,
+    used: Any,
+    positions: Any,
+    scratch: Any,
+) -> None:
+    """Predict and code `rows` rows from row y on, all lanes of the buffer."""
+    for r in range(rows):
+        first = begin_row(samples, layout, y + r, r)
+        difference_row(samples, first, layout, neighbors[min(y + r, 1)], narrow_lanes, differences)
+        for lane in range(0, layout.width - HALO, value_of(lanes)):
+            predict_row(
+                p,
+                samples,
+                layout,
+                y + r,
+                first,
+                differences,
+                HALO + lane,
+                weights,
+                lane * value_of(count),
+                bands,
+                full,
+                count,
+                lanes,
+                deltas,
+                0,
+                value_of(lanes),
+            )
+            encode_row(
+                c,
+                deltas,
+                layout.columns,
+                (y + r) * layout.columns,
+                sums,
+                words,
+                used,
+                positions,
+                lane,
+                lanes,
+                scratch,
+            )
+
+
+@jit
+def finish_lanes(words: Any, used: Any, positions: Any, scratch: Any) -> None:
+    """Write what is left of each lane, up to a word."""
+    for lane in range(words.size):
+        if used[lane] > 0:
+            store_be64(scratch, positions[lane], words[lane] << (64 - used[lane]))
+
+
+@jit
+def append_lanes(scratch: Any, stride: int, lane_bits: Any, out: Any, bit: int) -> int:
+    """Append each lane's bits, scratch[lane * stride:], to `out` from `bit` on; return the end.
+
+    The bits of out's last byte before `bit` must be there; up to MARGIN bytes beyond the end are
+    written.
+    """
+    for lane in range(lane_bits.size):
+        place, shift = bit >> 3, bit & 7
+        held = (
+            np.uint64(out[place] >> (8 - shift)) << np.uint64(64 - shift) if shift else np.uint64(0)
+        )
+        left = lane_bits[lane]
+        source = lane * stride
+        while left > 0:
+            word = load_be64(scratch, source)
+            if left < 64:
+                word &= ~(np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(left))
+            store_be64(out, place, held | (word >> np.uint64(shift)))
+            held = (word << np.uint64(63 - shift)) << np.uint64(1)
+            left, source, place = left - 64, source + 8, place + 8
+        bit += lane_bits[lane]
+        store_be64(out, place, held)
+    return bit
+
+
+@jit
+def encode_row_codewords(
+    c: Any, deltas: Any, row: int, t: int, sums: Any, values: Any, lengths: Any, lanes: Any
+) -> None:
+    """Codewords of one row of all bands, still apart: values and lengths (NX, lanes)."""
+    columns, padded = values.shape
+    flat_values, flat_lengths = values.ravel(), lengths.ravel()
+    for x in range(columns):
+        here = x * padded
+        for z in range(deltas.shape[1]):
+            flat_values[here + z] = deltas[row * columns + x, z]
+        if t + x == 0:
+            lengths[0, :] = c.depth
+            continue
+        count = count_at(c, t + x)
+        for z in range(0, padded, value_of(lanes)):
+            delta = load(flat_values, here + z, lanes)
+            s = load(sums, z, lanes)
+            value, length = codewords(c, delta, s, count)
+            store(flat_values, here + z, value)
+            store(flat_lengths, here + z, length)
+            store(sums, z, updated(c, s, delta, count))
+
+
+@jit
+def _to_top(word: Any, used: int) -> Any:
+    gap = 64 - used
+    return (word << np.uint64(gap >> 1)) << np.uint64(gap - (gap >> 1))  # a gap may be 64
+
+
+@jit
+def append_row(
+    values: Any, lengths: Any, depth: int, bands: int, interleave: int, out: Any, bit: int
+) -> int:
+    """Append a row's codewords in band-interleaved order to `out`; return the end in bits."""
+    place, used = bit >> 3, bit & 7
+    word = np.uint64(out[place] >> (8 - used)) if used else np.uint64(0)
+    for first in range(0, bands, interleave):
+        for x in range(values.shape[0]):
+            for z in range(first, min(first + interleave, bands)):
+                length = lengths[x, z]
+                if used + length > 64:
+                    store_be64(out, place, _to_top(word, used))
+                    place, used = place + (used >> 3), used & 7
+                    if length > 57:
+                        used += length - depth
+                        word <<= np.uint64(length - depth)
+                        length = depth
+                        store_be64(out, place, _to_top(word, used))
+                        place, used = place + (used >> 3), used & 7
+                word = (word << np.uint64(length)) | np.uint64(values[x, z])
+                used += length
+    store_be64(out, place, _to_top(word, used))
+    return place * 8 + used
+
+
+@jit
+def interleave_rows(
+    c: Any,
+    deltas: Any,
+    y: int,
+    rows: int,
+    sums: Any,
+    values: Any,
+    lengths: Any,
+    interleave: int,
+    out: Any,
+    bit: int,
+    lanes: Any,
+) -> int:
+    """Code rows y to y + rows of deltas (NY * NX, NZ); return the end in bits."""
+    columns = values.shape[0]
+    for row in range(y, y + rows):
+        encode_row_codewords(c, deltas, row, row * columns, sums, values, lengths, lanes)
+        bit = append_row(values, lengths, c.depth, deltas.shape[1], interleave, out, bit)
+    return bit
+
+
+class BitString:
+    """Bytes that grow: the body of a stream behind its header."""
+
+    def __init__(self, start: bytes, expected: int) -> None:
+        self.data = np.empty(len(start) + expected + MARGIN, np.uint8)
+        self.data[: len(start)] = np.frombuffer(start, np.uint8)
+        self.bits = 8 * len(start)
+
+    def reserve(self, bits: int) -> npt.NDArray[np.uint8]:
+        """Return the bytes, with room for `bits` more and a margin."""
+        needed = (self.bits + bits) // 8 + 1 + MARGIN
+        if needed > self.data.size:
+            grown = np.empty(max(needed, self.data.size * 3 // 2), np.uint8)
+            kept = self.bits // 8 + 1
+            grown[:kept] = self.data[:kept]
+            self.data = grown
+        return self.data
+
+    def padded(self, word_bytes: int) -> npt.NDArray[np.uint8]:
+        """Return the bytes, filled with zero bits up to a whole number of words."""
+        self.reserve(8 * word_bytes)
+        used = -(-self.bits // 8)
+        if self.bits % 8:
+            self.data[used - 1] &= 0xFF << (8 - self.bits % 8) & 0xFF
+        end = -(-used // word_bytes) * word_bytes
+        self.data[used:end] = 0
+        return self.data[:end]
+
+
+def _coder(image: Image, params: Params) -> Coder:
+    return Coder(
+        image.bit_depth,
+        params.unary_limit,
+        1 << params.initial_count,
+        (1 << params.rescale) - 1,
+    )
+
+
+def _first_sums(image: Image, params: Params) -> list[int]:
+    """Accumulator Sigma(1) of every band."""
+    table = params.accumulator_init
+    constants = table if isinstance(table, tuple) else (table,) * image.n_bands
+    if len(constants) != image.n_bands:
+        raise BadParams(f"accumulator_init has {len(constants)} bands, not {image.n_bands}")
+    sums = []
+    for k in constants:
+        exponent = k if k <= 30 - image.bit_depth else 2 * k + image.bit_depth - 30
+        sums.append(((3 * (1 << (exponent + 6)) - 49) << params.initial_count) >> 7)
+    return sums
+
+
+def _sums_type(image: Image, params: Params, sums: list[int]) -> npt.DTypeLike:
+    """Return the lane type: Sigma <= Gamma * max(2^D, Sigma(1) / Gamma(1) + 1), threshold one more."""
+    average = max(1 << image.bit_depth, (max(sums) >> params.initial_count) + 1) + 1
+    return np.int32 if average << params.rescale < 1 << 31 else np.int64
+
+
+class _Lanes:
+    """One bit string per band of a group, in scratch memory."""
+
+    def __init__(self, n_lanes: int, stride: int, sums: npt.NDArray[Any]) -> None:
+        self.stride = stride
+        self.scratch = np.empty(n_lanes * stride, np.uint8)
+        self.sums = sums
+        self.words = np.zeros(n_lanes, np.int64)
+        self.used = np.zeros(n_lanes, np.int64)
+        self.positions = np.arange(n_lanes, dtype=np.int64) * stride
+
+    def reserve(self, more: int) -> None:
+        """Make room for `more` bytes in every lane."""
+        starts = np.arange(self.positions.size) * self.stride
+        filled = int((self.positions - starts).max())
+        if filled + more <= self.stride:
+            return
+        stride = max(filled + more, self.stride * 3 // 2)
+        grown = np.empty((self.positions.size, stride), np.uint8)
+        grown[:, :filled] = self.scratch.reshape(-1, self.stride)[:, :filled]
+        self.positions += np.arange(self.positions.size) * (stride - self.stride)
+        self.scratch, self.stride = grown.reshape(-1), stride
+
+    @property
+    def bits(self) -> npt.NDArray[np.int64]:
+        """(n_lanes,) int64: bits of each lane so far."""
+        starts = np.arange(self.positions.size) * self.stride
+        return 8 * (self.positions - starts) + self.used
+
+    def arguments(self) -> tuple[Any, ...]:
+        """Return what kernels take of it."""
+        return self.sums, self.words, self.used, self.positions, self.scratch
+
+
+def encode_lanes(
+    x: npt.NDArray[Any], image: Image, params: Params, header: bytes
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Encode one block in band-sequential order, sample-adaptive coder.
+
+    Parameters
+    ----------
+    x : (z, y, x) integers of native byte order, any strides
+    header : what the stream starts with
+
+    Returns
+    -------
+    (n,) uint8, the whole stream, and (NZ,) int64, the bits of each band
+
+    Raises
+    ------
+    BadParams : a sample, weight table or accumulator table does not fit the image
+    """
+    first_sums = _first_sums(image, params)
+    plan = plan_prediction(image, params, _sums_type(image, params, first_sums))
+    weights = initial_weights(image, params, plan)
+    sums = np.zeros(weights.shape[0], plan.dtype)
+    sums[: image.n_bands] = first_sums
+    coder = _coder(image, params)
+    out = BitString(header, x.size * image.bit_depth // 16)
+    lane_bits = np.empty(image.n_bands, np.int64)
+    for first in range(0, image.n_bands, plan.group):
+        group = BandGroup(x, image, plan, weights, first)
+        lanes = _encode_group(group, coder, sums[first : first + group.lanes])
+        bits = lanes.bits[: image.n_bands - first]
+        lane_bits[first : first + bits.size] = bits
+        data = out.reserve(int(bits.sum()))
+        out.bits = append_lanes(lanes.scratch, lanes.stride, bits, data, out.bits)
+    return out.padded(params.word_bytes), lane_bits
+
+
+def _encode_group(group: BandGroup, coder: Coder, sums: npt.NDArray[Any]) -> _Lanes:
+    columns = group.rows.layout.columns
+    row_bytes = -(-columns * (coder.unary_limit + coder.depth) // 8)
+    worst = group.rows.batch * row_bytes + MARGIN
+    expected = group.rows.image.n_rows * columns * coder.depth // 16
+    lanes = _Lanes(group.lanes, expected + worst, sums)
+    deltas = np.empty(columns * group.plan.lanes, group.plan.dtype)
+    for y, rows in group.rows.batches():
+        lanes.reserve(worst)
+        encode_rows(*group.arguments(y, rows), coder, deltas, *lanes.arguments())
+    finish_lanes(lanes.words.view(np.uint64), lanes.used, lanes.positions, lanes.scratch)
+    return lanes
+
+
+BATCH_SAMPLES = 1 << 17
+
+
+def encode_interleaved(
+    x: npt.NDArray[Any], image: Image, params: Params, header: bytes
+) -> npt.NDArray[np.uint8]:
+    """Encode one block in band-interleaved order, sample-adaptive coder; see `encode_lanes`."""
+    deltas = residuals(x, image, params)
+    first_sums = _first_sums(image, params)
+    lanes = 8 if image.n_bands <= 8 else 16
+    sums = np.zeros(-(-image.n_bands // lanes) * lanes, _sums_type(image, params, first_sums))
+    sums[: image.n_bands] = first_sums
+    values = np.zeros((image.n_columns, sums.size), sums.dtype)
+    lengths = np.empty_like(values)
+    coder = _coder(image, params)
+    interleave = params.interleave_depth or image.n_bands
+    out = BitString(header, x.size * image.bit_depth // 16)
+    row_samples = image.n_columns * image.n_bands
+    batch = max(1, BATCH_SAMPLES // row_samples)
+    for y in range(0, image.n_rows, batch):
+        rows = min(batch, image.n_rows - y)
+        data = out.reserve(rows * row_samples * (coder.unary_limit + coder.depth))
+        out.bits = interleave_rows(
+            coder, deltas, y, rows, sums, values, lengths, interleave, data, out.bits, Static(lanes)
+        )
+    return out.padded(params.word_bytes)

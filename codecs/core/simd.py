@@ -1,0 +1,377 @@
+"""Vectors of integers as values of Numba kernels: a lane count and a width, every lane explicit.
+
+The auto-vectoriser keeps per-lane state (weights, accumulators, bit buffers) in memory and gives
+up at data-dependent branches; a vector held in a local variable stays in registers across the loop
+over samples. LLVM legalises any lane count on any machine, so one source serves them all: two
+registers' worth of lanes also hides the latency of a serial recurrence.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import (
+    NativeValue,
+    intrinsic,
+    lower_builtin,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+
+class Static:
+    """A compile-time constant: kernels are specialised on its value, which must be hashable."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.numba_type = StaticType(value)
+
+
+class StaticType(types.Type):
+    """Numba type of `Static(value)`."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        super().__init__(f"Static({value!r})")
+
+
+class Vector(types.Type):
+    """Numba type of `lanes` two's complement integers of `bits` bits."""
+
+    def __init__(self, lanes: int, bits: int) -> None:
+        self.lanes, self.bits = lanes, bits
+        super().__init__(f"Vector({lanes}, {bits})")
+
+
+class Mask(types.Type):
+    """Numba type of one truth value per lane."""
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes, self.bits = lanes, 1
+        super().__init__(f"Mask({lanes})")
+
+
+register_model(StaticType)(models.OpaqueModel)
+
+
+@register_model(Vector)
+@register_model(Mask)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, lanes_type: Any) -> None:
+        super().__init__(manager, lanes_type, _lowered(lanes_type))
+
+
+@typeof_impl.register(Static)
+def _typeof_static(value: Static, context: Any) -> StaticType:
+    return value.numba_type
+
+
+@unbox(StaticType)
+def _unbox_static(static_type: Any, value: Any, context: Any) -> NativeValue:
+    return NativeValue(context.context.get_dummy_value())
+
+
+def _lowered(vector: Any) -> ir.VectorType:
+    return ir.VectorType(ir.IntType(vector.bits), vector.lanes)
+
+
+def _splat(builder: Any, vector: Any, value: Any, value_type: Any) -> Any:
+    """Broadcast an integer to every lane; vectors pass."""
+    if isinstance(value_type, Vector):
+        return value
+    element = ir.IntType(vector.bits)
+    if value.type.width < vector.bits:
+        value = (builder.sext if value_type.signed else builder.zext)(value, element)
+    elif value.type.width > vector.bits:
+        value = builder.trunc(value, element)
+    one = builder.insert_element(
+        ir.Constant(_lowered(vector), ir.Undefined), value, ir.IntType(32)(0)
+    )
+    return builder.shuffle_vector(
+        one, one, ir.Constant(ir.VectorType(ir.IntType(32), vector.lanes), None)
+    )
+
+
+def _vector_of(args: tuple[Any, ...]) -> Any:
+    """Return the vector type of mixed vector and integer arguments, None when there is none."""
+    vectors = {arg for arg in args if isinstance(arg, Vector)}
+    others = [arg for arg in args if not isinstance(arg, Vector | types.Integer)]
+    return vectors.pop() if len(vectors) == 1 and not others else None
+
+
+def _define_operator(function: Any, emit: Callable[..., Any], is_compare: bool = False) -> None:
+    @infer_global(function)
+    class _Template(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            vector = _vector_of(args)
+            if vector is None or len(args) != 2:
+                return None
+            result = Mask(vector.lanes) if is_compare else vector
+            return signature(result, *map(types.unliteral, args))
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        vector = _vector_of(sig.args)
+        left, right = (_splat(builder, vector, *pair) for pair in zip(args, sig.args, strict=True))
+        return emit(builder, left, right)
+
+    for pair in ((Vector, Vector), (Vector, types.Integer), (types.Integer, Vector)):
+        lower_builtin(function, *pair)(lower)
+
+
+for _function, _method in (
+    (operator.add, "add"),
+    (operator.sub, "sub"),
+    (operator.mul, "mul"),
+    (operator.and_, "and_"),
+    (operator.or_, "or_"),
+    (operator.xor, "xor"),
+    (operator.lshift, "shl"),
+    (operator.rshift, "ashr"),
+):
+    _define_operator(_function, getattr(ir.IRBuilder, _method))
+
+for _function, _symbol in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq, "==")):
+    _define_operator(
+        _function, lambda b, x, y, symbol=_symbol: b.icmp_signed(symbol, x, y), is_compare=True
+    )
+
+
+def emit_call(builder: Any, name: str, *args: Any) -> Any:
+    """Call an LLVM intrinsic on vectors of one type."""
+    lowered = args[0].type
+    symbol = f"llvm.{name}.v{lowered.count}i{lowered.element.width}"
+    function_type = ir.FunctionType(lowered, [arg.type for arg in args])
+    return builder.call(cgutils.get_or_insert_function(builder.module, function_type, symbol), args)
+
+
+def _extremum(name: str) -> Any:
+    @intrinsic
+    def extremum(typing_context: Any, left: Any, right: Any) -> Any:
+        vector = _vector_of((left, right))
+
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            pair = (_splat(builder, vector, *p) for p in zip(args, sig.args, strict=True))
+            return emit_call(builder, name, *pair)
+
+        return vector(types.unliteral(left), types.unliteral(right)), codegen
+
+    return extremum
+
+
+minimum = _extremum("smin")
+maximum = _extremum("smax")
+
+
+def _pointer(
+    context: Any, builder: Any, array_type: Any, array: Any, index: Any, lowered: Any
+) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), lowered.as_pointer())
+
+
+@intrinsic
+def load(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
+    """Vector of data[index:index + lanes]; data is 1-D and contiguous, lanes a Static int."""
+    vector = Vector(lanes.value, data.dtype.bitwidth)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, data, *args[:2], _lowered(vector))
+        return builder.load(pointer, align=vector.bits // 8)
+
+    return vector(data, types.int64, lanes), codegen
+
+
+@intrinsic
+def store(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
+    """Write a vector to data[index:index + lanes]; data is 1-D and contiguous."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, data, *args[:2], _lowered(vector))
+        builder.store(args[2], pointer, align=vector.bits // 8)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, vector), codegen
+
+
+@intrinsic
+def select(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
+    """Lane by lane: left where the mask holds, else right."""
+    vector = _vector_of((left, right))
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pair = (_splat(builder, vector, *p) for p in zip(args[1:], sig.args[1:], strict=True))
+        return builder.select(args[0], *pair)
+
+    return vector(mask, types.unliteral(left), types.unliteral(right)), codegen
+
+
+@intrinsic
+def any_lane(typing_context: Any, mask: Any) -> Any:
+    """Whether the mask holds in some lane."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = ir.IntType(mask.lanes)
+        return builder.icmp_unsigned("!=", builder.bitcast(args[0], word), word(0))
+
+    return types.boolean(mask), codegen
+
+
+@intrinsic
+def shift_right_logical(typing_context: Any, vector: Any, count: Any) -> Any:
+    """Shift zeros in from the left."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.lshr(args[0], _splat(builder, vector, args[1], sig.args[1]))
+
+    return vector(vector, types.unliteral(count)), codegen
+
+
+@intrinsic
+def lane_leading_zeros(typing_context: Any, vector: Any) -> Any:
+    """Count the zero bits before the first one of every lane; the width of the lane for zero."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        lowered = _lowered(vector)
+        function_type = ir.FunctionType(lowered, [lowered, ir.IntType(1)])
+        symbol = f"llvm.ctlz.v{vector.lanes}i{vector.bits}"
+        function = cgutils.get_or_insert_function(builder.module, function_type, symbol)
+        return builder.call(function, [args[0], cgutils.false_bit])
+
+    return vector(vector), codegen
+
+
+@intrinsic
+def widen(typing_context: Any, vector: Any) -> Any:
+    """Zero-extend every lane to 64 bits."""
+    wide = Vector(vector.lanes, 64)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return args[0] if vector.bits == 64 else builder.zext(args[0], _lowered(wide))
+
+    return wide(vector), codegen
+
+
+@intrinsic
+def narrow(typing_context: Any, vector: Any) -> Any:
+    """Keep the low 32 bits of every lane."""
+    half = Vector(vector.lanes, 32)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return args[0] if vector.bits == 32 else builder.trunc(args[0], _lowered(half))
+
+    return half(vector), codegen
+
+
+@intrinsic
+def store_lanes_be64(typing_context: Any, data: Any, positions: Any, first: Any, words: Any) -> Any:
+    """Write lane i of words to data[p:p + 8], p = positions[first + i], big-endian."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, offsets, start, vector = args
+        swapped = emit_call(builder, "bswap", vector)
+        for lane in range(words.lanes):
+            index = builder.add(start, ir.IntType(64)(lane))
+            place = _pointer(context, builder, positions, offsets, index, ir.IntType(64))
+            pointer = _pointer(context, builder, data, array, builder.load(place), ir.IntType(64))
+            word = builder.extract_element(swapped, ir.IntType(32)(lane))
+            builder.store(word, pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, positions, types.int64, words), codegen
+
+
+def _tuple_items(builder: Any, tuple_type: Any, value: Any) -> list[Any]:
+    return cgutils.unpack_tuple(builder, value, tuple_type.count)
+
+
+@intrinsic
+def load_tuple(
+    typing_context: Any, data: Any, first: Any, stride: Any, count: Any, lanes: Any
+) -> Any:
+    """Tuple of the `count` (Static) vectors at data[first + i * stride], unrolled."""
+    vector = Vector(lanes.value, data.dtype.bitwidth)
+    result = types.UniTuple(vector, count.value)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, index, step = args[:3]
+        each = []
+        for _ in range(count.value):
+            pointer = _pointer(context, builder, data, array, index, _lowered(vector))
+            each.append(builder.load(pointer, align=vector.bits // 8))
+            index = builder.add(index, step)
+        return context.make_tuple(builder, result, each)
+
+    return result(data, types.int64, types.int64, count, lanes), codegen
+
+
+@intrinsic
+def store_tuple(typing_context: Any, data: Any, first: Any, stride: Any, vectors: Any) -> Any:
+    """Write the vectors of a tuple to data[first + i * stride], unrolled."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, index, step, value = args
+        for item in _tuple_items(builder, vectors, value):
+            pointer = _pointer(context, builder, data, array, index, item.type)
+            builder.store(item, pointer, align=vectors.dtype.bits // 8)
+            index = builder.add(index, step)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, types.int64, vectors), codegen
+
+
+@intrinsic
+def inner_product(typing_context: Any, left: Any, right: Any, zero: Any) -> Any:
+    """Sum of left[i] * right[i] over two tuples of vectors; `zero` is a vector to start from."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pairs = zip(
+            *(_tuple_items(builder, t, v) for t, v in zip((left, right), args[:2], strict=True)),
+            strict=True,
+        )
+        total = args[2]
+        for one, other in pairs:
+            total = builder.add(total, builder.mul(one, other))
+        return total
+
+    return zero(left, right, zero), codegen
+
+
+@intrinsic
+def wrap(typing_context: Any, vector: Any, spare_bits: Any) -> Any:
+    """Sign-extend from the low bits: `spare_bits` is what 64-bit lanes have too many, 0 in others."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if vector.bits == 32:
+            return args[0]
+        count = _splat(builder, vector, args[1], types.int64)
+        return builder.ashr(builder.shl(args[0], count), count)
+
+    return vector(vector, types.int64), codegen
+
+
+@intrinsic
+def sign_mask(typing_context: Any, vector: Any) -> Any:
+    """-1 in negative lanes, else 0."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.ashr(args[0], args[0].type([vector.bits - 1] * vector.lanes))
+
+    return vector(vector), codegen
+
+
+@intrinsic
+def value_of(typing_context: Any, static: Any) -> Any:
+    """Return the int of a Static as a run-time value."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.IntType(64)(static.value)
+
+    return types.int64(static), codegen
