@@ -7,7 +7,6 @@ tables of fields below are read in both directions, so that writer and reader ca
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 from gangsaw.codecs.ccsds123.header_bits import Fields, HeaderReader, HeaderWriter
@@ -126,8 +125,8 @@ def read_header(
     )
     choices |= _read_predictor(source, image, init_weights)
     choices |= _read_coder(source, image, values["coder"])
-    params = _checked(lambda kept: Params(**kept), choices)
-    _check_resolved(params, _checked(params.resolved, image))
+    params = _checked(lambda kept: Params(**kept).resolved(image), choices)
+    _check_resolved(choices, params)
     return image, params, source.n_bytes
 
 
@@ -144,12 +143,11 @@ def _refuse(feature: str, present: int) -> None:
         raise NewerFormat(f"this stream uses {feature}, which needs a newer Gangsaw")
 
 
-def _check_resolved(params: Params, resolved: Params) -> None:
-    """A header says what holds for its image, so there is nothing left to resolve."""
-    for field in fields(params):
-        said, due = getattr(params, field.name), getattr(resolved, field.name)
-        if said != due:
-            raise CorruptChunk(f"header: {field.name} is {said!r}, its image allows {due!r}")
+def _check_resolved(choices: dict[str, Any], resolved: Params) -> None:
+    """A header says what holds for its image, so that nothing is left to resolve."""
+    for name, said in choices.items():
+        if said != (due := getattr(resolved, name)):
+            raise CorruptChunk(f"header: {name} is {said!r}, its image allows {due!r}")
 
 
 # ------------------------------------------------------------------ image metadata, 5.3.2

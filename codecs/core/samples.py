@@ -1,0 +1,24 @@
+"""What every codec's `samples.py` lists for the suite that runs over all codecs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One array to be encoded with one set of parameters.
+
+    Attributes
+    ----------
+    name : unique within its codec
+    array : a chunk, in any memory order and byte order; never written to
+    params : the codec's frozen parameters
+    """
+
+    name: str
+    array: npt.NDArray[Any]
+    params: Any
