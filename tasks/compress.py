@@ -98,7 +98,7 @@ class _ArrayJob:
     def finish(self) -> None:
         """Fold the journal into the manifest."""
         if not self.finished:
-            write_manifest(self.task.target, fold(self.entries.values()))
+            write_manifest(self.task.target, fold(self.job.fingerprint, self.entries.values()))
         self.task.journal.remove()
 
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 import numpy as np
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.journal import FOLDER
 from gangsaw.tasks.place import Place
-from gangsaw.tasks.records import Records, unpack
+from gangsaw.tasks.records import ROW, Records, unpack
 
 MANIFEST = f"{FOLDER}/manifest"
 
 
-def fold(entries: Iterable[Records]) -> Records:
-    """Return one record of all chunks; the entries must cover them without a gap."""
+def fold(job: str, entries: Iterable[Records]) -> Records:
+    """Return one record of all chunks of a job; ValueError unless they follow each other."""
     ordered = sorted(entries, key=lambda records: records.first)
-    rows = np.concatenate([records.rows for records in ordered])
-    if [r.first for r in ordered] != [0, *np.cumsum([len(r.rows) for r in ordered])][:-1]:
-        raise AssertionError("a manifest with a gap")
-    return Records(ordered[0].job, 0, sum(r.raw_bytes for r in ordered), rows)
+    rows = np.concatenate([np.empty(0, ROW), *(records.rows for records in ordered)])
+    ends = accumulate(len(records.rows) for records in ordered)
+    if any(a.batch.stop != end for a, end in zip(ordered, ends, strict=True)):
+        raise ValueError("the journal has a gap")
+    return Records(job, 0, sum(records.raw_bytes for records in ordered), rows)
 
 
 def write_manifest(array: Place, records: Records) -> None:

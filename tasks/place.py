@@ -57,7 +57,7 @@ class Place:
         """Return the sorted names directly below this place, [] where it does not exist."""
         return sorted(sync(self._list_dir()))
 
-    def keys(self) -> Iterator[str]:
+    def walk(self) -> Iterator[str]:
         """Yield the key of every object below this place, relative to it."""
         prefix = f"{self.path}/" if self.path else ""
         for key in sync(self._list_prefix(prefix)):

@@ -59,6 +59,7 @@ def build_skeleton(source: Source, layouts: Mapping[str, Layout]) -> Skeleton:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
         raise BadParams(f"{source.name} cannot be held in a Zarr store: {error}") from error
+    objects[METADATA] = _consolidated(objects)
     for coordinate in source.coords:
         objects[f"{coordinate.name}/{MANIFEST}"] = _finished(group, objects, coordinate.name)
     return Skeleton(objects, {a.name: _job(source, a, objects, layouts) for a in source.arrays})
@@ -88,6 +89,22 @@ def _write(group: zarr.Group, coordinate: Coordinate) -> None:
         config={"write_empty_chunks": True},
     )
     array[...] = values
+
+
+def _consolidated(objects: Mapping[str, Buffer]) -> Buffer:
+    """Return the group's metadata with that of its arrays inline, or xarray warns of its absence.
+
+    The JSON is that of zarr.consolidate_metadata, which warns that format 3 does not know it yet.
+    """
+    inner = {
+        key.removesuffix(f"/{METADATA}"): json.loads(data.to_bytes())
+        for key, data in sorted(objects.items())
+        if key.endswith(f"/{METADATA}")
+    }
+    inline = {"kind": "inline", "must_understand": False, "metadata": inner}
+    group = json.loads(objects[METADATA].to_bytes())
+    data = json.dumps({**group, "consolidated_metadata": inline}, indent=2).encode()
+    return type(objects[METADATA]).from_bytes(data)
 
 
 def _finished(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Buffer:
