@@ -119,12 +119,12 @@ class Params:
     bit_depth: int = 0
     prediction_bands: int = 3
     mode: Literal["full", "reduced"] = "reduced"
-    local_sum: str = "wide_column"
+    local_sum: str = "wide_neighbor"
     register_size: int = 0
     weight_resolution: int = 13
     weight_interval: int = 64
-    weight_min: int = -1
-    weight_max: int = 3
+    weight_min: int = 0
+    weight_max: int = 5
     init_weights: tuple[tuple[int, ...], ...] | None = None
     init_weight_bits: int = 0
     init_weights_in_header: bool = True
@@ -133,9 +133,9 @@ class Params:
     coder: Literal["sample", "block"] = "sample"
     word_bytes: int = 1
     unary_limit: int = 18
-    rescale: int = 6
+    rescale: int = 4
     initial_count: int = 1
-    accumulator_init: int | tuple[int, ...] = 3
+    accumulator_init: int | tuple[int, ...] = 5
     samples_per_block: int = 16
     reference_interval: int = 256
     restricted: bool = False
