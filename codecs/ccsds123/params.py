@@ -114,7 +114,7 @@ class Params:
     supplementary : supplementary information tables
     """
 
-    block: tuple[int, int, int] = (0, 128, 128)
+    block: tuple[int, int, int] = (0, 128, 256)
     axes: str = "zyx"
     bit_depth: int = 0
     prediction_bands: int = 3
@@ -123,8 +123,8 @@ class Params:
     register_size: int = 0
     weight_resolution: int = 13
     weight_interval: int = 64
-    weight_min: int = 0
-    weight_max: int = 5
+    weight_min: int = -1
+    weight_max: int = 4
     init_weights: tuple[tuple[int, ...], ...] | None = None
     init_weight_bits: int = 0
     init_weights_in_header: bool = True
