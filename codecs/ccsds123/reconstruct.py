@@ -354,7 +354,7 @@ def write_run(p: Any, s: Any, out: Any, step: int) -> None:
     for low in range(0, p.bands, LANES):
         for i in range(0, RUN, LANES):
             tile = ahead(rows, i * s.width + low)
-            transpose_tile(ahead(s.runs, i), RUN, tile, s.width, LANES)
+            transpose_tile(ahead(s.runs, i), RUN, tile, s.width)
         for z in range(low, min(low + LANES, p.bands)):
             t, end = max(first - z, 0), min(step - z + 1, p.samples)
             if t < end:

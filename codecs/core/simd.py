@@ -395,13 +395,10 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
 
 @intrinsic
 def transpose_tile(
-    typing_context: Any, target: Any, target_row: Any, source: Any, source_row: Any, lanes: Any
+    typing_context: Any, target: Any, target_row: Any, source: Any, source_row: Any
 ) -> Any:
-    """Transpose a tile of lanes x lanes items between two pointers; rows are so many items apart.
-
-    lanes is a power of two. As loops over items it takes six times as long: LLVM makes gathers.
-    """
-    n = lanes.literal_value
+    """Transpose 16 x 16 items from one pointer to another; rows are so many items apart."""
+    n = 16
     vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), n)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -415,7 +412,7 @@ def transpose_tile(
             builder.store(value, row(*args[:2], i), align=align)
         return context.get_dummy_value()
 
-    return types.void(target, types.int64, source, types.int64, lanes), codegen
+    return types.void(target, types.int64, source, types.int64), codegen
 
 
 def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
