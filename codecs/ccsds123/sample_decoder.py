@@ -23,6 +23,7 @@ from gangsaw.codecs.core.jit import jit, jit_inline, jit_restrict
 
 WINDOW = 57  # bits that are sure to be in a 64-bit word loaded at a byte address
 SLACK = 16  # bytes that may be read beyond the last codeword's begin
+MAX_WORD_BITS = 64  # B is at most 8 bytes
 LANE_END = 2  # status: a band's codewords do not end where its lane does
 
 Array = npt.NDArray[Any]
@@ -264,7 +265,22 @@ def decode_lanes(
             padded,
             target,
         )
+    check_end(data, int(end[-1]))
     if status == LANE_END:
         raise CorruptChunk("a lane's codewords do not end where the lane does")
     if status:
         raise CorruptChunk("a mapped residual lies outside the range of the samples")
+
+
+def check_end(data: npt.NDArray[np.uint8], end: int) -> None:
+    """Raise CorruptChunk unless `end` (in bits) is the end, or fill bits follow, all zero.
+
+    Any fill shorter than the longest output word passes: of a body without a header nobody knows
+    for sure whether its encoder counted one.
+    """
+    fill = 8 * data.size - end
+    if not 0 <= fill < MAX_WORD_BITS:
+        raise CorruptChunk("the codewords do not end where the stream does")
+    rest = data[end >> 3 :]
+    if rest.size and (rest[0] & (0xFF >> (end & 7)) or np.any(rest[1:])):
+        raise CorruptChunk("the fill bits at the end are not zero")
