@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.core.bits import ahead, narrow, pointer
+from gangsaw.codecs.core.bits import ahead, fit, pointer
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.jit import jit, jit_inline
+from gangsaw.codecs.core.simd import transpose_tile
 
 LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
 MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back
-RUN = 32  # steps between two writes to the output: runs of 32 samples, one or two cache lines
+RUN = 64  # steps between two writes to the output, which are runs of so many samples
 WIDE_NEIGHBOR, NARROW_NEIGHBOR, WIDE_COLUMN, NARROW_COLUMN = range(len(LOCAL_SUMS))
 IMPOSSIBLE_RESIDUAL = 1  # status: a residual that no sample within s_min..s_max has
 
@@ -60,6 +61,7 @@ class State(NamedTuple):
     border: Array  # table of FIRST_COLUMN and so on
     left: Array  # table of shifts of the weight update
     right: Array
+    runs: Array  # (LANES * RUN,) the last samples of some bands, band by band
 
 
 class Rows(NamedTuple):
@@ -79,6 +81,7 @@ class Rows(NamedTuple):
     border: Any
     left: Any
     right: Any
+    runs: Any
     rows: int  # of the ring
     width: int  # of a row of the ring and of the differences
     lanes: int
@@ -140,6 +143,7 @@ def make_state(image: Image, params: Params) -> State:
         np.ascontiguousarray(weights).reshape(-1),
         *row,
         *tables,
+        aligned(LANES * RUN, of),
     )
 
 
@@ -200,7 +204,7 @@ def _first_weights(predictor: Predictor, params: Params, lanes: int) -> Array:
     return out
 
 
-@jit
+@jit_inline
 def rows_of(p: Any, state: Any) -> Any:
     """Return the Rows of a State, which must outlive them."""
     lanes = state.sigma.size
@@ -220,6 +224,7 @@ def rows_of(p: Any, state: Any) -> Any:
         pointer(state.border, LANES + p.samples - 1),
         pointer(state.left, LANES + p.samples - 1),
         pointer(state.right, LANES + p.samples - 1),
+        pointer(state.runs, 0),
         state.ring.size // width,
         width,
         lanes,
@@ -227,13 +232,20 @@ def rows_of(p: Any, state: Any) -> Any:
     )
 
 
-@jit
+@jit_inline
 def _ring_row(s: Any, step: int) -> Any:
     """Row of a step in the ring; steps may go back to -rows."""
     return ahead(s.ring, (step + s.rows) % s.rows * s.width)
 
 
-@jit
+@jit_inline
+def _row_back(s: Any, row: int, back: int) -> Any:
+    """Row of some steps before the one that has the number `row` in the ring."""
+    row -= back
+    return ahead(s.ring, (row + s.rows if row < 0 else row) * s.width)
+
+
+@jit_inline
 def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
     """Row of what each band sees `back` bands before it; beyond P that is a row of zeros."""
     rows = p.prediction_bands + 2
@@ -242,19 +254,18 @@ def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
     return ahead(s.differences, (step - back + rows) % rows * s.width - back)
 
 
-@jit
+@jit_inline
 def _directional_rows(s: Any, step: int) -> Any:
     first = ahead(s.directional, (step & 1) * wavefront.GROUP * s.lanes)
     return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
 
 
-@jit
+@jit_inline
 def _local_sums(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
-    border = ahead(s.border, -step)
-    west, north = _ring_row(s, step - 1), _ring_row(s, step - p.columns)
-    northwest = _ring_row(s, step - p.columns - 1)
-    northeast = _ring_row(s, step - p.columns + 1)
-    near = ahead(_ring_row(s, step - 2), -1) if p.local_sum & 1 else west
+    border, row = ahead(s.border, -step), step % s.rows
+    west, north = _row_back(s, row, 1), _row_back(s, row, p.columns)
+    northwest, northeast = _row_back(s, row, p.columns + 1), _row_back(s, row, p.columns - 1)
+    near = ahead(_row_back(s, row, 2), -1) if p.local_sum & 1 else west
     if p.local_sum >= WIDE_COLUMN:
         wavefront.sum_column(s.sigma, near, north, border, lo, hi)
     elif p.local_sum == WIDE_NEIGHBOR:
@@ -268,19 +279,19 @@ def _local_sums(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
         )
 
 
-@jit
+@jit_inline
 def _weight_rows(s: Any, term: int) -> Any:
     first = ahead(s.weights, term * s.lanes)
     return first, ahead(first, s.lanes), ahead(first, 2 * s.lanes)
 
 
-@jit
+@jit_inline
 def _group_rows(p: Any, s: Any, step: int, i: int) -> Any:
     first = _difference_row(p, s, step, i)
     return first, _difference_row(p, s, step, i + 1), _difference_row(p, s, step, i + 2)
 
 
-@jit
+@jit_inline
 def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     left, right = ahead(s.left, 1 - step), ahead(s.right, 1 - step)
     limit, term = (4 << p.resolution) - 1, 0
@@ -297,7 +308,7 @@ def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
         term += wavefront.GROUP
 
 
-@jit
+@jit_inline
 def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     """Turn s.delta into samples for the lanes [lo, hi) of one step, all at t >= 1."""
     now = _ring_row(s, step)
@@ -313,10 +324,10 @@ def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
 @jit
 def begin(p: Any, s: Any, z: int) -> None:
     """Set up lane z and decode its first sample (t = 0) from s.delta; this is step z."""
-    zero = narrow(0, s.delta)
+    zero = fit(0, s.delta)
     now, before = _ring_row(s, z), _ring_row(s, z - 1)
     known = z > 0 and p.prediction_bands > 0
-    s.double[z] = narrow(2 * (before[z - 1] if known else p.middle), s.delta)
+    s.double[z] = fit(2 * (before[z - 1] if known else p.middle), s.delta)
     s.bad[z] = zero
     wavefront.unmap(now, s.sign, s.bad, s.double, s.delta, p.lowest, p.highest, z, z + 1)
     # No differences exist at t = 0: with zeros the first update leaves the weights alone.
@@ -327,7 +338,7 @@ def begin(p: Any, s: Any, z: int) -> None:
         s.weights[term * s.lanes + z] = s.first_weights[term * s.lanes + z]
 
 
-@jit
+@jit_inline
 def active(p: Any, step: int) -> tuple[int, int]:
     """Lanes [lo, hi) at t >= 1 of one step, in whole vectors."""
     lo = max(0, step - p.samples + 1) & -LANES
@@ -339,22 +350,27 @@ def active(p: Any, step: int) -> tuple[int, int]:
 def write_run(p: Any, s: Any, out: Any, step: int) -> None:
     """Write what all bands made since the last multiple of RUN, up to and with this step."""
     first = step - step % RUN
-    for z in range(p.bands):
-        t, last = max(first - z, 0), min(step - z, p.samples - 1)
-        if t > last:
-            continue
-        source = ahead(_ring_row(s, t + z), z)
-        y, x = t // p.columns, t % p.columns
-        while t <= last:
-            n = min(last - t + 1, p.columns - x)
-            _copy_column(out, z, y, x, n, source, s.width)
-            t, y, x, source = t + n, y + 1, 0, ahead(source, n * s.width)
+    rows = _ring_row(s, first)
+    for low in range(0, p.bands, LANES):
+        for i in range(0, RUN, LANES):
+            tile = ahead(rows, i * s.width + low)
+            transpose_tile(ahead(s.runs, i), RUN, tile, s.width)
+        for z in range(low, min(low + LANES, p.bands)):
+            t, end = max(first - z, 0), min(step - z + 1, p.samples)
+            if t < end:
+                _write_band(p, out, z, t, end, ahead(s.runs, (z - low) * RUN + t + z - first))
 
 
 @jit
-def _copy_column(out: Any, z: int, y: int, x: int, n: int, source: Any, width: int) -> None:
-    for i in range(n):
-        out[z, y, x + i] = source[i * width]
+def _write_band(p: Any, out: Any, z: int, t: int, end: int, source: Any) -> None:
+    y = t // p.columns
+    x = t - y * p.columns
+    while t < end:
+        n = min(end - t, p.columns - x)
+        row = out[z, y]
+        for i in range(n):
+            row[x + i] = source[i]
+        t, y, x, source = t + n, y + 1, 0, ahead(source, n)
 
 
 @jit
@@ -363,7 +379,7 @@ def _reconstruct(p: Any, state: Any, delta: Any, most: int, out: Any) -> int:
     steps = p.samples + p.bands - 1
     for step in range(steps):
         for z in range(max(0, step - p.samples + 1), min(p.bands, step + 1)):
-            s.delta[z] = narrow(min(np.int64(delta[step - z, z]), most), s.delta)
+            s.delta[z] = fit(min(np.int64(delta[step - z, z]), most), s.delta)
         lo, hi = active(p, step)
         advance(p, s, step, lo, hi)
         if step < p.bands:

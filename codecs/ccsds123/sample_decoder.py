@@ -11,18 +11,19 @@ from gangsaw.codecs.ccsds123 import reconstruct as wave
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.bits import (
     ahead,
+    fit,
     leading_zeros,
     load_be64,
-    narrow,
     pointer,
     shift_left,
     shift_right,
 )
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit, jit_restrict
+from gangsaw.codecs.core.jit import jit, jit_inline, jit_restrict
 
 WINDOW = 57  # bits that are sure to be in a 64-bit word loaded at a byte address
 SLACK = 16  # bytes that may be read beyond the last codeword's begin
+MAX_WORD_BITS = 64  # B is at most 8 bytes
 LANE_END = 2  # status: a band's codewords do not end where its lane does
 
 Array = npt.NDArray[Any]
@@ -70,22 +71,25 @@ def choose_codes(
     lo: int, hi: int,
 ) -> None:  # fmt: skip
     """Bring the accumulators up to date with the step before, then choose each band's k."""
-    zero, one, most = narrow(0, code), narrow(1, code), narrow(depth - 2, code)
+    zero, one, most = fit(0, code), fit(1, code), fit(depth - 2, code)
     for z in range(lo, hi):
         g = count[z]
         rescale = one if before[z] == rescale_at else zero
-        s = shift_right(narrow(accumulator[z] + delta[z] + rescale, code), rescale)
+        s = shift_right(fit(accumulator[z] + delta[z] + rescale, code), rescale)
         accumulator[z] = s
-        threshold = narrow(s + shift_right(narrow(49 * g, code), narrow(7, code)), code)
+        threshold = fit(s + shift_right(fit(49 * g, code), fit(7, code)), code)
         # floor(log2(threshold / g)) is the difference of the bit lengths, or one less.
-        k = max(narrow(leading_zeros(g) - leading_zeros(threshold), code), zero)
-        k = narrow(k - (1 if shift_left(g, k) > threshold else 0), code)
+        k = max(fit(leading_zeros(g) - leading_zeros(threshold), code), zero)
+        k = fit(k - (1 if shift_left(g, k) > threshold else 0), code)
         code[z] = min(max(k, zero), most)
 
 
-@jit_restrict
+@jit
 def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
-    """Load the 64 bits at each position, of which WINDOW are sure."""
+    """Load the 64 bits at each position, of which WINDOW are sure.
+
+    Not `jit_restrict`: that makes vectors, whose gathers cost twice the plain loads.
+    """
     for z in range(lo, hi):
         at = position[z]
         window[z] = load_be64(data, at >> 3) << np.uint64(at & 7)
@@ -114,11 +118,11 @@ def read_codewords(
         rest = shift_right(shift_left(word, np.uint64(skip)), np.uint64(1))
         value = np.int64(shift_right(rest, np.uint64(63 - bits)))
         value += 0 if escape else zeros << k
-        delta[z] = narrow(min(value, 1 << depth), delta)
+        delta[z] = fit(min(value, 1 << depth), delta)
         position[z] = min(position[z] + skip + bits, cap)
 
 
-@jit
+@jit_inline
 def _lanes_of(p: Any, c: Any) -> Any:
     return Lanes(
         pointer(c.start, 0),
@@ -132,7 +136,7 @@ def _lanes_of(p: Any, c: Any) -> Any:
     )
 
 
-@jit
+@jit_inline
 def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -> None:
     """Decode a codeword into s.delta for the lanes [lo, hi)."""
     count, before = ahead(a.count, -step), ahead(a.count, 1 - step)
@@ -147,7 +151,7 @@ def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -
 def _begin_lane(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
     at = a.start[z]
     word = load_be64(data, at >> 3) << np.uint64(at & 7)
-    s.delta[z] = narrow(word >> np.uint64(64 - c.depth), s.delta)
+    s.delta[z] = fit(word >> np.uint64(64 - c.depth), s.delta)
     a.position[z] = min(at + c.depth, c.cap)
     a.accumulator[z] = a.first[z]
 
@@ -163,7 +167,7 @@ def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, out: Any) 
         if step < p.bands:
             _begin_lane(c, a, s, data, step)
             wave.begin(p, s, step)
-            s.delta[step] = narrow(0, s.delta)  # delta(0) never enters the accumulator
+            s.delta[step] = fit(0, s.delta)  # delta(0) never enters the accumulator
         if step >= p.samples - 1:
             z = step - p.samples + 1
             if a.position[z] != a.end[z]:
@@ -261,7 +265,22 @@ def decode_lanes(
             padded,
             target,
         )
+    check_end(data, int(end[-1]))
     if status == LANE_END:
         raise CorruptChunk("a lane's codewords do not end where the lane does")
     if status:
         raise CorruptChunk("a mapped residual lies outside the range of the samples")
+
+
+def check_end(data: npt.NDArray[np.uint8], end: int) -> None:
+    """Raise CorruptChunk unless `end` (in bits) is the end, or fill bits follow, all zero.
+
+    Any fill shorter than the longest output word passes: of a body without a header nobody knows
+    for sure whether its encoder counted one.
+    """
+    fill = 8 * data.size - end
+    if not 0 <= fill < MAX_WORD_BITS:
+        raise CorruptChunk("the codewords do not end where the stream does")
+    rest = data[end >> 3 :]
+    if rest.size and (rest[0] & (0xFF >> (end & 7)) or np.any(rest[1:])):
+        raise CorruptChunk("the fill bits at the end are not zero")

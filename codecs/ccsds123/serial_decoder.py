@@ -11,6 +11,7 @@ from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.reconstruct import reconstruct
 from gangsaw.codecs.ccsds123.sample_decoder import (
     SLACK,
+    check_end,
     counts,
     decode_lanes,
     first_accumulators,
@@ -18,8 +19,6 @@ from gangsaw.codecs.ccsds123.sample_decoder import (
 from gangsaw.codecs.core.bits import leading_zeros, load_be64
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.jit import jit
-
-MAX_WORD_BITS = 64  # B is at most 8 bytes
 
 @jit
 def _read_word(data: Any, at: int) -> Any:
@@ -149,17 +148,3 @@ def decode_serial(
     check_end(data, end)
     reconstruct(delta, image, params, out)
     return None
-
-
-def check_end(data: npt.NDArray[np.uint8], end: int) -> None:
-    """Raise CorruptChunk unless `end` (in bits) is the end, or fill bits follow, all zero.
-
-    Any fill shorter than the longest output word passes: of a body without a header nobody knows
-    for sure whether its encoder counted one.
-    """
-    fill = 8 * data.size - end
-    if not 0 <= fill < MAX_WORD_BITS:
-        raise CorruptChunk("the codewords do not end where the stream does")
-    rest = data[end >> 3 :]
-    if rest.size and (rest[0] & (0xFF >> (end & 7)) or np.any(rest[1:])):
-        raise CorruptChunk("the fill bits at the end are not zero")

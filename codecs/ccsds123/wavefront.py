@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.bits import narrow, shift_left, shift_right
+from gangsaw.codecs.core.bits import fit, shift_left, shift_right
 from gangsaw.codecs.core.jit import jit_restrict
 
 FIRST_COLUMN, LAST_COLUMN, FIRST_ROW = 1, 2, 4  # bits of `border`, one entry per t
@@ -28,7 +28,7 @@ def sum_column(sigma: Row, near: Row, north: Row, border: Row, lo: int, hi: int)
     """Column-oriented local sums: 4 N, in the first row 4 `near` (W, or the band before)."""
     for z in range(lo, hi):
         one, other = near[z], north[z]  # both: a load under a condition is a slow masked one
-        sigma[z] = narrow(4 * (one if border[z] >= FIRST_ROW else other), sigma)
+        sigma[z] = fit(4 * (one if border[z] >= FIRST_ROW else other), sigma)
 
 
 @jit_restrict
@@ -38,14 +38,14 @@ def sum_wide(
     """Wide neighbour-oriented local sums: W + NW + N + NE."""
     for z in range(lo, hi):
         w, nw, n, ne, kind = west[z], northwest[z], north[z], northeast[z], border[z]
-        total = narrow(
+        total = fit(
             (n if kind & FIRST_COLUMN else w)
             + (ne if kind & FIRST_COLUMN else nw)
             + n
             + (n if kind & LAST_COLUMN else ne),
             sigma,
         )
-        sigma[z] = narrow(4 * w, sigma) if kind >= FIRST_ROW else total
+        sigma[z] = fit(4 * w, sigma) if kind >= FIRST_ROW else total
 
 
 @jit_restrict
@@ -55,10 +55,10 @@ def sum_narrow(
     """Narrow neighbour-oriented local sums: NW + 2 N + NE, in the first row 4 `near`."""
     for z in range(lo, hi):
         one, nw, n, ne, kind = near[z], northwest[z], north[z], northeast[z], border[z]
-        total = narrow(
+        total = fit(
             (ne if kind & FIRST_COLUMN else nw) + 2 * n + (nw if kind & LAST_COLUMN else ne), sigma
         )
-        sigma[z] = narrow(4 * one, sigma) if kind >= FIRST_ROW else total
+        sigma[z] = fit(4 * one, sigma) if kind >= FIRST_ROW else total
 
 
 @jit_restrict
@@ -72,9 +72,9 @@ def directional_differences(
         w = n if kind & FIRST_COLUMN else w
         nw = n if kind & FIRST_COLUMN else nw
         keep = 0 if kind >= FIRST_ROW else -1
-        d_north[z] = narrow((4 * n - total) & keep, sigma)
-        d_west[z] = narrow((4 * w - total) & keep, sigma)
-        d_northwest[z] = narrow((4 * nw - total) & keep, sigma)
+        d_north[z] = fit((4 * n - total) & keep, sigma)
+        d_west[z] = fit((4 * w - total) & keep, sigma)
+        d_northwest[z] = fit((4 * nw - total) & keep, sigma)
 
 
 @jit_restrict
@@ -82,9 +82,9 @@ def start_product(
     product: Row, sigma: Row, middle: int, resolution: int, lo: int, hi: int
 ) -> None:
     """Set product = 2^Omega (sigma - 4 s_mid): what stands beside the inner product."""
-    scale = narrow(resolution, product)
+    scale = fit(resolution, product)
     for z in range(lo, hi):
-        product[z] = shift_left(narrow(sigma[z] - 4 * middle, product), scale)
+        product[z] = shift_left(fit(sigma[z] - 4 * middle, product), scale)
 
 
 @jit_restrict
@@ -101,23 +101,24 @@ def add_terms(
     left, right : the shifts of section 7 of the specification, of the step before
     limit : w_max; w_min = -w_max - 1
     """
-    most, least = narrow(limit, product), narrow(-limit - 1, product)
-    one = narrow(1, product)
+    most, least = fit(limit, product), fit(-limit - 1, product)
+    one = fit(1, product)
     w0, w1, w2 = weights
     a0, a1, a2 = was
     b0, b1, b2 = now
     for z in range(lo, hi):
         s, up, down = sign[z], left[z], right[z]
-        half = shift_left(one, narrow(down - 1, product))
-        u0 = shift_left(narrow((a0[z] ^ s) - s, product), up)
-        u1 = shift_left(narrow((a1[z] ^ s) - s, product), up)
-        u2 = shift_left(narrow((a2[z] ^ s) - s, product), up)
-        v0 = narrow(w0[z] + shift_right(narrow(u0 + half, product), down), product)
-        v1 = narrow(w1[z] + shift_right(narrow(u1 + half, product), down), product)
-        v2 = narrow(w2[z] + shift_right(narrow(u2 + half, product), down), product)
-        v0, v1, v2 = min(max(v0, least), most), min(max(v1, least), most), min(max(v2, least), most)
+        # (+-u << up) + half = ((u ^ s) << up) + (half - (s << up)): the latter is common to all.
+        half = shift_left(one, fit(down - 1, product))
+        half = fit(half - shift_left(s, up), product)
+        u0 = fit(shift_left(fit(a0[z] ^ s, product), up) + half, product)
+        u1 = fit(shift_left(fit(a1[z] ^ s, product), up) + half, product)
+        u2 = fit(shift_left(fit(a2[z] ^ s, product), up) + half, product)
+        v0 = min(max(fit(w0[z] + shift_right(u0, down), product), least), most)
+        v1 = min(max(fit(w1[z] + shift_right(u1, down), product), least), most)
+        v2 = min(max(fit(w2[z] + shift_right(u2, down), product), least), most)
         w0[z], w1[z], w2[z] = v0, v1, v2
-        product[z] = narrow(product[z] + v0 * b0[z] + v1 * b1[z] + v2 * b2[z], product)
+        product[z] = fit(product[z] + v0 * b0[z] + v1 * b1[z] + v2 * b2[z], product)
 
 
 @jit_restrict
@@ -126,11 +127,11 @@ def predict(
     lo: int, hi: int,
 ) -> None:  # fmt: skip
     """Set the double-resolution predicted samples; wrap = width of the type - R."""
-    drop, scale = narrow(wrap, product), narrow(resolution + 1, product)
-    least, most = narrow(2 * lowest, product), narrow(2 * highest + 1, product)
+    drop, scale = fit(wrap, product), fit(resolution + 1, product)
+    least, most = fit(2 * lowest, product), fit(2 * highest + 1, product)
     for z in range(lo, hi):
         high = shift_right(shift_left(product[z], drop), drop)
-        value = narrow(shift_right(high, scale) + 2 * middle + 1, product)
+        value = fit(shift_right(high, scale) + 2 * middle + 1, product)
         double[z] = min(max(value, least), most)
 
 
@@ -140,26 +141,26 @@ def unmap(
     hi: int,
 ) -> None:  # fmt: skip
     """Undo the mapping (section 8): samples and the signs of their errors; mark bad lanes."""
-    least, most = narrow(lowest, sample), narrow(highest, sample)
-    one = narrow(1, sample)
+    least, most = fit(lowest, sample), fit(highest, sample)
+    one = fit(1, sample)
     for z in range(lo, hi):
         twice, d = double[z], delta[z]
         guess = shift_right(twice, one)
-        below, above = narrow(guess - least, sample), narrow(most - guess, sample)
+        below, above = fit(guess - least, sample), fit(most - guess, sample)
         theta = min(below, above)
-        odd = narrow(-((d ^ twice) & 1), sample)
-        near = narrow((shift_right(narrow(d + 1, sample), one) ^ odd) - odd, sample)
-        far = narrow(d - theta, sample)
-        far = far if below < above else narrow(-far, sample)
-        value = narrow(guess + (far if d > narrow(2 * theta, sample) else near), sample)
+        odd = fit(-((d ^ twice) & 1), sample)
+        near = fit((shift_right(fit(d + 1, sample), one) ^ odd) - odd, sample)
+        far = fit(d - theta, sample)
+        far = far if below < above else fit(-far, sample)
+        value = fit(guess + (far if d > fit(2 * theta, sample) else near), sample)
         sample[z] = value
-        sign[z] = narrow(-1 if narrow(2 * value - twice, sample) < 0 else 0, sample)
+        sign[z] = fit(-1 if fit(2 * value - twice, sample) < 0 else 0, sample)
         wrong = 1 if (value < least) | (value > most) else 0
-        bad[z] = narrow(bad[z] | wrong, sample)
+        bad[z] = fit(bad[z] | wrong, sample)
 
 
 @jit_restrict
 def central_differences(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
     """Set d = 4 s - sigma."""
     for z in range(lo, hi):
-        difference[z] = narrow(4 * sample[z] - sigma[z], sigma)
+        difference[z] = fit(4 * sample[z] - sigma[z], sigma)

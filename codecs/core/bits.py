@@ -83,11 +83,11 @@ def ahead(typing_context: Any, address: Any, items: Any) -> Any:
 
 
 # Numba widens the result of every integer operation to 64 bits. Sums, products and bitwise
-# operations get back to 32-bit lanes by `narrow`; a shift has to be done there from the start.
+# operations get back to 32-bit lanes by `fit`; a shift has to be done there from the start.
 
 
 @intrinsic
-def narrow(typing_context: Any, value: Any, like: Any) -> Any:
+def fit(typing_context: Any, value: Any, like: Any) -> Any:
     """Return an integer in the type of another one, or of what a pointer points to."""
     target = like.dtype if isinstance(like, types.CPointer) else like
     signature = target(value, like)

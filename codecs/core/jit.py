@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.compiler import Compiler, CompilerBase
+from numba.core.compiler import Compiler
 
 from gangsaw.codecs.core.cache import enable_cache
 
@@ -23,7 +23,7 @@ class _Restrict(Compiler):  # type: ignore[misc]  # Numba has no types
 
 def jit(function: F) -> F:
     """Compile on first use, cached on disk, with the GIL released."""
-    return _compile(function, Compiler)
+    return _compile(function)
 
 
 def jit_restrict(function: F) -> F:
@@ -32,12 +32,17 @@ def jit_restrict(function: F) -> F:
     Without it LLVM compares the addresses of all pairs of arrays before a loop, and gives up on
     vectors where there are more than eight pairs.
     """
-    return _compile(function, _Restrict)
+    return _compile(function, pipeline_class=_Restrict)
 
 
-def _compile(function: F, pipeline: type[CompilerBase]) -> F:
-    compiled: Any = numba.njit(
-        nogil=True, error_model="numpy", boundscheck=False, pipeline_class=pipeline
-    )(function)
+def jit_inline(function: F) -> F:
+    """As `jit`, and always inlined by LLVM: for small functions that pass many pointers on."""
+    return _compile(function, forceinline=True)
+
+
+def _compile(function: F, **options: Any) -> F:
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False, **options)(
+        function
+    )
     enable_cache(compiled, function)
     return cast(F, compiled)

@@ -393,6 +393,28 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     return rows
 
 
+@intrinsic
+def transpose_tile(
+    typing_context: Any, target: Any, target_row: Any, source: Any, source_row: Any
+) -> Any:
+    """Transpose 16 x 16 items from one pointer to another; rows are so many items apart."""
+    n = 16
+    vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), n)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def row(base: Any, stride: Any, i: int) -> Any:
+            place = builder.gep(base, [builder.mul(stride, stride.type(i))])
+            return builder.bitcast(place, vector.as_pointer())
+
+        align = source.dtype.bitwidth // 8
+        rows = [builder.load(row(*args[2:4], i), align=align) for i in range(n)]
+        for i, value in enumerate(_transposed(builder, rows)):
+            builder.store(value, row(*args[:2], i), align=align)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, source, types.int64), codegen
+
+
 def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
     lowered = ir.VectorType(ir.IntType(width), vector.type.count)
     if source.bitwidth > width:
