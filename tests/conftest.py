@@ -22,3 +22,11 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"no data folder in {folder}: set GANGSAW_SHARED to the folder that has it")
     return folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-golden",
+        action="store_true",
+        help="add the golden files of samples that have none; overwrite nothing",
+    )

@@ -1,0 +1,74 @@
+"""All codecs of the installed table with their samples: the suite over every codec runs on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gangsaw.codecs.core.block_codec import BlockCodec
+from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
+from gangsaw.codecs.core.samples import Sample
+
+
+@dataclass(frozen=True)
+class Case:
+    """One codec with one of its samples."""
+
+    codec_type: type[BlockCodec]
+    sample: Sample
+
+    @property
+    def codec(self) -> BlockCodec:
+        return self.codec_type(**vars(self.sample.params))
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        return self.sample.array
+
+    def encode(self) -> bytes:
+        return self.codec.encode_chunk(self.array)
+
+    def decode(self, data: Any) -> npt.NDArray[Any]:
+        out = np.empty(self.array.shape, self.array.dtype)
+        self.codec.decode_chunk(data, out)
+        return out
+
+
+def codec_types() -> list[type[BlockCodec]]:
+    return [entry.load() for entry in _ours("zarr.codecs")]
+
+
+def v2_type(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:
+    """Its face for numcodecs, which has the same name."""
+    (entry,) = (e for e in _ours("numcodecs.codecs") if e.name == codec_type.codec_name)
+    loaded: type[BlockCodecV2] = entry.load()
+    return loaded
+
+
+def cases() -> list[Case]:
+    return [
+        Case(codec_type, sample)
+        for codec_type in codec_types()
+        for sample in import_module(f"{package(codec_type)}.samples").samples()
+    ]
+
+
+def label(case: Case) -> str:
+    return f"{folder(case.codec_type)}-{case.sample.name}"
+
+
+def package(codec_type: type[BlockCodec]) -> str:
+    return codec_type.__module__.rpartition(".")[0]
+
+
+def folder(codec_type: type[BlockCodec]) -> str:
+    """Name of the codec's folder: also that of its reference and of its golden files."""
+    return package(codec_type).rpartition(".")[2]
+
+
+def _ours(group: str) -> list[Any]:
+    return [entry for entry in entry_points(group=group) if entry.value.startswith("gangsaw.")]

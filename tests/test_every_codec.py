@@ -1,0 +1,242 @@
+"""The suite over every codec x sample: it finds codecs through the entry points."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import re
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from every_codec import Case, cases, codec_types, folder, label
+from gangsaw.codecs.core import frame, record, threads
+from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.chunk import ChunkCoder
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+CASES = cases()
+REPOSITORY = Path(__file__).parents[1]
+every_case = pytest.mark.parametrize("case", CASES, ids=label)
+every_codec = pytest.mark.parametrize("codec_type", codec_types(), ids=folder)
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> Iterator[None]:
+    threads.set_thread_limit(2)
+    yield
+    threads.set_thread_limit(None)
+
+
+def coder(case: Case) -> ChunkCoder:
+    return case.codec.coder(case.array.shape, case.array.dtype)
+
+
+@every_case
+def test_round_trip(case: Case) -> None:
+    np.testing.assert_array_equal(case.decode(case.encode()), case.array)
+
+
+@every_case
+def test_memory_and_byte_order_change_no_byte(case: Case) -> None:
+    data = case.encode()
+    swapped = np.asfortranarray(case.array).astype(case.array.dtype.newbyteorder("S"))
+    assert case.codec.encode_chunk(swapped) == data
+    out = np.empty_like(swapped)
+    case.codec.decode_chunk(data, out)
+    np.testing.assert_array_equal(out, case.array)
+
+
+@every_case
+def test_threads_change_no_byte(case: Case) -> None:
+    data = case.encode()
+    for limit in (1, 5):
+        threads.set_thread_limit(limit)
+        assert case.encode() == data
+        np.testing.assert_array_equal(case.decode(data), case.array)
+
+
+@every_case
+def test_the_reference_agrees(case: Case) -> None:
+    """Each block, decoded by plain Python that was written from the specification."""
+    reference = import_module(f"reference.{folder(case.codec_type)}")
+    plan = coder(case)
+    blocks = frame.unpack(case.encode(), plan.layout)
+    for i in chosen_blocks(plan, samples=1500):
+        part = blocks.payload[blocks.offsets[i] : blocks.offsets[i + 1]]
+        expected = plan.view(case.array[plan.grid.slices(i)])
+        values = reference.decode_block(part.tobytes(), case.sample.params.to_dict())
+        np.testing.assert_array_equal(np.reshape(values, expected.shape), expected)
+
+
+def chosen_blocks(plan: ChunkCoder, samples: int) -> list[int]:
+    """First and last block, and others as long as they hold not too many samples in all."""
+    n = plan.grid.n_blocks
+    order = list(dict.fromkeys([n - 1, 0, *range(n)]))
+    size = int(np.prod(plan.grid.block_shape))
+    return order[: max(1, samples // size)]
+
+
+@every_case
+def test_every_truncation_is_corrupt(case: Case) -> None:
+    data = memoryview(case.encode())
+    plan = coder(case)
+    for size in range(len(data)):
+        with pytest.raises(CorruptChunk):
+            frame.unpack(data[:size], plan.layout)
+    for size in (0, 30, len(data) - 1):
+        with pytest.raises(CorruptChunk):
+            case.decode(data[:size])
+
+
+@every_case
+def test_flipped_bits_never_pass(case: Case) -> None:
+    data = case.encode()
+    rng = random.Random(label(case))
+    for _ in range(200):
+        damaged = bytearray(data)
+        for bit in rng.sample(range(8 * len(data)), rng.choice([1, 1, 2, 9])):
+            damaged[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(CorruptChunk):
+            case.decode(damaged)
+
+
+@every_case
+def test_forged_blocks_never_crash(case: Case) -> None:
+    """Damage below checksums that hold: an error of ours or wrong samples, nothing else."""
+    plan = coder(case)
+    blocks = frame.unpack(case.encode(), plan.layout)
+    rng = np.random.default_rng(len(blocks.payload))
+    for _ in range(24):
+        data = frame.pack(forged(blocks, rng), plan.layout)
+        with suppress(GangsawError):
+            case.decode(data)
+
+
+def forged(blocks: Blocks, rng: np.random.Generator) -> Blocks:
+    """Flipped bits, mostly at the begin; a block cut short; lanes of other lengths."""
+    payload, lengths = blocks.payload.copy(), blocks.lengths.copy()
+    lanes = None if blocks.lane_bits is None else blocks.lane_bits.copy()
+    what = rng.integers(3)
+    if what == 0:
+        reach = rng.choice([20, payload.size])
+        at = rng.integers(0, min(reach, payload.size), rng.integers(1, 4))
+        payload[at] ^= rng.integers(1, 256, at.size).astype(np.uint8)
+    elif what == 1 or lanes is None:
+        keep = int(rng.integers(0, lengths[-1]))
+        payload = payload[: payload.size - lengths[-1] + keep]
+        lengths[-1] = keep
+    if lanes is not None:
+        i, lane = rng.integers(lanes.shape[0]), rng.integers(lanes.shape[1])
+        lanes[i, lane] = rng.integers(0, lanes[i, lane] + 1) if what == 2 else lanes[i, lane]
+        room = 8 * lengths
+        lanes = lanes * (lanes.sum(axis=1) <= room)[:, None]
+    return Blocks(payload, lengths, lanes)
+
+
+@every_case
+def test_the_memory_promise_holds(case: Case) -> None:
+    codec, data = case.codec, case.encode()
+    out = np.empty(case.array.shape, case.array.dtype)
+    codec.decode_chunk(data, out)
+    promised = codec.peak_bytes(case.array.shape, case.array.dtype)
+    for work in (lambda: codec.encode_chunk(case.array), lambda: codec.decode_chunk(data, out)):
+        tracemalloc.start()
+        try:
+            work()
+            assert tracemalloc.get_traced_memory()[1] <= promised
+        finally:
+            tracemalloc.stop()
+
+
+@every_case
+def test_configuration_survives_json_and_pickle(case: Case) -> None:
+    codec = case.codec
+    assert case.codec_type.from_dict(json.loads(json.dumps(codec.to_dict()))) == codec
+    assert pickle.loads(pickle.dumps(codec)) == codec
+
+
+@every_case
+def test_each_operation_is_recorded(case: Case) -> None:
+    name = case.codec_type.codec_name
+    record.reset()
+    data = case.encode()
+    case.decode(data)
+    totals = record.snapshot()
+    encoded, decoded = totals[name, "encode", "cpu"], totals[name, "decode", "cpu"]
+    assert (encoded.count, encoded.raw_bytes) == (1, case.array.nbytes)
+    assert encoded.encoded_bytes == len(data)
+    assert (decoded.count, decoded.raw_bytes) == (1, case.array.nbytes)
+
+
+@every_codec
+def test_any_selection_of_a_sample(codec_type: Any) -> None:
+    """Hypothesis: shapes, strides, signs of strides, memory orders and dtypes."""
+    mine = [case for case in CASES if case.codec_type is codec_type]
+
+    @given(st.data())
+    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+    def check(data: st.DataObject) -> None:
+        case = data.draw(st.sampled_from(mine))
+        array = draw_view(data, case.array)
+        try:
+            coded = case.codec.encode_chunk(array)
+        except BadParams:  # tables of one entry per band fit no other shape
+            return
+        out = np.empty(array.shape, array.dtype, data.draw(st.sampled_from("CF")))
+        case.codec.decode_chunk(coded, out)
+        np.testing.assert_array_equal(out, array)
+
+    check()
+
+
+def draw_view(data: st.DataObject, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A non-empty strided view, in one of four memory orders."""
+    steps = [data.draw(st.sampled_from([1, 1, 2, -1, -3])) for _ in array.shape]
+    view = array[tuple(slice(None, None, step) for step in steps)]
+    ends = [data.draw(st.integers(1, n)) for n in view.shape]
+    view = view[tuple(slice(end) for end in ends)]
+    make = data.draw(st.sampled_from([np.asarray, np.ascontiguousarray, np.asfortranarray]))
+    result: npt.NDArray[Any] = make(view)
+    return result
+
+
+@every_codec
+@pytest.mark.parametrize("kind", ["?", "i1", "u8", "f2", "f8", "c8", "S3", "U2", "M8[s]", "V5"])
+@pytest.mark.parametrize("shape", [(), (5,), (5, 6), (2, 3, 4), (2, 1, 3, 4, 2), (0, 3, 4)])
+def test_an_array_is_taken_or_refused_at_once(codec_type: Any, kind: str, shape: Any) -> None:
+    with suppress(BadParams):
+        plan = codec_type().coder(shape, np.dtype(kind))
+        assert plan.grid.chunk_shape == shape
+        assert (plan.grid.n_blocks == 0) == (0 in shape)
+
+
+@every_codec
+def test_unknown_parameters_are_refused(codec_type: Any) -> None:
+    configuration = {"name": codec_type.codec_name, "configuration": {"no_such": 1}}
+    with pytest.raises(BadParams, match="no_such"):
+        codec_type.from_dict(configuration)
+
+
+@every_codec
+def test_the_specification_has_a_configuration_that_works(codec_type: Any) -> None:
+    text = (REPOSITORY / "codecs" / folder(codec_type) / "SPEC.md").read_text()
+    examples = [json.loads(found) for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    assert examples, "SPEC.md gives no JSON configuration"
+    for example in examples:
+        codec = codec_type.from_dict(example)
+        assert codec_type.from_dict(codec.to_dict()) == codec
+
+
+def test_codec_ids_are_distinct() -> None:
+    ids = {case.codec_type: coder(case).layout.codec_id for case in CASES}
+    assert len(set(ids.values())) == len(ids)

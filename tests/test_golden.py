@@ -1,0 +1,62 @@
+"""Golden files: the bytes that releases wrote are decoded for ever.
+
+`python -m pytest --write-golden` adds the files of samples that have none and overwrites nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from every_codec import Case, cases, codec_types, folder, label
+from gangsaw.codecs.core import frame
+
+GOLDEN = Path(__file__).parent / "golden"
+TYPES = {folder(codec_type): codec_type for codec_type in codec_types()}
+
+
+def home(case: Case) -> Path:
+    return GOLDEN / folder(case.codec_type) / f"v{frame.VERSION}"
+
+
+def checksum(array: npt.NDArray[Any]) -> str:
+    plain = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<")))
+    return hashlib.sha256(plain.tobytes()).hexdigest()
+
+
+@pytest.mark.parametrize("case", cases(), ids=label)
+def test_each_sample_has_a_golden_file(case: Case, request: pytest.FixtureRequest) -> None:
+    path = home(case) / f"{case.sample.name}.json"
+    if not path.exists() and request.config.getoption("--write-golden"):
+        write(case, path)
+    assert path.exists(), "add it: python -m pytest --write-golden"
+
+
+def write(case: Case, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    what = {
+        "codec": case.codec.to_dict(),
+        "shape": list(case.array.shape),
+        "dtype": case.array.dtype.newbyteorder("<").str,
+        "sha256": checksum(case.array),
+    }
+    with path.with_suffix(".frame").open("xb") as file:
+        file.write(case.encode())
+    with path.open("x") as file:
+        json.dump(what, file, indent=1)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(GOLDEN.rglob("*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_golden_file_decodes(path: Path) -> None:
+    what = json.loads(path.read_text())
+    codec = TYPES[path.parents[1].name].from_dict(what["codec"])
+    out = np.empty(what["shape"], what["dtype"])
+    codec.decode_chunk(path.with_suffix(".frame").read_bytes(), out)
+    assert checksum(out) == what["sha256"]
