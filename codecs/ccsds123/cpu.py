@@ -11,21 +11,10 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123.header import write_header
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
-from gangsaw.codecs.ccsds123.sample_encoder import encode_interleaved, encode_lanes
-from gangsaw.codecs.ccsds123.stream import check_extent, decode_body
+from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
 from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.threads import run_blocks
-
-
-def block_image(source: npt.NDArray[Any], params: Params) -> Image:
-    """Return the image that one block (z, y, x) makes: its dtype gives sign and default depth."""
-    if source.dtype.kind not in "iu":
-        raise BadParams(f"samples must be integers, got dtype {source.dtype}")
-    depth = params.bit_depth or 8 * source.dtype.itemsize
-    if depth > 32:
-        raise BadParams(f"dtype {source.dtype} needs an explicit bit_depth of at most 32")
-    return Image(*source.shape, depth, source.dtype.kind == "i")
 
 
 def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
@@ -38,33 +27,41 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
 
     Returns
     -------
-    Blocks : lane_bits (n_blocks, NZ) int64 in BSQ order with the sample-adaptive coder, else None
+    Blocks : lane_bits (n_blocks, most NZ of a block) int64 in BSQ order with the sample-adaptive
+        coder, 0 for bands that a block does not have; else None
 
     Raises
     ------
-    BadParams : a sample does not fit the bit depth, or a table does not fit the image
+    BadParams : a sample does not fit the bit depth, or params do not fit the blocks
     """
-    streams: list[Stream] = [_encode_block(source, params) for source in sources]
-    return _joined(streams)
+    streams: list[Stream | None] = [None] * len(sources)
+
+    def encode_block(i: int) -> None:
+        image = params.image(sources[i].shape, sources[i].dtype)
+        resolved, header = _expected(image, params)
+        streams[i] = encode_body(sources[i], image, resolved, header)
+
+    run_blocks(encode_block, len(sources))
+    return _joined([stream for stream in streams if stream is not None])
 
 
 Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
 
 
-def _encode_block(source: npt.NDArray[Any], params: Params) -> Stream:
-    image = block_image(source, params)
-    header = write_header(image, params)
-    native = source.astype(source.dtype.newbyteorder("="), copy=False)
-    if params.order == "bsq":
-        return encode_lanes(native, image, params, header)
-    return encode_interleaved(native, image, params, header), None
-
-
 def _joined(streams: Sequence[Stream]) -> Blocks:
     lengths = np.array([data.size for data, _ in streams], np.int64)
-    payload = np.concatenate([data for data, _ in streams]) if streams else np.empty(0, np.uint8)
+    parts = [data for data, _ in streams]
+    payload = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts])
     lanes = [bits for _, bits in streams if bits is not None]
-    return Blocks(payload, lengths, np.stack(lanes) if lanes else None)
+    return Blocks(payload, lengths, _lane_table(lanes) if lanes else None)
+
+
+def _lane_table(lanes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """(n_blocks, n_lanes) int64: blocks at the end of the z axis have fewer bands, 0 is the rest."""
+    table = np.zeros((len(lanes), max(bits.size for bits in lanes)), np.int64)
+    for row, bits in zip(table, lanes, strict=True):
+        row[: bits.size] = bits
+    return table
 
 
 def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
@@ -109,7 +106,10 @@ def _decode_block(
         check_extent(data.size - len(header), image, resolved)
         decode_body(data, len(header), image, resolved, target)
     else:
-        decode_lanes(data, 8 * len(header), lane_bits, image, resolved, target)
+        own, others = lane_bits[: image.n_bands], lane_bits[image.n_bands :]
+        if others.any():
+            raise CorruptChunk(f"the index has lanes beyond the {image.n_bands} bands of the block")
+        decode_lanes(data, 8 * len(header), own, image, resolved, target)
 
 
 @lru_cache
