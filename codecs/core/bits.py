@@ -82,6 +82,17 @@ def ahead(typing_context: Any, address: Any, items: Any) -> Any:
     return signature, codegen
 
 
+@intrinsic
+def pointer_at(typing_context: Any, address: Any, like: Any) -> Any:
+    """Return a pointer to integers of the type of `like`, from a byte address aligned for them."""
+    signature = types.CPointer(like)(types.int64, like)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], args[1].type.as_pointer())
+
+    return signature, codegen
+
+
 # Numba widens the result of every integer operation to 64 bits. Sums, products and bitwise
 # operations get back to 32-bit lanes by `fit`; a shift has to be done there from the start.
 
