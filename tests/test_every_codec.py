@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pickle
 import random
 import re
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -67,15 +68,16 @@ def test_threads_change_no_byte(case: Case) -> None:
 
 @every_case
 def test_the_reference_agrees(case: Case) -> None:
-    """Each block, decoded by plain Python that was written from the specification."""
+    """Blocks, decoded and encoded by plain Python that was written from the specification."""
     reference = import_module(f"reference.{folder(case.codec_type)}")
     plan = coder(case)
     blocks = frame.unpack(case.encode(), plan.layout)
     for i in chosen_blocks(plan, samples=1500):
         part = blocks.payload[blocks.offsets[i] : blocks.offsets[i + 1]]
         expected = plan.view(case.array[plan.grid.slices(i)])
-        values = reference.decode_block(part.tobytes(), case.sample.params.to_dict())
+        values, again = reference.recode_block(part.tobytes(), case.sample.params.to_dict())
         np.testing.assert_array_equal(np.reshape(values, expected.shape), expected)
+        assert again == part.tobytes()
 
 
 def chosen_blocks(plan: ChunkCoder, samples: int) -> list[int]:
@@ -144,18 +146,25 @@ def forged(blocks: Blocks, rng: np.random.Generator) -> Blocks:
 
 
 @every_case
-def test_the_memory_promise_holds(case: Case) -> None:
-    codec, data = case.codec, case.encode()
-    out = np.empty(case.array.shape, case.array.dtype)
+@pytest.mark.parametrize("times", [1, 6])
+def test_the_memory_promise_holds(case: Case, times: int) -> None:
+    """For the sample, and for one that is larger along its last two axes."""
+    array = np.tile(case.array, (*[1] * (case.array.ndim - 2), times, times))
+    codec, out = case.codec, np.empty(array.shape, array.dtype)
+    data = codec.encode_chunk(array)
     codec.decode_chunk(data, out)
-    promised = codec.peak_bytes(case.array.shape, case.array.dtype)
-    for work in (lambda: codec.encode_chunk(case.array), lambda: codec.decode_chunk(data, out)):
-        tracemalloc.start()
-        try:
-            work()
-            assert tracemalloc.get_traced_memory()[1] <= promised
-        finally:
-            tracemalloc.stop()
+    promised = codec.peak_bytes(array.shape, array.dtype)
+    assert traced_peak(lambda: codec.encode_chunk(array)) <= promised
+    assert traced_peak(lambda: codec.decode_chunk(data, out)) <= promised
+
+
+def traced_peak(work: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 @every_case
@@ -240,3 +249,8 @@ def test_the_specification_has_a_configuration_that_works(codec_type: Any) -> No
 def test_codec_ids_are_distinct() -> None:
     ids = {case.codec_type: coder(case).layout.codec_id for case in CASES}
     assert len(set(ids.values())) == len(ids)
+
+
+@every_codec
+def test_help_shows_the_parameters(codec_type: Any) -> None:
+    assert list(inspect.signature(codec_type).parameters) == list(codec_type().params.to_dict())

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from gangsaw.codecs.ccsds123.memory import encoded_bytes, scratch_bytes
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.block_codec import BlockCodec
 from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
@@ -14,13 +15,17 @@ from gangsaw.codecs.core.chunk import Array, ChunkCoder
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.frame import Layout, lane_bytes
 from gangsaw.codecs.core.grid import BlockGrid
+from gangsaw.codecs.core.threads import thread_limit
 
 CODEC_ID, CODEC_VERSION = 1, 1  # SPEC.md
 
 
 @dataclass(frozen=True, init=False)
 class Ccsds123(BlockCodec):
-    """Zarr codec `gangsaw.ccsds123`; its keywords are the fields of `Params`."""
+    """Zarr codec `gangsaw.ccsds123`; its keywords are the fields of `Params`.
+
+    zarr.create_array(store, ..., serializer=Ccsds123(prediction_bands=15), compressors=None)
+    """
 
     params: Params
     codec_name = "gangsaw.ccsds123"
@@ -37,6 +42,19 @@ class Ccsds123(BlockCodec):
             n_lanes, width = self._lanes(self._image(grid, 0, axes, dtype))
         layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks, n_lanes, width)
         return ChunkCoder(self.codec_name, __package__, self.params, grid, layout, view)
+
+    def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+        """Return a bound on what encoding or decoding one such chunk holds beside the chunk.
+
+        It holds the bytes twice, as blocks and as frame, and scratch memory for each thread.
+        """
+        axes = self._axes(shape)
+        grid = BlockGrid(shape, self._block_shape(shape, axes))
+        if not grid.n_blocks:
+            return 0
+        image = self._image(grid, 0, axes, dtype)
+        busy = min(thread_limit(), grid.n_blocks)
+        return 2 * grid.n_blocks * encoded_bytes(image) + busy * scratch_bytes(image, self.params)
 
     def _axes(self, shape: tuple[int, ...]) -> str:
         if len(shape) < 2:
@@ -57,15 +75,21 @@ class Ccsds123(BlockCodec):
         return image
 
     def _lanes(self, image: Image) -> tuple[int, int]:
-        """A lane is a band: sample-adaptive codewords have at most U_max + D bits each."""
+        """Return lanes per block and bytes per lane length, by the bound that SPEC.md gives."""
         if self.params.order != "bsq" or self.params.coder != "sample":
             return 0, 0
-        longest = self.params.unary_limit + image.bit_depth
-        return image.n_bands, lane_bytes(image.n_rows * image.n_columns * longest)
+        depth, pixels = image.bit_depth, image.n_rows * image.n_columns
+        return image.n_bands, lane_bytes(depth + (pixels - 1) * (self.params.unary_limit + depth))
 
 
 class Ccsds123V2(BlockCodecV2):
-    """Zarr v2 codec `gangsaw.ccsds123`, through numcodecs."""
+    """Zarr v2 codec `gangsaw.ccsds123`, through numcodecs.
+
+    zarr.create_array(
+        store, zarr_format=2, chunks=chunks, dtype="uint16", ...,
+        compressors=Ccsds123V2(shape=chunks, dtype="uint16", prediction_bands=15),
+    )
+    """
 
     codec_id = Ccsds123.codec_name
     codec_type = Ccsds123
