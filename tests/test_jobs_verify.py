@@ -169,7 +169,7 @@ def test_any_store_is_verified(source: RawSource) -> None:
 
 def test_a_source_that_cannot_be_read_stops_the_check(store: Path, source: RawSource) -> None:
     Path(source.name).write_bytes(b"")
-    with pytest.raises(JobFailed, match="data of the source, at c/0/0/0: .* became shorter"):
+    with pytest.raises(JobFailed, match=r"data of the source, at c/0/0/0: .* became shorter"):
         verify(store, against=source)
 
 
