@@ -6,12 +6,12 @@ and single futures 3.4 ms each; batches in a window of 64 futures cost minutes f
 
 from __future__ import annotations
 
-import queue
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from gangsaw.codecs.core.errors import JobFailed
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 WINDOW = 64  # futures in flight at least: hides the scheduler's round trip
 TASKS_PER_THREAD = 2  # one runs, one waits
 POLL_SECONDS = 2.0  # between two looks for lost workers while nothing finishes
-RESUME = "finished batches are kept; run again with --resume"
+TICK_SECONDS = 0.002  # between two looks for results; most looks find several
 
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
+BatchIn = TypeVar("BatchIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", covariant=True)
 
 
-class Task(Protocol[BatchT, ResultT]):
+class Task(Protocol[BatchIn, ResultOut]):
     """A chunk function over a batch: frozen, picklable, small (it travels with every batch)."""
 
     @property
@@ -41,7 +43,7 @@ class Task(Protocol[BatchT, ResultT]):
     def peak_bytes(self) -> int:
         """Memory that one call needs at most; 0 where nobody promised."""
 
-    def __call__(self, batch: BatchT, /) -> ResultT:
+    def __call__(self, batch: BatchIn, /) -> ResultOut:
         """Do the batch; raise ChunkFailed for one of its chunks. Doing it twice is harmless."""
 
 
@@ -100,7 +102,7 @@ def _run_here(task: Task[BatchT, ResultT], batch: BatchT) -> ResultT:
     try:
         return task(batch)
     except ChunkFailed as error:
-        raise JobFailed(f"{error}; {RESUME}") from error
+        raise JobFailed(str(error)) from error
 
 
 def _run_on_worker(task: Task[BatchT, ResultT], batch: BatchT) -> ResultT | ChunkFailed:
@@ -114,32 +116,31 @@ def _run_on_worker(task: Task[BatchT, ResultT], batch: BatchT) -> ResultT | Chun
 
 
 class _Window(Generic[BatchT, ResultT]):
-    """The futures in flight; each tells a queue when it is finished."""
+    """The futures in flight. Results are fetched in the background, many round trips at once."""
 
     def __init__(self, client: Client, task: Task[BatchT, ResultT], options: Options) -> None:
+        from distributed import as_completed
+
         self.client, self.task, self.options = client, task, options
         self.token = uuid.uuid4().hex[:12]
         self.flying: dict[Future, BatchT] = {}
-        self.finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self.arriving = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self.size = max(WINDOW, TASKS_PER_THREAD * sum(client.nthreads().values()))
         self.submitted = 0
 
     def run(self, batches: Iterator[BatchT], on_done: Callable[[BatchT, ResultT], None]) -> None:
         try:
             while self.fill(batches):
-                for batch, result in self.collect():
-                    on_done(batch, result)
+                for future, result in self.arrived():
+                    self.check(future, result)
+                    on_done(self.flying.pop(future), result)
         finally:
             self.cancel()
 
     def fill(self, batches: Iterator[BatchT]) -> bool:
         """Submit until the window is full; return whether anything is in flight."""
-        while len(self.flying) < self.size:
-            for batch in batches:
-                self.submit(batch)
-                break
-            else:
-                break
+        for batch in islice(batches, self.size - len(self.flying)):
+            self.submit(batch)
         return bool(self.flying)
 
     def submit(self, batch: BatchT) -> None:
@@ -154,52 +155,42 @@ class _Window(Generic[BatchT, ResultT]):
         )
         self.submitted += 1
         self.flying[future] = batch
-        future.add_done_callback(self.finished.put)
+        self.arriving.add(future)
 
-    def collect(self) -> list[tuple[BatchT, ResultT]]:
-        """Wait for a finished future; return the results of all that are finished by now."""
-        futures = [self.first_finished()]
-        with suppress(queue.Empty):
-            while True:
-                futures.append(self.finished.get_nowait())
-        for future in futures:
-            self.check(future)
-        results = self.gather(futures)
-        return [(self.flying.pop(f), r) for f, r in zip(futures, results, strict=True)]
+    def arrived(self) -> list[tuple[Future, Any]]:
+        """Wait for a result; return all that are there by then.
 
-    def first_finished(self) -> Future:
-        waiting_since = time.monotonic()
-        while True:
-            with suppress(queue.Empty):
-                return self.finished.get(timeout=POLL_SECONDS)
+        No call of Dask may block here: it would block for ever when the last worker goes.
+        """
+        waiting_since = polled = time.monotonic()
+        while not self.arriving.has_ready():
+            time.sleep(TICK_SECONDS)
+            now = time.monotonic()
+            if now - polled < POLL_SECONDS:
+                continue
+            polled = now
             if self.has_workers():
-                waiting_since = time.monotonic()
-            elif time.monotonic() - waiting_since > self.options.worker_seconds:
-                raise JobFailed(f"{self.missing_workers()}; start one; {RESUME}")
+                waiting_since = now
+            elif now - waiting_since > self.options.worker_seconds:
+                raise JobFailed(f"{self.missing_workers()}: start one")
+        found: list[tuple[Future, Any]] = self.arriving.next_batch(block=False)
+        return found
 
-    def check(self, future: Future) -> None:
-        """Raise JobFailed for a future that holds no result."""
+    def check(self, future: Future, result: Any) -> None:
+        """Raise JobFailed unless the future has its result."""
+        if isinstance(result, ChunkFailed):
+            raise JobFailed(str(result)) from result
         if future.status == "error":
-            raise JobFailed(f"{_cause(future.exception(), self.flying[future])}; {RESUME}")
-        if future.status != "finished":
+            raise JobFailed(_cause(result[1], self.flying[future]))  # the result is sys.exc_info()
+        if future.status == "cancelled" or isinstance(result, BaseException):
             raise self.lost()
 
-    def gather(self, futures: list[Future]) -> list[Any]:
-        from distributed.client import FutureCancelledError
-
-        try:
-            results = self.client.gather(futures)
-        except (FutureCancelledError, OSError, TimeoutError):
-            raise self.lost() from None
-        for result in results:
-            if isinstance(result, ChunkFailed):
-                raise JobFailed(f"{result}; {RESUME}") from result
-        return list(results)
-
     def has_workers(self) -> bool:
+        if any(future.status == "cancelled" for future in self.flying):
+            raise self.lost()
         try:
             workers = _workers(self.client)
-        except OSError:
+        except (OSError, RuntimeError, ValueError):  # broken, closing and closed client
             raise self.lost() from None
         return any(self.is_fit(worker) for worker in workers.values())
 
@@ -214,7 +205,7 @@ class _Window(Generic[BatchT, ResultT]):
 
     def lost(self) -> JobFailed:
         address = getattr(self.client.scheduler, "address", "?")
-        return JobFailed(f"lost the scheduler at {address}; start one and {RESUME}")
+        return JobFailed(f"lost the scheduler at {address}: start one")
 
     def cancel(self) -> None:
         """Give up what is in flight; batches that already run end on their own, harmlessly."""
@@ -235,8 +226,8 @@ def _cause(error: BaseException | None, batch: object) -> str:
     if isinstance(error, ChunkFailed):
         return str(error)
     if isinstance(error, KilledWorker):
-        return f"batch {batch} killed its worker {error.allowed_failures + 1} times: out of memory?"
+        return f"chunks {batch}: killed {error.allowed_failures + 1} workers: out of memory?"
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, ImportError) or "deserializ" in text:
         return f"a worker or the scheduler cannot load gangsaw, install the same version: {text}"
-    return f"batch {batch}: {text}"
+    return f"chunks {batch}: {text}"

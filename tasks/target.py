@@ -18,6 +18,7 @@ from gangsaw.tasks.journal import FOLDER, Job
 from gangsaw.tasks.manifest import MANIFEST
 from gangsaw.tasks.place import Place
 from zarr.core.buffer import Buffer
+from zarr.storage import LocalStore
 
 JOB = f"{FOLDER}/job.json"
 STORE_FILES = (METADATA, ".zgroup", ".zarray")  # one of them makes a directory a Zarr store
@@ -81,6 +82,8 @@ def choose_target(
     if resume and _is_job(final, jobs) and not (overwrite and _is_other(final, jobs)):
         _check_same(final, jobs)
         return Target(final, final)
+    if not any(final.get(name) is not None for name in STORE_FILES) and not _is_job(final, jobs):
+        raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
         return Target(final, _cleared(final, beside))
     raise BadParams(f"{final} exists{_advice(final, jobs, resume)}")
@@ -155,8 +158,6 @@ def _cleared(final: Place, beside: Place | None) -> Place:
             f"{final} exists and cannot be replaced safely where there is no rename: "
             f"delete it first, or give another name"
         )
-    if not any(final.get(name) is not None for name in STORE_FILES):
-        raise BadParams(f"{final} exists and is no Zarr store: it is not overwritten")
     if beside.folder.exists():
         shutil.rmtree(beside.folder)
     return beside
@@ -166,7 +167,7 @@ def _beside(final: Place) -> Place | None:
     folder = final.folder
     if folder is None or final.path:
         return None
-    return Place(type(final.store)(_sibling(folder, "new")))  # type: ignore[call-arg]
+    return Place(LocalStore(_sibling(folder, "new")))
 
 
 def _sibling(folder: Path, what: str) -> Path:
