@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import Job, Journal
 from gangsaw.tasks.layout import ChunkChoice, CodecChoice, Layout, choose_layout
@@ -25,6 +25,9 @@ from zarr.abc.store import Store
 
 if TYPE_CHECKING:
     from distributed import Client
+
+
+RESUME = "finished batches are kept, run again with --resume"
 
 
 @dataclass(frozen=True)
@@ -69,15 +72,25 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class _Item:
+    """A batch of one of the arrays; small arrays so share a window of futures."""
+
+    task: Transcode
+    batch: range
+
+    def __str__(self) -> str:
+        return f"{self.task.target}, {self.batch.start}..{self.batch.stop - 1}"
+
+
+@dataclass(frozen=True)
 class _Work:
-    """The chunk function over batches of several arrays, so that small arrays share a window."""
+    """The chunk function over batches of several arrays."""
 
-    name: str
     peak_bytes: int
+    name: str = "compress"
 
-    def __call__(self, item: tuple[Transcode, range]) -> Records:
-        task, batch = item
-        return task(batch)
+    def __call__(self, item: _Item) -> Records:
+        return item.task(item.batch)
 
 
 class _ArrayJob:
@@ -86,9 +99,8 @@ class _ArrayJob:
     def __init__(self, task: Transcode, job: Job) -> None:
         self.task, self.job = task, job
         manifest = read_manifest(task.target)
-        self.finished = manifest is not None and manifest.job == job.fingerprint
-        done = [manifest] if self.finished else task.journal.read_all(job.batches)
-        self.entries: dict[int, Records] = {r.first: r for r in done if r is not None}
+        self.finished = manifest is not None
+        self.entries = task.journal.read_all(job.batches) if manifest is None else {0: manifest}
 
     @property
     def left(self) -> list[range]:
@@ -207,13 +219,16 @@ def _run(
     meter.resume(*_sums(records for job in jobs for records in job.entries.values()))
     entries = {id(job.task): job.entries for job in jobs}
 
-    def on_done(item: tuple[Transcode, range], records: Records) -> None:
-        entries[id(item[0])][records.first] = records
+    def on_done(item: _Item, records: Records) -> None:
+        entries[id(item.task)][records.first] = records
         meter.add(*_sums([records]))
 
-    work = _Work("compress", max(job.task.peak_bytes for job in jobs))
-    items = ((job.task, batch) for job in jobs for batch in job.left)
-    run(work, items, on_done, client=client, options=options)
+    work = _Work(max(job.task.peak_bytes for job in jobs))
+    items = (_Item(job.task, batch) for job in jobs for batch in job.left)
+    try:
+        run(work, items, on_done, client=client, options=options)
+    except JobFailed as error:
+        raise JobFailed(f"{error}; {RESUME}") from error
     return meter
 
 

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 WINDOW = 64  # futures in flight at least: hides the scheduler's round trip
 TASKS_PER_THREAD = 2  # one runs, one waits
 POLL_SECONDS = 2.0  # between two looks for lost workers while nothing finishes
-RESUME = "finished batches are kept; run again with --resume"
 
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
+BatchIn = TypeVar("BatchIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", covariant=True)
 
 
-class Task(Protocol[BatchT, ResultT]):
+class Task(Protocol[BatchIn, ResultOut]):
     """A chunk function over a batch: frozen, picklable, small (it travels with every batch)."""
 
     @property
@@ -41,7 +42,7 @@ class Task(Protocol[BatchT, ResultT]):
     def peak_bytes(self) -> int:
         """Memory that one call needs at most; 0 where nobody promised."""
 
-    def __call__(self, batch: BatchT, /) -> ResultT:
+    def __call__(self, batch: BatchIn, /) -> ResultOut:
         """Do the batch; raise ChunkFailed for one of its chunks. Doing it twice is harmless."""
 
 
@@ -100,7 +101,7 @@ def _run_here(task: Task[BatchT, ResultT], batch: BatchT) -> ResultT:
     try:
         return task(batch)
     except ChunkFailed as error:
-        raise JobFailed(f"{error}; {RESUME}") from error
+        raise JobFailed(str(error)) from error
 
 
 def _run_on_worker(task: Task[BatchT, ResultT], batch: BatchT) -> ResultT | ChunkFailed:
@@ -175,12 +176,12 @@ class _Window(Generic[BatchT, ResultT]):
             if self.has_workers():
                 waiting_since = time.monotonic()
             elif time.monotonic() - waiting_since > self.options.worker_seconds:
-                raise JobFailed(f"{self.missing_workers()}; start one; {RESUME}")
+                raise JobFailed(f"{self.missing_workers()}: start one")
 
     def check(self, future: Future) -> None:
         """Raise JobFailed for a future that holds no result."""
         if future.status == "error":
-            raise JobFailed(f"{_cause(future.exception(), self.flying[future])}; {RESUME}")
+            raise JobFailed(_cause(future.exception(), self.flying[future]))
         if future.status != "finished":
             raise self.lost()
 
@@ -193,7 +194,7 @@ class _Window(Generic[BatchT, ResultT]):
             raise self.lost() from None
         for result in results:
             if isinstance(result, ChunkFailed):
-                raise JobFailed(f"{result}; {RESUME}") from result
+                raise JobFailed(str(result)) from result
         return list(results)
 
     def has_workers(self) -> bool:
@@ -214,7 +215,7 @@ class _Window(Generic[BatchT, ResultT]):
 
     def lost(self) -> JobFailed:
         address = getattr(self.client.scheduler, "address", "?")
-        return JobFailed(f"lost the scheduler at {address}; start one and {RESUME}")
+        return JobFailed(f"lost the scheduler at {address}: start one")
 
     def cancel(self) -> None:
         """Give up what is in flight; batches that already run end on their own, harmlessly."""
@@ -235,8 +236,8 @@ def _cause(error: BaseException | None, batch: object) -> str:
     if isinstance(error, ChunkFailed):
         return str(error)
     if isinstance(error, KilledWorker):
-        return f"batch {batch} killed its worker {error.allowed_failures + 1} times: out of memory?"
+        return f"chunks {batch}: killed {error.allowed_failures + 1} workers: out of memory?"
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, ImportError) or "deserializ" in text:
         return f"a worker or the scheduler cannot load gangsaw, install the same version: {text}"
-    return f"batch {batch}: {text}"
+    return f"chunks {batch}: {text}"

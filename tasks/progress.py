@@ -81,6 +81,6 @@ class Meter:
 
     def _set(self, **changed: int) -> None:
         seconds = time.monotonic() - self.started
-        self.progress = replace(self.progress, seconds=seconds, **changed)  # type: ignore[arg-type]
+        self.progress = replace(self.progress, seconds=seconds, **changed)
         if self.on_progress is not None:
             self.on_progress(self.progress)

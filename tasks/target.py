@@ -18,6 +18,7 @@ from gangsaw.tasks.journal import FOLDER, Job
 from gangsaw.tasks.manifest import MANIFEST
 from gangsaw.tasks.place import Place
 from zarr.core.buffer import Buffer
+from zarr.storage import LocalStore
 
 JOB = f"{FOLDER}/job.json"
 STORE_FILES = (METADATA, ".zgroup", ".zarray")  # one of them makes a directory a Zarr store
@@ -166,7 +167,7 @@ def _beside(final: Place) -> Place | None:
     folder = final.folder
     if folder is None or final.path:
         return None
-    return Place(type(final.store)(_sibling(folder, "new")))  # type: ignore[call-arg]
+    return Place(LocalStore(_sibling(folder, "new")))
 
 
 def _sibling(folder: Path, what: str) -> Path:

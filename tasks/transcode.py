@@ -27,7 +27,6 @@ class Transcode:
     journal : of the target array
     peak_bytes : memory that one chunk needs at most
     durable : whether chunks are synced to the disk before they are journalled
-    name : for dashboard and messages
     """
 
     source: SourceArray
@@ -36,11 +35,10 @@ class Transcode:
     journal: Journal
     peak_bytes: int
     durable: bool = True
-    name: str = "compress"
 
     def __call__(self, batch: range) -> Records:
         """Return the records of the batch; one that is journalled is not done again."""
-        with naming(f"{self.target}, batch {batch.start}..{batch.stop - 1}"):
+        with naming(f"{self.target}, {batch.start}..{batch.stop - 1}"):
             if (found := self.journal.read(batch)) is not None:
                 return found  # by a worker that was lost before it could say so
             return self._run(ArrayCoder(self.metadata), batch)

@@ -67,15 +67,26 @@ class Report:
 
 
 @dataclass(frozen=True)
+class _Item:
+    """A batch of one of the arrays."""
+
+    check: CheckChunks
+    expected: Records
+
+    def __str__(self) -> str:
+        batch = self.expected.batch
+        return f"{self.check.place}, {batch.start}..{batch.stop - 1}"
+
+
+@dataclass(frozen=True)
 class _Work:
     """The chunk function over batches of several arrays."""
 
     peak_bytes: int
     name: str = "verify"
 
-    def __call__(self, item: tuple[CheckChunks, Records]) -> Checked:
-        check, expected = item
-        return check(expected)
+    def __call__(self, item: _Item) -> Checked:
+        return item.check(item.expected)
 
 
 @dataclass(frozen=True)
@@ -148,12 +159,12 @@ def _check(
     checks = {a.name: CheckChunks(a.place, a.metadata, sources.get(a.name)) for a in arrays}
     results = []
 
-    def on_done(item: tuple[CheckChunks, Records], result: Checked) -> None:
+    def on_done(_: _Item, result: Checked) -> None:
         results.append(result)
         meter.add(result.chunks, result.raw_bytes, result.stored_bytes)
 
     work = _Work(max((_peak_bytes(a, sources.get(a.name)) for a in arrays), default=0))
-    items = ((checks[a.name], batch) for a in arrays for batch in _batches(a))
+    items = (_Item(checks[a.name], batch) for a in arrays for batch in _batches(a))
     run(work, items, on_done, client=client, options=options)
     return results
 

@@ -1,0 +1,271 @@
+"""The engine on a real cluster: window, retries, resources, and losing workers and schedulers."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from distributed import Client
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.local import start
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.engine import WINDOW, Options, run
+from gangsaw.tasks.failure import naming
+
+
+@dataclass(frozen=True)
+class Square:
+    """Squares the numbers of a batch; `trouble` befalls the number 7.
+
+    Attributes
+    ----------
+    folder : holds one file per attempt at the number 7
+    """
+
+    trouble: str = ""
+    folder: str = ""
+    peak_bytes: int = 0
+    name: str = "square"
+
+    def __call__(self, batch: range) -> list[int]:
+        for number in batch:
+            with naming(f"c/{number}"):
+                if number == 7 and self.trouble:
+                    self.meet(self.trouble)
+        return [number**2 for number in batch]
+
+    def meet(self, trouble: str) -> None:
+        attempt = len(os.listdir(self.folder))
+        Path(self.folder, f"{attempt}.{os.getpid()}").touch()
+        if trouble == "die" or (trouble == "die once" and attempt == 0):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if trouble == "network twice" and attempt < 2:
+            raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+        if trouble == "network":
+            raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+        if trouble == "full":
+            raise OSError(errno.ENOSPC, "No space left on device", "/mnt/c/7")
+        if trouble == "corrupt":
+            raise CorruptChunk("the checksum differs", block=3)
+        if trouble == "sleep":
+            time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """Two processes of one thread, the first with a resource."""
+    config = ClusterConfig(workers=2, threads=1, resources={"SAW": 1}, dashboard=False)
+    with start(config) as client:
+        yield client
+
+
+def squares(task: Square, client: Client | None, n: int = 20, **options: object) -> list[int]:
+    """Run the task over 4 * n numbers; return the squares in order."""
+    found: dict[range, list[int]] = {}
+    batches = [range(i, i + 4) for i in range(0, 4 * n, 4)]
+    chosen = Options(**options)  # type: ignore[arg-type]
+    run(task, batches, found.__setitem__, client=client, options=chosen)
+    return [square for batch in batches for square in found[batch]]
+
+
+def test_every_batch_is_run_once(client: Client) -> None:
+    wanted = [i**2 for i in range(800)]
+    assert squares(Square(), client, 200) == wanted
+    assert squares(Square(), None, 200) == wanted
+
+
+def test_the_window_bounds_what_is_in_flight(client: Client) -> None:
+    """Batches are taken from the iterator only as results come back."""
+    taken = done = widest = 0
+
+    def batches() -> Iterator[range]:
+        nonlocal taken, widest
+        for i in range(3 * WINDOW):
+            taken += 1
+            widest = max(widest, taken - done)
+            yield range(i, i + 1)
+
+    def on_done(_: range, __: list[int]) -> None:
+        nonlocal done
+        done += 1
+
+    run(Square(), batches(), on_done, client=client)
+    assert done == taken == 3 * WINDOW
+    # a result counts as back when it was delivered; some are delivered together
+    assert widest <= WINDOW + 1
+
+
+def test_errors_that_pass_are_retried(client: Client, tmp_path: Path) -> None:
+    assert squares(Square("network twice", str(tmp_path)), client) == [i**2 for i in range(80)]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_retries_end(client: Client, tmp_path: Path) -> None:
+    with pytest.raises(JobFailed, match="chunk c/7: Connection reset by peer"):
+        squares(Square("network", str(tmp_path)), client, retries=1)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("trouble", "message"),
+    [
+        ("full", "chunk c/7: No space left on device: /mnt/c/7"),
+        ("corrupt", "chunk c/7: block 3: the checksum differs"),
+    ],
+)
+@pytest.mark.parametrize("here", [False, True])
+def test_final_errors_stop_at_once(
+    client: Client, tmp_path: Path, trouble: str, message: str, here: bool
+) -> None:
+    with pytest.raises(JobFailed, match=f"^{message}$"):
+        squares(Square(trouble, str(tmp_path)), None if here else client)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_killed_worker_is_replaced(client: Client, tmp_path: Path) -> None:
+    assert squares(Square("die once", str(tmp_path)), client) == [i**2 for i in range(80)]
+    assert len({path.suffix for path in tmp_path.iterdir()}) == 2
+
+
+def test_a_batch_that_kills_every_worker_is_named(client: Client, tmp_path: Path) -> None:
+    with pytest.raises(JobFailed, match=r"chunks range\(4, 8\): killed 4 workers: out of memory"):
+        squares(Square("die", str(tmp_path)), client)
+
+
+def test_resources_are_held(client: Client) -> None:
+    assert squares(Square(), client, resources={"SAW": 1}) == [i**2 for i in range(80)]
+
+
+def test_missing_resources_are_told(client: Client) -> None:
+    with pytest.raises(JobFailed, match="no worker with GPU=1 for 0.1 s: start one"):
+        squares(Square(), client, resources={"GPU": 1}, worker_seconds=0.1)
+
+
+def test_the_memory_promise_is_kept(client: Client) -> None:
+    with pytest.raises(BadParams, match="use smaller chunks, fewer threads"):
+        squares(Square(peak_bytes=1 << 50), client)
+
+
+def test_interrupting_leaves_nothing_in_flight(client: Client) -> None:
+    def interrupt(_: range, __: list[int]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Square(), (range(i, i + 1) for i in range(500)), interrupt, client=client)
+    deadline = time.monotonic() + 10
+    while client.run_on_scheduler(_tasks_known) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert client.run_on_scheduler(_tasks_known) == 0
+
+
+def _tasks_known(dask_scheduler: object) -> int:
+    return len(dask_scheduler.tasks)  # type: ignore[attr-defined]
+
+
+@dataclass
+class Outside:
+    """A scheduler and a worker in processes of their own."""
+
+    scheduler: subprocess.Popen[bytes]
+    worker: subprocess.Popen[bytes]
+    address: str
+
+
+def spawn(*arguments: str, path: str = "") -> subprocess.Popen[bytes]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [path, *sys.path]))}
+    return subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def outside(folder: Path, path: str = "") -> Iterator[Outside]:
+    file = folder / "scheduler.json"
+    where = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    scheduler = spawn(
+        "distributed.cli.dask_scheduler", *where, "--scheduler-file", str(file), path=path
+    )
+    deadline = time.monotonic() + 30
+    while not file.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    local = ("--local-directory", str(folder), "--no-dashboard", "--no-nanny", "--nthreads", "1")
+    worker = spawn("distributed.cli.dask_worker", "--scheduler-file", str(file), *local, path=path)
+    import json
+
+    address = json.loads(file.read_text())["address"]
+    try:
+        yield Outside(scheduler, worker, address)
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Outside]:
+    """A cluster that was started elsewhere."""
+    yield from outside(tmp_path)
+
+
+def test_a_lost_scheduler_is_told(cluster: Outside, tmp_path: Path) -> None:
+    def kill(_: range, __: list[int]) -> None:
+        cluster.scheduler.kill()
+
+    config = ClusterConfig(scheduler=cluster.address, connect_seconds=3)
+    with start(config) as client, pytest.raises(JobFailed, match="lost the scheduler at tcp://"):
+        run(Square(), (range(i, i + 1) for i in range(5000)), kill, client=client)
+
+
+def test_losing_all_workers_is_told(cluster: Outside) -> None:
+    def kill(_: range, __: list[int]) -> None:
+        cluster.worker.kill()
+
+    config = ClusterConfig(scheduler=cluster.address)
+    with start(config) as client, pytest.raises(JobFailed, match="no worker for 0.5 s: start one"):
+        batches = (range(i, i + 1) for i in range(5000))
+        run(Square(), batches, kill, client=client, options=Options(worker_seconds=0.5))
+
+
+def test_a_cluster_without_gangsaw_is_told(tmp_path: Path) -> None:
+    hidden = tmp_path / "path" / "gangsaw"
+    hidden.mkdir(parents=True)
+    (hidden / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'gangsaw'\")")
+    message = "cannot load gangsaw, install the same version"
+    for cluster in outside(tmp_path, path=str(hidden.parent)):
+        config = ClusterConfig(scheduler=cluster.address)
+        with start(config) as client, pytest.raises(JobFailed, match=message):
+            run(Square(), [range(4)], lambda *_: None, client=client)
+
+
+def test_a_scheduler_that_is_not_there_is_told() -> None:
+    config = ClusterConfig(scheduler="tcp://127.0.0.1:9", connect_seconds=1)
+    began = time.monotonic()
+    with pytest.raises(ConnectionError, match="no Dask scheduler answers at tcp://127.0.0.1:9"):
+        with start(config):
+            pass
+    assert time.monotonic() - began < 10
+
+
+def test_a_malformed_address_is_told() -> None:
+    with pytest.raises(ConnectionError, match="no Dask scheduler answers at nonsense://x"):
+        with start(ClusterConfig(scheduler="nonsense://x", connect_seconds=1)):
+            pass
+
+
+def test_the_size_follows_the_machine() -> None:
+    cores = len(os.sched_getaffinity(0))
+    assert ClusterConfig().size == (cores, 1)
+    assert ClusterConfig(workers=1).size == (1, cores)
+    assert ClusterConfig(workers=3, threads=5).size == (3, 5)
+    with pytest.raises(ValueError, match="workers must be 0 or more"):
+        ClusterConfig(workers=-1)
