@@ -6,12 +6,12 @@ and single futures 3.4 ms each; batches in a window of 64 futures cost minutes f
 
 from __future__ import annotations
 
-import queue
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from gangsaw.codecs.core.errors import JobFailed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 WINDOW = 64  # futures in flight at least: hides the scheduler's round trip
 TASKS_PER_THREAD = 2  # one runs, one waits
 POLL_SECONDS = 2.0  # between two looks for lost workers while nothing finishes
+TICK_SECONDS = 0.002  # between two looks for results; most looks find several
 
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
@@ -115,32 +116,31 @@ def _run_on_worker(task: Task[BatchT, ResultT], batch: BatchT) -> ResultT | Chun
 
 
 class _Window(Generic[BatchT, ResultT]):
-    """The futures in flight; each tells a queue when it is finished."""
+    """The futures in flight. Results are fetched in the background, many round trips at once."""
 
     def __init__(self, client: Client, task: Task[BatchT, ResultT], options: Options) -> None:
+        from distributed import as_completed
+
         self.client, self.task, self.options = client, task, options
         self.token = uuid.uuid4().hex[:12]
         self.flying: dict[Future, BatchT] = {}
-        self.finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self.arriving = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self.size = max(WINDOW, TASKS_PER_THREAD * sum(client.nthreads().values()))
         self.submitted = 0
 
     def run(self, batches: Iterator[BatchT], on_done: Callable[[BatchT, ResultT], None]) -> None:
         try:
             while self.fill(batches):
-                for batch, result in self.collect():
-                    on_done(batch, result)
+                for future, result in self.arrived():
+                    self.check(future, result)
+                    on_done(self.flying.pop(future), result)
         finally:
             self.cancel()
 
     def fill(self, batches: Iterator[BatchT]) -> bool:
         """Submit until the window is full; return whether anything is in flight."""
-        while len(self.flying) < self.size:
-            for batch in batches:
-                self.submit(batch)
-                break
-            else:
-                break
+        for batch in islice(batches, self.size - len(self.flying)):
+            self.submit(batch)
         return bool(self.flying)
 
     def submit(self, batch: BatchT) -> None:
@@ -155,52 +155,42 @@ class _Window(Generic[BatchT, ResultT]):
         )
         self.submitted += 1
         self.flying[future] = batch
-        future.add_done_callback(self.finished.put)
+        self.arriving.add(future)
 
-    def collect(self) -> list[tuple[BatchT, ResultT]]:
-        """Wait for a finished future; return the results of all that are finished by now."""
-        futures = [self.first_finished()]
-        with suppress(queue.Empty):
-            while True:
-                futures.append(self.finished.get_nowait())
-        for future in futures:
-            self.check(future)
-        results = self.gather(futures)
-        return [(self.flying.pop(f), r) for f, r in zip(futures, results, strict=True)]
+    def arrived(self) -> list[tuple[Future, Any]]:
+        """Wait for a result; return all that are there by then.
 
-    def first_finished(self) -> Future:
-        waiting_since = time.monotonic()
-        while True:
-            with suppress(queue.Empty):
-                return self.finished.get(timeout=POLL_SECONDS)
+        No call of Dask may block here: it would block for ever when the last worker goes.
+        """
+        waiting_since = polled = time.monotonic()
+        while not self.arriving.has_ready():
+            time.sleep(TICK_SECONDS)
+            now = time.monotonic()
+            if now - polled < POLL_SECONDS:
+                continue
+            polled = now
             if self.has_workers():
-                waiting_since = time.monotonic()
-            elif time.monotonic() - waiting_since > self.options.worker_seconds:
+                waiting_since = now
+            elif now - waiting_since > self.options.worker_seconds:
                 raise JobFailed(f"{self.missing_workers()}: start one")
+        found: list[tuple[Future, Any]] = self.arriving.next_batch(block=False)
+        return found
 
-    def check(self, future: Future) -> None:
-        """Raise JobFailed for a future that holds no result."""
+    def check(self, future: Future, result: Any) -> None:
+        """Raise JobFailed unless the future has its result."""
+        if isinstance(result, ChunkFailed):
+            raise JobFailed(str(result)) from result
         if future.status == "error":
-            raise JobFailed(_cause(future.exception(), self.flying[future]))
-        if future.status != "finished":
+            raise JobFailed(_cause(result[1], self.flying[future]))  # the result is sys.exc_info()
+        if future.status == "cancelled" or isinstance(result, BaseException):
             raise self.lost()
 
-    def gather(self, futures: list[Future]) -> list[Any]:
-        from distributed.client import FutureCancelledError
-
-        try:
-            results = self.client.gather(futures)
-        except (FutureCancelledError, OSError, TimeoutError):
-            raise self.lost() from None
-        for result in results:
-            if isinstance(result, ChunkFailed):
-                raise JobFailed(str(result)) from result
-        return list(results)
-
     def has_workers(self) -> bool:
+        if any(future.status == "cancelled" for future in self.flying):
+            raise self.lost()
         try:
             workers = _workers(self.client)
-        except OSError:
+        except (OSError, RuntimeError, ValueError):  # broken, closing and closed client
             raise self.lost() from None
         return any(self.is_fit(worker) for worker in workers.values())
 

@@ -15,6 +15,7 @@ from gangsaw.tasks.manifest import MANIFEST, fold, read_manifest, write_manifest
 from gangsaw.tasks.memory import check_memory, transcode_bytes
 from gangsaw.tasks.place import Place, open_place
 from gangsaw.tasks.records import ROW, Records, unpack
+from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import LocalStore, MemoryStore
 
 MIB = 1 << 20
@@ -85,10 +86,9 @@ def test_clean_removes_only_temporary_files(tmp_path: Path) -> None:
     assert sorted(p.name for p in folder.iterdir()) == ["0", "user.partial"]
 
 
-def test_the_pattern_is_that_of_local_store(
+def test_clean_finds_what_a_killed_writer_leaves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A writer killed before its rename leaves what `clean` finds."""
     place = open_place(tmp_path / "store.zarr", writable=True)
 
     def die(*_: object) -> None:
@@ -96,9 +96,7 @@ def test_the_pattern_is_that_of_local_store(
 
     monkeypatch.setattr(Path, "replace", die)
     with pytest.raises(KeyboardInterrupt):
-        place.store.set_sync(
-            "c/0", zarr.core.buffer.default_buffer_prototype().buffer.from_bytes(b"x")
-        )
+        place.store.set_sync("c/0", default_buffer_prototype().buffer.from_bytes(b"x"))
     monkeypatch.undo()
     assert len(list(place.walk())) == 1
     assert place.is_empty
