@@ -8,44 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ccsds123_vectors import HEADERLESS_WORD, Vector, vector_parameters, vectors
+from ccsds123_setups import body_params, setup_of
+from ccsds123_vectors import Vector, vector_parameters, vectors
 from reference import ccsds123
 from reference.ccsds123_header import Setup
-
-
-def body_setup(vector: Vector) -> Setup:
-    """Return the setup of a stream that has no header."""
-    c = vector.choices
-    return Setup(
-        *vector.shape,
-        d=c["D"],
-        signed=bool(c["signed"]),
-        p=c["P"],
-        full=not c["red"],
-        local_sum=c["ls"],
-        r_bits=c["R"],
-        omega=c["Om"],
-        t_inc=c["tinc"],
-        v_min=c["vmin"],
-        v_max=c["vmax"],
-        bsq=bool(c["bsq"]),
-        m=c["M"],
-        block_adaptive=c["ec"] == 2,
-        b=HEADERLESS_WORD,
-        u_max=c["U"],
-        gamma_star=c["gs"],
-        gamma_0=c["g0"],
-        k=c["K"],
-        j=c["J"],
-        r=c["r"],
-        restricted=bool(c["restr"]),
-    )
 
 
 @pytest.mark.parametrize("vector", vector_parameters(slow_above=30_000))  # plain Python: 1 s
 def test_third_party_stream(vector: Vector) -> None:
     data = vector.data()
-    samples, setup = ccsds123.decode(data, None if vector.has_header else body_setup(vector))
+    samples, setup = ccsds123.decode(
+        data, None if vector.has_header else setup_of(*body_params(vector))
+    )
     image = vector.image()
     np.testing.assert_array_equal(np.reshape(samples, image.shape), image)
     assert ccsds123.encode(samples, setup, vector.has_header) == data

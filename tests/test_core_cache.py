@@ -105,10 +105,25 @@ def test_the_users_own_setting_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert numba.config.CACHE_DIR == ""
 
 
-def test_a_changed_neighbour_makes_a_new_cache(tmp_path: Path) -> None:
-    """A kernel may inline any function of its folder or of core."""
-    (tmp_path / "a.py").write_text("x = 1")
-    before = cache._fingerprint(tmp_path)
-    cache._fingerprint.cache_clear()
-    (tmp_path / "a.py").write_text("x = 2")
-    assert cache._fingerprint(tmp_path) != before
+def test_a_change_in_what_a_kernel_imports_makes_a_new_cache(tmp_path: Path) -> None:
+    """At one remove, and for constants too: Numba freezes globals."""
+    source = tmp_path / "kernel.py"
+    source.write_text("from gangsaw.codecs.core.frame import (\n    lane_bytes,\n)\n")
+    names = {file.name for file in cache._imported(source)}
+    assert "frame.py" in names
+    frame = next(file for file in cache._imported(source) if file.name == "frame.py")
+    assert {"blocks.py", "errors.py"} <= {file.name for file in cache._imported(frame)}
+    before = cache.fingerprint(source)
+    other = tmp_path / "other.py"
+    other.write_text(source.read_text() + "x = 1\n")
+    assert cache.fingerprint(other) != before
+
+
+def test_changes_elsewhere_keep_the_cache() -> None:
+    """What no kernel imports: an edit there must not compile everything again."""
+    from gangsaw.codecs.core import bits
+
+    files = {Path(bits.__file__)}
+    while new := {f for file in files for f in cache._imported(file)} - files:
+        files |= new
+    assert "block_codec.py" not in {file.name for file in files}

@@ -38,6 +38,10 @@ class Ccsds123(BlockCodec):
         layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks, n_lanes, width)
         return ChunkCoder(self.codec_name, __package__, self.params, grid, layout, view)
 
+    def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+        """Return a bound on the bytes that encoding or decoding one such chunk allocates."""
+        return 1 << 40
+
     def _axes(self, shape: tuple[int, ...]) -> str:
         if len(shape) < 2:
             raise BadParams(f"{self.codec_name} needs two axes or more, got shape {shape}")

@@ -283,6 +283,8 @@ def _read_weights(
             raise CorruptChunk("header: a weight table is announced for default weights")
         return {}
     width = values["init_weight_bits"]
+    if not 3 <= width <= values["weight_resolution"] + 7:
+        raise CorruptChunk(f"header: custom weights of {width} bits")
     if values["weight_table"]:
         known = _read_weight_table(source, image, values)
     elif known is None:

@@ -20,7 +20,6 @@ from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.jit import jit
 from gangsaw.codecs.core.simd import (
-    Static,
     copy_items,
     emit_call,
     inner_product,
@@ -30,6 +29,7 @@ from gangsaw.codecs.core.simd import (
     minimum,
     select,
     sign_mask,
+    static,
     store,
     store_tuple,
     value_of,
@@ -109,7 +109,7 @@ def _components(
 ) -> Any:
     """U_z(t) (4.5): directional differences, masked by `directional` in row 0, then central ones."""
     vector = local_sum
-    result = types.UniTuple(vector, bands.value + 3 * full.value)
+    result = types.UniTuple(vector, bands.count + 3 * full.count)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         def vector_at(array_type: Any, array: Any, index: Any) -> Any:
@@ -120,7 +120,7 @@ def _components(
 
         word = args[1].type
         each = []
-        if full.value:
+        if full.count:
             width, pitch = cgutils.unpack_tuple(builder, args[2], 3)[:2]
             north = builder.sub(args[1], pitch)
             west = builder.sub(args[1], width)
@@ -128,7 +128,7 @@ def _components(
                 value = vector_at(samples, args[0], index)
                 four = builder.shl(value, value.type([2] * vector.lanes))
                 each.append(builder.and_(builder.sub(four, args[3]), args[4]))
-        for i in range(1, bands.value + 1):
+        for i in range(1, bands.count + 1):
             each.append(vector_at(differences, args[5], builder.sub(args[6], word(i))))
         return context.make_tuple(builder, result, each)
 
@@ -165,141 +165,129 @@ def _adapted(
     return weights(weights, inputs, flip, left, rounding, right, lowest, highest), codegen
 
 
+class Bands(NamedTuple):
+    """A group of bands that are worked on together, as kernels see it.
+
+    Attributes
+    ----------
+    predictor, layout : parameters
+    samples : rows of samples, row 0 is the one before the batch
+    neighbors : (2, 3, 4) int64, see `neighbor_offsets`
+    differences : central differences of one row, pixel by pixel as in `samples`
+    weights : C vectors for each vector of bands
+    skipped : lanes of the halo that no band looks at
+    bands, full, components, lanes, half : P, full mode, C, lanes of a vector, of one for the halo
+    """
+
+    predictor: Any
+    layout: Any
+    samples: Any
+    neighbors: Any
+    differences: Any
+    weights: Any
+    skipped: int
+    bands: Any
+    full: Any
+    components: Any
+    lanes: Any
+    half: Any
+
+
 @jit
-def difference_row(
-    samples: Any, first: int, layout: Any, neighbors: Any, lanes: Any, out: Any
-) -> None:
+def difference_row(g: Any, y: int, first: int) -> None:
     """Central differences d = 4s - sigma (4.5) of a row, halo included.
 
-    Every local sum of the standard, borders included, is the sum of four neighbours:
-    `neighbors` (3, 4) holds their offsets for the first column, those inside and the last.
+    Every local sum of the standard, borders included, is the sum of four neighbours.
     """
-    for x in range(layout.columns):
-        place = 0 if x == 0 else 2 if x == layout.columns - 1 else 1
-        a, b, c, d = neighbors[place]
-        here = first + x * layout.width
-        for z in range(here, here + layout.width, 8):
-            total = load(samples, z + a, lanes) + load(samples, z + b, lanes)
-            total = total + load(samples, z + c, lanes) + load(samples, z + d, lanes)
-            store(out, z - first, (load(samples, z, lanes) << 2) - total)
+    samples, width = g.samples, g.layout.width
+    bounds = (0, 1, max(g.layout.columns - 1, 1), g.layout.columns)
+    for span in range(3):
+        a, b, c, d = g.neighbors[min(y, 1), span]
+        for x in range(bounds[span], bounds[span + 1]):
+            here = first + x * width
+            for z in range(here + g.skipped, here + width, value_of(g.half)):
+                total = load(samples, z + a, g.half) + load(samples, z + b, g.half)
+                total = total + load(samples, z + c, g.half) + load(samples, z + d, g.half)
+                store(g.differences, z - first, (load(samples, z, g.half) << 2) - total)
 
 
 @jit
-def predict_row(
-    p: Any,
-    samples: Any,
-    layout: Any,
-    y: int,
-    first: int,
-    differences: Any,
-    offset: int,
-    weights: Any,
-    weights_first: int,
-    bands: Any,
-    full: Any,
-    count: Any,
-    lanes: Any,
-    out: Any,
-    out_first: int,
-    out_step: int,
-) -> None:
-    """Mapped residuals of one row of one vector of bands; `weights` go on from row to row.
+def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: int) -> None:
+    """Mapped residuals of one row of one vector of bands; its weights go on from row to row.
 
-    samples[first + offset] is the sample of the first band at x = 0; out[out_first + x * out_step]
+    samples[first + HALO + lane] is the sample of the first band at x = 0; out[at + x * step]
     receives the vector of column x.
     """
-    w = load_tuple(weights, weights_first, value_of(lanes), count, lanes)
-    zero = load(samples, first + offset, lanes) & 0
+    p, samples, width, columns = g.predictor, g.samples, g.layout.width, g.layout.columns
+    origin = HALO + lane
+    place, stride = lane * value_of(g.components), value_of(g.lanes)
+    w = load_tuple(g.weights, place, stride, g.components, g.lanes)
+    zero = load(samples, first + origin, g.lanes) & 0
     directional = zero - (1 if y > 0 else 0)
     low = zero - (1 << (p.resolution + 2))
     high = zero + ((1 << (p.resolution + 2)) - 1)
     x = 0
     if y == 0:
-        s = load(samples, first + offset, lanes)
-        previous = load(samples, first + offset - 1, lanes) if p.bands > 0 else zero + p.middle
-        store(out, out_first, _mapped(s, previous << 1, p))
+        s = load(samples, first + origin, g.lanes)
+        before = load(samples, first + origin - 1, g.lanes) if p.bands > 0 else zero + p.middle
+        store(out, at, _mapped(s, before << 1, p))
         x = 1
-    while x < layout.columns:
-        t = y * layout.columns + x
-        step = (t - layout.columns) >> p.interval
-        rho = min(max(p.exponent_min + step, p.exponent_min), p.exponent_max)
+    while x < columns:
+        t = y * columns + x
+        interval = (t - columns) >> p.interval
+        rho = min(max(p.exponent_min + interval, p.exponent_min), p.exponent_max)
         rho += p.depth - p.resolution
-        stop = min(x + ((step + 1) << p.interval) + layout.columns - t, layout.columns)
+        stop = min(x + ((interval + 1) << p.interval) + columns - t, columns)
         left = zero + max(-rho, 0)
         half = 1 << max(rho, 0)
         right = zero + (max(rho, 0) + 1)
         for i in range(x, stop):
-            here = first + offset + i * layout.width
-            there = offset + i * layout.width
-            s = load(samples, here, lanes)
-            local_sum = (s << 2) - load(differences, there, lanes)
+            there = origin + i * width
+            here = first + there
+            s = load(samples, here, g.lanes)
+            local_sum = (s << 2) - load(g.differences, there, g.lanes)
             u = _components(
-                samples, here, layout, local_sum, directional, differences, there, bands, full
+                samples,
+                here,
+                g.layout,
+                local_sum,
+                directional,
+                g.differences,
+                there,
+                g.bands,
+                g.full,
             )
             high_resolution = inner_product(w, u, (local_sum - 4 * p.middle) << p.resolution)
             doubled = wrap(high_resolution, p.spare_bits) >> (p.resolution + 1)
-            doubled = maximum(
-                minimum(doubled + (2 * p.middle + 1), 2 * p.highest + 1), 2 * p.lowest
-            )
-            store(out, out_first + i * out_step, _mapped(s, doubled, p))
+            doubled = minimum(doubled + (2 * p.middle + 1), 2 * p.highest + 1)
+            doubled = maximum(doubled, 2 * p.lowest)
+            store(out, at + i * step, _mapped(s, doubled, p))
             flip = sign_mask((s << 1) - doubled)
             w = _adapted(w, u, flip, left, half - flip, right, low, high)
         x = stop
-    store_tuple(weights, weights_first, value_of(lanes), w)
+    store_tuple(g.weights, place, stride, w)
 
 
 @jit
-def residual_rows(
-    p: Any,
-    layout: Any,
-    samples: Any,
-    y: int,
-    rows: int,
-    neighbors: Any,
-    differences: Any,
-    weights: Any,
-    bands: Any,
-    full: Any,
-    count: Any,
-    lanes: Any,
-    narrow_lanes: Any,
-    out: Any,
-    out_step: int,
-) -> None:
-    """Mapped residuals of `rows` rows from row y on: out[r * NX + x, lane]."""
+def residual_rows(g: Any, y: int, rows: int, out: Any, step: int) -> None:
+    """Mapped residuals of `rows` rows from row y on: out[(r * NX + x) * step + lane]."""
     for r in range(rows):
-        first = begin_row(samples, layout, y + r, r)
-        difference_row(samples, first, layout, neighbors[min(y + r, 1)], narrow_lanes, differences)
-        for lane in range(0, layout.width - HALO, value_of(lanes)):
-            predict_row(
-                p,
-                samples,
-                layout,
-                y + r,
-                first,
-                differences,
-                HALO + lane,
-                weights,
-                lane * value_of(count),
-                bands,
-                full,
-                count,
-                lanes,
-                out,
-                r * layout.columns * out_step + lane,
-                out_step,
-            )
+        first = begin_row(g, y + r, r)
+        difference_row(g, y + r, first)
+        for lane in range(0, g.layout.width - HALO, value_of(g.lanes)):
+            predict_row(g, y + r, first, lane, out, r * g.layout.columns * step + lane, step)
 
 
 @jit
-def begin_row(samples: Any, layout: Any, y: int, row: int) -> int:
-    """Return where row `row` of the buffer starts; left of x = 0, W and NW are N (4.5.3)."""
-    first = (row + 1) * layout.pitch + layout.width
+def begin_row(g: Any, y: int, row: int) -> int:
+    """Return where row `row` of the batch starts; left of x = 0, W and NW are N (4.5.3)."""
+    width, pitch = g.layout.width, g.layout.pitch
+    first = (row + 1) * pitch + width
     if y > 0:
-        for z in range(layout.width):
-            north = samples[first - layout.pitch + z]
-            samples[first - layout.width + z] = north
-            samples[first - layout.pitch - layout.width + z] = north
+        for z in range(first, first + width):
+            north = g.samples[z - pitch]
+            g.samples[z - width] = north
+            g.samples[z - pitch - width] = north
     return first
 
 
@@ -326,10 +314,10 @@ def _load_rows(
     stop = min(x.shape[0], first_band + layout.width - lane)
     flat = extremes.ravel()
     ends = (load(flat, 0, tile), load(flat, lanes, tile))
-    for r in range(rows):
-        origin = (r + 1) * layout.pitch + layout.width + lane
-        for band in range(first_band, stop, lanes):
-            z = min(band, stop - lanes)
+    for band in range(first_band, stop, lanes):
+        z = min(band, stop - lanes)
+        for r in range(rows):
+            origin = (r + 1) * layout.pitch + layout.width + lane
             for column in range(0, layout.columns, columns):
                 i = min(column, layout.columns - columns)
                 place = origin + z - first_band + i * layout.width
@@ -341,7 +329,7 @@ def _load_rows(
     return extremes[0].min(), extremes[1].max()
 
 
-BATCH_BYTES = 1 << 19  # samples of a batch of rows: half of a usual second-level cache
+BATCH_BYTES = 1 << 20  # samples of a batch of rows: they stay in a usual second-level cache
 
 
 class Rows:
@@ -362,7 +350,7 @@ class Rows:
         row_bytes = self.layout.pitch * plan.dtype.itemsize
         self.batch = min(max(1, BATCH_BYTES // row_bytes), image.n_rows)
         self.tile = _tile(x, min(self.bands_before + lanes, x.shape[0] - first_band))
-        self.extremes = np.full((2, self.tile[0].value), x[0, 0, 0])
+        self.extremes = np.full((2, len(self.tile[0])), x[0, 0, 0])
         self.buffer = np.full((self.batch + 1) * self.layout.pitch, image.middle, plan.dtype)
 
     def batches(self) -> Iterator[tuple[int, int]]:
@@ -387,14 +375,14 @@ class Rows:
             self.buffer[:pitch] = self.buffer[rows * pitch : (rows + 1) * pitch]
 
 
-def _tile(x: npt.NDArray[Any], bands: int) -> tuple[Static, Static]:
+def _tile(x: npt.NDArray[Any], bands: int) -> tuple[tuple[None, ...], tuple[None, ...]]:
     """Return (lanes, rows) of the tiles to copy: square where x is the fastest axis of memory."""
     along_z, along_x = (x.strides[axis] == x.itemsize for axis in (0, 2))
     if along_x:
         side = next(n for n in (16, 4, 1) if n <= min(bands, x.shape[2]) or n == 1)
-        return Static(side), Static(side)
+        return static(side), static(side)
     lanes = next(n for n in (16, 4, 1) if n <= bands or n == 1) if along_z else 1
-    return Static(lanes), Static(1)
+    return static(lanes), static(1)
 
 
 def _check_range(image: Image, lowest: int, highest: int) -> None:
@@ -446,7 +434,8 @@ def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.i
     dtype = max(_lane_type(image, params, components), np.dtype(at_least))
     lanes = 8 if image.n_bands <= 8 else 16 if image.n_bands <= 16 or components > 8 else 32
     row_bytes = (image.n_columns + 1) * dtype.itemsize
-    group = max(1, min(-(-image.n_bands // lanes), (BATCH_BYTES // 2) // (row_bytes * lanes)))
+    most = max(1, BATCH_BYTES // 4 // (row_bytes * lanes))
+    group = min(-(-image.n_bands // lanes), most)
     register = params.register_size or max(32, image.bit_depth + params.weight_resolution + 2)
     predictor = Predictor(
         image.bit_depth,
@@ -535,7 +524,7 @@ def residuals(x: npt.NDArray[Any], image: Image, params: Params) -> npt.NDArray[
         delta = np.empty((group.rows.batch * image.n_columns, group.lanes), plan.dtype)
         stop = min(first + group.lanes, image.n_bands)
         for y, rows in group.rows.batches():
-            residual_rows(*group.arguments(y, rows), delta.reshape(-1), group.lanes)
+            residual_rows(group.kernel, y, rows, delta.reshape(-1), group.lanes)
             part = slice(y * image.n_columns, (y + rows) * image.n_columns)
             out[part, first:stop] = delta[: rows * image.n_columns, : stop - first]
     return out
@@ -551,29 +540,20 @@ class BandGroup:
         self.lanes = min(plan.group, weights.shape[0] - first)
         self.rows = Rows(x, image, plan, first, self.lanes)
         layout = self.rows.layout
-        self.neighbors = neighbor_offsets(plan.local_sum, layout)
-        self.differences = np.empty(layout.columns * layout.width, plan.dtype)
         own = weights[first : first + self.lanes]
         own = own.reshape(self.lanes // plan.lanes, plan.lanes, plan.components)
-        self.weights = np.ascontiguousarray(own.swapaxes(1, 2), plan.dtype).reshape(-1)
-        self.statics = (
-            Static(plan.bands),
-            Static(plan.full),
-            Static(plan.components),
-            Static(plan.lanes),
-            Static(8),
-        )
-
-    def arguments(self, y: int, rows: int) -> tuple[Any, ...]:
-        """Return what every row kernel begins with."""
-        return (
-            self.plan.predictor,
-            self.rows.layout,
+        half = min(plan.lanes, HALO)
+        self.kernel = Bands(
+            plan.predictor,
+            layout,
             self.rows.buffer,
-            y,
-            rows,
-            self.neighbors,
-            self.differences,
-            self.weights,
-            *self.statics,
+            neighbor_offsets(plan.local_sum, layout),
+            np.empty(layout.columns * layout.width, plan.dtype),
+            np.ascontiguousarray(own.swapaxes(1, 2), plan.dtype).reshape(-1),
+            (HALO - plan.bands) // half * half,
+            static(plan.bands),
+            static(plan.full),
+            static(plan.components),
+            static(plan.lanes),
+            static(half),
         )

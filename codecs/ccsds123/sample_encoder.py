@@ -26,13 +26,13 @@ from gangsaw.codecs.core.bits import load_be64, store_be64
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.jit import jit
 from gangsaw.codecs.core.simd import (
-    Static,
     any_lane,
     lane_leading_zeros,
     load,
     maximum,
     minimum,
     select,
+    static,
     store,
     store_lanes_be64,
     value_of,
@@ -150,19 +150,9 @@ def encode_row(
 
 @jit
 def encode_rows(
-    p: Any,
-    layout: Any,
-    samples: Any,
+    g: Any,
     y: int,
     rows: int,
-    neighbors: Any,
-    differences: Any,
-    weights: Any,
-    bands: Any,
-    full: Any,
-    count: Any,
-    lanes: Any,
-    narrow_lanes: Any,
     c: Any,
     deltas: Any,
     sums: Any,
@@ -171,42 +161,15 @@ def encode_rows(
     positions: Any,
     scratch: Any,
 ) -> None:
-    """Predict and code `rows` rows from row y on, all lanes of the buffer."""
+    """Predict and code `rows` rows from row y on, all lanes of the group."""
+    columns = g.layout.columns
     for r in range(rows):
-        first = begin_row(samples, layout, y + r, r)
-        difference_row(samples, first, layout, neighbors[min(y + r, 1)], narrow_lanes, differences)
-        for lane in range(0, layout.width - HALO, value_of(lanes)):
-            predict_row(
-                p,
-                samples,
-                layout,
-                y + r,
-                first,
-                differences,
-                HALO + lane,
-                weights,
-                lane * value_of(count),
-                bands,
-                full,
-                count,
-                lanes,
-                deltas,
-                0,
-                value_of(lanes),
-            )
-            encode_row(
-                c,
-                deltas,
-                layout.columns,
-                (y + r) * layout.columns,
-                sums,
-                words,
-                used,
-                positions,
-                lane,
-                lanes,
-                scratch,
-            )
+        first = begin_row(g, y + r, r)
+        difference_row(g, y + r, first)
+        for lane in range(0, g.layout.width - HALO, value_of(g.lanes)):
+            predict_row(g, y + r, first, lane, deltas, 0, value_of(g.lanes))
+            t = (y + r) * columns
+            encode_row(c, deltas, columns, t, sums, words, used, positions, lane, g.lanes, scratch)
 
 
 @jit
@@ -452,12 +415,12 @@ def _encode_group(group: BandGroup, coder: Coder, sums: npt.NDArray[Any]) -> _La
     columns = group.rows.layout.columns
     row_bytes = -(-columns * (coder.unary_limit + coder.depth) // 8)
     worst = group.rows.batch * row_bytes + MARGIN
-    expected = group.rows.image.n_rows * columns * coder.depth // 16
+    expected = group.rows.image.n_rows * columns * coder.depth // 8
     lanes = _Lanes(group.lanes, expected + worst, sums)
     deltas = np.empty(columns * group.plan.lanes, group.plan.dtype)
     for y, rows in group.rows.batches():
         lanes.reserve(worst)
-        encode_rows(*group.arguments(y, rows), coder, deltas, *lanes.arguments())
+        encode_rows(group.kernel, y, rows, coder, deltas, *lanes.arguments())
     finish_lanes(lanes.words.view(np.uint64), lanes.used, lanes.positions, lanes.scratch)
     return lanes
 
@@ -485,6 +448,6 @@ def encode_interleaved(
         rows = min(batch, image.n_rows - y)
         data = out.reserve(rows * row_samples * (coder.unary_limit + coder.depth))
         out.bits = interleave_rows(
-            coder, deltas, y, rows, sums, values, lengths, interleave, data, out.bits, Static(lanes)
+            coder, deltas, y, rows, sums, values, lengths, interleave, data, out.bits, static(lanes)
         )
     return out.padded(params.word_bytes)

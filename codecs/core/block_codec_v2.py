@@ -23,7 +23,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
     ----------
     shape : extents of a chunk
     dtype : dtype of the array
-    order : "C" or "F", memory order of the array
+    memory_order : "C" or "F", of the array
     parameters : of the codec
     """
 
@@ -33,13 +33,13 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         self,
         shape: tuple[int, ...],
         dtype: npt.DTypeLike,
-        order: Literal["C", "F"] = "C",
+        memory_order: Literal["C", "F"] = "C",
         **parameters: Any,
     ) -> None:
         self.codec = self.codec_type(**parameters)
-        self.shape, self.dtype, self.order = tuple(shape), np.dtype(dtype), order
-        if order not in ("C", "F"):
-            raise BadParams(f"order must be C or F, got {order!r}")
+        self.shape, self.dtype, self.memory_order = tuple(shape), np.dtype(dtype), memory_order
+        if memory_order not in ("C", "F"):
+            raise BadParams(f"memory_order must be C or F, got {memory_order!r}")
         self.codec.coder(self.shape, self.dtype)
 
     def encode(self, buf: Any) -> bytes:
@@ -48,13 +48,17 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Return the chunk, in the array's memory order; in `out` if that is given."""
-        chunk = np.empty(self.shape, self.dtype, self.order)
+        chunk = np.empty(self.shape, self.dtype, self.memory_order)
         self.codec.decode_chunk(ensure_contiguous_ndarray(buf).view(np.uint8), chunk)
         return ndarray_copy(chunk, out)
 
     def get_config(self) -> dict[str, Any]:
         """Return the JSON configuration."""
-        place = {"shape": list(self.shape), "dtype": self.dtype.str, "order": self.order}
+        place = {
+            "shape": list(self.shape),
+            "dtype": self.dtype.str,
+            "memory_order": self.memory_order,
+        }
         return {"id": self.codec_id, **place, **self.codec.params.to_dict()}
 
     @classmethod
@@ -65,14 +69,18 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
             place = {name: values.pop(name) for name in ("shape", "dtype")}
         except KeyError as missing:
             raise BadParams(f"{cls.codec_id} in Zarr v2 needs the chunk's {missing}") from None
-        place["order"] = values.pop("order", "C")
+        place["memory_order"] = values.pop("memory_order", "C")
         params = cls.codec_type.params_type.from_dict(values)
         return cls(**place, **vars(params))
 
     def _chunk(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if array.shape == self.shape and array.dtype == self.dtype:
-            if not array.flags.c_contiguous and array.flags.f_contiguous != (self.order == "F"):
-                raise BadParams(f"the array is not in order {self.order}: give order to the codec")
+            flags = array.flags
+            if flags.c_contiguous != flags.f_contiguous and flags.fnc != (self.memory_order == "F"):
+                raise BadParams(
+                    f"the array is not in memory order {self.memory_order}: "
+                    "tell the codec its memory_order"
+                )
             return array
         if array.nbytes != math.prod(self.shape) * self.dtype.itemsize:
             raise BadParams(
@@ -80,4 +88,4 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
                 f"the codec was made for {self.shape} of {self.dtype}"
             )
         flat = ensure_contiguous_ndarray(array).view(self.dtype)
-        return flat.reshape(self.shape, order=self.order)
+        return flat.reshape(self.shape, order=self.memory_order)

@@ -17,30 +17,20 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import (
-    NativeValue,
     intrinsic,
     lower_builtin,
     models,
     register_model,
-    typeof_impl,
-    unbox,
 )
 
 
-class Static:
-    """A compile-time constant: kernels are specialised on its value, which must be hashable."""
+def static(number: int) -> tuple[None, ...]:
+    """Return `number` as a compile-time constant: kernels are specialised on a tuple's length.
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.numba_type = StaticType(value)
-
-
-class StaticType(types.Type):
-    """Numba type of `Static(value)`."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        super().__init__(f"Static({value!r})")
+    A Numba type of our own would say it better, but Numba's dispatcher then takes 150 us a call to
+    find out the types of all arguments: it knows a short cut for tuples only.
+    """
+    return (None,) * number
 
 
 class Vector(types.Type):
@@ -59,24 +49,11 @@ class Mask(types.Type):
         super().__init__(f"Mask({lanes})")
 
 
-register_model(StaticType)(models.OpaqueModel)
-
-
 @register_model(Vector)
 @register_model(Mask)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, lanes_type: Any) -> None:
         super().__init__(manager, lanes_type, _lowered(lanes_type))
-
-
-@typeof_impl.register(Static)
-def _typeof_static(value: Static, context: Any) -> StaticType:
-    return value.numba_type
-
-
-@unbox(StaticType)
-def _unbox_static(static_type: Any, value: Any, context: Any) -> NativeValue:
-    return NativeValue(context.context.get_dummy_value())
 
 
 def _lowered(vector: Any) -> ir.VectorType:
@@ -179,8 +156,8 @@ def _pointer(
 
 @intrinsic
 def load(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
-    """Vector of data[index:index + lanes]; data is 1-D and contiguous, lanes a Static int."""
-    vector = Vector(lanes.value, data.dtype.bitwidth)
+    """Vector of data[index:index + lanes]; data is 1-D and contiguous, lanes a `static`."""
+    vector = Vector(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, data, *args[:2], _lowered(vector))
@@ -296,14 +273,14 @@ def _tuple_items(builder: Any, tuple_type: Any, value: Any) -> list[Any]:
 def load_tuple(
     typing_context: Any, data: Any, first: Any, stride: Any, count: Any, lanes: Any
 ) -> Any:
-    """Tuple of the `count` (Static) vectors at data[first + i * stride], unrolled."""
-    vector = Vector(lanes.value, data.dtype.bitwidth)
-    result = types.UniTuple(vector, count.value)
+    """Tuple of the `count` (static) vectors at data[first + i * stride], unrolled."""
+    vector = Vector(lanes.count, data.dtype.bitwidth)
+    result = types.UniTuple(vector, count.count)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         array, index, step = args[:3]
         each = []
-        for _ in range(count.value):
+        for _ in range(count.count):
             pointer = _pointer(context, builder, data, array, index, _lowered(vector))
             each.append(builder.load(pointer, align=vector.bits // 8))
             index = builder.add(index, step)
@@ -368,13 +345,13 @@ def sign_mask(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def value_of(typing_context: Any, static: Any) -> Any:
-    """Return the int of a Static as a run-time value."""
+def value_of(typing_context: Any, number: Any) -> Any:
+    """Return the int of a `static` as a run-time value."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return ir.IntType(64)(static.value)
+        return ir.IntType(64)(number.count)
 
-    return types.int64(static), codegen
+    return types.int64(number), codegen
 
 
 def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:
@@ -448,10 +425,10 @@ def _widened(builder: Any, dtype: Any, extremes: Any, vectors: list[Any]) -> tup
 @intrinsic
 def load_items(typing_context: Any, array: Any, z: Any, y: Any, x: Any, lanes: Any) -> Any:
     """Vector of the items at array[z, y, x] and behind it in memory, of the array's own width."""
-    vector = Vector(lanes.value, array.dtype.bitwidth)
+    vector = Vector(lanes.count, array.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _item_vector(context, builder, array, args[0], args[1:4], lanes.value)
+        return _item_vector(context, builder, array, args[0], args[1:4], lanes.count)
 
     return vector(array, types.int64, types.int64, types.int64, lanes), codegen
 
@@ -476,18 +453,18 @@ def copy_items(
     array[z + i, y, x + j], items along x side by side in memory. With `rows` 1, lane i of
     out[first] is array[z + i, y, x], items along z side by side. `extremes` are those so far.
     """
-    n = lanes.value
+    n = lanes.count
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source, z0, y0, x0, target, index, stride, ends = args[:8]
-        bands = [builder.add(z0, z0.type(i)) for i in range(rows.value)]
+        bands = [builder.add(z0, z0.type(i)) for i in range(rows.count)]
         vectors = [
             _item_vector(context, builder, array, source, (band, y0, x0), n) for band in bands
         ]
         ends = _widened(builder, array.dtype, cgutils.unpack_tuple(builder, ends, 2), vectors)
         width = out.dtype.bitwidth
         vectors = [_converted(builder, vector, array.dtype, width) for vector in vectors]
-        for vector in _transposed(builder, vectors) if rows.value > 1 else vectors:
+        for vector in _transposed(builder, vectors) if rows.count > 1 else vectors:
             pointer = _pointer(context, builder, out, target, index, vector.type)
             builder.store(vector, pointer, align=width // 8)
             index = builder.add(index, stride)

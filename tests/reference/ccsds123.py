@@ -10,6 +10,7 @@ of the package it checks. Names of variables follow the symbols of the standard.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from reference.ccsds123_coders import BlockDecoder, BlockEncoder, SampleDecoder, SampleEncoder
 from reference.ccsds123_header import (
@@ -49,6 +50,24 @@ def decode(data: bytes, setup: Setup | None = None) -> tuple[Cube, Setup]:
     source = BitReader(data)
     if setup is None:
         setup = read_header(source)
+    return decode_body(source, setup), setup
+
+
+def recode_block(data: bytes, parameters: dict[str, Any]) -> tuple[Cube, bytes]:
+    """Decompress one block of a store, and compress that again: the suite over every codec asks.
+
+    parameters is the codec's JSON configuration: it has the weights that a header may leave out.
+    """
+    source = BitReader(data)
+    setup = read_header(source)
+    if parameters["init_weights"] is not None:
+        setup.weights = setup.weights or parameters["init_weights"]
+    samples = decode_body(source, setup)
+    return samples, encode(samples, setup)
+
+
+def decode_body(source: BitReader, setup: Setup) -> Cube:
+    """Decompress what follows the header."""
     samples = [[0] * (setup.ny * setup.nx) for _ in range(setup.nz)]
     predictor = Predictor(setup, samples)
     coder: SampleDecoder | BlockDecoder
@@ -58,7 +77,7 @@ def decode(data: bytes, setup: Setup | None = None) -> tuple[Cube, Setup]:
         t = y * setup.nx + x
         samples[z][t] = unmap_residual(coder.get(z, t), s_dr, setup)
         predictor.update(z, y, x, s_dr)
-    return samples, setup
+    return samples
 
 
 def encoding_order(setup: Setup) -> Iterator[tuple[int, int, int]]:
