@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.memory import transcode_bytes
+from gangsaw.tasks.sources.axes import image_axes
 from gangsaw.tasks.sources.base import SourceArray
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.codecs import ZstdCodec
 
-CHUNK_BYTES = (
-    16 << 20
-)  # of samples: several chunks per thread for a scene, few requests for a store
-TILE = 128  # samples; chunks are whole multiples of the default block
-SPECTRAL = {"band", "bands", "wavelength", "wavelengths", "channel", "spectral", "z"}
+CHUNK_BYTES = 16 << 20  # of samples: several chunks per thread of a scene, few requests of a store
+TILE = {"y": 128, "x": 256}  # samples: extent of a block in space, see the codec's defaults
 
 Codec = ArrayBytesCodec | BytesBytesCodec
 CodecChoice = Codec | Literal["auto", "none"]
+CodecChoices = CodecChoice | Mapping[str, CodecChoice]  # one for all arrays, or by array name
 ChunkChoice = tuple[int, ...] | Mapping[str, int] | None
 
 
@@ -52,38 +51,66 @@ class Layout:
         return moved + (promise(self.chunks, dtype) if promise else 0)
 
 
-def choose_layout(source: SourceArray, codec: CodecChoice, chunks: ChunkChoice) -> Layout:
+def choose_layout(source: SourceArray, codec: CodecChoices, chunks: ChunkChoice) -> Layout:
     """Return the layout; raise BadParams for chunks that do not fit the array."""
-    extents = default_chunks(source) if chunks is None else _given(source, chunks)
-    return Layout(extents, choose_codec(source) if codec == "auto" else _codec(codec))
+    extents = choose_chunks(source, chunks)
+    chosen = codec[source.name] if isinstance(codec, Mapping) else codec
+    return Layout(extents, choose_codec(source, extents) if chosen == "auto" else _codec(chosen))
 
 
-def choose_codec(source: SourceArray) -> Codec:
+def choose_chunks(source: SourceArray, chunks: ChunkChoice) -> tuple[int, ...]:
+    """Return the caller's chunks, checked against the array, or the default ones."""
+    return default_chunks(source) if chunks is None else _given(source, chunks)
+
+
+def choose_codec(source: SourceArray, chunks: tuple[int, ...]) -> Codec:
     """Return the codec made for such content: CCSDS-123 for integer images, else Zstandard."""
     is_integer = np.issubdtype(source.dtype, np.integer) and source.dtype.itemsize <= 4
-    if is_integer and len(source.shape) >= 2:
-        return _ccsds123(source)
-    return ZstdCodec(level=3)
+    return (
+        _ccsds123(source, chunks) if is_integer and len(source.shape) >= 2 else ZstdCodec(level=3)
+    )
 
 
 def default_chunks(source: SourceArray) -> tuple[int, ...]:
-    """Return chunks of at most CHUNK_BYTES: all bands where they fit, tiles in space."""
-    axes = _image_axes(source)
-    extents = [n if i in axes else 1 for i, n in enumerate(source.shape)]
-    spectral = next((i for i in axes if source.dims[i].lower() in SPECTRAL), None)
-    spatial = [i for i in axes if i != spectral]
-    while _size(extents, source) > CHUNK_BYTES and (axis := _longest(extents, spatial)) is not None:
-        extents[axis] = _halved(extents[axis])
-    while _size(extents, source) > CHUNK_BYTES and (axis := _longest(extents, axes)) is not None:
-        extents[axis] = _halved(extents[axis])
-    return tuple(max(1, n) for n in extents)
+    """Return chunks of about CHUNK_BYTES at most: all bands where they fit, tiles in space.
+
+    Pieces of an axis are equally long. Zarr pads the last one, and cutting 349 samples by 256 left
+    163 columns of padding that cost a bit per sample.
+    """
+    rank = len(source.shape)
+    names = dict(zip(range(max(0, rank - 3), rank), image_axes(source.dims), strict=True))
+    pieces = [1 if i in names else n for i, n in enumerate(source.shape)]
+    for group in ("yx", "zyx"):
+        axes = [i for i, name in names.items() if name in group]
+        while _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
+            tiles = {i: extents[i] / TILE.get(names[i], 1) for i in axes}
+            longest = max(axes, key=tiles.__getitem__, default=0)
+            if tiles.get(longest, 0) <= 1:
+                break
+            pieces[longest] += 1
+    return tuple(_pieces(source, pieces))
 
 
-def _ccsds123(source: SourceArray) -> Codec:
+def default_block(chunks: tuple[int, ...], axes: str) -> tuple[int, int, int]:
+    """Return the block (z, y, x) that cuts a chunk in equal tiles of about TILE; 0 is all of it.
+
+    Slivers at the end cost most: 145 samples cut by 128 leave 17, so they are one block of 145.
+    """
+    extent = dict(zip(axes, chunks[-len(axes) :], strict=True))
+    y, x = (-(-n // max(1, round(n / TILE[name]))) for name in "yx" for n in (extent[name],))
+    return 0, y, x
+
+
+def _pieces(source: SourceArray, pieces: list[int]) -> list[int]:
+    return [max(1, -(-n // k)) for n, k in zip(source.shape, pieces, strict=True)]
+
+
+def _ccsds123(source: SourceArray, chunks: tuple[int, ...]) -> Codec:
     from gangsaw.codecs.ccsds123.codec import Ccsds123
 
-    last_is_spectral = source.dims[-1].lower() in SPECTRAL
-    return Ccsds123(axes="yxz" if last_is_spectral and len(source.dims) > 2 else "zyx")
+    axes = image_axes(source.dims)
+    block = default_block(chunks, axes)
+    return Ccsds123(axes=axes if "z" in axes else "zyx", block=block)
 
 
 def _codec(codec: Codec | str) -> Codec | None:
@@ -111,19 +138,5 @@ def _given(source: SourceArray, chunks: tuple[int, ...] | Mapping[str, int]) -> 
     return tuple(n if c == -1 else min(c, n) for c, n in pairs)
 
 
-def _image_axes(source: SourceArray) -> list[int]:
-    rank = len(source.shape)
-    return list(range(max(0, rank - 3), rank))
-
-
-def _size(extents: list[int], source: SourceArray) -> int:
+def _size(extents: Sequence[int], source: SourceArray) -> int:
     return math.prod(extents) * source.dtype.itemsize
-
-
-def _longest(extents: list[int], axes: list[int]) -> int | None:
-    longest = max(axes, key=lambda i: extents[i], default=None)
-    return None if longest is None or extents[longest] <= TILE else longest
-
-
-def _halved(extent: int) -> int:
-    return max(TILE, -(-extent // 2 // TILE) * TILE)

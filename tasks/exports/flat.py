@@ -13,11 +13,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.chunks import ChunkGrid
 from gangsaw.tasks.engine import run
 from gangsaw.tasks.exports.atomic import allocate, whole_files
-from gangsaw.tasks.exports.meter import Meter
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.layout import default_chunks
 from gangsaw.tasks.memory import transcode_bytes
-from gangsaw.tasks.progress import OnProgress
+from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.sources.base import Region, SourceArray
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def write_flat(
     task = WriteRegions(source, grid, layout, str(path.absolute()), peak)
     meter = Meter(grid.n_chunks, on_progress)
     batches = (range(i, i + 1) for i in range(grid.n_chunks))
-    run(task, batches, meter.add, client=client)
+    run(task, batches, lambda batch, n: meter.add(len(batch), n, 0), client=client)
 
 
 def axis_order(source: SourceArray, dims: Sequence[str]) -> tuple[int, ...]:

@@ -11,9 +11,8 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.chunks import ChunkGrid
 from gangsaw.tasks.exports.atomic import whole_files
-from gangsaw.tasks.exports.meter import Meter
 from gangsaw.tasks.layout import default_chunks
-from gangsaw.tasks.progress import OnProgress
+from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.sources.base import Coordinate, Source, SourceArray
 from gangsaw.tasks.sources.variables import fill_of
 
@@ -47,7 +46,7 @@ def _fill(variable: Any, array: SourceArray, grid: ChunkGrid, meter: Meter) -> N
         region = grid.region(number)
         samples = array.read(region)
         variable[region] = samples
-        meter.add(range(number, number + 1), samples.nbytes)
+        meter.add(1, samples.nbytes, 0)
 
 
 def _dimensions(variables: Iterable[SourceArray | Coordinate]) -> dict[str, int]:
