@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.core.bits import ahead, fit, pointer
-from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.bits import ahead, fit, pointer, write_item
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.jit import jit, jit_inline
 from gangsaw.codecs.core.simd import transpose_tile
 
@@ -62,6 +62,16 @@ class State(NamedTuple):
     left: Array  # table of shifts of the weight update
     right: Array
     runs: Array  # (LANES * RUN,) the last samples of some bands, band by band
+
+
+class Target(NamedTuple):
+    """Where samples go: a kernel typed by dtype and layout would be compiled for each of them."""
+
+    address: int  # of the item at (0, 0, 0)
+    z_stride: int  # bytes
+    y_stride: int
+    x_stride: int
+    width: int  # bytes of an item: 1, 2 or 4
 
 
 class Rows(NamedTuple):
@@ -358,19 +368,34 @@ def write_run(p: Any, s: Any, out: Any, step: int) -> None:
         for z in range(low, min(low + LANES, p.bands)):
             t, end = max(first - z, 0), min(step - z + 1, p.samples)
             if t < end:
-                _write_band(p, out, z, t, end, ahead(s.runs, (z - low) * RUN + t + z - first))
+                run = ahead(s.runs, (z - low) * RUN + t + z - first)
+                _write_band(out, out.address + z * out.z_stride, p.columns, t, end, run)
 
 
 @jit
-def _write_band(p: Any, out: Any, z: int, t: int, end: int, source: Any) -> None:
-    y = t // p.columns
-    x = t - y * p.columns
+def _write_band(out: Any, band: int, columns: int, t: int, end: int, run: Any) -> None:
+    y = t // columns
+    x = t - y * columns
     while t < end:
-        n = min(end - t, p.columns - x)
-        row = out[z, y]
+        n = min(end - t, columns - x)
+        row = band + y * out.y_stride + x * out.x_stride
+        if out.width == 1:
+            _write_row(row, out.x_stride, 1, run, n, np.uint8(0))
+        elif out.width == 2:
+            _write_row(row, out.x_stride, 2, run, n, np.uint16(0))
+        else:
+            _write_row(row, out.x_stride, 4, run, n, np.uint32(0))
+        t, y, x, run = t + n, y + 1, 0, ahead(run, n)
+
+
+@jit_inline
+def _write_row(row: int, stride: int, width: int, run: Any, n: int, like: Any) -> None:
+    if stride == width:  # known to be dense, a loop of vectors
         for i in range(n):
-            row[x + i] = source[i]
-        t, y, x, source = t + n, y + 1, 0, ahead(source, n)
+            write_item(row + i * width, fit(run[i], like))
+    else:
+        for i in range(n):
+            write_item(row + i * stride, fit(run[i], like))
 
 
 @jit
@@ -409,18 +434,17 @@ def reconstruct(
         A residual is impossible: no sample of the image's range has it.
     """
     predictor, state = make_predictor(image, params), make_state(image, params)
-    with native(out) as target:
-        if _reconstruct(predictor, state, delta, 1 << image.bit_depth, target):
+    with target(out) as place:
+        if _reconstruct(predictor, state, delta, 1 << image.bit_depth, place):
             raise CorruptChunk("a mapped residual lies outside the range of the samples")
 
 
 @contextmanager
-def native(out: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-    """Lend an array that kernels can write: unsigned, of native byte order; `out` gets its bits."""
-    kind = np.dtype(f"u{out.dtype.itemsize}" if out.dtype.itemsize < 8 else "i8")
-    if out.dtype.isnative:
-        yield out.view(kind)
-        return
-    copy = np.empty(out.shape, kind)
-    yield copy
-    out[...] = copy.view(out.dtype.newbyteorder("="))
+def target(out: npt.NDArray[Any]) -> Iterator[Target]:
+    """Lend the place where kernels write samples; it has the machine's byte order."""
+    if not out.flags.writeable:
+        raise BadParams("the array to decode into is read-only")
+    native = out if out.dtype.isnative else np.empty(out.shape, out.dtype.newbyteorder("="))
+    yield Target(native.ctypes.data, *native.strides, native.itemsize)
+    if native is not out:
+        out[...] = native

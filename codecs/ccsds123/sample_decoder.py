@@ -256,14 +256,14 @@ def decode_lanes(
     if np.any(lane_bits < samples - 1 + image.bit_depth) or end[-1] > 8 * data.size:
         raise CorruptChunk("the lane index does not fit the stream")
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
-    with wave.native(out) as target:
+    with wave.target(out) as place:
         status = _decode_lanes(
             wave.make_predictor(image, params),
             wave.make_state(image, params),
             make_coder(image, params, data.size),
             make_coder_state(image, params, start, end),
             padded,
-            target,
+            place,
         )
     check_end(data, int(end[-1]))
     if status == LANE_END:

@@ -82,6 +82,19 @@ def ahead(typing_context: Any, address: Any, items: Any) -> Any:
     return signature, codegen
 
 
+@intrinsic
+def write_item(typing_context: Any, address: Any, value: Any) -> Any:
+    """Write an integer in its own width to a byte address, aligned or not."""
+    signature = types.void(types.int64, value)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        place = builder.inttoptr(args[0], args[1].type.as_pointer())
+        builder.store(args[1], place, align=1)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
 # Numba widens the result of every integer operation to 64 bits. Sums, products and bitwise
 # operations get back to 32-bit lanes by `fit`; a shift has to be done there from the start.
 
