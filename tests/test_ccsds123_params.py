@@ -36,7 +36,7 @@ def test_json_round_trip(sample: Sample) -> None:
         ({"local_sum": "wide"}, "local_sum must be one of wide_neighbor"),
         ({"register_size": 31}, "register_size must be in 32..64"),
         ({"weight_interval": 48}, "weight_interval must be one of 16, 32"),
-        ({"weight_min": 4}, "weight_max must be in 4..9, got 3"),
+        ({"weight_min": 5, "weight_max": 3}, "weight_max must be in 5..9, got 3"),
         ({"bit_depth": 1}, "bit_depth must be in 2..32"),
         ({"block": (1, 2)}, "block must be three extents"),
         ({"block": (0, 0, 70000)}, "block x must be in 0..65536"),

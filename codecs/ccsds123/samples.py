@@ -38,7 +38,8 @@ def scene(shape: tuple[int, ...], dtype: npt.DTypeLike, bit_depth: int = 0) -> n
     z, y, x = np.indices(shape)
     surface = 3 * (x - y) ** 2 + 2 * x * y + y * y + (x + y) * (z + 9)
     grain = np.random.default_rng([*shape, span]).integers(0, span // 50 + 1, shape)
-    return (low + (surface * (span - span // 50 - 1) // max(surface.max(), 1) + grain)).astype(kind)
+    scaled = surface * (span - span // 50 - 1) // max(surface.max(), 1)
+    return np.asarray(low + scaled + grain).astype(kind)
 
 
 def noise(shape: tuple[int, ...], dtype: npt.DTypeLike, bit_depth: int = 0) -> npt.NDArray[Any]:
@@ -126,10 +127,10 @@ def _predictors() -> Rows:
 
 
 def _hostile() -> Rows:
-    board = np.indices((4, 11, 12)).sum(axis=0) % 2
+    odd = np.asarray(np.indices((4, 11, 12)).sum(axis=0) % 2 == 1)
     extremes = {np.dtype(kind): np.iinfo(kind) for kind in ("u2", "i4")}
     boards = [
-        (f"checkerboard-{kind}", np.where(board, info.max, info.min).astype(kind), Params(**FULL))
+        (f"checkerboard-{kind}", np.where(odd, info.max, info.min).astype(kind), Params(**FULL))
         for kind, info in extremes.items()
     ]
     return [

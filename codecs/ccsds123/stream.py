@@ -11,8 +11,9 @@ from gangsaw.codecs.ccsds123.header import read_header, write_header
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict import residuals
 from gangsaw.codecs.ccsds123.reconstruct import reconstruct
+from gangsaw.codecs.ccsds123.sample_decoder import check_end
 from gangsaw.codecs.ccsds123.sample_encoder import encode_interleaved, encode_lanes
-from gangsaw.codecs.ccsds123.serial_decoder import check_end, decode_serial
+from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 
 Bytes = bytes | bytearray | memoryview
