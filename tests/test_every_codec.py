@@ -7,7 +7,7 @@ import pickle
 import random
 import re
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -145,18 +145,25 @@ def forged(blocks: Blocks, rng: np.random.Generator) -> Blocks:
 
 
 @every_case
-def test_the_memory_promise_holds(case: Case) -> None:
-    codec, data = case.codec, case.encode()
-    out = np.empty(case.array.shape, case.array.dtype)
+@pytest.mark.parametrize("times", [1, 6])
+def test_the_memory_promise_holds(case: Case, times: int) -> None:
+    """For the sample, and for one that is larger along its last two axes."""
+    array = np.tile(case.array, (*[1] * (case.array.ndim - 2), times, times))
+    codec, out = case.codec, np.empty(array.shape, array.dtype)
+    data = codec.encode_chunk(array)
     codec.decode_chunk(data, out)
-    promised = codec.peak_bytes(case.array.shape, case.array.dtype)
-    for work in (lambda: codec.encode_chunk(case.array), lambda: codec.decode_chunk(data, out)):
-        tracemalloc.start()
-        try:
-            work()
-            assert tracemalloc.get_traced_memory()[1] <= promised
-        finally:
-            tracemalloc.stop()
+    promised = codec.peak_bytes(array.shape, array.dtype)
+    assert traced_peak(lambda: codec.encode_chunk(array)) <= promised
+    assert traced_peak(lambda: codec.decode_chunk(data, out)) <= promised
+
+
+def traced_peak(work: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 @every_case

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from gangsaw.codecs.ccsds123.memory import encoded_bytes, scratch_bytes
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.block_codec import BlockCodec
 from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
@@ -14,6 +15,7 @@ from gangsaw.codecs.core.chunk import Array, ChunkCoder
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.frame import Layout, lane_bytes
 from gangsaw.codecs.core.grid import BlockGrid
+from gangsaw.codecs.core.threads import thread_limit
 
 CODEC_ID, CODEC_VERSION = 1, 1  # SPEC.md
 
@@ -39,8 +41,17 @@ class Ccsds123(BlockCodec):
         return ChunkCoder(self.codec_name, __package__, self.params, grid, layout, view)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """Return a bound on the bytes that encoding or decoding one such chunk allocates."""
-        return 1 << 40
+        """Return a bound on what encoding or decoding one such chunk holds beside the chunk.
+
+        It holds the bytes twice, as blocks and as frame, and scratch memory for each thread.
+        """
+        axes = self._axes(shape)
+        grid = BlockGrid(shape, self._block_shape(shape, axes))
+        if not grid.n_blocks:
+            return 0
+        image = self._image(grid, 0, axes, dtype)
+        busy = min(thread_limit(), grid.n_blocks)
+        return 2 * grid.n_blocks * encoded_bytes(image) + busy * scratch_bytes(image, self.params)
 
     def _axes(self, shape: tuple[int, ...]) -> str:
         if len(shape) < 2:

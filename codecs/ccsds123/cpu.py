@@ -11,21 +11,12 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123.header import write_header
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
-from gangsaw.codecs.ccsds123.sample_encoder import encode_interleaved, encode_lanes
-from gangsaw.codecs.ccsds123.stream import check_extent, decode_body
+from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
 from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.threads import run_blocks
 
-
-def block_image(source: npt.NDArray[Any], params: Params) -> Image:
-    """Return the image that one block (z, y, x) makes: its dtype gives sign and default depth."""
-    if source.dtype.kind not in "iu":
-        raise BadParams(f"samples must be integers, got dtype {source.dtype}")
-    depth = params.bit_depth or 8 * source.dtype.itemsize
-    if depth > 32:
-        raise BadParams(f"dtype {source.dtype} needs an explicit bit_depth of at most 32")
-    return Image(*source.shape, depth, source.dtype.kind == "i")
+Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]  # bytes, bits of lanes
 
 
 def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
@@ -44,27 +35,27 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     ------
     BadParams : a sample does not fit the bit depth, or a table does not fit the image
     """
-    streams: list[Stream] = [_encode_block(source, params) for source in sources]
-    return _joined(streams)
+    streams: list[Stream] = [(np.empty(0, np.uint8), None)] * len(sources)
 
+    def encode_block(i: int) -> None:
+        image = params.image(sources[i].shape, sources[i].dtype)
+        resolved, header = _expected(image, params)
+        streams[i] = encode_body(sources[i], image, resolved, header)
 
-Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
-
-
-def _encode_block(source: npt.NDArray[Any], params: Params) -> Stream:
-    image = block_image(source, params)
-    header = write_header(image, params)
-    native = source.astype(source.dtype.newbyteorder("="), copy=False)
-    if params.order == "bsq":
-        return encode_lanes(native, image, params, header)
-    return encode_interleaved(native, image, params, header), None
-
-
-def _joined(streams: Sequence[Stream]) -> Blocks:
+    run_blocks(encode_block, len(sources))
     lengths = np.array([data.size for data, _ in streams], np.int64)
-    payload = np.concatenate([data for data, _ in streams]) if streams else np.empty(0, np.uint8)
-    lanes = [bits for _, bits in streams if bits is not None]
-    return Blocks(payload, lengths, np.stack(lanes) if lanes else None)
+    return Blocks(np.concatenate([data for data, _ in streams]), lengths, _lane_table(streams))
+
+
+def _lane_table(streams: Sequence[Stream]) -> npt.NDArray[np.int64] | None:
+    """Put the lanes of all blocks into one table; a block of fewer bands has zeros at the end."""
+    rows = [bits for _, bits in streams if bits is not None]
+    if not rows:
+        return None
+    table = np.zeros((len(rows), max(row.size for row in rows)), np.int64)
+    for i, row in enumerate(rows):
+        table[i, : row.size] = row
+    return table
 
 
 def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
@@ -109,7 +100,10 @@ def _decode_block(
         check_extent(data.size - len(header), image, resolved)
         decode_body(data, len(header), image, resolved, target)
     else:
-        decode_lanes(data, 8 * len(header), lane_bits, image, resolved, target)
+        if lane_bits[image.n_bands :].any():
+            raise CorruptChunk("the index has lanes beyond the bands of the block")
+        lanes = lane_bits[: image.n_bands]
+        decode_lanes(data, 8 * len(header), lanes, image, resolved, target)
 
 
 @lru_cache

@@ -53,7 +53,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     @abstractmethod
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds, array included."""
+        """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
 
     # A batch of chunks becomes one launch on a GPU by overriding `encode` and `decode` of Zarr's
     # base class, which get the batch; on the CPU blocks already fill the threads.

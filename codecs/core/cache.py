@@ -9,7 +9,6 @@ kernel's file imports, directly or not.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import pickle
 import re
@@ -18,7 +17,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +77,18 @@ def _imported(file: Path) -> tuple[Path, ...]:
     names: set[str] = set()
     for module, what in IMPORT.findall(file.read_text(encoding="utf-8")):
         names |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", what))}
-    specs = (_spec(name) for name in names)
-    return tuple(Path(spec.origin) for spec in specs if spec is not None and spec.origin)
+    files = (path for name in names for path in _places(name))
+    return tuple(sorted(path for path in files if path.is_file()))
 
 
-def _spec(name: str) -> ModuleSpec | None:
-    with suppress(ModuleNotFoundError):  # below a name that is no package: a function, a constant
-        return importlib.util.find_spec(name)
-    return None
+def _places(name: str) -> tuple[Path, ...]:
+    """Files that may be the module `name`; nothing is imported to find out."""
+    parts = name.split(".")
+    package = sys.modules.get(".".join(parts[:2]))
+    if package is None:
+        return ()
+    place = Path(package.__path__[0]).joinpath(*parts[2:])
+    return place.with_suffix(".py"), place / "__init__.py"
 
 
 def _user_cache() -> Path:

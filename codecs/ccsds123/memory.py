@@ -1,0 +1,30 @@
+"""The memory promise of the CPU backend: bounds on what it allocates, by formula.
+
+The suite over every codec measures them. The sample-adaptive coder has no useful hard bound (34
+bits for a sample of 16), but noise over the whole range stays within two bits of D.
+"""
+
+from __future__ import annotations
+
+from gangsaw.codecs.ccsds123.params import Image, Params
+
+LANES = 16  # bands of a vector; the last vector may be half empty
+FIXED = 300 << 10  # buffers of a few rows, tables, objects
+PER_PIXEL = 64  # the decoder's tables over t, one entry for all bands
+PER_LANE_COLUMN = 200  # rows in flight: samples, differences, residuals, codewords
+PER_SAMPLE = 12  # without lanes: residuals, in two orders, and once more padded
+
+
+def encoded_bytes(image: Image) -> int:
+    """Bytes of one block's stream; as large as they get but for contrived samples."""
+    return image.n_samples * (image.bit_depth + 2) // 8 + FIXED // 64
+
+
+def scratch_bytes(image: Image, params: Params) -> int:
+    """Bytes that a thread needs to encode or decode one block, its growing stream included."""
+    vectors = -(-image.n_bands // LANES)
+    scratch = FIXED + 3 * encoded_bytes(image)
+    scratch += PER_PIXEL * image.n_rows * image.n_columns
+    scratch += PER_LANE_COLUMN * LANES * vectors * image.n_columns
+    has_lanes = params.order == "bsq" and params.coder == "sample"
+    return scratch if has_lanes else scratch + PER_SAMPLE * image.n_samples
