@@ -17,7 +17,8 @@ from zarr.codecs import ZstdCodec
 CHUNK_BYTES = (
     16 << 20
 )  # of samples: several chunks per thread for a scene, few requests for a store
-TILE = 128  # samples; chunks are whole multiples of the default block
+TILE = (128, 256)  # rows, columns; chunks are whole multiples of this, the default block
+BANDS = 1024  # more bands than that are cut too
 SPECTRAL = {"band", "bands", "wavelength", "wavelengths", "channel", "spectral", "z"}
 
 Codec = ArrayBytesCodec | BytesBytesCodec
@@ -68,22 +69,41 @@ def choose_codec(source: SourceArray) -> Codec:
 
 def default_chunks(source: SourceArray) -> tuple[int, ...]:
     """Return chunks of at most CHUNK_BYTES: all bands where they fit, tiles in space."""
-    axes = _image_axes(source)
-    extents = [n if i in axes else 1 for i, n in enumerate(source.shape)]
-    spectral = next((i for i in axes if source.dims[i].lower() in SPECTRAL), None)
-    spatial = [i for i in axes if i != spectral]
-    while _size(extents, source) > CHUNK_BYTES and (axis := _longest(extents, spatial)) is not None:
-        extents[axis] = _halved(extents[axis])
-    while _size(extents, source) > CHUNK_BYTES and (axis := _longest(extents, axes)) is not None:
-        extents[axis] = _halved(extents[axis])
+    first = max(0, len(source.shape) - 3)
+    extents = [n if i >= first else 1 for i, n in enumerate(source.shape)]
+    least = _tiles(source.dims)
+    while math.prod(extents) * source.dtype.itemsize > CHUNK_BYTES:
+        axis = max(range(first, len(extents)), key=lambda i: extents[i] / least[i])
+        if extents[axis] <= least[axis]:
+            break  # even one tile of all bands is larger than CHUNK_BYTES
+        extents[axis] = _halved(extents[axis], least[axis])
     return tuple(max(1, n) for n in extents)
+
+
+def _tiles(dims: tuple[str, ...]) -> list[int]:
+    """Return the least extent of a chunk along each axis: a block in space, many bands."""
+    spatial = [i for i, name in enumerate(dims) if name.lower() not in SPECTRAL][-2:]
+    tiles = dict(zip(reversed(spatial), reversed(TILE), strict=False))
+    return [tiles.get(i, BANDS) for i in range(len(dims))]
+
+
+def _halved(extent: int, least: int) -> int:
+    return max(least, -(-extent // 2 // least) * least)
 
 
 def _ccsds123(source: SourceArray) -> Codec:
     from gangsaw.codecs.ccsds123.codec import Ccsds123
 
-    last_is_spectral = source.dims[-1].lower() in SPECTRAL
-    return Ccsds123(axes="yxz" if last_is_spectral and len(source.dims) > 2 else "zyx")
+    return Ccsds123(axes=image_axes(source.dims))
+
+
+def image_axes(dims: tuple[str, ...]) -> str:
+    """Return which of the last three axes are z, y and x: z is the spectral one, else the first."""
+    last = [name.lower() in SPECTRAL for name in dims[-3:]]
+    if len(last) < 3 or True not in last:
+        return "zyx"
+    spatial = iter("yx")
+    return "".join("z" if i == last.index(True) else next(spatial) for i in range(3))
 
 
 def _codec(codec: Codec | str) -> Codec | None:
@@ -109,21 +129,3 @@ def _given(source: SourceArray, chunks: tuple[int, ...] | Mapping[str, int]) -> 
         )
     pairs = zip(chunks, source.shape, strict=True)
     return tuple(n if c == -1 else min(c, n) for c, n in pairs)
-
-
-def _image_axes(source: SourceArray) -> list[int]:
-    rank = len(source.shape)
-    return list(range(max(0, rank - 3), rank))
-
-
-def _size(extents: list[int], source: SourceArray) -> int:
-    return math.prod(extents) * source.dtype.itemsize
-
-
-def _longest(extents: list[int], axes: list[int]) -> int | None:
-    longest = max(axes, key=lambda i: extents[i], default=None)
-    return None if longest is None or extents[longest] <= TILE else longest
-
-
-def _halved(extent: int) -> int:
-    return max(TILE, -(-extent // 2 // TILE) * TILE)
