@@ -16,7 +16,7 @@ from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.codecs import ZstdCodec
 
 CHUNK_BYTES = 16 << 20  # of samples: several chunks per thread of a scene, few requests of a store
-TILE = {"y": 128, "x": 256}  # samples: extent of a block in space, see the codec's defaults
+TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk is cut smaller, y and x as a block is
 
 Codec = ArrayBytesCodec | BytesBytesCodec
 CodecChoice = Codec | Literal["auto", "none"]
@@ -80,14 +80,12 @@ def default_chunks(source: SourceArray) -> tuple[int, ...]:
     rank = len(source.shape)
     names = dict(zip(range(max(0, rank - 3), rank), image_axes(source.dims), strict=True))
     pieces = [1 if i in names else n for i, n in enumerate(source.shape)]
-    for group in ("yx", "zyx"):
-        axes = [i for i, name in names.items() if name in group]
-        while _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
-            tiles = {i: extents[i] / TILE.get(names[i], 1) for i in axes}
-            longest = max(axes, key=tiles.__getitem__, default=0)
-            if tiles.get(longest, 0) <= 1:
-                break
-            pieces[longest] += 1
+    while names and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
+        tiles = {i: extents[i] / TILE[name] for i, name in names.items()}
+        longest = max(tiles, key=tiles.__getitem__)
+        if tiles[longest] <= 1:
+            break  # even one tile of all bands is larger than CHUNK_BYTES
+        pieces[longest] += 1
     return tuple(_pieces(source, pieces))
 
 

@@ -82,6 +82,8 @@ def choose_target(
     if resume and _is_job(final, jobs) and not (overwrite and _is_other(final, jobs)):
         _check_same(final, jobs)
         return Target(final, final)
+    if not any(final.get(name) is not None for name in STORE_FILES) and not _is_job(final, jobs):
+        raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
         return Target(final, _cleared(final, beside))
     raise BadParams(f"{final} exists{_advice(final, jobs, resume)}")
@@ -156,8 +158,6 @@ def _cleared(final: Place, beside: Place | None) -> Place:
             f"{final} exists and cannot be replaced safely where there is no rename: "
             f"delete it first, or give another name"
         )
-    if not any(final.get(name) is not None for name in STORE_FILES):
-        raise BadParams(f"{final} exists and is no Zarr store: it is not overwritten")
     if beside.folder.exists():
         shutil.rmtree(beside.folder)
     return beside

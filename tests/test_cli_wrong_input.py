@@ -194,8 +194,8 @@ def test_wrong_commands(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> No
     assert "No such command 'compres'" in gangsaw("compres").failed(USAGE)
     assert "target" in gangsaw("compress", scene).failed(USAGE).lower()
     assert "tells no format" in gangsaw("decompress", scene, tmp_path / "a.xyz").failed(USAGE)
-    assert "does not exist" in gangsaw("verify", tmp_path / "none.zarr").failed(USAGE)
-    assert "no such file or directory" in gangsaw("info", tmp_path / "none.zarr").failed(USAGE)
+    assert "no such store" in gangsaw("verify", tmp_path / "none.zarr").failed(USAGE)
+    assert "no Zarr" in gangsaw("info", tmp_path / "none.zarr").failed(USAGE)
 
 
 def test_a_damaged_store(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks import compress as jobs
 from gangsaw.tasks.compress import Summary
 from gangsaw.tasks.exports.choose import ExportOptions, export
@@ -118,6 +118,8 @@ def verify(
     Raises BadParams where there is no such store, JobFailed where its job is not finished. What
     is wrong with the store is in the report, not raised.
     """
+    if "://" not in str(store) and not Path(store).exists():
+        raise BadParams(f"{store}: no such store")
     other = None if against is None else open_source(str(against), layout)
     return check(str(store), against=other, client=client, on_progress=on_progress)
 
