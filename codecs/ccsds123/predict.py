@@ -107,7 +107,7 @@ def _components(
     bands: Any,
     full: Any,
 ) -> Any:
-    """U_z(t) (4.5): directional differences, masked by `directional` in row 0, then central ones."""
+    """U_z(t) (4.5): directional differences, 0 where `directional` is, then central ones."""
     vector = local_sum
     result = types.UniTuple(vector, bands.count + 3 * full.count)
 
@@ -425,22 +425,20 @@ class Plan:
 
 
 def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.int32) -> Plan:
-    """Choose kernels for an image; a single column forces reduced mode and column sums (4.4)."""
-    column = image.n_columns == 1
+    """Choose kernels for an image and params resolved for it."""
     bands = min(params.prediction_bands, image.n_bands - 1)
-    full = params.mode == "full" and not column
-    local_sum = LOCAL_SUMS.index(params.local_sum) | 2 * column
+    full = params.mode == "full"
+    local_sum = LOCAL_SUMS.index(params.local_sum)
     components = bands + 3 * full
     dtype = max(_lane_type(image, params, components), np.dtype(at_least))
     lanes = 8 if image.n_bands <= 8 else 16 if image.n_bands <= 16 or components > 8 else 32
     row_bytes = (image.n_columns + 1) * dtype.itemsize
     most = max(1, BATCH_BYTES // 4 // (row_bytes * lanes))
     group = min(-(-image.n_bands // lanes), most)
-    register = params.register_size or max(32, image.bit_depth + params.weight_resolution + 2)
     predictor = Predictor(
         image.bit_depth,
         params.weight_resolution,
-        max(0, 8 * dtype.itemsize - register),
+        max(0, 8 * dtype.itemsize - params.register_size),
         image.lowest,
         image.highest,
         image.middle,
@@ -455,10 +453,9 @@ def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.i
 def _lane_type(image: Image, params: Params, components: int) -> np.dtype[Any]:
     """Return int32 where wrapping to 32 bits is what R asks for, or where nothing can overflow."""
     depth, omega = image.bit_depth, params.weight_resolution
-    register = params.register_size or max(32, depth + omega + 2)
     # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| <= 2^(D+1)
     inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 1))
-    exact = register == 32 or inner < 1 << 31
+    exact = params.register_size == 32 or inner < 1 << 31
     # 4.8: |u| + 2^rho; beside it 2 s_max + 1 and 2^(Omega+2-v_min) are small
     update = (1 << (depth + 2)) + (1 << max(params.weight_max + depth - omega, 0))
     return np.dtype(np.int32 if exact and update < 1 << 31 else np.int64)
@@ -489,13 +486,8 @@ def initial_weights(image: Image, params: Params, plan: Plan) -> npt.NDArray[np.
             value >>= 3
             weights[i + 1 :, directional + i] = value
         return weights
-    if len(params.init_weights) != image.n_bands:
-        raise BadParams(f"init_weights has {len(params.init_weights)} bands, not {image.n_bands}")
     shift = params.weight_resolution + 3 - params.init_weight_bits
     for z, band in enumerate(params.init_weights):
-        expected = directional + min(z, params.prediction_bands)
-        if len(band) != expected:
-            raise BadParams(f"init_weights of band {z}: expected {expected}, got {len(band)}")
         # ceil(2^(Omega+2-Q) - 1); the exponent is -1 for Q = Omega + 3, which makes it 0
         weights[z, : len(band)] = [(v << shift) + (1 << shift >> 1) - (shift > 0) for v in band]
     return weights
@@ -506,7 +498,8 @@ def residuals(x: npt.NDArray[Any], image: Image, params: Params) -> npt.NDArray[
 
     Parameters
     ----------
-    x : (z, y, x) integers, any byte order and strides
+    x : (z, y, x) integers of native byte order, any strides
+    params : resolved for the image
 
     Returns
     -------
@@ -514,7 +507,7 @@ def residuals(x: npt.NDArray[Any], image: Image, params: Params) -> npt.NDArray[
 
     Raises
     ------
-    BadParams : a sample is outside the range of `image`, or the weights do not fit it
+    BadParams : a sample is outside the range of `image`
     """
     plan = plan_prediction(image, params)
     weights = initial_weights(image, params, plan)

@@ -22,8 +22,8 @@ from gangsaw.codecs.ccsds123.predict import (
     predict_row,
     residuals,
 )
+from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.core.bits import load_be64, store_be64
-from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.jit import jit
 from gangsaw.codecs.core.simd import (
     any_lane,
@@ -322,22 +322,10 @@ def _coder(image: Image, params: Params) -> Coder:
     )
 
 
-def _first_sums(image: Image, params: Params) -> list[int]:
-    """Accumulator Sigma(1) of every band."""
-    table = params.accumulator_init
-    constants = table if isinstance(table, tuple) else (table,) * image.n_bands
-    if len(constants) != image.n_bands:
-        raise BadParams(f"accumulator_init has {len(constants)} bands, not {image.n_bands}")
-    sums = []
-    for k in constants:
-        exponent = k if k <= 30 - image.bit_depth else 2 * k + image.bit_depth - 30
-        sums.append(((3 * (1 << (exponent + 6)) - 49) << params.initial_count) >> 7)
-    return sums
-
-
-def _sums_type(image: Image, params: Params, sums: list[int]) -> npt.DTypeLike:
-    """Return the lane type: Sigma <= Gamma * max(2^D, Sigma(1) / Gamma(1) + 1), threshold one more."""
-    average = max(1 << image.bit_depth, (max(sums) >> params.initial_count) + 1) + 1
+def _sums_type(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> npt.DTypeLike:
+    """Return the lane type: Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)) at all times."""
+    average = max(1 << image.bit_depth, (int(sums.max()) >> params.initial_count) + 1)
+    average += 1  # the threshold adds less than Gamma
     return np.int32 if average << params.rescale < 1 << 31 else np.int64
 
 
@@ -383,6 +371,7 @@ def encode_lanes(
     Parameters
     ----------
     x : (z, y, x) integers of native byte order, any strides
+    params : resolved for the image
     header : what the stream starts with
 
     Returns
@@ -391,9 +380,9 @@ def encode_lanes(
 
     Raises
     ------
-    BadParams : a sample, weight table or accumulator table does not fit the image
+    BadParams : a sample is outside the range of the image
     """
-    first_sums = _first_sums(image, params)
+    first_sums = first_accumulators(image, params)
     plan = plan_prediction(image, params, _sums_type(image, params, first_sums))
     weights = initial_weights(image, params, plan)
     sums = np.zeros(weights.shape[0], plan.dtype)
@@ -433,7 +422,7 @@ def encode_interleaved(
 ) -> npt.NDArray[np.uint8]:
     """Encode one block in band-interleaved order, sample-adaptive coder; see `encode_lanes`."""
     deltas = residuals(x, image, params)
-    first_sums = _first_sums(image, params)
+    first_sums = first_accumulators(image, params)
     lanes = 8 if image.n_bands <= 8 else 16
     sums = np.zeros(-(-image.n_bands // lanes) * lanes, _sums_type(image, params, first_sums))
     sums[: image.n_bands] = first_sums

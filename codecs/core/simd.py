@@ -323,7 +323,7 @@ def inner_product(typing_context: Any, left: Any, right: Any, zero: Any) -> Any:
 
 @intrinsic
 def wrap(typing_context: Any, vector: Any, spare_bits: Any) -> Any:
-    """Sign-extend from the low bits: `spare_bits` is what 64-bit lanes have too many, 0 in others."""
+    """Sign-extend 64-bit lanes from all but their `spare_bits` top bits; 32-bit ones have none."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if vector.bits == 32:
