@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.core.bits import ahead, fit, pointer, write_item
+from gangsaw.codecs.core.bits import ahead, fit, pointer, pointer_at
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.codecs.core.jit import jit, jit_inline
+from gangsaw.codecs.core.jit import jit, jit_inline, jit_restrict
 from gangsaw.codecs.core.simd import transpose_tile
 
 LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
@@ -380,22 +380,22 @@ def _write_band(out: Any, band: int, columns: int, t: int, end: int, run: Any) -
         n = min(end - t, columns - x)
         row = band + y * out.y_stride + x * out.x_stride
         if out.width == 1:
-            _write_row(row, out.x_stride, 1, run, n, np.uint8(0))
+            _write_row(pointer_at(row, np.uint8(0)), out.x_stride, run, n)
         elif out.width == 2:
-            _write_row(row, out.x_stride, 2, run, n, np.uint16(0))
+            _write_row(pointer_at(row, np.uint16(0)), out.x_stride >> 1, run, n)
         else:
-            _write_row(row, out.x_stride, 4, run, n, np.uint32(0))
+            _write_row(pointer_at(row, np.uint32(0)), out.x_stride >> 2, run, n)
         t, y, x, run = t + n, y + 1, 0, ahead(run, n)
 
 
-@jit_inline
-def _write_row(row: int, stride: int, width: int, run: Any, n: int, like: Any) -> None:
-    if stride == width:  # known to be dense, a loop of vectors
+@jit_restrict
+def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
+    if stride == 1:  # known to be dense, a loop of vectors
         for i in range(n):
-            write_item(row + i * width, fit(run[i], like))
+            row[i] = fit(run[i], row)
     else:
         for i in range(n):
-            write_item(row + i * stride, fit(run[i], like))
+            row[i * stride] = fit(run[i], row)
 
 
 @jit
@@ -444,7 +444,8 @@ def target(out: npt.NDArray[Any]) -> Iterator[Target]:
     """Lend the place where kernels write samples; it has the machine's byte order."""
     if not out.flags.writeable:
         raise BadParams("the array to decode into is read-only")
-    native = out if out.dtype.isnative else np.empty(out.shape, out.dtype.newbyteorder("="))
+    plain = out.dtype.isnative and out.flags.aligned
+    native = out if plain else np.empty(out.shape, out.dtype.newbyteorder("="))
     yield Target(native.ctypes.data, *native.strides, native.itemsize)
-    if native is not out:
+    if not plain:
         out[...] = native

@@ -83,14 +83,12 @@ def ahead(typing_context: Any, address: Any, items: Any) -> Any:
 
 
 @intrinsic
-def write_item(typing_context: Any, address: Any, value: Any) -> Any:
-    """Write an integer in its own width to a byte address, aligned or not."""
-    signature = types.void(types.int64, value)
+def pointer_at(typing_context: Any, address: Any, like: Any) -> Any:
+    """Return a pointer to integers of the type of `like`, from a byte address aligned for them."""
+    signature = types.CPointer(like)(types.int64, like)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        place = builder.inttoptr(args[0], args[1].type.as_pointer())
-        builder.store(args[1], place, align=1)
-        return context.get_dummy_value()
+        return builder.inttoptr(args[0], args[1].type.as_pointer())
 
     return signature, codegen
 
