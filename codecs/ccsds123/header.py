@@ -103,7 +103,7 @@ def write_header(image: Image, params: Params) -> bytes:
 
 
 def read_header(
-    data: bytes, init_weights: tuple[tuple[int, ...], ...] | None = None
+    data: bytes | memoryview, init_weights: tuple[tuple[int, ...], ...] | None = None
 ) -> tuple[Image, Params, int]:
     """Return image, resolved params and the number of header bytes at the start of data.
 
@@ -219,7 +219,7 @@ def _read_table(source: HeaderReader, image: Image) -> bytes:
     n_elements = (1, n_bands, n_bands * n_columns, n_rows * n_columns)[values["structure"]]
     source.skip(n_elements * _element_bits(source, values["type"]))
     source.align()
-    return source.data[start : source.n_bytes]
+    return bytes(source.data[start : source.n_bytes])
 
 
 def _element_bits(source: HeaderReader, kind: int) -> int:

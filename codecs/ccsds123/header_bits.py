@@ -31,7 +31,7 @@ class HeaderWriter:
 class HeaderReader:
     """Reads fields from the start of `data`; raises CorruptChunk past its end."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes | memoryview) -> None:
         self.data = data
         self.position = 0  # bits
 

@@ -65,7 +65,7 @@ def decode_stream(
     start = 0
     if image is None:
         known = params.init_weights if params else None
-        image, params, start = read_header(bytes(data), known)
+        image, params, start = read_header(memoryview(data).cast("B"), known)
         if stream.size % params.word_bytes:
             raise CorruptChunk(f"{stream.size} bytes are no whole words of {params.word_bytes}")
     elif params is None:
