@@ -9,21 +9,22 @@ from __future__ import annotations
 from gangsaw.codecs.ccsds123.params import Image, Params
 
 LANES = 16  # bands of a vector; the last vector may be half empty
-FIXED = 300 << 10  # buffers of a few rows, tables, objects
+STREAM = 4096  # header, words of the output, Python objects of a block
+BATCH = 4 << 20  # rows in flight: samples, residuals, codewords, each half a second-level cache
 PER_PIXEL = 64  # the decoder's tables over t, one entry for all bands
-PER_LANE_COLUMN = 200  # rows in flight: samples, differences, residuals, codewords
+PER_LANE_COLUMN = 200  # the same where a single row exceeds that
 PER_SAMPLE = 12  # without lanes: residuals, in two orders, and once more padded
 
 
 def encoded_bytes(image: Image) -> int:
     """Bytes of one block's stream; as large as they get but for contrived samples."""
-    return image.n_samples * (image.bit_depth + 2) // 8 + FIXED // 64
+    return image.n_samples * (image.bit_depth + 2) // 8 + STREAM
 
 
 def scratch_bytes(image: Image, params: Params) -> int:
     """Bytes that a thread needs to encode or decode one block, its growing stream included."""
     vectors = -(-image.n_bands // LANES)
-    scratch = FIXED + 3 * encoded_bytes(image)
+    scratch = BATCH + 3 * encoded_bytes(image)
     scratch += PER_PIXEL * image.n_rows * image.n_columns
     scratch += PER_LANE_COLUMN * LANES * vectors * image.n_columns
     has_lanes = params.order == "bsq" and params.coder == "sample"
