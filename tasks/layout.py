@@ -63,12 +63,12 @@ def choose_chunks(source: SourceArray, chunks: ChunkChoice) -> tuple[int, ...]:
     return default_chunks(source) if chunks is None else _given(source, chunks)
 
 
-def choose_codec(source: SourceArray, chunks: tuple[int, ...]) -> Codec:
+def choose_codec(source: SourceArray, chunks: tuple[int, ...] | None = None) -> Codec:
     """Return the codec made for such content: CCSDS-123 for integer images, else Zstandard."""
     is_integer = np.issubdtype(source.dtype, np.integer) and source.dtype.itemsize <= 4
-    return (
-        _ccsds123(source, chunks) if is_integer and len(source.shape) >= 2 else ZstdCodec(level=3)
-    )
+    if is_integer and len(source.shape) >= 2:
+        return _ccsds123(source, chunks or default_chunks(source))
+    return ZstdCodec(level=3)
 
 
 def default_chunks(source: SourceArray) -> tuple[int, ...]:
@@ -78,7 +78,8 @@ def default_chunks(source: SourceArray) -> tuple[int, ...]:
     163 columns of padding that cost a bit per sample.
     """
     rank = len(source.shape)
-    names = dict(zip(range(max(0, rank - 3), rank), image_axes(source.dims), strict=True))
+    axes = image_axes(source.dims)[-rank:]
+    names = dict(enumerate(axes, rank - len(axes)))
     pieces = [1 if i in names else n for i, n in enumerate(source.shape)]
     while names and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
         tiles = {i: extents[i] / TILE[name] for i, name in names.items()}
@@ -94,9 +95,13 @@ def default_block(chunks: tuple[int, ...], axes: str) -> tuple[int, int, int]:
 
     Slivers at the end cost most: 145 samples cut by 128 leave 17, so they are one block of 145.
     """
-    extent = dict(zip(axes, chunks[-len(axes) :], strict=True))
-    y, x = (-(-n // max(1, round(n / TILE[name]))) for name in "yx" for n in (extent[name],))
-    return 0, y, x
+    own = axes[-len(chunks) :]
+    extent = dict(zip(own, chunks[-len(own) :], strict=True))
+    return 0, _tile(extent.get("y", 1), TILE["y"]), _tile(extent["x"], TILE["x"])
+
+
+def _tile(extent: int, tile: int) -> int:
+    return tile if extent <= tile else -(-extent // round(extent / tile))
 
 
 def _pieces(source: SourceArray, pieces: list[int]) -> list[int]:
@@ -107,8 +112,7 @@ def _ccsds123(source: SourceArray, chunks: tuple[int, ...]) -> Codec:
     from gangsaw.codecs.ccsds123.codec import Ccsds123
 
     axes = image_axes(source.dims)
-    block = default_block(chunks, axes)
-    return Ccsds123(axes=axes if "z" in axes else "zyx", block=block)
+    return Ccsds123(axes=axes, block=default_block(chunks, axes))
 
 
 def _codec(codec: Codec | str) -> Codec | None:

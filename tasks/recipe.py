@@ -91,10 +91,11 @@ class Recipe:
             raise BadParams(f"no codec {self.codec!r}; there are: {', '.join(_names())}") from None
         refuse_floats(array, name)
         axes = image_axes(array.dims)
-        if len(axes) < 2:
-            raise BadParams(f"{array.name} has one axis, {name} codes images of two or three")
-        changes = {"block": list(default_block(extents, axes))}
-        return _changed(kind(), changes | ({"axes": axes} if "z" in axes else {}))
+        if len(extents) < 2:
+            raise BadParams(
+                f"{array.name} has {len(extents)} axes, {name} codes images of two or three"
+            )
+        return _changed(kind(), {"axes": axes, "block": list(default_block(extents, axes))})
 
 
 def _is_ours(codec: object) -> bool:

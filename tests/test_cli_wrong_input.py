@@ -108,9 +108,7 @@ def test_overwrite_spares_what_is_no_store(
     assert (tmp_path / "thesis" / "chapter1").read_text() == "..."
 
 
-def test_no_space_left(
-    gangsaw: CommandLine, tmp_path: Path, tmpfs: Callable[[str], Path]
-) -> None:
+def test_no_space_left(gangsaw: CommandLine, tmp_path: Path, tmpfs: Callable[[str], Path]) -> None:
     scene = write_envi(tmp_path / "big.hdr", cube(shape=(20, 200, 200)))
     before = contents(tmp_path)
     full = tmpfs("size=256k")
@@ -205,7 +203,10 @@ def test_a_damaged_store(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> N
     data = bytearray(chunk.read_bytes())
     data[-1] ^= 1
     chunk.write_bytes(data)
-    for command in (("decompress", store, tmp_path / "b.hdr"), ("decompress", store, tmp_path / "b.nc")):
+    for command in (
+        ("decompress", store, tmp_path / "b.hdr"),
+        ("decompress", store, tmp_path / "b.nc"),
+    ):
         line = gangsaw(*command).failed(FAILURE)
         assert "checksum" in line
     assert not list(tmp_path.glob("*b.*"))

@@ -66,7 +66,7 @@ def export(
     if kind == "zarr":
         decompress(source, target, overwrite=overwrite, client=client, on_progress=on_progress)
     elif kind == "netcdf":
-        export_netcdf(source, path, overwrite=overwrite, on_progress=on_progress)
+        export_netcdf(source, path, overwrite=overwrite, client=client, on_progress=on_progress)
     elif kind == "envi":
         suffix = path.suffix.lower().lstrip(".")
         layout = EnviLayout(

@@ -20,10 +20,10 @@ def spectral_axis(dims: tuple[str, ...]) -> int | None:
 
 
 def image_axes(dims: tuple[str, ...]) -> str:
-    """Return what the last axes are: a permutation of "zyx", "yx" of two axes, "x" of one."""
+    """Return what the last three axes are: a permutation of "zyx"; fewer are the last of "zyx"."""
     axis = spectral_axis(dims)
     if axis is None:
-        return "yx"[max(0, 2 - len(dims)) :]
+        return "zyx"
     place = axis - (len(dims) - 3)
     return "yx"[:place] + "z" + "yx"[place:]
 
