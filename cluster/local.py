@@ -48,7 +48,8 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
             processes=config.processes,
             host=LOOPBACK,
             memory_limit=config.memory_limit or "auto",
-            dashboard_address=f"{LOOPBACK}:0" if config.dashboard else None,
+            dashboard_address=f"{LOOPBACK}:0",  # None would mean port 8787, taken or not
+            scheduler_kwargs={"dashboard": config.dashboard},
             resources=config.resources or None,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import Job, Journal
-from gangsaw.tasks.layout import ChunkChoice, CodecChoice, Layout, choose_layout
+from gangsaw.tasks.layout import ChunkChoice, CodecChoices, Layout, choose_layout
 from gangsaw.tasks.manifest import fold, read_manifest, write_manifest
 from gangsaw.tasks.place import Place, open_place
 from gangsaw.tasks.progress import Meter, OnProgress, Progress
@@ -118,7 +118,7 @@ def compress(
     source: Source,
     target: str | Path | Store,
     *,
-    codec: CodecChoice = "auto",
+    codec: CodecChoices = "auto",
     chunks: ChunkChoice = None,
     client: Client | None = None,
     options: Options | None = None,
@@ -133,8 +133,8 @@ def compress(
     ----------
     source : what to read
     target : path, address or Zarr store
-    codec : Zarr serializer or compressor for the arrays; "auto" chooses by content, "none" stores
-        plain samples
+    codec : Zarr serializer or compressor for the arrays, or one by name of each; "auto" chooses by
+        content, "none" stores plain samples
     chunks : extents of a chunk, one per axis or by axis name, -1 for a whole axis; None chooses
     client : Dask client; None works in this thread
     options : resources, retries

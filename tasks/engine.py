@@ -98,6 +98,14 @@ def run(
     _Window(client, task, options or Options()).run(iter(batches), on_done)
 
 
+def on_every_worker(function: Callable[[], None], client: Client | None) -> None:
+    """Call the function once in every worker, or here without a client: to compile beforehand."""
+    if client is None:
+        function()
+    else:
+        client.run(function)
+
+
 def _run_here(task: Task[BatchT, ResultT], batch: BatchT) -> ResultT:
     try:
         return task(batch)

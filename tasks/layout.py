@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.memory import transcode_bytes
+from gangsaw.tasks.sources.axes import image_axes
 from gangsaw.tasks.sources.base import SourceArray
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.codecs import ZstdCodec
 
-CHUNK_BYTES = (
-    16 << 20
-)  # of samples: several chunks per thread for a scene, few requests for a store
-TILE = (128, 256)  # rows, columns; chunks are whole multiples of this, the default block
-BANDS = 1024  # more bands than that are cut too
-SPECTRAL = {"band", "bands", "wavelength", "wavelengths", "channel", "spectral", "z"}
+CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
+TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk is cut smaller, y and x as a block is
 
 Codec = ArrayBytesCodec | BytesBytesCodec
 CodecChoice = Codec | Literal["auto", "none"]
+CodecChoices = CodecChoice | Mapping[str, CodecChoice]  # one for all arrays, or by array name
 ChunkChoice = tuple[int, ...] | Mapping[str, int] | None
 
 
@@ -53,57 +51,68 @@ class Layout:
         return moved + (promise(self.chunks, dtype) if promise else 0)
 
 
-def choose_layout(source: SourceArray, codec: CodecChoice, chunks: ChunkChoice) -> Layout:
+def choose_layout(source: SourceArray, codec: CodecChoices, chunks: ChunkChoice) -> Layout:
     """Return the layout; raise BadParams for chunks that do not fit the array."""
-    extents = default_chunks(source) if chunks is None else _given(source, chunks)
-    return Layout(extents, choose_codec(source) if codec == "auto" else _codec(codec))
+    extents = choose_chunks(source, chunks)
+    chosen = codec[source.name] if isinstance(codec, Mapping) else codec
+    return Layout(extents, choose_codec(source, extents) if chosen == "auto" else _codec(chosen))
 
 
-def choose_codec(source: SourceArray) -> Codec:
+def choose_chunks(source: SourceArray, chunks: ChunkChoice) -> tuple[int, ...]:
+    """Return the caller's chunks, checked against the array, or the default ones."""
+    return default_chunks(source) if chunks is None else _given(source, chunks)
+
+
+def choose_codec(source: SourceArray, chunks: tuple[int, ...] | None = None) -> Codec:
     """Return the codec made for such content: CCSDS-123 for integer images, else Zstandard."""
     is_integer = np.issubdtype(source.dtype, np.integer) and source.dtype.itemsize <= 4
     if is_integer and len(source.shape) >= 2:
-        return _ccsds123(source)
+        return _ccsds123(source, chunks or default_chunks(source))
     return ZstdCodec(level=3)
 
 
 def default_chunks(source: SourceArray) -> tuple[int, ...]:
-    """Return chunks of at most CHUNK_BYTES: all bands where they fit, tiles in space."""
-    first = max(0, len(source.shape) - 3)
-    extents = [n if i >= first else 1 for i, n in enumerate(source.shape)]
-    least = _tiles(source.dims)
-    while math.prod(extents) * source.dtype.itemsize > CHUNK_BYTES:
-        axis = max(range(first, len(extents)), key=lambda i: extents[i] / least[i])
-        if extents[axis] <= least[axis]:
+    """Return chunks of about CHUNK_BYTES at most: all bands where they fit, tiles in space.
+
+    Pieces of an axis are equally long. Zarr pads the last one, and cutting 349 samples by 256 left
+    163 columns of padding that cost a bit per sample.
+    """
+    rank = len(source.shape)
+    axes = image_axes(source.dims)[-rank:]
+    names = dict(enumerate(axes, rank - len(axes)))
+    pieces = [1 if i in names else n for i, n in enumerate(source.shape)]
+    while names and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
+        tiles = {i: extents[i] / TILE[name] for i, name in names.items()}
+        longest = max(tiles, key=tiles.__getitem__)
+        if tiles[longest] <= 1:
             break  # even one tile of all bands is larger than CHUNK_BYTES
-        extents[axis] = _halved(extents[axis], least[axis])
-    return tuple(max(1, n) for n in extents)
+        pieces[longest] += 1
+    return tuple(_pieces(source, pieces))
 
 
-def _tiles(dims: tuple[str, ...]) -> list[int]:
-    """Return the least extent of a chunk along each axis: a block in space, many bands."""
-    spatial = [i for i, name in enumerate(dims) if name.lower() not in SPECTRAL][-2:]
-    tiles = dict(zip(reversed(spatial), reversed(TILE), strict=False))
-    return [tiles.get(i, BANDS) for i in range(len(dims))]
+def default_block(chunks: tuple[int, ...], axes: str) -> tuple[int, int, int]:
+    """Return the block (z, y, x) that cuts a chunk in equal tiles of about TILE; 0 is all of it.
+
+    Slivers at the end cost most: 145 samples cut by 128 leave 17, so they are one block of 145.
+    """
+    own = axes[-len(chunks) :]
+    extent = dict(zip(own, chunks[-len(own) :], strict=True))
+    return 0, _tile(extent.get("y", 1), TILE["y"]), _tile(extent["x"], TILE["x"])
 
 
-def _halved(extent: int, least: int) -> int:
-    return max(least, -(-extent // 2 // least) * least)
+def _tile(extent: int, tile: int) -> int:
+    return tile if extent <= tile else -(-extent // round(extent / tile))
 
 
-def _ccsds123(source: SourceArray) -> Codec:
+def _pieces(source: SourceArray, pieces: list[int]) -> list[int]:
+    return [max(1, -(-n // k)) for n, k in zip(source.shape, pieces, strict=True)]
+
+
+def _ccsds123(source: SourceArray, chunks: tuple[int, ...]) -> Codec:
     from gangsaw.codecs.ccsds123.codec import Ccsds123
 
-    return Ccsds123(axes=image_axes(source.dims))
-
-
-def image_axes(dims: tuple[str, ...]) -> str:
-    """Return which of the last three axes are z, y and x: z is the spectral one, else the first."""
-    last = [name.lower() in SPECTRAL for name in dims[-3:]]
-    if len(last) < 3 or True not in last:
-        return "zyx"
-    spatial = iter("yx")
-    return "".join("z" if i == last.index(True) else next(spatial) for i in range(3))
+    axes = image_axes(source.dims)
+    return Ccsds123(axes=axes, block=default_block(chunks, axes))
 
 
 def _codec(codec: Codec | str) -> Codec | None:
@@ -129,3 +138,7 @@ def _given(source: SourceArray, chunks: tuple[int, ...] | Mapping[str, int]) -> 
         )
     pairs = zip(chunks, source.shape, strict=True)
     return tuple(n if c == -1 else min(c, n) for c, n in pairs)
+
+
+def _size(extents: Sequence[int], source: SourceArray) -> int:
+    return math.prod(extents) * source.dtype.itemsize

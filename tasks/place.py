@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from zarr.abc.store import Store
+from zarr.abc.store import ByteRequest, RangeByteRequest, Store
 from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore, StorePath
@@ -52,6 +52,11 @@ class Place:
     def get_many(self, keys: Iterable[str]) -> list[Buffer | None]:
         """Return the objects in order, None for each that is absent, read side by side."""
         return sync(self._get_many([self._key(key) for key in keys]))
+
+    def get_heads(self, keys: Iterable[str], n_bytes: int) -> list[Buffer | None]:
+        """Return the first bytes of the objects, fewer where an object is shorter."""
+        head = RangeByteRequest(0, n_bytes)
+        return sync(self._get_many([self._key(key) for key in keys], head))
 
     def names(self) -> list[str]:
         """Return the sorted names directly below this place, [] where it does not exist."""
@@ -109,11 +114,13 @@ class Place:
     def _key(self, name: str) -> str:
         return f"{self.path}/{name}" if self.path else name
 
-    async def _get_many(self, keys: list[str]) -> list[Buffer | None]:
+    async def _get_many(
+        self, keys: list[str], part: ByteRequest | None = None
+    ) -> list[Buffer | None]:
         from zarr.core.common import concurrent_map
 
         prototype = default_buffer_prototype()
-        calls = [(key, prototype) for key in keys]
+        calls = [(key, prototype, part) for key in keys]
         return await concurrent_map(calls, self.store.get, READS_IN_FLIGHT)
 
     async def _list_dir(self) -> list[str]:

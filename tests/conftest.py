@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_line import CommandLine
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -30,3 +34,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="add the golden files of samples that have none; overwrite nothing",
     )
+
+
+@pytest.fixture
+def gangsaw(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """The command line, in this process."""
+    return CommandLine(capsys)
+
+
+@pytest.fixture
+def tmpfs(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts small file systems, by their options, as only root may."""
+    mounted: list[Path] = []
+
+    def mount(options: str) -> Path:
+        folder = tmp_path / f"tmpfs{len(mounted)}"
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        if os.name != "posix" or os.geteuid() != 0 or shutil.which("mount") is None:
+            pytest.skip("only root can mount a file system that is full or read-only")
+        if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+            pytest.skip("this machine lets not even root mount a tmpfs")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    for folder in mounted:
+        subprocess.run(["umount", "-l", str(folder)], check=True)

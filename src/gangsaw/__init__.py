@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         JobFailed,
         NewerFormat,
     )
-    from gangsaw.face import compress, decompress, info, open, verify  # noqa: A004
+    from gangsaw.face import compress, decompress, info, open, verify
 
     __version__ = version("gangsaw")
 

@@ -47,12 +47,12 @@ def check_target(target: Path, *, overwrite: bool) -> None:
 
 
 def allocate(path: Path, n_bytes: int) -> None:
-    """Create a file of this size with its disk space reserved.
+    """Give a file this size, with its disk space reserved; what it holds stays.
 
     Samples are written through a memory map: without the space a full disk would end the process
     by SIGBUS, with it the OSError comes here, before the first sample.
     """
-    with path.open("wb") as file:
+    with path.open("ab") as file:
         if n_bytes and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, n_bytes)
         else:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.exports.atomic import whole_files
-from gangsaw.tasks.exports.flat import FlatFile, write_flat
-from gangsaw.tasks.progress import OnProgress
+from gangsaw.tasks.exports.atomic import allocate, whole_files
+from gangsaw.tasks.exports.flat import FlatFile, export_grid, write_flat
+from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.sources.axes import image_dims
 from gangsaw.tasks.sources.base import Coordinate, SourceArray
 from gangsaw.tasks.sources.envi import header_fields
@@ -60,7 +60,9 @@ def export_envi(
     layout_fields = _layout_fields(source, dims, interleave, order)
     text = header_text(_ordered(fields, layout_fields))
     with whole_files([data, header], overwrite=overwrite) as (data_part, header_part):
-        write_flat(source, data_part, flat, client=client, on_progress=on_progress)
+        allocate(data_part, flat.nbytes)
+        meter = Meter(export_grid(source).n_chunks, on_progress)
+        write_flat(source, data_part, flat, meter, client)
         header_part.write_text(text, encoding="utf-8")
 
 

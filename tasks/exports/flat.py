@@ -13,11 +13,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.chunks import ChunkGrid
 from gangsaw.tasks.engine import run
 from gangsaw.tasks.exports.atomic import allocate, whole_files
-from gangsaw.tasks.exports.meter import Meter
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.layout import default_chunks
 from gangsaw.tasks.memory import transcode_bytes
-from gangsaw.tasks.progress import OnProgress
+from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.sources.base import Region, SourceArray
 
 if TYPE_CHECKING:
@@ -33,21 +32,23 @@ class FlatFile:
     shape : of the array, in its own axis order
     order : for each axis of the file, slowest first, the axis of the array
     dtype : of the samples in the file, byte order included
+    offset : bytes before the first sample
     """
 
     shape: tuple[int, ...]
     order: tuple[int, ...]
     dtype: np.dtype[Any]
+    offset: int = 0
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the file."""
-        return prod(self.shape) * self.dtype.itemsize
+        """Bytes that the file must have."""
+        return self.offset + prod(self.shape) * self.dtype.itemsize
 
     def write(self, path: str, region: Region, samples: np.ndarray[Any, Any]) -> None:
         """Write the samples of a region into the file at `path`."""
         ordered = tuple(self.shape[axis] for axis in self.order)
-        mapped = np.memmap(path, self.dtype, "r+", shape=ordered)
+        mapped = np.memmap(path, self.dtype, "r+", self.offset, ordered)
         mapped[tuple(region[axis] for axis in self.order)] = samples.transpose(self.order)
 
 
@@ -75,21 +76,19 @@ class WriteRegions:
 
 
 def write_flat(
-    source: SourceArray,
-    path: Path,
-    layout: FlatFile,
-    *,
-    client: Client | None = None,
-    on_progress: OnProgress | None = None,
+    source: SourceArray, path: Path, layout: FlatFile, meter: Meter, client: Client | None
 ) -> None:
-    """Write all samples of the source into a new file at `path`, chunk by chunk."""
-    allocate(path, layout.nbytes)
-    grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
+    """Write all samples of the source into the file at `path`, chunk by chunk; it has the space."""
+    grid = export_grid(source)
     peak = transcode_bytes(source.shape, grid.chunks, source.dtype, source.chunks)
     task = WriteRegions(source, grid, layout, str(path.absolute()), peak)
-    meter = Meter(grid.n_chunks, on_progress)
     batches = (range(i, i + 1) for i in range(grid.n_chunks))
-    run(task, batches, meter.add, client=client)
+    run(task, batches, lambda batch, n: meter.add(len(batch), n, 0), client=client)
+
+
+def export_grid(source: SourceArray) -> ChunkGrid:
+    """Return the pieces that an export reads: the source's own chunks, where it has some."""
+    return ChunkGrid(source.shape, source.chunks or default_chunks(source))
 
 
 def axis_order(source: SourceArray, dims: Sequence[str]) -> tuple[int, ...]:
@@ -120,4 +119,5 @@ def export_raw(
     dtype = source.dtype.newbyteorder({"little": "<", "big": ">"}[byte_order])
     layout = FlatFile(source.shape, order, dtype)
     with whole_files([path], overwrite=overwrite) as (part,):
-        write_flat(source, part, layout, client=client, on_progress=on_progress)
+        allocate(part, layout.nbytes)
+        write_flat(source, part, layout, Meter(export_grid(source).n_chunks, on_progress), client)

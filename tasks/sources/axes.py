@@ -20,7 +20,7 @@ def spectral_axis(dims: tuple[str, ...]) -> int | None:
 
 
 def image_axes(dims: tuple[str, ...]) -> str:
-    """Return what the last axes are, as codecs name them: a permutation of "zyx"."""
+    """Return what the last three axes are: a permutation of "zyx"; fewer are the last of "zyx"."""
     axis = spectral_axis(dims)
     if axis is None:
         return "zyx"

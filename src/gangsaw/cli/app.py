@@ -1,0 +1,102 @@
+"""The commands, and what happens when one fails: one line, and an exit code that says whose fault.
+
+Exit codes: 0 done, 1 failure, 2 usage (the caller's fault), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from gangsaw.cli import bench, compress, decompress, demo, info, stream, verify
+from gangsaw.codecs.core.errors import BadParams, GangsawError
+
+FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+TRACEBACK = "--traceback"  # taken out before the commands see it, so it may stand anywhere
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's or typer's own copy of it
+
+app = typer.Typer(
+    help="Compress large science arrays into indexed Zarr stores, on all cores or a Dask cluster.",
+    epilog=f"{TRACEBACK} with any command shows where an error came from.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command()(compress.compress)
+app.command()(decompress.decompress)
+app.command()(verify.verify)
+app.command()(info.info)
+app.command()(bench.bench)
+app.command()(demo.demo)
+app.add_typer(stream.app, name="stream")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import gangsaw
+
+        sys.stdout.write(f"gangsaw {gangsaw.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Hold the options that stand before the command."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    show = TRACEBACK in args
+    args = [arg for arg in args if arg != TRACEBACK] or ["--help"]
+    if not show:
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
+    try:
+        code = typer.main.get_command(app).main(args, prog_name="gangsaw", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except (Exception, KeyboardInterrupt) as error:
+        if show:
+            traceback.print_exc()
+        return _report(error)
+
+
+def _report(error: BaseException) -> int:
+    """Print one line about an error; return the exit code."""
+    if isinstance(error, BrokenPipeError):  # the reader of our output, such as head, has gone
+        sys.stderr.close()
+        return FAILURE
+    line, code = _describe(error)
+    sys.stderr.write(f"gangsaw: {' '.join(line.split())}\n")
+    return code
+
+
+def _describe(error: Any) -> tuple[str, int]:
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return str(error) or "interrupted", INTERRUPTED
+    if isinstance(error, UsageError):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "gangsaw"
+        return f"{error.format_message()} (see {command} --help)", USAGE  # type: ignore[attr-defined]
+    if isinstance(error, BadParams):
+        return str(error), USAGE
+    if isinstance(error, GangsawError):
+        return str(error), FAILURE
+    if isinstance(error, OSError):
+        return _os_line(error), FAILURE
+    if isinstance(error, MemoryError):
+        return "out of memory: use smaller --chunks or fewer --workers", FAILURE
+    return f"unexpected {type(error).__name__}: {error} (run with {TRACEBACK} and report)", FAILURE
+
+
+def _os_line(error: OSError) -> str:
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {reason}" if error.filename else reason

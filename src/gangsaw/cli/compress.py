@@ -1,0 +1,123 @@
+"""gangsaw compress."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gangsaw.cli import options as opt
+from gangsaw.cli.console import clock, progress_bar, rate, size, write_json, write_table
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.compress import Summary
+
+STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
+
+
+def compress(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="ENVI header, Zarr, NetCDF, HDF5, GeoTIFF, or raw with --shape and --dtype."
+        ),
+    ],
+    target: Annotated[str, typer.Argument(help="Zarr store to write.")],
+    codec: Annotated[
+        str,
+        typer.Option(
+            help="auto (by content), gangsaw.ccsds123, zstd or none.", rich_help_panel=opt.CODEC
+        ),
+    ] = "auto",
+    chunks: Annotated[
+        str | None,
+        typer.Option(
+            help="Chunk extents: 198,256,256 or y=256,x=256; -1 is a whole axis.",
+            rich_help_panel=opt.CODEC,
+        ),
+    ] = None,
+    block: Annotated[
+        str | None,
+        typer.Option(help="Block extents z,y,x; 0 is the whole chunk.", rich_help_panel=opt.CODEC),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(help="Codec parameter NAME=VALUE, repeatable.", rich_help_panel=opt.CODEC),
+    ] = None,
+    params: Annotated[
+        Path | None, typer.Option(help="JSON file of codec parameters.", rich_help_panel=opt.CODEC)
+    ] = None,
+    bit_depth: Annotated[
+        str | None,
+        typer.Option(
+            help="Bits per sample, or auto to scan. (default: the dtype's)",
+            show_default=False,
+            rich_help_panel=opt.CODEC,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Finish what an earlier run began.")
+    ] = False,
+    overwrite: opt.Overwrite = False,
+    workers: opt.Workers = None,
+    threads: opt.Threads = 0,
+    scheduler: opt.Scheduler = "",
+    variable: opt.Variable = None,
+    group: opt.Group = "",
+    shape: opt.Shape = None,
+    dtype: opt.Dtype = None,
+    interleave: opt.Interleave = "bsq",
+    byte_order: opt.ByteOrder = None,
+    offset: opt.Offset = 0,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Compress a scene or array into a Zarr store.
+
+    Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
+    """
+    from gangsaw import face
+    from gangsaw.tasks.sources.opening import open_source
+
+    layout = opt.source_options(variable, group, shape, dtype, interleave, byte_order, offset)
+    opened = open_source(source, layout)  # mistakes in its name should not wait for a cluster
+    settings = {
+        "codec": codec,
+        "params": opt.params_of(param, params),
+        "block": None if block is None else opt.extents_of("--block", block),
+        "bit_depth": opt.bit_depth_of(bit_depth),
+        "chunks": opt.chunks_of(chunks),
+        "resume": resume,
+        "overwrite": overwrite,
+    }
+    try:
+        with (
+            opt.session(workers, threads, scheduler) as client,
+            progress_bar("compress", quiet=quiet or as_json) as show,
+        ):
+            summary = face.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(STOPPED) from None
+    if as_json:
+        write_json(figures(summary))
+    else:
+        write_table(f"{source} -> {summary.store}", rows(summary))
+
+
+def figures(summary: Summary) -> dict[str, object]:
+    """Return the figures of a finished job as JSON holds them."""
+    derived = ("ratio", "bits_per_sample", "throughput")
+    return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
+
+
+def rows(summary: Summary) -> list[tuple[str, str]]:
+    """Return the figures of a finished job as a table."""
+    resumed = f", {summary.resumed} of them by an earlier run" if summary.resumed else ""
+    return [
+        ("ratio", f"{summary.ratio:.3f}"),
+        ("bits/sample", f"{summary.bits_per_sample:.3f}"),
+        ("bytes", f"{size(summary.raw_bytes)} -> {size(summary.stored_bytes)}"),
+        ("chunks", f"{summary.chunks}{resumed}"),
+        ("throughput", f"{rate(summary.throughput)} in {clock(summary.seconds)}"),
+    ]

@@ -1,0 +1,95 @@
+"""What the commands print: figures to stdout, progress to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.progress import OnProgress, Progress
+
+
+def write_json(figures: Mapping[str, Any]) -> None:
+    """Print figures as one JSON object."""
+    sys.stdout.write(json.dumps(figures, indent=2, default=str) + "\n")
+
+
+def write_table(
+    title: str, rows: Sequence[Sequence[str]], headers: Sequence[str] | None = None
+) -> None:
+    """Print a table; without headers the first column names what the second holds."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(title, style="bold", markup=False, soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, show_header=bool(headers))
+    for i, header in enumerate(headers or ("", "")):
+        justify = "right" if headers and i else "left"
+        table.add_column(header, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+@contextmanager
+def progress_bar(title: str, *, quiet: bool = False) -> Iterator[OnProgress | None]:
+    """Yield a callback that draws a bar with throughput, ratio and time left on a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[status]}"),
+    )
+    with Bar(*columns, console=console) as bar:
+        task = bar.add_task(title, total=None, status="starting")
+
+        def show(state: Progress) -> None:
+            bar.update(task, total=state.total, completed=state.done, status=_status(state))
+
+        yield show
+
+
+def _status(state: Progress) -> str:
+    parts = [f"{state.done}/{state.total} chunks"]
+    if state.throughput:
+        parts.append(rate(state.throughput))
+    if state.ratio:
+        parts.append(f"ratio {state.ratio:.2f}")
+    if state.seconds_left is not None and state.done < state.total:
+        parts.append(f"{clock(state.seconds_left)} left")
+    return "  ".join(parts)
+
+
+def size(n_bytes: float) -> str:
+    """Return bytes for people: 12.6 MB."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if n_bytes < 1000 or unit == "TB":
+            break
+        n_bytes /= 1000
+    return f"{n_bytes:.0f} B" if unit == "B" else f"{n_bytes:.2f} {unit}"
+
+
+def rate(bytes_per_second: float) -> str:
+    """Return a throughput for people: 310 MB/s."""
+    return f"{size(bytes_per_second)}/s"
+
+
+def clock(seconds: float) -> str:
+    """Return a duration as h:mm:ss, hours only where there are some."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,0 +1,223 @@
+"""gangsaw demo: the whole way of a scene, in one command."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from gangsaw.cli import options as opt
+from gangsaw.cli.console import clock, progress_bar, rate, size, write_json, write_table
+from gangsaw.codecs.core.errors import BadParams, JobFailed
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from gangsaw.tasks.compress import Summary
+    from gangsaw.tasks.progress import OnProgress
+
+T = TypeVar("T")
+MARK = ".gangsaw-demo"  # only a folder with this file in it is written to again
+NAMES = ("scene.hdr", "scene.img", "scene.zarr", "copy.hdr", "copy.img", "copy.zarr", "scene.png")
+WORKERS = 2
+SEED = 123
+
+
+def demo(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A scene of yours. (default: a synthetic one)", show_default=False),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path(
+        "gangsaw-demo"
+    ),
+    scene: Annotated[
+        str, typer.Option("--size", help="bands,rows,columns of the synthetic scene.")
+    ] = "96,512,512",
+    workers: opt.Workers = WORKERS,
+    threads: opt.Threads = 1,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Make a scene, compress it on a local cluster, verify, decompress, compare, and draw it.
+
+    Example: gangsaw demo --size 224,512,512
+    """
+    extents = opt.extents_of("--size", scene)
+    if len(extents) != 3:
+        raise BadParams(f"--size must be bands,rows,columns, got {scene!r}")
+    prepare(out)
+    run = _Run(out, quiet or as_json, as_json)
+    path = source or run.timed("make a scene", lambda: make_scene(out, extents))
+    with opt.session(workers, threads, "") as client:
+        result = run.all(path, client, None if source else tiles(extents))
+    if as_json:
+        write_json(result.figures())
+    else:
+        write_table("gangsaw demo", result.rows())
+
+
+def prepare(out: Path) -> None:
+    """Make the folder, or empty it of what an earlier demo left; touch nothing else."""
+    if out.exists() and not (out / MARK).is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise BadParams(f"{out} exists and no demo made it: name another folder with --out")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / MARK).touch()
+    for name in NAMES:
+        old = out / name
+        shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+
+
+def make_scene(out: Path, extents: tuple[int, ...]) -> str:
+    """Write a synthetic scene as an ENVI image; return the path of its header."""
+    from gangsaw.tasks.exports.envi import export_envi
+    from gangsaw.tasks.sources.base import Coordinate
+    from gangsaw.tasks.sources.memory import MemoryArray
+    from gangsaw.tasks.synthetic import make_scene as make
+
+    scene = make(*extents, seed=SEED)
+    nm = {"units": "Nanometers"}
+    coords = (
+        Coordinate("wavelength", ("band",), scene.wavelength.round(2), nm),
+        Coordinate("fwhm", ("band",), scene.fwhm.round(2), nm),
+    )
+    about = {"description": f"Synthetic imaging spectrometer scene, seed {SEED}"}
+    image = MemoryArray(scene.cube, ("band", "y", "x"), attrs=about)
+    export_envi(image, coords, out / "scene.hdr", overwrite=True)
+    return str(out / "scene.hdr")
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from the cache: the throughput is to be that of the job."""
+    import numpy as np
+
+    from gangsaw.codecs.ccsds123.codec import Ccsds123
+
+    cube = np.zeros((8, 8, 8), np.uint16)
+    coder = Ccsds123(block=(0, 8, 8)).coder(cube.shape, cube.dtype)
+    coder.decode(coder.encode(cube), np.empty_like(cube))
+
+
+def tiles(extents: tuple[int, ...]) -> dict[str, int]:
+    """Return chunks of a block each: a small scene has many then, and the bar something to show."""
+    from gangsaw.tasks.layout import default_block
+
+    _, y, x = default_block(extents, "zyx")
+    return {"y": y, "x": x}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the demo did.
+
+    Attributes
+    ----------
+    seconds : wall clock of each step
+    picture : where the picture is, or None for an array that has none
+    """
+
+    summary: Summary
+    copy: str
+    picture: str | None
+    seconds: dict[str, float]
+
+    def figures(self) -> dict[str, object]:
+        """Return the figures as JSON holds them."""
+        from gangsaw.cli.compress import figures
+
+        extra = {"copy": self.copy, "picture": self.picture, "step_seconds": self.seconds}
+        return {**figures(self.summary), **extra}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the figures as a table."""
+        s = self.summary
+        steps = (
+            f"{name} {clock(n) if n >= 60 else f'{n:.1f} s'}" for name, n in self.seconds.items()
+        )
+        return [
+            ("ratio", f"{s.ratio:.2f}  ({size(s.raw_bytes)} -> {size(s.stored_bytes)})"),
+            ("bits/sample", f"{s.bits_per_sample:.2f}"),
+            ("throughput", f"{rate(s.throughput)}, source on disk to store on disk"),
+            ("checked", "every chunk verified; source, store and decompressed copy are equal"),
+            ("time", ", ".join(steps)),
+            ("store", s.store),
+            ("picture", self.picture or "none: the array has no blocks to draw"),
+        ]
+
+
+class _Run:
+    """The steps of the demo, each with its bar and its time."""
+
+    def __init__(self, out: Path, quiet: bool, silent: bool) -> None:
+        self.out, self.quiet, self.silent = out, quiet, silent
+        self.seconds: dict[str, float] = {}
+
+    def all(self, source: str, client: Client | None, chunks: dict[str, int] | None) -> Result:
+        from gangsaw import face
+        from gangsaw.tasks.engine import on_every_worker
+
+        store, copy = str(self.out / "scene.zarr"), self._copy_name(source)
+        self.timed("start", lambda: on_every_worker(warm_up, client))
+        summary = self.barred(
+            "compress",
+            lambda show: face.compress(
+                source, store, chunks=chunks, client=client, overwrite=True, on_progress=show
+            ),
+        )
+        self.verify(store, source, client, "verify")
+        self.barred(
+            "decompress",
+            lambda show: face.decompress(
+                store, copy, client=client, overwrite=True, on_progress=show
+            ),
+        )
+        self.verify(store, copy, client, "compare")
+        picture = self.timed("draw", lambda: self.draw(store))
+        return Result(summary, copy, picture, self.seconds)
+
+    def verify(self, store: str, against: str, client: Client | None, title: str) -> None:
+        """Check every chunk and compare every sample; raise JobFailed for the first problem."""
+        from gangsaw import face
+
+        report = self.barred(
+            title,
+            lambda show: face.verify(store, against=against, client=client, on_progress=show),
+        )
+        if not report.ok:
+            raise JobFailed(report.problems[0])
+
+    def draw(self, store: str) -> str | None:
+        """Draw the picture; return its path, or None where there are no blocks."""
+        from gangsaw import face
+        from gangsaw.plots import plot_store
+
+        info = face.info(store)
+        if all(array.block_bits is None for array in info.arrays):
+            return None
+        path = self.out / "scene.png"
+        plot_store(info, path)
+        return str(path)
+
+    def barred(self, title: str, step: Callable[[OnProgress | None], T]) -> T:
+        """Run a step under its progress bar."""
+        with progress_bar(title, quiet=self.quiet) as show:
+            return self.timed(title, lambda: step(show))
+
+    def timed(self, title: str, step: Callable[[], T]) -> T:
+        """Run a step and note its time."""
+        began = time.monotonic()
+        result = step()
+        self.seconds[title] = round(time.monotonic() - began, 2)
+        return result
+
+    def _copy_name(self, source: str) -> str:
+        from gangsaw.tasks.sources.envi import EnviSource
+        from gangsaw.tasks.sources.opening import open_source
+
+        is_envi = isinstance(open_source(source), EnviSource)
+        return str(self.out / ("copy.hdr" if is_envi else "copy.zarr"))

@@ -1,0 +1,84 @@
+"""gangsaw info."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gangsaw.cli import options as opt
+from gangsaw.cli.console import size, write_json, write_table
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.report import ArrayInfo
+
+
+def info(
+    store: Annotated[str, typer.Argument(help="Zarr store to look at.")],
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture to write: false colours beside bits per sample.")
+    ] = None,
+    overwrite: opt.Overwrite = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Show what a store holds and how well it is compressed; no block is decoded.
+
+    Example: gangsaw info scene.zarr --plot scene.png
+    """
+    from gangsaw import face
+
+    if plot is not None:
+        from gangsaw.tasks.exports.atomic import check_target
+
+        check_target(plot, overwrite=overwrite)
+    found = face.info(store)
+    if as_json:
+        write_json(found.to_dict())
+    else:
+        for array in found.arrays:
+            write_table(f"{store}  {array.name}", _rows(array))
+    if plot is not None:
+        from gangsaw.plots import plot_store
+
+        plot_store(found, plot)
+
+
+def _rows(array: ArrayInfo) -> list[tuple[str, str]]:
+    shape = " x ".join(f"{n} {dim}" for n, dim in zip(array.shape, array.dims, strict=True))
+    rows = [
+        ("shape", f"{shape}, {array.dtype}"),
+        ("chunks", f"{array.n_chunks} of {' x '.join(map(str, array.chunks))}"),
+        ("codec", array.codec),
+        ("bytes", f"{size(array.raw_bytes)} -> {size(array.stored_bytes)}"),
+        ("ratio", f"{array.ratio:.3f}"),
+        ("bits/sample", f"{array.bits_per_sample:.3f}"),
+        ("chunk bytes", f"{size(array.min_chunk)} to {size(array.max_chunk)}"),
+    ]
+    if array.missing:
+        rows.insert(2, ("missing", f"{array.missing} chunks are not in the store"))
+    if array.params:
+        rows.insert(-4, ("parameters", _short(array)))
+        rows.append(("index", f"{array.index_percent:.3f} % of the bytes"))
+    if array.band_bits is not None:
+        bits = array.band_bits
+        rows.append(
+            ("bits per band", f"{bits.min():.2f} to {bits.max():.2f}, median {_median(bits):.2f}")
+        )
+    return rows
+
+
+def _median(values: object) -> float:
+    import numpy as np
+
+    return float(np.median(values))  # type: ignore[arg-type]
+
+
+def _short(array: ArrayInfo) -> str:
+    """Return the parameters that a reader asks for first, and what differs from the defaults."""
+    from gangsaw.codecs.ccsds123.params import Params
+
+    usual = Params().to_dict()
+    first = ("block", "axes", "bit_depth", "prediction_bands", "mode", "local_sum")
+    shown = {k: v for k, v in array.params.items() if k in first or usual.get(k) != v}
+    return ", ".join(f"{name}={value}" for name, value in shown.items())

@@ -1,0 +1,159 @@
+"""Options that several commands share, and the values behind their texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from gangsaw.tasks.sources.opening import SourceOptions
+
+CLUSTER, SOURCE, CODEC = "Cluster", "Source", "Codec"
+
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Worker processes on this machine; 0 works in this process. (default: one per core)",
+        show_default=False,
+        rich_help_panel=CLUSTER,
+    ),
+]
+Threads = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Threads of each worker; 0 shares the cores.", rich_help_panel=CLUSTER
+    ),
+]
+Scheduler = Annotated[
+    str,
+    typer.Option(
+        help="Address of a running Dask scheduler, tcp://HOST:8786.", rich_help_panel=CLUSTER
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON, nothing else.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing target.")]
+Variable = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Array to take, repeatable. (default: all)", show_default=False, rich_help_panel=SOURCE
+    ),
+]
+Group = Annotated[
+    str, typer.Option(help="Group of a Zarr store or HDF5 file.", rich_help_panel=SOURCE)
+]
+Shape = Annotated[
+    str | None,
+    typer.Option(help="Raw: bands,rows,columns, whatever the interleave.", rich_help_panel=SOURCE),
+]
+Dtype = Annotated[
+    str | None, typer.Option(help="Raw: sample type, such as uint16.", rich_help_panel=SOURCE)
+]
+Interleave = Annotated[str, typer.Option(help="Raw: bsq, bil or bip.", rich_help_panel=SOURCE)]
+ByteOrder = Annotated[str | None, typer.Option(help="Raw: little or big.", rich_help_panel=SOURCE)]
+Offset = Annotated[
+    int, typer.Option(min=0, help="Raw: bytes before the first sample.", rich_help_panel=SOURCE)
+]
+
+
+def source_options(
+    variable: Sequence[str] | None = None,
+    group: str = "",
+    shape: str | None = None,
+    dtype: str | None = None,
+    interleave: str = "bsq",
+    byte_order: str | None = None,
+    offset: int = 0,
+) -> SourceOptions:
+    """Return what the options of the source panel say."""
+    from gangsaw.tasks.sources.opening import SourceOptions
+
+    extents = None if shape is None else extents_of("--shape", shape)
+    names = tuple(variable or ())
+    return SourceOptions(names, group, extents, dtype, interleave, byte_order, offset)
+
+
+def extents_of(option: str, text: str) -> tuple[int, ...]:
+    """Return the numbers of "198,256,256"; raise BadParams for other texts."""
+    try:
+        return tuple(int(part) for part in text.replace("x", ",").split(","))
+    except ValueError:
+        raise BadParams(
+            f"{option} must be whole numbers such as 198,256,256, got {text!r}"
+        ) from None
+
+
+def chunks_of(text: str | None) -> tuple[int, ...] | dict[str, int] | None:
+    """Return the chunks of "198,256,256" or "y=256,x=256"."""
+    if text is None or "=" not in text:
+        return None if text is None else extents_of("--chunks", text)
+    try:
+        pairs = (part.split("=") for part in text.split(","))
+        return {name.strip(): int(extent) for name, extent in pairs}
+    except ValueError:
+        raise BadParams(f"--chunks must be such as y=256,x=256, got {text!r}") from None
+
+
+def params_of(pairs: Sequence[str] | None, file: Path | None) -> dict[str, Any]:
+    """Return codec parameters: those of the file, changed by each NAME=VALUE."""
+    params = {} if file is None else _params_file(file)
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise BadParams(f"--param must be NAME=VALUE such as mode=full, got {pair!r}")
+        params[name.strip().replace("-", "_")] = _value(value)
+    return params
+
+
+def _params_file(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadParams(f"{file}: no such file") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise BadParams(f"{file} is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise BadParams(f"{file} must hold a JSON object of parameters")
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def bit_depth_of(text: str | None) -> int | str | None:
+    """Return the number of bits, "auto" or None."""
+    if text is None or text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise BadParams(f"--bit-depth must be auto or a number of bits, got {text!r}") from None
+
+
+@contextmanager
+def session(workers: int | None, threads: int, scheduler: str) -> Iterator[Client | None]:
+    """Yield a Dask client as the cluster panel says, or None to work in this process."""
+    if workers == 0 and not scheduler:
+        from gangsaw.codecs.core.threads import set_thread_limit
+
+        set_thread_limit(threads or None)
+        yield None
+        return
+    from gangsaw import face
+
+    with face.workers(workers=workers or 0, threads=threads, scheduler=scheduler) as client:
+        yield client

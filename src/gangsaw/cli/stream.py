@@ -1,0 +1,95 @@
+"""gangsaw stream: stand-alone CCSDS-123 files, as other implementations read and write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gangsaw.cli import options as opt
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+
+app = typer.Typer(help="Read and write stand-alone CCSDS-123 files.", no_args_is_help=True)
+
+
+@app.command()
+def decode(
+    source: Annotated[Path, typer.Argument(help="CCSDS-123 file with its header.")],
+    target: Annotated[Path, typer.Argument(help="ENVI header or data file to write.")],
+    interleave: Annotated[str, typer.Option(help="Of the ENVI file: bsq, bil or bip.")] = "bsq",
+    byte_order: Annotated[str, typer.Option(help="Of the ENVI file: little or big.")] = "little",
+    overwrite: opt.Overwrite = False,
+) -> None:
+    """Decode a CCSDS-123 file into an ENVI image.
+
+    Example: gangsaw stream decode image.c123 image.hdr
+    """
+    from gangsaw.codecs.ccsds123 import decode_stream
+    from gangsaw.tasks.exports.envi import EnviLayout, export_envi
+    from gangsaw.tasks.sources.memory import MemoryArray
+
+    try:
+        cube, _ = decode_stream(_read(source))
+    except CorruptChunk as error:
+        raise error.at(store=str(source)) from None
+    image = MemoryArray(cube, ("band", "y", "x"))
+    export_envi(image, (), target, EnviLayout(interleave, byte_order), overwrite=overwrite)
+
+
+@app.command()
+def encode(
+    source: Annotated[
+        str, typer.Argument(help="ENVI header or another source of one integer array.")
+    ],
+    target: Annotated[Path, typer.Argument(help="CCSDS-123 file to write.")],
+    params: Annotated[Path | None, typer.Option(help="JSON file of codec parameters.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="Codec parameter NAME=VALUE, repeatable.")
+    ] = None,
+    bit_depth: Annotated[
+        str | None,
+        typer.Option(
+            help="Bits per sample, or auto to scan. (default: the dtype's)", show_default=False
+        ),
+    ] = None,
+    overwrite: opt.Overwrite = False,
+) -> None:
+    """Encode an image into one CCSDS-123 file; all of it is held in memory.
+
+    Example: gangsaw stream encode image.hdr image.c123 --params issue1.json
+    """
+    from gangsaw.codecs.ccsds123 import encode_stream
+    from gangsaw.codecs.ccsds123.params import Params
+    from gangsaw.tasks.depth import choose_bit_depth, refuse_floats
+    from gangsaw.tasks.exports.atomic import whole_files
+    from gangsaw.tasks.sources.axes import image_dims
+    from gangsaw.tasks.sources.opening import open_source
+
+    arrays = open_source(source).arrays
+    if len(arrays) != 1:
+        raise BadParams(f"{source} holds {len(arrays)} arrays; a stream is one image")
+    (image,) = arrays
+    refuse_floats(image, "gangsaw.ccsds123")
+    chosen = opt.params_of(param, params)
+    if (depth := opt.bit_depth_of(bit_depth)) is not None:
+        chosen["bit_depth"] = choose_bit_depth(image, depth)
+    settings = Params.from_dict(chosen)
+    band, y, x = image_dims(image)
+    samples = image.read(tuple(slice(0, n) for n in image.shape))
+    order = [image.dims.index(name) for name in (band, y, x) if name is not None]
+    cube = samples.transpose(order).reshape(_cube_shape(samples.shape, order))
+    with whole_files([target], overwrite=overwrite) as (part,):
+        part.write_bytes(encode_stream(cube, settings))
+
+
+def _cube_shape(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
+    """(z, y, x); an image of rows and columns has one band."""
+    return (1,) * (3 - len(order)) + tuple(shape[axis] for axis in order)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise BadParams(f"{path}: no such file") from None

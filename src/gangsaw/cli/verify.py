@@ -1,0 +1,64 @@
+"""gangsaw verify."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gangsaw.cli import options as opt
+from gangsaw.cli.console import progress_bar, size, write_json, write_table
+from gangsaw.codecs.core.errors import JobFailed
+
+SHOWN = 20  # problems that are listed; --json has all
+
+
+def verify(
+    store: Annotated[str, typer.Argument(help="Zarr store to check.")],
+    against: Annotated[
+        str | None, typer.Option(help="Source that the store must equal, bit for bit.")
+    ] = None,
+    workers: opt.Workers = 0,
+    threads: opt.Threads = 0,
+    scheduler: opt.Scheduler = "",
+    variable: opt.Variable = None,
+    group: opt.Group = "",
+    shape: opt.Shape = None,
+    dtype: opt.Dtype = None,
+    interleave: opt.Interleave = "bsq",
+    byte_order: opt.ByteOrder = None,
+    offset: opt.Offset = 0,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Check that every chunk is there, whole and decodable; compare with the source.
+
+    Example: gangsaw verify scene.zarr --against scene.hdr
+    """
+    from gangsaw import face
+
+    layout = opt.source_options(variable, group, shape, dtype, interleave, byte_order, offset)
+    with (
+        opt.session(workers, threads, scheduler) as client,
+        progress_bar("verify", quiet=quiet or as_json) as show,
+    ):
+        report = face.verify(store, against=against, layout=layout, client=client, on_progress=show)
+    if as_json:
+        write_json({**vars(report), "ok": report.ok})
+    else:
+        write_table(
+            report.store, _rows(report.chunks, report.stored_bytes, report.problems, against)
+        )
+    if not report.ok:
+        count = f" (the first of {len(report.problems)} problems)" if report.problems[1:] else ""
+        raise JobFailed(f"{report.problems[0]}{count}")
+
+
+def _rows(
+    chunks: int, stored_bytes: int, problems: tuple[str, ...], against: str | None
+) -> list[tuple[str, str]]:
+    verdict = f"{len(problems)} problems" if problems else "every chunk is right"
+    if against is not None and not problems:
+        verdict += f", every sample equals {against}"
+    listed = [("problem", line) for line in problems[:SHOWN]]
+    return [("chunks", f"{chunks}, {size(stored_bytes)}"), ("verdict", verdict), *listed]

@@ -1,0 +1,160 @@
+"""The public functions: a source or store by its name, a client by a few numbers, and the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.tasks import compress as jobs
+from gangsaw.tasks.compress import Summary
+from gangsaw.tasks.exports.choose import ExportOptions, export
+from gangsaw.tasks.layout import ChunkChoice
+from gangsaw.tasks.progress import OnProgress
+from gangsaw.tasks.recipe import Recipe
+from gangsaw.tasks.report import StoreInfo, describe
+from gangsaw.tasks.sources.base import Source
+from gangsaw.tasks.sources.opening import SourceOptions, open_source
+from gangsaw.tasks.verify import Report
+from gangsaw.tasks.verify import verify as check
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from distributed import Client
+
+
+def compress(
+    source: str | Path | Source,
+    target: str | Path,
+    *,
+    codec: str = "auto",
+    params: Mapping[str, Any] | None = None,
+    block: Sequence[int] | None = None,
+    bit_depth: int | str | None = None,
+    chunks: ChunkChoice = None,
+    layout: SourceOptions | None = None,
+    client: Client | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Summary:
+    """Compress a file or store into a Zarr v3 group.
+
+    Parameters
+    ----------
+    source : ENVI header, Zarr array or group, NetCDF, HDF5, GeoTIFF, raw samples, or any object
+        that follows `gangsaw.tasks.sources.base.Source`
+    target : path or address of the store
+    codec : "auto" by content, a Zarr name such as "gangsaw.ccsds123", "zstd" or "none"
+    params : parameters of the codec that differ from its defaults
+    block : extent (z, y, x) of a block in samples, 0 for a whole chunk
+    bit_depth : D of the samples, "auto" to scan for the fewest, None for the dtype's width
+    chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
+    layout : what the content of the source does not tell, such as the shape of a raw file
+    client : Dask client; None works in this process, with its threads
+    resume : finish what an earlier run with the same source and options began
+    overwrite : replace an existing store
+    on_progress : called after each batch of chunks
+
+    Raises
+    ------
+    BadParams
+        Source, codec and chunks do not go together, or the target may not be touched.
+    JobFailed
+        The job stopped; `resume` goes on from there.
+    """
+    opened = source if isinstance(source, Source) else open_source(str(source), layout)
+    recipe = Recipe(codec, dict(params or {}), None if block is None else tuple(block), bit_depth)
+    return jobs.compress(
+        opened,
+        target,
+        codec=recipe.codecs(opened, chunks, client),
+        chunks=chunks,
+        client=client,
+        resume=resume,
+        overwrite=overwrite,
+        on_progress=on_progress,
+    )
+
+
+def decompress(
+    store: str | Path,
+    target: str | Path,
+    *,
+    options: ExportOptions | None = None,
+    source: SourceOptions | None = None,
+    client: Client | None = None,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Write a store's samples, coordinates and attributes as ENVI, NetCDF, Zarr or raw.
+
+    The format is told by the suffix of `target` unless `options` says it. Raises BadParams for
+    what the format cannot hold or a file that stands in the way, JobFailed where work stopped.
+    """
+    opened = open_source(str(store), source)
+    export(
+        opened,
+        str(target),
+        options or ExportOptions(),
+        overwrite=overwrite,
+        client=client,
+        on_progress=on_progress,
+    )
+
+
+def verify(
+    store: str | Path,
+    *,
+    against: str | Path | None = None,
+    layout: SourceOptions | None = None,
+    client: Client | None = None,
+    on_progress: OnProgress | None = None,
+) -> Report:
+    """Check that every chunk of a store is there, whole and decodable; compare with `against`.
+
+    Raises BadParams where there is no such store, JobFailed where its job is not finished. What
+    is wrong with the store is in the report, not raised.
+    """
+    if "://" not in str(store) and not Path(store).exists():
+        raise BadParams(f"{store}: no such store")
+    other = None if against is None else open_source(str(against), layout)
+    return check(str(store), against=other, client=client, on_progress=on_progress)
+
+
+def info(store: str | Path) -> StoreInfo:
+    """Return figures of a store, read from its metadata and the index of each chunk."""
+    return describe(str(store))
+
+
+def open(store: str | Path, **options: Any) -> xr.Dataset:  # as xarray and zarr call it
+    """Return a store as an xarray data set of dask arrays, a dask chunk per Zarr chunk.
+
+    `options` go to `xarray.open_zarr`.
+    """
+    import xarray as xr
+
+    return xr.open_zarr(str(store), **{"chunks": {}, **options})
+
+
+@contextmanager
+def workers(
+    *, workers: int = 0, threads: int = 0, scheduler: str = "", dashboard: bool = False
+) -> Iterator[Client]:
+    """Yield a Dask client: of a scheduler's address, or of workers started on this machine.
+
+    Raises JobFailed where no scheduler answers.
+    """
+    from gangsaw.cluster.config import ClusterConfig
+    from gangsaw.cluster.local import start
+
+    config = ClusterConfig(
+        workers=workers, threads=threads, scheduler=scheduler, dashboard=dashboard
+    )
+    try:
+        with start(config) as client:
+            yield client
+    except ConnectionError as error:
+        raise JobFailed(str(error)) from error

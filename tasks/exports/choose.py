@@ -1,0 +1,120 @@
+"""From a store to another format: which one is told by the target's suffix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.compress import decompress
+from gangsaw.tasks.exports.envi import EnviLayout, export_envi
+from gangsaw.tasks.exports.flat import export_raw
+from gangsaw.tasks.exports.netcdf import export_netcdf
+from gangsaw.tasks.progress import OnProgress
+from gangsaw.tasks.sources.axes import image_dims
+from gangsaw.tasks.sources.base import Source, SourceArray
+from gangsaw.tasks.sources.flat import INTERLEAVES
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+FORMATS = {
+    ".hdr": "envi",
+    ".img": "envi",
+    ".dat": "envi",
+    ".bsq": "envi",
+    ".bil": "envi",
+    ".bip": "envi",
+    ".nc": "netcdf",
+    ".nc4": "netcdf",
+    ".h5": "netcdf",
+    ".hdf5": "netcdf",
+    ".zarr": "zarr",
+    ".raw": "raw",
+    ".bin": "raw",
+}
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """How to write; None is as the suffix says or the source was.
+
+    Attributes
+    ----------
+    format : "envi", "netcdf", "zarr" or "raw"
+    interleave : "bsq", "bil" or "bip", for ENVI and raw
+    byte_order : "little" or "big", for ENVI and raw
+    """
+
+    format: str | None = None
+    interleave: str | None = None
+    byte_order: str | None = None
+
+
+def export(
+    source: Source,
+    target: str,
+    options: ExportOptions,
+    *,
+    overwrite: bool = False,
+    client: Client | None = None,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Write all of a source; raise BadParams for what the format cannot hold."""
+    kind, path = _format(target, options), Path(target)
+    if kind == "zarr":
+        decompress(source, target, overwrite=overwrite, client=client, on_progress=on_progress)
+    elif kind == "netcdf":
+        export_netcdf(source, path, overwrite=overwrite, client=client, on_progress=on_progress)
+    elif kind == "envi":
+        suffix = path.suffix.lower().lstrip(".")
+        layout = EnviLayout(
+            options.interleave or (suffix if suffix in INTERLEAVES else None), options.byte_order
+        )
+        export_envi(
+            _only(source),
+            source.coords,
+            path,
+            layout,
+            overwrite=overwrite,
+            client=client,
+            on_progress=on_progress,
+        )
+    else:
+        array = _only(source)
+        export_raw(
+            array,
+            path,
+            dims=_raw_dims(array, options.interleave),
+            byte_order=options.byte_order or "little",
+            overwrite=overwrite,
+            client=client,
+            on_progress=on_progress,
+        )
+
+
+def _format(target: str, options: ExportOptions) -> str:
+    kind = options.format or FORMATS.get(Path(target).suffix.lower())
+    if kind in set(FORMATS.values()):
+        return str(kind)
+    if kind is not None:
+        raise BadParams(f"format must be envi, netcdf, zarr or raw, got {kind!r}")
+    raise BadParams(f"the suffix of {target} tells no format: say --format envi|netcdf|zarr|raw")
+
+
+def _only(source: Source) -> SourceArray:
+    if len(source.arrays) == 1:
+        return source.arrays[0]
+    names = ", ".join(array.name for array in source.arrays)
+    raise BadParams(f"{source.name} holds several arrays, say which by --variable: {names}")
+
+
+def _raw_dims(array: SourceArray, interleave: str | None) -> tuple[str, ...] | None:
+    if interleave is None:
+        return None
+    if interleave not in INTERLEAVES:
+        raise BadParams(f"interleave must be bsq, bil or bip, got {interleave!r}")
+    band, y, x = image_dims(array)
+    names = {"band": band, "y": y, "x": x}
+    return tuple(name for key in INTERLEAVES[interleave] if (name := names[key]) is not None)
