@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         JobFailed,
         NewerFormat,
     )
-    from gangsaw.face import compress, decompress, info, open, verify
+    from gangsaw.face import compress, decompress, info, open, plot, verify
 
     __version__ = version("gangsaw")
 
@@ -27,6 +27,7 @@ _HOMES = {
     "decompress": "gangsaw.face",
     "info": "gangsaw.face",
     "open": "gangsaw.face",
+    "plot": "gangsaw.face",
     "verify": "gangsaw.face",
     "BadParams": "gangsaw.codecs.core.errors",
     "CorruptChunk": "gangsaw.codecs.core.errors",
@@ -34,6 +35,8 @@ _HOMES = {
     "JobFailed": "gangsaw.codecs.core.errors",
     "NewerFormat": "gangsaw.codecs.core.errors",
 }
+
+_PARTS = {"cluster", "codecs", "tasks"}
 
 __all__ = [
     "BadParams",
@@ -46,6 +49,7 @@ __all__ = [
     "decompress",
     "info",
     "open",
+    "plot",
     "verify",
 ]
 
@@ -55,10 +59,12 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("gangsaw")
+    if name in _PARTS:
+        return import_module(f"gangsaw.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PARTS})

@@ -23,6 +23,7 @@ from gangsaw.tasks.verify import verify as check
 if TYPE_CHECKING:
     import xarray as xr
     from distributed import Client
+    from matplotlib.figure import Figure
 
 
 def compress(
@@ -137,6 +138,16 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:  # as xarray and zarr
     import xarray as xr
 
     return xr.open_zarr(str(store), **{"chunks": {}, **options})
+
+
+def plot(store: str | Path) -> Figure:
+    """Return a figure: false colours beside bits per sample of each block, and of each band.
+
+    Raises BadParams for a store without blocks, CorruptChunk for damaged chunks.
+    """
+    from gangsaw.plots import figure_of
+
+    return figure_of(info(store))
 
 
 @contextmanager

@@ -31,12 +31,17 @@ def plot_store(info: StoreInfo, path: Path) -> None:
 
     Raises BadParams for a store without such an array, CorruptChunk for damaged chunks.
     """
+    figure = figure_of(info)
+    with whole_files([path], overwrite=True) as (part,):
+        figure.savefig(part, format="png", dpi=150)
+
+
+def figure_of(info: StoreInfo) -> Figure:
+    """Return the figure of the first array that has a map of its blocks; see `plot_store`."""
     mapped = [array for array in info.arrays if array.block_bits is not None]
     if not mapped:
         raise BadParams(f"{info.store}: no array with blocks, there is nothing to plot")
-    figure = draw(mapped[0], open_zarr(info.store))
-    with whole_files([path], overwrite=True) as (part,):
-        figure.savefig(part, format="png", dpi=150)
+    return draw(mapped[0], open_zarr(info.store))
 
 
 def draw(info: ArrayInfo, source: ZarrSource) -> Figure:

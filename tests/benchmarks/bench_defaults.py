@@ -16,7 +16,10 @@ STEPS: list[list[dict[str, Any]]] = [
     [{"mode": m, "local_sum": s} for m, s in product(("reduced", "full"), LOCAL_SUMS)],
     [{"prediction_bands": p} for p in (1, 2, 3, 4, 5, 8, 15)],
     [{"weight_resolution": omega} for omega in (8, 10, 12, 13, 14)],
-    [{"weight_min": low, "weight_max": high} for low, high in product((-2, -1, 0, 1), (3, 4, 5, 6))],
+    [
+        {"weight_min": low, "weight_max": high}
+        for low, high in product((-2, -1, 0, 1), (3, 4, 5, 6))
+    ],
     [{"weight_interval": t} for t in (16, 32, 64, 128, 256)],
     [{"rescale": g} for g in (4, 5, 6, 7, 8)],
     [{"accumulator_init": k} for k in (2, 3, 5, 7)],

@@ -1,19 +1,15 @@
 """What a job costs beside its chunks: scheduling, journal, manifest; the chunks are no-ops.
 
-    python tests/benchmarks/bench_scheduling.py [--chunks 1000 10000 100000] [--json FILE]
-
 Batches are as large as the job engine makes them for small chunks. The time per batch does not grow
 with the number of chunks, so the largest run is extrapolated to a million.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +21,7 @@ from gangsaw.tasks.journal import Job, Journal, batch_chunks
 from gangsaw.tasks.manifest import fold, read_manifest, write_manifest
 from gangsaw.tasks.place import open_place
 from gangsaw.tasks.records import ROW, Records
+from table import Row
 
 MILLION = 10**6
 CHUNK_BYTES = 1 << 20  # of a chunk of moderate size; batches then hold 64
@@ -46,7 +43,7 @@ class NoOp:
 
 
 @dataclass(frozen=True)
-class Row:
+class Spans:
     """Seconds of one run.
 
     Attributes
@@ -68,8 +65,15 @@ class Row:
         """All of it."""
         return self.schedule + self.resume + self.manifest
 
+    def row(self) -> Row:
+        """Return the total as a row, its parts as the remark."""
+        parts = f"schedule {self.schedule:.2f}, resume {self.resume:.2f}"
+        each = f"{1e3 * self.schedule / self.batches:.2f} ms a batch of {self.batches:,}"
+        note = f"{parts}, manifest {self.manifest:.2f}; {each}"
+        return Row(f"{self.chunks:,} no-op chunks", self.total, "s", note=note)
 
-def measure(client: Client, folder: Path, n_chunks: int) -> Row:
+
+def measure(client: Client, folder: Path, n_chunks: int) -> Spans:
     """Run a job of no-ops."""
     place = open_place(folder / f"{n_chunks}.zarr", writable=True) / "data"
     job = Job("none", "none", n_chunks, batch_chunks(n_chunks, CHUNK_BYTES))
@@ -86,48 +90,27 @@ def measure(client: Client, folder: Path, n_chunks: int) -> Row:
     assert manifest is not None
     assert len(manifest.rows) == n_chunks
     clock.append(time.perf_counter())
-    return Row(n_chunks, len(job.batches), *np.diff(clock).tolist())
+    return Spans(n_chunks, len(job.batches), *np.diff(clock).tolist())
 
 
-def table(rows: list[Row]) -> str:
-    """Return Markdown, with a last line that extrapolates by the growth of the last two runs."""
-    lines = [
-        "| chunks | batches | schedule s | resume s | manifest s | ms per batch |",
-        "|---" * 6 + "|",
-    ]
-    for row in rows:
-        lines.append(
-            f"| {row.chunks:,} | {row.batches:,} | {row.schedule:.2f} | {row.resume:.2f} "
-            f"| {row.manifest:.2f} | {1e3 * row.schedule / row.batches:.2f} |"
-        )
-    return "\n".join([*lines, "", f"A million chunks: {million(rows):.0f} s"])
-
-
-def million(rows: list[Row]) -> float:
+def million(runs: list[Spans]) -> float:
     """Seconds of a job of a million chunks: linear through the last two runs, never below."""
-    last = rows[-1]
+    last = runs[-1]
     slope = last.total / last.batches
-    if len(rows) > 1:
-        before = rows[-2]
+    if len(runs) > 1:
+        before = runs[-2]
         slope = max(slope, (last.total - before.total) / (last.batches - before.batches))
     return slope * -(-MILLION // batch_chunks(MILLION, CHUNK_BYTES))
 
 
-def main() -> None:
-    """Measure, print the table, write JSON."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--chunks", type=int, nargs="+", default=[10**3, 10**4, 10**5])
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+def rows(counts: tuple[int, ...] = (10**3, 10**4, 10**5)) -> Iterator[Row]:
+    """Yield the seconds of jobs of no-ops, then what their growth gives for a million chunks."""
     config = ClusterConfig(workers=2, threads=1, dashboard=False)
+    runs: list[Spans] = []
     with tempfile.TemporaryDirectory() as folder, start(config) as client:
         measure(client, Path(folder), 256)  # imports on the workers
-        rows = [measure(client, Path(folder), n) for n in arguments.chunks]
-    sys.stdout.write(table(rows) + "\n")
-    if arguments.json:
-        found = {"rows": [asdict(row) for row in rows], "million_seconds": million(rows)}
-        arguments.json.write_text(json.dumps(found, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+        for count in counts:
+            runs.append(measure(client, Path(folder), count))
+            yield runs[-1].row()
+    note = "by the growth of the last two"
+    yield Row("a million chunks, extrapolated", million(runs), "s", "<= 600", note)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import date
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-TOOLS = ("gangsaw", "numpy", "numba", "zarr", "numcodecs", "dask", "xarray")
+from gangsaw.tasks.bench import machine
 
 
 @dataclass(frozen=True)
@@ -67,36 +64,14 @@ def _median(work: Callable[[], object], clock: Callable[[], float], rounds: int)
     return statistics.median(spans)
 
 
-def machine() -> dict[str, str]:
-    """Say where and with what the figures were obtained."""
-    cpu = platform.processor() or platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        cpu = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), cpu)
-    return {
-        "cpu": cpu,
-        "cores": str(os.cpu_count()),
-        "python": platform.python_version(),
-        **{tool: version(tool) for tool in TOOLS},
-        "date": datetime.now(UTC).date().isoformat(),
-        "commit": _commit(),
-    }
-
-
-def _commit() -> str:
-    found = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return found.stdout.strip() or "unknown"
-
-
 def markdown(title: str, rows: Iterable[Row]) -> str:
     """Return a table with a verdict for each row that has a target."""
-    lines = [f"## {title}", "", "| what | measured | asked | met | remark |", "|---|---:|---|---|---|"]
+    lines = [
+        f"## {title}",
+        "",
+        "| what | measured | asked | met | remark |",
+        "|---|---:|---|---|---|",
+    ]
     lines += [
         f"| {r.what} | {r.value:.4g} {r.unit} | {r.target} | {r.verdict} | {r.note} |" for r in rows
     ]
@@ -106,7 +81,14 @@ def markdown(title: str, rows: Iterable[Row]) -> str:
 def document(sections: dict[str, list[Row]]) -> dict[str, Any]:
     """Return machine and all sections as plain JSON values."""
     tables = {title: [asdict(row) for row in rows] for title, rows in sections.items()}
-    return {"machine": machine(), "sections": tables}
+    return {"machine": environment(), "sections": tables}
+
+
+def environment() -> dict[str, str]:
+    """Say where, with what and when the figures were obtained."""
+    packages = {name: version(name) for name in ("zarr", "dask", "xarray")}
+    cores = str(os.cpu_count())
+    return {**machine(), **packages, "cores": cores, "date": date.today().isoformat()}
 
 
 def say(message: str) -> None:
