@@ -71,11 +71,11 @@ def count_at(c: Any, t: int) -> int:
 def codewords(c: Any, delta: Any, sums: Any, count: int) -> Any:
     """Return (value, length) of the codewords of a vector of mapped residuals, t >= 1."""
     counts = (sums & 0) + count
-    threshold = sums + ((49 * count) >> 7)
-    # Bit lengths give k or k + 1; a negative k stands for 2 Gamma > threshold, where k is 0.
-    k = maximum(lane_leading_zeros(counts) - lane_leading_zeros(threshold), 0)
-    k = select((counts << k) > threshold, k - 1, k)
-    k = maximum(minimum(k, c.depth - 2), 0)
+    # Below 2 Gamma k is 0 whatever the threshold, so that it may be Gamma at least; then bit
+    # lengths give k or k + 1, and never less than 0.
+    threshold = maximum(sums + ((49 * count) >> 7), counts)
+    k = lane_leading_zeros(counts) - lane_leading_zeros(threshold)
+    k = minimum(select((counts << k) > threshold, k - 1, k), c.depth - 2)
     quotient = delta >> k
     stop_bit = ((sums & 0) + 1) << k
     short = quotient < c.unary_limit
@@ -93,10 +93,10 @@ def updated(c: Any, sums: Any, delta: Any, count: int) -> Any:
 @jit_part
 def _write(words: Any, used: Any, scratch: Any, positions: Any, lane: int, lanes: Any) -> Any:
     """Write the `used` low bits of each lane's word; return how many stay, less than 8."""
-    gap = 64 - used
+    gap = 64 - widen(used)
     aligned = (words << (gap >> 1)) << (gap - (gap >> 1))  # in two steps: a gap may be 64
     store_lanes_be64(scratch, positions, lane, aligned)
-    store(positions, lane, load(positions, lane, lanes) + (used >> 3))
+    store(positions, lane, load(positions, lane, lanes) + widen(used >> 3))
     return used & 7
 
 
@@ -130,17 +130,16 @@ def encode_row(
     for i in range(x, columns):
         delta = load(deltas, i * value_of(lanes), lanes)
         value, length = codewords(c, delta, s, count)
-        wide_length = widen(length)
-        if any_lane(n + wide_length > 64):
+        if any_lane(n + length > 64):
             n = _write(word, n, scratch, positions, lane, lanes)
-            if any_lane(wide_length > 57):
+            if any_lane(length > 57):
                 # up to U_max + D = 64 bits; what is above the low D of them is zeros
-                head = select(wide_length > 57, wide_length - c.depth, 0)
-                word = word << head
+                head = select(length > 57, length - c.depth, 0)
+                word = word << widen(head)
                 n = _write(word, n + head, scratch, positions, lane, lanes)
-                wide_length = wide_length - head
-        word = (word << wide_length) | widen(value)
-        n = n + wide_length
+                length = length - head
+        word = (word << widen(length)) | widen(value)
+        n = n + length
         s = updated(c, s, delta, count)
         count = count_at(c, t + i + 1)
     store(sums, lane, s)
@@ -337,7 +336,7 @@ class _Lanes:
         self.scratch = np.empty(n_lanes * stride, np.uint8)
         self.sums = sums
         self.words = np.zeros(n_lanes, np.int64)
-        self.used = np.zeros(n_lanes, np.int64)
+        self.used = np.zeros(n_lanes, sums.dtype)
         self.positions = np.arange(n_lanes, dtype=np.int64) * stride
 
     def reserve(self, more: int) -> None:
