@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from ccsds123_setups import body_params, setup_of
 from ccsds123_vectors import Vector, vector_parameters
-from gangsaw.codecs.ccsds123 import Image, Params, cpu, predict
+from gangsaw.codecs.ccsds123 import Image, Params, cpu, rows
 from gangsaw.codecs.ccsds123.header import read_header
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.stream import encode_stream
@@ -105,7 +105,7 @@ def test_equals_reference(case: tuple[Cube, Params], small_batch: bool) -> None:
     x, params = case
     with pytest.MonkeyPatch.context() as patch:
         if small_batch:
-            patch.setattr(predict, "BATCH_BYTES", SMALL_BATCH)
+            patch.setattr(rows, "BATCH_BYTES", SMALL_BATCH)
         assert encode_stream(x, params) == reference_stream(x, params)
 
 
@@ -182,7 +182,7 @@ def test_blocks_come_back() -> None:
 
 def test_lanes_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two-bit noise takes more than two bits a sample: more than scratch memory first has."""
-    monkeypatch.setattr(predict, "BATCH_BYTES", SMALL_BATCH)
+    monkeypatch.setattr(rows, "BATCH_BYTES", SMALL_BATCH)
     noise = np.random.default_rng(3).integers(0, 2, (2, 300, 40)) * 3
     params = Params(bit_depth=2, prediction_bands=0, unary_limit=8)
     data = encode_stream(noise.astype(np.uint8), params)

@@ -57,7 +57,7 @@ def _joined(streams: Sequence[Stream]) -> Blocks:
 
 
 def _lane_table(lanes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """(n_blocks, n_lanes) int64: blocks at the end of the z axis have fewer bands, 0 is the rest."""
+    """(n_blocks, n_lanes) int64, 0 for bands that blocks at the end of the z axis lack."""
     table = np.zeros((len(lanes), max(bits.size for bits in lanes)), np.int64)
     for row, bits in zip(table, lanes, strict=True):
         row[: bits.size] = bits

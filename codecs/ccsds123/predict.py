@@ -10,17 +10,15 @@ Section numbers are those of CCSDS 123.0-B-2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, neighbor_offsets, plan_prediction
+from gangsaw.codecs.ccsds123.rows import HALO, Rows
 from gangsaw.codecs.core.jit import jit, jit_part
 from gangsaw.codecs.core.simd import (
-    copy_items,
     emit_call,
     inner_product,
     load,
@@ -38,48 +36,6 @@ from gangsaw.codecs.core.simd import (
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-
-HALO = 16  # lanes before the first band: P <= 15, and one more for narrow sums
-
-
-class Predictor(NamedTuple):
-    """Parameters of the prediction as plain integers, for kernels.
-
-    Attributes
-    ----------
-    depth, resolution : D, Omega in bits
-    spare_bits : bits of a lane above the register size R
-    lowest, highest, middle : s_min, s_max, s_mid
-    interval : log2(t_inc)
-    exponent_min, exponent_max : v_min, v_max
-    bands : P
-    """
-
-    depth: int
-    resolution: int
-    spare_bits: int
-    lowest: int
-    highest: int
-    middle: int
-    interval: int
-    exponent_min: int
-    exponent_max: int
-    bands: int
-
-
-class Layout(NamedTuple):
-    """Where samples lie in a flat array of rows.
-
-    Attributes
-    ----------
-    width : lanes of one pixel, halo included
-    pitch : elements from row to row; a row has one pixel in front of its first (W and NW of x = 0)
-    columns : NX
-    """
-
-    width: int
-    pitch: int
-    columns: int
 
 
 @jit_part
@@ -291,208 +247,6 @@ def begin_row(g: Any, y: int, row: int) -> int:
     return first
 
 
-@jit
-def _load_rows(
-    x: Any,
-    y: int,
-    rows: int,
-    first_band: int,
-    samples: Any,
-    layout: Any,
-    lane: int,
-    extremes: Any,
-    tile: Any,
-    tile_rows: Any,
-) -> Any:
-    """Copy rows of x (z, y, x) from band `first_band` on to lane `lane` of rows 1, 2, ..
-
-    Tiles at the end of an axis overlap those before them. Return the smallest and the largest
-    sample so far; extremes (2, lanes of a tile) holds them by lane.
-    """
-    lanes = value_of(tile)
-    columns = value_of(tile_rows)  # a transposed tile is square, one along z has one column
-    stop = min(x.shape[0], first_band + layout.width - lane)
-    flat = extremes.ravel()
-    ends = (load(flat, 0, tile), load(flat, lanes, tile))
-    for band in range(first_band, stop, lanes):
-        z = min(band, stop - lanes)
-        for r in range(rows):
-            origin = (r + 1) * layout.pitch + layout.width + lane
-            for column in range(0, layout.columns, columns):
-                i = min(column, layout.columns - columns)
-                place = origin + z - first_band + i * layout.width
-                ends = copy_items(
-                    x, z, y + r, i, samples, place, layout.width, ends, tile, tile_rows
-                )
-    store(flat, 0, ends[0])
-    store(flat, lanes, ends[1])
-    return extremes[0].min(), extremes[1].max()
-
-
-BATCH_BYTES = 1 << 20  # samples of a batch of rows: they stay in a usual second-level cache
-
-
-class Rows:
-    """Samples of a group of bands with the bands side by side, some rows at a time.
-
-    Attributes
-    ----------
-    layout : where samples lie in the buffer
-    buffer : flat, of the lane type; row 0 is the one before the batch
-    """
-
-    def __init__(self, x: Any, image: Image, plan: Plan, first_band: int, lanes: int) -> None:
-        self.x, self.image = x, image
-        self.bands_before = min(first_band, plan.bands + 1)
-        self.first_band = first_band
-        width = HALO + lanes
-        self.layout = Layout(width, (image.n_columns + 1) * width, image.n_columns)
-        row_bytes = self.layout.pitch * plan.dtype.itemsize
-        self.batch = min(max(1, BATCH_BYTES // row_bytes), image.n_rows)
-        self.tile = _tile(x, min(self.bands_before + lanes, x.shape[0] - first_band))
-        self.extremes = np.full((2, len(self.tile[0])), x[0, 0, 0])
-        self.buffer = np.full((self.batch + 1) * self.layout.pitch, image.middle, plan.dtype)
-
-    def batches(self) -> Iterator[tuple[int, int]]:
-        """Yield (first row, number of rows) of each batch once it is in the buffer."""
-        pitch = self.layout.pitch
-        for y in range(0, self.image.n_rows, self.batch):
-            rows = min(self.batch, self.image.n_rows - y)
-            before = self.bands_before
-            extremes = _load_rows(
-                self.x,
-                y,
-                rows,
-                self.first_band - before,
-                self.buffer,
-                self.layout,
-                HALO - before,
-                self.extremes,
-                *self.tile,
-            )
-            _check_range(self.image, *extremes)
-            yield y, rows
-            self.buffer[:pitch] = self.buffer[rows * pitch : (rows + 1) * pitch]
-
-
-def _tile(x: npt.NDArray[Any], bands: int) -> tuple[tuple[None, ...], tuple[None, ...]]:
-    """Return (lanes, rows) of the tiles to copy: square where x is the fastest axis of memory."""
-    along_z, along_x = (x.strides[axis] == x.itemsize for axis in (0, 2))
-    if along_x:
-        side = next(n for n in (16, 4, 1) if n <= min(bands, x.shape[2]) or n == 1)
-        return static(side), static(side)
-    lanes = next(n for n in (16, 4, 1) if n <= bands or n == 1) if along_z else 1
-    return static(lanes), static(1)
-
-
-def _check_range(image: Image, lowest: int, highest: int) -> None:
-    for value in (int(lowest), int(highest)):
-        if not image.lowest <= value <= image.highest:
-            kind = "signed" if image.signed else "unsigned"
-            raise BadParams(
-                f"sample {value} does not fit bit_depth {image.bit_depth} ({kind}: "
-                f"{image.lowest}..{image.highest}); give a bit_depth that holds the data"
-            )
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How a block is predicted: what kernels are specialised on, and their parameters.
-
-    Attributes
-    ----------
-    bands : P, not more than the image has
-    full : full prediction mode
-    local_sum : code of the local sum type
-    dtype : of a lane
-    lanes : bands in a vector
-    group : bands that are worked on row by row, a multiple of `lanes`
-    predictor : parameters of the kernels
-    """
-
-    bands: int
-    full: bool
-    local_sum: int
-    dtype: npt.DTypeLike
-    lanes: int
-    group: int
-    predictor: Predictor
-
-    @property
-    def components(self) -> int:
-        """C_z of the last band."""
-        return self.bands + 3 * self.full
-
-
-def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.int32) -> Plan:
-    """Choose kernels for an image and params resolved for it."""
-    bands = min(params.prediction_bands, image.n_bands - 1)
-    full = params.mode == "full"
-    local_sum = LOCAL_SUMS.index(params.local_sum)
-    components = bands + 3 * full
-    dtype = max(_lane_type(image, params, components), np.dtype(at_least))
-    lanes = 8 if image.n_bands <= 8 else 16 if image.n_bands <= 16 or components > 8 else 32
-    row_bytes = (image.n_columns + 1) * dtype.itemsize
-    most = max(1, BATCH_BYTES // 4 // (row_bytes * lanes))
-    group = min(-(-image.n_bands // lanes), most)
-    predictor = Predictor(
-        image.bit_depth,
-        params.weight_resolution,
-        max(0, 8 * dtype.itemsize - params.register_size),
-        image.lowest,
-        image.highest,
-        image.middle,
-        params.weight_interval.bit_length() - 1,
-        params.weight_min,
-        params.weight_max,
-        bands,
-    )
-    return Plan(bands, full, local_sum, dtype, lanes, group * lanes, predictor)
-
-
-def _lane_type(image: Image, params: Params, components: int) -> np.dtype[Any]:
-    """Return int32 where wrapping to 32 bits is what R asks for, or where nothing can overflow."""
-    depth, omega = image.bit_depth, params.weight_resolution
-    # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| <= 2^(D+1)
-    inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 1))
-    exact = params.register_size == 32 or inner < 1 << 31
-    # 4.8: |u| + 2^rho; beside it 2 s_max + 1 and 2^(Omega+2-v_min) are small
-    update = (1 << (depth + 2)) + (1 << max(params.weight_max + depth - omega, 0))
-    return np.dtype(np.int32 if exact and update < 1 << 31 else np.int64)
-
-
-def neighbor_offsets(local_sum: int, layout: Layout) -> npt.NDArray[np.int64]:
-    """(2, 3, 4): for row 0 and the others, for columns 0, inner, last: what sigma adds up (4.4)."""
-    n, w = -layout.pitch, -layout.width
-    nw, ne = n + w, n - w
-    before = w - 1 if local_sum & 1 else w
-    if local_sum & 2:
-        others = [[n] * 4] * 3
-    elif local_sum == 0:
-        others = [[n, n, ne, ne], [w, nw, n, ne], [w, nw, n, n]]
-    else:
-        others = [[n, n, ne, ne], [nw, n, n, ne], [nw, nw, n, n]]
-    return np.array([[[0] * 4, [before] * 4, [before] * 4], others], np.int64)
-
-
-def initial_weights(image: Image, params: Params, plan: Plan) -> npt.NDArray[np.int64]:
-    """(bands up to a multiple of lanes, C): weights at t = 1 (4.6); 0 where a band has no such."""
-    n_lanes = -(-image.n_bands // plan.lanes) * plan.lanes
-    weights = np.zeros((n_lanes, plan.components), np.int64)
-    directional = 3 * plan.full
-    if params.init_weights is None:
-        value = 7 << params.weight_resolution
-        for i in range(plan.bands):
-            value >>= 3
-            weights[i + 1 :, directional + i] = value
-        return weights
-    shift = params.weight_resolution + 3 - params.init_weight_bits
-    for z, band in enumerate(params.init_weights):
-        # ceil(2^(Omega+2-Q) - 1); the exponent is -1 for Q = Omega + 3, which makes it 0
-        weights[z, : len(band)] = [(v << shift) + (1 << shift >> 1) - (shift > 0) for v in band]
-    return weights
-
-
 def residuals(x: npt.NDArray[Any], image: Image, params: Params) -> npt.NDArray[np.uint32]:
     """Mapped residuals delta[t, z] of a block, t = y * NX + x.
 
@@ -531,7 +285,7 @@ class BandGroup:
     ) -> None:
         self.plan, self.first = plan, first
         self.lanes = min(plan.group, weights.shape[0] - first)
-        self.rows = Rows(x, image, plan, first, self.lanes)
+        self.rows = Rows(x, image, plan.bands, plan.dtype, first, self.lanes)
         layout = self.rows.layout
         own = weights[first : first + self.lanes]
         own = own.reshape(self.lanes // plan.lanes, plan.lanes, plan.components)

@@ -14,7 +14,7 @@ from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.core.bits import ahead, fit, pointer, pointer_at
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.jit import jit, jit_inline, jit_restrict
-from gangsaw.codecs.core.simd import transpose_tile
+from gangsaw.codecs.core.tiles import transpose_tile
 
 LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
 MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back

@@ -12,16 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.predict import (
-    HALO,
-    BandGroup,
-    begin_row,
-    difference_row,
-    initial_weights,
-    plan_prediction,
-    predict_row,
-    residuals,
-)
+from gangsaw.codecs.ccsds123.plan import initial_weights, plan_prediction
+from gangsaw.codecs.ccsds123.predict import BandGroup, begin_row, difference_row, predict_row
+from gangsaw.codecs.ccsds123.rows import HALO
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.core.bits import load_be64, store_be64
 from gangsaw.codecs.core.jit import jit, jit_part
@@ -32,7 +25,6 @@ from gangsaw.codecs.core.simd import (
     maximum,
     minimum,
     select,
-    static,
     store,
     store_lanes_be64,
     value_of,
@@ -71,11 +63,11 @@ def count_at(c: Any, t: int) -> int:
 def codewords(c: Any, delta: Any, sums: Any, count: int) -> Any:
     """Return (value, length) of the codewords of a vector of mapped residuals, t >= 1."""
     counts = (sums & 0) + count
-    threshold = sums + ((49 * count) >> 7)
-    # Bit lengths give k or k + 1; a negative k stands for 2 Gamma > threshold, where k is 0.
-    k = maximum(lane_leading_zeros(counts) - lane_leading_zeros(threshold), 0)
-    k = select((counts << k) > threshold, k - 1, k)
-    k = maximum(minimum(k, c.depth - 2), 0)
+    # Below 2 Gamma k is 0 whatever the threshold, so that it may be Gamma at least; then bit
+    # lengths give k or k + 1, and never less than 0.
+    threshold = maximum(sums + ((49 * count) >> 7), counts)
+    k = lane_leading_zeros(counts) - lane_leading_zeros(threshold)
+    k = minimum(select((counts << k) > threshold, k - 1, k), c.depth - 2)
     quotient = delta >> k
     stop_bit = ((sums & 0) + 1) << k
     short = quotient < c.unary_limit
@@ -93,10 +85,10 @@ def updated(c: Any, sums: Any, delta: Any, count: int) -> Any:
 @jit_part
 def _write(words: Any, used: Any, scratch: Any, positions: Any, lane: int, lanes: Any) -> Any:
     """Write the `used` low bits of each lane's word; return how many stay, less than 8."""
-    gap = 64 - used
+    gap = 64 - widen(used)
     aligned = (words << (gap >> 1)) << (gap - (gap >> 1))  # in two steps: a gap may be 64
     store_lanes_be64(scratch, positions, lane, aligned)
-    store(positions, lane, load(positions, lane, lanes) + (used >> 3))
+    store(positions, lane, load(positions, lane, lanes) + widen(used >> 3))
     return used & 7
 
 
@@ -130,17 +122,16 @@ def encode_row(
     for i in range(x, columns):
         delta = load(deltas, i * value_of(lanes), lanes)
         value, length = codewords(c, delta, s, count)
-        wide_length = widen(length)
-        if any_lane(n + wide_length > 64):
+        if any_lane(n + length > 64):
             n = _write(word, n, scratch, positions, lane, lanes)
-            if any_lane(wide_length > 57):
+            if any_lane(length > 57):
                 # up to U_max + D = 64 bits; what is above the low D of them is zeros
-                head = select(wide_length > 57, wide_length - c.depth, 0)
-                word = word << head
+                head = select(length > 57, length - c.depth, 0)
+                word = word << widen(head)
                 n = _write(word, n + head, scratch, positions, lane, lanes)
-                wide_length = wide_length - head
-        word = (word << wide_length) | widen(value)
-        n = n + wide_length
+                length = length - head
+        word = (word << widen(length)) | widen(value)
+        n = n + length
         s = updated(c, s, delta, count)
         count = count_at(c, t + i + 1)
     store(sums, lane, s)
@@ -206,84 +197,6 @@ def append_lanes(scratch: Any, stride: int, lane_bits: Any, out: Any, bit: int) 
     return bit
 
 
-@jit_part
-def encode_row_codewords(
-    c: Any, deltas: Any, row: int, t: int, sums: Any, values: Any, lengths: Any, lanes: Any
-) -> None:
-    """Codewords of one row of all bands, still apart: values and lengths (NX, lanes)."""
-    columns, padded = values.shape
-    flat_values, flat_lengths = values.ravel(), lengths.ravel()
-    for x in range(columns):
-        here = x * padded
-        for z in range(deltas.shape[1]):
-            flat_values[here + z] = deltas[row * columns + x, z]
-        if t + x == 0:
-            lengths[0, :] = c.depth
-            continue
-        count = count_at(c, t + x)
-        for z in range(0, padded, value_of(lanes)):
-            delta = load(flat_values, here + z, lanes)
-            s = load(sums, z, lanes)
-            value, length = codewords(c, delta, s, count)
-            store(flat_values, here + z, value)
-            store(flat_lengths, here + z, length)
-            store(sums, z, updated(c, s, delta, count))
-
-
-@jit_part
-def _to_top(word: Any, used: int) -> Any:
-    gap = 64 - used
-    return (word << np.uint64(gap >> 1)) << np.uint64(gap - (gap >> 1))  # a gap may be 64
-
-
-@jit_part
-def append_row(
-    values: Any, lengths: Any, depth: int, bands: int, interleave: int, out: Any, bit: int
-) -> int:
-    """Append a row's codewords in band-interleaved order to `out`; return the end in bits."""
-    place, used = bit >> 3, bit & 7
-    word = np.uint64(out[place] >> (8 - used)) if used else np.uint64(0)
-    for first in range(0, bands, interleave):
-        for x in range(values.shape[0]):
-            for z in range(first, min(first + interleave, bands)):
-                length = lengths[x, z]
-                if used + length > 64:
-                    store_be64(out, place, _to_top(word, used))
-                    place, used = place + (used >> 3), used & 7
-                    if length > 57:
-                        used += length - depth
-                        word <<= np.uint64(length - depth)
-                        length = depth
-                        store_be64(out, place, _to_top(word, used))
-                        place, used = place + (used >> 3), used & 7
-                word = (word << np.uint64(length)) | np.uint64(values[x, z])
-                used += length
-    store_be64(out, place, _to_top(word, used))
-    return place * 8 + used
-
-
-@jit
-def interleave_rows(
-    c: Any,
-    deltas: Any,
-    y: int,
-    rows: int,
-    sums: Any,
-    values: Any,
-    lengths: Any,
-    interleave: int,
-    out: Any,
-    bit: int,
-    lanes: Any,
-) -> int:
-    """Code rows y to y + rows of deltas (NY * NX, NZ); return the end in bits."""
-    columns = values.shape[0]
-    for row in range(y, y + rows):
-        encode_row_codewords(c, deltas, row, row * columns, sums, values, lengths, lanes)
-        bit = append_row(values, lengths, c.depth, deltas.shape[1], interleave, out, bit)
-    return bit
-
-
 class BitString:
     """Bytes that grow: the body of a stream behind its header."""
 
@@ -313,7 +226,8 @@ class BitString:
         return self.data[:end]
 
 
-def _coder(image: Image, params: Params) -> Coder:
+def make_coder(image: Image, params: Params) -> Coder:
+    """Gather the parameters of the coder."""
     return Coder(
         image.bit_depth,
         params.unary_limit,
@@ -322,7 +236,7 @@ def _coder(image: Image, params: Params) -> Coder:
     )
 
 
-def _sums_type(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> npt.DTypeLike:
+def sums_type(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> npt.DTypeLike:
     """Return the lane type: Sigma <= Gamma max(2^D, Sigma(1) / Gamma(1)) at all times."""
     average = max(1 << image.bit_depth, (int(sums.max()) >> params.initial_count) + 1)
     average += 1  # the threshold adds less than Gamma
@@ -337,7 +251,7 @@ class _Lanes:
         self.scratch = np.empty(n_lanes * stride, np.uint8)
         self.sums = sums
         self.words = np.zeros(n_lanes, np.int64)
-        self.used = np.zeros(n_lanes, np.int64)
+        self.used = np.zeros(n_lanes, sums.dtype)
         self.positions = np.arange(n_lanes, dtype=np.int64) * stride
 
     def reserve(self, more: int) -> None:
@@ -383,11 +297,11 @@ def encode_lanes(
     BadParams : a sample is outside the range of the image
     """
     first_sums = first_accumulators(image, params)
-    plan = plan_prediction(image, params, _sums_type(image, params, first_sums))
+    plan = plan_prediction(image, params, sums_type(image, params, first_sums))
     weights = initial_weights(image, params, plan)
     sums = np.zeros(weights.shape[0], plan.dtype)
     sums[: image.n_bands] = first_sums
-    coder = _coder(image, params)
+    coder = make_coder(image, params)
     out = BitString(header, x.size * image.bit_depth // 16)
     lane_bits = np.empty(image.n_bands, np.int64)
     for first in range(0, image.n_bands, plan.group):
@@ -412,31 +326,3 @@ def _encode_group(group: BandGroup, coder: Coder, sums: npt.NDArray[Any]) -> _La
         encode_rows(group.kernel, y, rows, coder, deltas, *lanes.arguments())
     finish_lanes(lanes.words.view(np.uint64), lanes.used, lanes.positions, lanes.scratch)
     return lanes
-
-
-BATCH_SAMPLES = 1 << 17
-
-
-def encode_interleaved(
-    x: npt.NDArray[Any], image: Image, params: Params, header: bytes
-) -> npt.NDArray[np.uint8]:
-    """Encode one block in band-interleaved order, sample-adaptive coder; see `encode_lanes`."""
-    deltas = residuals(x, image, params)
-    first_sums = first_accumulators(image, params)
-    lanes = 8 if image.n_bands <= 8 else 16
-    sums = np.zeros(-(-image.n_bands // lanes) * lanes, _sums_type(image, params, first_sums))
-    sums[: image.n_bands] = first_sums
-    values = np.zeros((image.n_columns, sums.size), sums.dtype)
-    lengths = np.empty_like(values)
-    coder = _coder(image, params)
-    interleave = params.interleave_depth or image.n_bands
-    out = BitString(header, x.size * image.bit_depth // 16)
-    row_samples = image.n_columns * image.n_bands
-    batch = max(1, BATCH_SAMPLES // row_samples)
-    for y in range(0, image.n_rows, batch):
-        rows = min(batch, image.n_rows - y)
-        data = out.reserve(rows * row_samples * (coder.unary_limit + coder.depth))
-        out.bits = interleave_rows(
-            coder, deltas, y, rows, sums, values, lengths, interleave, data, out.bits, static(lanes)
-        )
-    return out.padded(params.word_bytes)

@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from gangsaw.codecs.ccsds123 import block_coder
 from gangsaw.codecs.ccsds123.header import read_header, write_header
+from gangsaw.codecs.ccsds123.interleaved_encoder import encode_interleaved
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.predict import residuals
 from gangsaw.codecs.ccsds123.reconstruct import reconstruct
 from gangsaw.codecs.ccsds123.sample_decoder import check_end
-from gangsaw.codecs.ccsds123.sample_encoder import encode_interleaved, encode_lanes
+from gangsaw.codecs.ccsds123.sample_encoder import encode_lanes
 from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 

@@ -147,9 +147,10 @@ minimum = _extremum("smin")
 maximum = _extremum("smax")
 
 
-def _pointer(
+def element_pointer(
     context: Any, builder: Any, array_type: Any, array: Any, index: Any, lowered: Any
 ) -> Any:
+    """Emit the address of array[index], contiguous and 1-D, as a pointer to an LLVM type."""
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), lowered.as_pointer())
 
@@ -160,7 +161,7 @@ def load(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
     vector = Vector(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _pointer(context, builder, data, *args[:2], _lowered(vector))
+        pointer = element_pointer(context, builder, data, *args[:2], _lowered(vector))
         return builder.load(pointer, align=vector.bits // 8)
 
     return vector(data, types.int64, lanes), codegen
@@ -171,7 +172,7 @@ def store(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
     """Write a vector to data[index:index + lanes]; data is 1-D and contiguous."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _pointer(context, builder, data, *args[:2], _lowered(vector))
+        pointer = element_pointer(context, builder, data, *args[:2], _lowered(vector))
         builder.store(args[2], pointer, align=vector.bits // 8)
         return context.get_dummy_value()
 
@@ -256,8 +257,10 @@ def store_lanes_be64(typing_context: Any, data: Any, positions: Any, first: Any,
         swapped = emit_call(builder, "bswap", vector)
         for lane in range(words.lanes):
             index = builder.add(start, ir.IntType(64)(lane))
-            place = _pointer(context, builder, positions, offsets, index, ir.IntType(64))
-            pointer = _pointer(context, builder, data, array, builder.load(place), ir.IntType(64))
+            place = element_pointer(context, builder, positions, offsets, index, ir.IntType(64))
+            pointer = element_pointer(
+                context, builder, data, array, builder.load(place), ir.IntType(64)
+            )
             word = builder.extract_element(swapped, ir.IntType(32)(lane))
             builder.store(word, pointer, align=1)
         return context.get_dummy_value()
@@ -281,7 +284,7 @@ def load_tuple(
         array, index, step = args[:3]
         each = []
         for _ in range(count.count):
-            pointer = _pointer(context, builder, data, array, index, _lowered(vector))
+            pointer = element_pointer(context, builder, data, array, index, _lowered(vector))
             each.append(builder.load(pointer, align=vector.bits // 8))
             index = builder.add(index, step)
         return context.make_tuple(builder, result, each)
@@ -296,7 +299,7 @@ def store_tuple(typing_context: Any, data: Any, first: Any, stride: Any, vectors
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         array, index, step, value = args
         for item in _tuple_items(builder, vectors, value):
-            pointer = _pointer(context, builder, data, array, index, item.type)
+            pointer = element_pointer(context, builder, data, array, index, item.type)
             builder.store(item, pointer, align=vectors.dtype.bits // 8)
             index = builder.add(index, step)
         return context.get_dummy_value()
@@ -352,123 +355,3 @@ def value_of(typing_context: Any, number: Any) -> Any:
         return ir.IntType(64)(number.count)
 
     return types.int64(number), codegen
-
-
-def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
-    return builder.shuffle_vector(left, right, mask)
-
-
-def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
-    """Transpose n vectors of n lanes: log2(n) rounds of perfect shuffles."""
-    n = len(rows)
-    low = [lane // 2 + n * (lane % 2) for lane in range(n)]
-    high = [lane + n // 2 for lane in low]
-    for _ in range(n.bit_length() - 1):
-        pairs = zip(rows[: n // 2], rows[n // 2 :], strict=True)
-        rows = [_shuffled(builder, *pair, half) for pair in pairs for half in (low, high)]
-    return rows
-
-
-@intrinsic
-def transpose_tile(
-    typing_context: Any, target: Any, target_row: Any, source: Any, source_row: Any
-) -> Any:
-    """Transpose 16 x 16 items from one pointer to another; rows are so many items apart."""
-    n = 16
-    vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), n)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        def row(base: Any, stride: Any, i: int) -> Any:
-            place = builder.gep(base, [builder.mul(stride, stride.type(i))])
-            return builder.bitcast(place, vector.as_pointer())
-
-        align = source.dtype.bitwidth // 8
-        rows = [builder.load(row(*args[2:4], i), align=align) for i in range(n)]
-        for i, value in enumerate(_transposed(builder, rows)):
-            builder.store(value, row(*args[:2], i), align=align)
-        return context.get_dummy_value()
-
-    return types.void(target, types.int64, source, types.int64), codegen
-
-
-def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
-    lowered = ir.VectorType(ir.IntType(width), vector.type.count)
-    if source.bitwidth > width:
-        return builder.trunc(vector, lowered)
-    if source.bitwidth == width:
-        return vector
-    return (builder.sext if source.signed else builder.zext)(vector, lowered)
-
-
-def _item_vector(
-    context: Any, builder: Any, array_type: Any, array: Any, place: Any, lanes: int
-) -> Any:
-    """Load `lanes` items from array[place] on, side by side in memory whatever the strides say."""
-    shape = context.make_array(array_type)(context, builder, array)
-    pointer = cgutils.get_item_pointer(context, builder, array_type, shape, place)
-    lowered = ir.VectorType(ir.IntType(array_type.dtype.bitwidth), lanes)
-    vector = builder.load(builder.bitcast(pointer, lowered.as_pointer()))
-    vector.align = array_type.dtype.bitwidth // 8
-    return vector
-
-
-def _widened(builder: Any, dtype: Any, extremes: Any, vectors: list[Any]) -> tuple[Any, Any]:
-    kind = "s" if dtype.signed else "u"
-    low, high = extremes
-    for vector in vectors:
-        low = emit_call(builder, f"{kind}min", low, vector)
-        high = emit_call(builder, f"{kind}max", high, vector)
-    return low, high
-
-
-@intrinsic
-def load_items(typing_context: Any, array: Any, z: Any, y: Any, x: Any, lanes: Any) -> Any:
-    """Vector of the items at array[z, y, x] and behind it in memory, of the array's own width."""
-    vector = Vector(lanes.count, array.dtype.bitwidth)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _item_vector(context, builder, array, args[0], args[1:4], lanes.count)
-
-    return vector(array, types.int64, types.int64, types.int64, lanes), codegen
-
-
-@intrinsic
-def copy_items(
-    typing_context: Any,
-    array: Any,
-    z: Any,
-    y: Any,
-    x: Any,
-    out: Any,
-    first: Any,
-    step: Any,
-    extremes: Any,
-    lanes: Any,
-    rows: Any,
-) -> Any:
-    """Copy items of array (z, y, x) to out, as integers of its width; return (min, max) vectors.
-
-    With `rows` equal to `lanes` a square tile is transposed: lane i of out[first + j * step] is
-    array[z + i, y, x + j], items along x side by side in memory. With `rows` 1, lane i of
-    out[first] is array[z + i, y, x], items along z side by side. `extremes` are those so far.
-    """
-    n = lanes.count
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source, z0, y0, x0, target, index, stride, ends = args[:8]
-        bands = [builder.add(z0, z0.type(i)) for i in range(rows.count)]
-        vectors = [
-            _item_vector(context, builder, array, source, (band, y0, x0), n) for band in bands
-        ]
-        ends = _widened(builder, array.dtype, cgutils.unpack_tuple(builder, ends, 2), vectors)
-        width = out.dtype.bitwidth
-        vectors = [_converted(builder, vector, array.dtype, width) for vector in vectors]
-        for vector in _transposed(builder, vectors) if rows.count > 1 else vectors:
-            pointer = _pointer(context, builder, out, target, index, vector.type)
-            builder.store(vector, pointer, align=width // 8)
-            index = builder.add(index, stride)
-        return context.make_tuple(builder, extremes, ends)
-
-    word = types.int64
-    return extremes(array, word, word, word, out, word, word, extremes, lanes, rows), codegen

@@ -1,0 +1,127 @@
+"""Sample-adaptive coder in band-interleaved order: codewords of all bands at once, bits in turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.predict import residuals
+from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
+from gangsaw.codecs.ccsds123.sample_encoder import (
+    BitString,
+    codewords,
+    count_at,
+    make_coder,
+    sums_type,
+    updated,
+)
+from gangsaw.codecs.core.bits import store_be64
+from gangsaw.codecs.core.jit import jit, jit_part
+from gangsaw.codecs.core.simd import load, static, store, value_of
+
+BATCH_SAMPLES = 1 << 17  # coded between two looks at the room that is left
+
+
+@jit_part
+def encode_row_codewords(
+    c: Any, deltas: Any, row: int, t: int, sums: Any, values: Any, lengths: Any, lanes: Any
+) -> None:
+    """Codewords of one row of all bands, still apart: values and lengths (NX, lanes)."""
+    columns, padded = values.shape
+    flat_values, flat_lengths = values.ravel(), lengths.ravel()
+    for x in range(columns):
+        here = x * padded
+        for z in range(deltas.shape[1]):
+            flat_values[here + z] = deltas[row * columns + x, z]
+        if t + x == 0:
+            lengths[0, :] = c.depth
+            continue
+        count = count_at(c, t + x)
+        for z in range(0, padded, value_of(lanes)):
+            delta = load(flat_values, here + z, lanes)
+            s = load(sums, z, lanes)
+            value, length = codewords(c, delta, s, count)
+            store(flat_values, here + z, value)
+            store(flat_lengths, here + z, length)
+            store(sums, z, updated(c, s, delta, count))
+
+
+@jit_part
+def _to_top(word: Any, used: int) -> Any:
+    gap = 64 - used
+    return (word << np.uint64(gap >> 1)) << np.uint64(gap - (gap >> 1))  # a gap may be 64
+
+
+@jit_part
+def append_row(
+    values: Any, lengths: Any, depth: int, bands: int, interleave: int, out: Any, bit: int
+) -> int:
+    """Append a row's codewords in band-interleaved order to `out`; return the end in bits."""
+    place, used = bit >> 3, bit & 7
+    word = np.uint64(out[place] >> (8 - used)) if used else np.uint64(0)
+    for first in range(0, bands, interleave):
+        for x in range(values.shape[0]):
+            for z in range(first, min(first + interleave, bands)):
+                length = lengths[x, z]
+                if used + length > 64:
+                    store_be64(out, place, _to_top(word, used))
+                    place, used = place + (used >> 3), used & 7
+                    if length > 57:
+                        used += length - depth
+                        word <<= np.uint64(length - depth)
+                        length = depth
+                        store_be64(out, place, _to_top(word, used))
+                        place, used = place + (used >> 3), used & 7
+                word = (word << np.uint64(length)) | np.uint64(values[x, z])
+                used += length
+    store_be64(out, place, _to_top(word, used))
+    return place * 8 + used
+
+
+@jit
+def interleave_rows(
+    c: Any,
+    deltas: Any,
+    y: int,
+    rows: int,
+    sums: Any,
+    values: Any,
+    lengths: Any,
+    interleave: int,
+    out: Any,
+    bit: int,
+    lanes: Any,
+) -> int:
+    """Code rows y to y + rows of deltas (NY * NX, NZ); return the end in bits."""
+    columns = values.shape[0]
+    for row in range(y, y + rows):
+        encode_row_codewords(c, deltas, row, row * columns, sums, values, lengths, lanes)
+        bit = append_row(values, lengths, c.depth, deltas.shape[1], interleave, out, bit)
+    return bit
+
+
+def encode_interleaved(
+    x: npt.NDArray[Any], image: Image, params: Params, header: bytes
+) -> npt.NDArray[np.uint8]:
+    """Encode one block in band-interleaved order, sample-adaptive coder; see `encode_lanes`."""
+    deltas = residuals(x, image, params)
+    first_sums = first_accumulators(image, params)
+    lanes = 8 if image.n_bands <= 8 else 16
+    sums = np.zeros(-(-image.n_bands // lanes) * lanes, sums_type(image, params, first_sums))
+    sums[: image.n_bands] = first_sums
+    values = np.zeros((image.n_columns, sums.size), sums.dtype)
+    lengths = np.empty_like(values)
+    coder = make_coder(image, params)
+    interleave = params.interleave_depth or image.n_bands
+    out = BitString(header, x.size * image.bit_depth // 16)
+    row_samples = image.n_columns * image.n_bands
+    batch = max(1, BATCH_SAMPLES // row_samples)
+    for y in range(0, image.n_rows, batch):
+        rows = min(batch, image.n_rows - y)
+        data = out.reserve(rows * row_samples * (coder.unary_limit + coder.depth))
+        out.bits = interleave_rows(
+            coder, deltas, y, rows, sums, values, lengths, interleave, data, out.bits, static(lanes)
+        )
+    return out.padded(params.word_bytes)

@@ -1,0 +1,134 @@
+"""Moving tiles of samples between layouts of memory, inside Numba kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.simd import element_pointer, emit_call
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
+    return builder.shuffle_vector(left, right, mask)
+
+
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """Transpose n vectors of n lanes: log2(n) rounds of perfect shuffles."""
+    n = len(rows)
+    low = [lane // 2 + n * (lane % 2) for lane in range(n)]
+    high = [lane + n // 2 for lane in low]
+    for _ in range(n.bit_length() - 1):
+        pairs = zip(rows[: n // 2], rows[n // 2 :], strict=True)
+        rows = [_shuffled(builder, *pair, half) for pair in pairs for half in (low, high)]
+    return rows
+
+
+@intrinsic
+def transpose_tile(
+    typing_context: Any, target: Any, target_row: Any, source: Any, source_row: Any
+) -> Any:
+    """Transpose 16 x 16 items from one pointer to another; rows are so many items apart."""
+    n = 16
+    vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), n)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def row(base: Any, stride: Any, i: int) -> Any:
+            place = builder.gep(base, [builder.mul(stride, stride.type(i))])
+            return builder.bitcast(place, vector.as_pointer())
+
+        align = source.dtype.bitwidth // 8
+        rows = [builder.load(row(*args[2:4], i), align=align) for i in range(n)]
+        for i, value in enumerate(_transposed(builder, rows)):
+            builder.store(value, row(*args[:2], i), align=align)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, source, types.int64), codegen
+
+
+def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
+    lowered = ir.VectorType(ir.IntType(width), vector.type.count)
+    if source.bitwidth > width:
+        return builder.trunc(vector, lowered)
+    if source.bitwidth == width:
+        return vector
+    return (builder.sext if source.signed else builder.zext)(vector, lowered)
+
+
+def _prefetch(builder: Any, pointer: Any) -> None:
+    number = ir.IntType(32)
+    address = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+    function_type = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+    function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+    builder.call(function, [address, number(0), number(3), number(1)])  # to read, keep, data
+
+
+def _item_vector(
+    context: Any, builder: Any, array_type: Any, array: Any, place: Any, lanes: int
+) -> Any:
+    """Load `lanes` items from array[z, y, x] on, side by side in memory whatever strides say.
+
+    What lies there in row y + 1 is fetched ahead: rows of a block are too short, and those of the
+    other bands too far, for the hardware to guess it.
+    """
+    described = context.make_array(array_type)(context, builder, array)
+    pointer = cgutils.get_item_pointer(context, builder, array_type, described, place)
+    next_row = cgutils.unpack_tuple(builder, described.strides, array_type.ndim)[1]
+    _prefetch(builder, cgutils.pointer_add(builder, pointer, next_row))
+    lowered = ir.VectorType(ir.IntType(array_type.dtype.bitwidth), lanes)
+    vector = builder.load(builder.bitcast(pointer, lowered.as_pointer()))
+    vector.align = array_type.dtype.bitwidth // 8
+    return vector
+
+
+def _widened(builder: Any, dtype: Any, extremes: Any, vectors: list[Any]) -> tuple[Any, Any]:
+    kind = "s" if dtype.signed else "u"
+    low, high = extremes
+    for vector in vectors:
+        low = emit_call(builder, f"{kind}min", low, vector)
+        high = emit_call(builder, f"{kind}max", high, vector)
+    return low, high
+
+
+@intrinsic
+def copy_items(
+    typing_context: Any,
+    array: Any,
+    z: Any,
+    y: Any,
+    x: Any,
+    out: Any,
+    first: Any,
+    step: Any,
+    extremes: Any,
+    lanes: Any,
+    rows: Any,
+) -> Any:
+    """Copy items of array (z, y, x) to out, as integers of its width; return (min, max) vectors.
+
+    With `rows` equal to `lanes` a square tile is transposed: lane i of out[first + j * step] is
+    array[z + i, y, x + j], items along x side by side in memory. With `rows` 1, lane i of
+    out[first] is array[z + i, y, x], items along z side by side. `extremes` are those so far.
+    """
+    n = lanes.count
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source, z0, y0, x0, target, index, stride, ends = args[:8]
+        bands = [builder.add(z0, z0.type(i)) for i in range(rows.count)]
+        vectors = [
+            _item_vector(context, builder, array, source, (band, y0, x0), n) for band in bands
+        ]
+        ends = _widened(builder, array.dtype, cgutils.unpack_tuple(builder, ends, 2), vectors)
+        width = out.dtype.bitwidth
+        vectors = [_converted(builder, vector, array.dtype, width) for vector in vectors]
+        for vector in _transposed(builder, vectors) if rows.count > 1 else vectors:
+            pointer = element_pointer(context, builder, out, target, index, vector.type)
+            builder.store(vector, pointer, align=width // 8)
+            index = builder.add(index, stride)
+        return context.make_tuple(builder, extremes, ends)
+
+    word = types.int64
+    return extremes(array, word, word, word, out, word, word, extremes, lanes, rows), codegen
