@@ -18,7 +18,8 @@ from gangsaw.codecs.core.simd import transpose_tile
 
 LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
 MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back
-RUN = 64  # steps between two writes to the output, which are runs of so many samples
+RUN = 64  # steps that a strip of bands makes in one go, and samples written in one go
+STRIP = 128  # bands at most in a strip: what a step of them touches stays in the first-level cache
 WIDE_NEIGHBOR, NARROW_NEIGHBOR, WIDE_COLUMN, NARROW_COLUMN = range(len(LOCAL_SUMS))
 IMPOSSIBLE_RESIDUAL = 1  # status: a residual that no sample within s_min..s_max has
 
@@ -61,7 +62,7 @@ class State(NamedTuple):
     border: Array  # table of FIRST_COLUMN and so on
     left: Array  # table of shifts of the weight update
     right: Array
-    runs: Array  # (LANES * RUN,) the last samples of some bands, band by band
+    runs: Array  # (LANES * (RUN + LANES),) the last samples of some bands, band by band
 
 
 class Target(NamedTuple):
@@ -139,7 +140,7 @@ def make_state(image: Image, params: Params) -> State:
     of = arithmetic(image, params)
     predictor = make_predictor(image, params)
     lanes = _round_up(image.n_bands, LANES)
-    width, rows = row_width(image), _round_up(image.n_columns + 2 + RUN, RUN)
+    width, rows = row_width(image), _round_up(max(image.n_columns + 2, 2 * RUN + LANES), LANES)
     weights = _first_weights(predictor, params, lanes).astype(of)
     tables = [skewed(t).astype(of) for t in (_border(image), *_shifts(image, params))]
     row = [aligned(lanes, of) for _ in range(6)]
@@ -147,13 +148,13 @@ def make_state(image: Image, params: Params) -> State:
     ring.reshape(rows, width)[:, :MARGIN] = image.middle  # narrow sums of band 0 look there
     return State(
         ring,
-        aligned((params.prediction_bands + 3) * width, of),
+        aligned((difference_rows(params.prediction_bands) + 1) * width, of),
         aligned(2 * wavefront.GROUP * lanes, of),
         aligned(weights.size, of),
         np.ascontiguousarray(weights).reshape(-1),
         *row,
         *tables,
-        aligned(LANES * RUN, of),
+        aligned(LANES * (RUN + LANES), of),
     )
 
 
@@ -215,10 +216,16 @@ def _first_weights(predictor: Predictor, params: Params, lanes: int) -> Array:
 
 
 @jit_inline
+def difference_rows(prediction_bands: int) -> int:
+    """Rows of differences: how far one looks back, and how far a strip is ahead of the next."""
+    return prediction_bands + 2 + RUN
+
+
+@jit_inline
 def rows_of(p: Any, state: Any) -> Any:
     """Return the Rows of a State, which must outlive them."""
     lanes = state.sigma.size
-    width = state.differences.size // (p.prediction_bands + 3)
+    width = state.differences.size // (difference_rows(p.prediction_bands) + 1)
     return Rows(
         pointer(state.ring, MARGIN),
         pointer(state.differences, MARGIN),
@@ -258,7 +265,7 @@ def _row_back(s: Any, row: int, back: int) -> Any:
 @jit_inline
 def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
     """Row of what each band sees `back` bands before it; beyond P that is a row of zeros."""
-    rows = p.prediction_bands + 2
+    rows = difference_rows(p.prediction_bands)
     if back > p.prediction_bands:
         return ahead(s.differences, rows * s.width)
     return ahead(s.differences, (step - back + rows) % rows * s.width - back)
@@ -349,27 +356,45 @@ def begin(p: Any, s: Any, z: int) -> None:
 
 
 @jit_inline
-def active(p: Any, step: int) -> tuple[int, int]:
-    """Lanes [lo, hi) at t >= 1 of one step, in whole vectors."""
-    lo = max(0, step - p.samples + 1) & -LANES
+def active(p: Any, step: int, low: int, high: int) -> tuple[int, int]:
+    """Lanes [lo, hi) of a strip at t >= 1 of one step, in whole vectors; none if hi <= lo."""
+    lo = max(low, step - p.samples + 1) & -LANES
     hi = (min(p.bands, step) + LANES - 1) & -LANES
-    return lo, hi
+    return lo, min(hi, high)
+
+
+@jit_inline
+def strip_of(s: Any) -> int:
+    """Return the lanes of a strip: equal parts of all, STRIP at most."""
+    vectors, parts = s.lanes // LANES, -(-s.lanes // STRIP)
+    return -(-vectors // parts) * LANES
 
 
 @jit
-def write_run(p: Any, s: Any, out: Any, step: int) -> None:
-    """Write what all bands made since the last multiple of RUN, up to and with this step."""
-    first = step - step % RUN
-    rows = _ring_row(s, first)
-    for low in range(0, p.bands, LANES):
-        for i in range(0, RUN, LANES):
-            tile = ahead(rows, i * s.width + low)
-            transpose_tile(ahead(s.runs, i), RUN, tile, s.width)
-        for z in range(low, min(low + LANES, p.bands)):
-            t, end = max(first - z, 0), min(step - z + 1, p.samples)
-            if t < end:
-                run = ahead(s.runs, (z - low) * RUN + t + z - first)
-                _write_band(out, out.address + z * out.z_stride, p.columns, t, end, run)
+def write_windows(
+    p: Any, s: Any, out: Any, first: int, last: int, low: int, high: int
+) -> None:
+    """Write the samples that a strip completed in the steps [first, last) of one run.
+
+    All bands are written in the same windows of RUN samples, t = 0 .. RUN - 1 and so on: whole
+    cache lines, and rows of the image are cut in few places. A vector of bands writes a window
+    when its last band has it; that is one window a run, and what is left in the last run.
+    """
+    for group in range(low, high, LANES):
+        begun, done = first - group - LANES + 1, last - group - LANES + 1
+        end = -(-p.samples // RUN) if last == p.samples + p.bands - 1 else done // RUN
+        for window in range(max(begun // RUN, 0), min(end, -(-p.samples // RUN))):
+            _write_window(p, s, out, group, window * RUN)
+
+
+@jit
+def _write_window(p: Any, s: Any, out: Any, group: int, t: int) -> None:
+    for i in range(0, RUN + LANES, LANES):  # band z is z - group steps late
+        transpose_tile(ahead(s.runs, i), RUN + LANES, ahead(_ring_row(s, t + group + i), group), s.width)
+    end = min(t + RUN, p.samples)
+    for z in range(group, min(group + LANES, p.bands)):
+        run = ahead(s.runs, (z - group) * (RUN + LANES + 1))
+        _write_band(out, out.address + z * out.z_stride, p.columns, t, end, run)
 
 
 @jit
@@ -399,20 +424,35 @@ def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
 
 
 @jit
+def _run_strip(
+    p: Any, s: Any, delta: Any, most: int, first: int, last: int, low: int, high: int
+) -> int:
+    for step in range(first, last):
+        for z in range(max(low, step - p.samples + 1), min(p.bands, step + 1, high)):
+            s.delta[z] = fit(min(np.int64(delta[step - z, z]), most), s.delta)
+        lo, hi = active(p, step, low, high)
+        if lo < hi:
+            advance(p, s, step, lo, hi)
+        if low <= step < min(high, p.bands):
+            begin(p, s, step)
+        ended = step - p.samples + 1
+        if low <= ended < high and s.bad[ended] != 0:
+            return IMPOSSIBLE_RESIDUAL
+    return 0
+
+
+@jit
 def _reconstruct(p: Any, state: Any, delta: Any, most: int, out: Any) -> int:
     s = rows_of(p, state)
-    steps = p.samples + p.bands - 1
-    for step in range(steps):
-        for z in range(max(0, step - p.samples + 1), min(p.bands, step + 1)):
-            s.delta[z] = fit(min(np.int64(delta[step - z, z]), most), s.delta)
-        lo, hi = active(p, step)
-        advance(p, s, step, lo, hi)
-        if step < p.bands:
-            begin(p, s, step)
-        if step >= p.samples - 1 and s.bad[step - p.samples + 1] != 0:
-            return IMPOSSIBLE_RESIDUAL
-        if step % RUN == RUN - 1 or step == steps - 1:
-            write_run(p, s, out, step)
+    steps, strip = p.samples + p.bands - 1, strip_of(s)
+    for first in range(0, steps, RUN):
+        last = min(first + RUN, steps)
+        for low in range(0, s.lanes, strip):
+            high = min(low + strip, s.lanes)
+            status = _run_strip(p, s, delta, most, first, last, low, high)
+            if status != 0:
+                return status
+            write_windows(p, s, out, first, last, low, high)
     return 0
 
 
