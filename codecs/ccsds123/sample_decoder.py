@@ -6,9 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
 from gangsaw.codecs.ccsds123 import reconstruct as wave
 from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.wave_output import target, write_windows
+from gangsaw.codecs.ccsds123.wave_state import (
+    LANES,
+    RUN,
+    aligned,
+    arithmetic,
+    kept,
+    make_predictor,
+    make_state,
+    round_up,
+    rows_of,
+    skewed,
+    strip_of,
+)
 from gangsaw.codecs.core.bits import (
     ahead,
     big_endian,
@@ -144,7 +157,7 @@ def _lanes_of(p: Any, c: Any) -> Any:
     return Lanes(
         pointer(c.start, 0),
         pointer(c.end, 0),
-        pointer(c.count, wave.LANES + p.samples - 1),
+        pointer(c.count, LANES + p.samples - 1),
         pointer(c.first, 0),
         pointer(c.accumulator, 0),
         pointer(c.code, 0),
@@ -200,16 +213,16 @@ def _run_strip(
 
 @jit
 def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, out: Any) -> int:
-    s, a = wave.rows_of(p, state), _lanes_of(p, arrays)
-    steps, strip = p.samples + p.bands - 1, wave.strip_of(s)
-    for first in range(0, steps, wave.RUN):
-        last = min(first + wave.RUN, steps)
+    s, a = rows_of(p, state), _lanes_of(p, arrays)
+    steps, strip = p.samples + p.bands - 1, strip_of(s)
+    for first in range(0, steps, RUN):
+        last = min(first + RUN, steps)
         for low in range(0, s.lanes, strip):
             high = min(low + strip, s.lanes)
             status = _run_strip(p, s, c, a, data, first, last, low, high)
             if status != 0:
                 return status
-            wave.write_windows(p, s, out, first, last, low, high)
+            write_windows(p, s, out, first, last, low, high)
     return 0
 
 
@@ -223,6 +236,11 @@ def counts(image: Image, params: Params) -> npt.NDArray[np.int64]:
     out = np.where(t <= climb, first + t, fall)
     out[0] = first
     return out
+
+
+@kept
+def _count_table(image: Image, params: Params) -> Array:
+    return skewed(counts(image, params), arithmetic(image, params))
 
 
 def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
@@ -250,14 +268,14 @@ def make_coder_state(
     image: Image, params: Params, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
 ) -> CoderState:
     """Allocate and fill the arrays for lanes from bit `start` to bit `end`."""
-    of = wave.arithmetic(image, params)
-    lanes = -(-image.n_bands // wave.LANES) * wave.LANES
+    of = arithmetic(image, params)
+    lanes = round_up(image.n_bands, LANES)
     return CoderState(
         start,
         end,
-        wave.skewed(counts(image, params)).astype(of),
+        _count_table(image, params),
         first_accumulators(image, params).astype(of),
-        *(wave.aligned(lanes, t) for t in (of, of, np.int64, np.uint64)),
+        *(aligned(lanes, t) for t in (of, of, np.int64, np.uint64)),
     )
 
 
@@ -290,10 +308,10 @@ def decode_lanes(
     if np.any(lane_bits < samples - 1 + image.bit_depth) or end[-1] > 8 * data.size:
         raise CorruptChunk("the lane index does not fit the stream")
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
-    with wave.target(out) as place:
+    with target(out) as place:
         status = _decode_lanes(
-            wave.make_predictor(image, params),
-            wave.make_state(image, params),
+            make_predictor(image, params),
+            make_state(image, params),
             make_coder(image, params, data.size),
             make_coder_state(image, params, start, end),
             padded,

@@ -65,9 +65,7 @@ def prefetch(typing_context: Any, data: Any, index: Any) -> Any:
         place = _element_pointer(context, builder, sig.args[0], *args)
         word = ir.IntType(32)
         function_type = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
-        function = cgutils.get_or_insert_function(
-            builder.module, function_type, "llvm.prefetch.p0"
-        )
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
         builder.call(function, [place, word(0), word(3), word(1)])  # read, keep, data
         return context.get_dummy_value()
 
