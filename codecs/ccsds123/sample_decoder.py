@@ -6,15 +6,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
 from gangsaw.codecs.ccsds123 import reconstruct as wave
 from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.wave_output import target, write_windows
+from gangsaw.codecs.ccsds123.wave_state import (
+    LANES,
+    RUN,
+    aligned,
+    arithmetic,
+    kept,
+    make_predictor,
+    make_state,
+    round_up,
+    rows_of,
+    skewed,
+    strip_of,
+)
 from gangsaw.codecs.core.bits import (
     ahead,
+    big_endian,
     fit,
     leading_zeros,
     load_be64,
+    load_raw64,
     pointer,
+    prefetch,
     shift_left,
     shift_right,
 )
@@ -22,6 +38,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.jit import jit, jit_inline, jit_restrict
 
 WINDOW = 57  # bits that are sure to be in a 64-bit word loaded at a byte address
+PREFETCH_STEPS, AHEAD = 8, 40  # bytes: what so many steps read, most often
 SLACK = 16  # bytes that may be read beyond the last codeword's begin
 MAX_WORD_BITS = 64  # B is at most 8 bytes
 LANE_END = 2  # status: a band's codewords do not end where its lane does
@@ -86,16 +103,29 @@ def choose_codes(
 
 @jit
 def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
-    """Load the 64 bits at each position, of which WINDOW are sure.
+    """Load the eight bytes at each position, as they are.
 
     Not `jit_restrict`: that makes vectors, whose gathers cost twice the plain loads.
     """
     for z in range(lo, hi):
-        at = position[z]
-        window[z] = load_be64(data, at >> 3) << np.uint64(at & 7)
+        window[z] = load_raw64(data, position[z] >> 3)
+
+
+@jit
+def prefetch_windows(data: Any, position: Any, lo: int, hi: int) -> None:
+    """Ask for what the next steps read: no processor follows a hundred streams by itself."""
+    for z in range(lo, hi):
+        prefetch(data, (position[z] >> 3) + AHEAD)
 
 
 @jit_restrict
+def shift_windows(window: Any, position: Any, lo: int, hi: int) -> None:
+    """Turn the bytes into the bits from each position on, of which WINDOW are sure."""
+    for z in range(lo, hi):
+        window[z] = big_endian(window[z]) << np.uint64(position[z] & 7)
+
+
+@jit
 def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
     """Fill up the last bits of each window from the ninth byte."""
     for z in range(lo, hi):
@@ -127,7 +157,7 @@ def _lanes_of(p: Any, c: Any) -> Any:
     return Lanes(
         pointer(c.start, 0),
         pointer(c.end, 0),
-        pointer(c.count, wave.LANES + p.samples - 1),
+        pointer(c.count, LANES + p.samples - 1),
         pointer(c.first, 0),
         pointer(c.accumulator, 0),
         pointer(c.code, 0),
@@ -141,7 +171,10 @@ def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -
     """Decode a codeword into s.delta for the lanes [lo, hi)."""
     count, before = ahead(a.count, -step), ahead(a.count, 1 - step)
     choose_codes(a.code, a.accumulator, s.delta, count, before, c.rescale_at, c.depth, lo, hi)
+    if step % PREFETCH_STEPS == 0:
+        prefetch_windows(data, a.position, lo, hi)
     load_windows(a.window, data, a.position, lo, hi)
+    shift_windows(a.window, a.position, lo, hi)
     if c.long:
         complete_windows(a.window, data, a.position, lo, hi)
     read_codewords(s.delta, a.position, a.window, a.code, c.unary_limit, c.depth, c.cap, lo, hi)
@@ -157,25 +190,39 @@ def _begin_lane(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
 
 
 @jit
-def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, out: Any) -> int:
-    s, a = wave.rows_of(p, state), _lanes_of(p, arrays)
-    steps = p.samples + p.bands - 1
-    for step in range(steps):
-        lo, hi = wave.active(p, step)
-        _read_step(c, a, s, data, step, lo, hi)
-        wave.advance(p, s, step, lo, hi)
-        if step < p.bands:
+def _run_strip(
+    p: Any, s: Any, c: Any, a: Any, data: Any, first: int, last: int, low: int, high: int
+) -> int:
+    for step in range(first, last):
+        lo, hi = wave.active(p, step, low, high)
+        if lo < hi:
+            _read_step(c, a, s, data, step, lo, hi)
+            wave.advance(p, s, step, lo, hi)
+        if low <= step < min(high, p.bands):
             _begin_lane(c, a, s, data, step)
             wave.begin(p, s, step)
             s.delta[step] = fit(0, s.delta)  # delta(0) never enters the accumulator
-        if step >= p.samples - 1:
-            z = step - p.samples + 1
-            if a.position[z] != a.end[z]:
+        ended = step - p.samples + 1
+        if low <= ended < high:
+            if a.position[ended] != a.end[ended]:
                 return LANE_END
-            if s.bad[z] != 0:
+            if s.bad[ended] != 0:
                 return wave.IMPOSSIBLE_RESIDUAL
-        if step % wave.RUN == wave.RUN - 1 or step == steps - 1:
-            wave.write_run(p, s, out, step)
+    return 0
+
+
+@jit
+def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, out: Any) -> int:
+    s, a = rows_of(p, state), _lanes_of(p, arrays)
+    steps, strip = p.samples + p.bands - 1, strip_of(s)
+    for first in range(0, steps, RUN):
+        last = min(first + RUN, steps)
+        for low in range(0, s.lanes, strip):
+            high = min(low + strip, s.lanes)
+            status = _run_strip(p, s, c, a, data, first, last, low, high)
+            if status != 0:
+                return status
+            write_windows(p, s, out, first, last, low, high)
     return 0
 
 
@@ -189,6 +236,11 @@ def counts(image: Image, params: Params) -> npt.NDArray[np.int64]:
     out = np.where(t <= climb, first + t, fall)
     out[0] = first
     return out
+
+
+@kept
+def _count_table(image: Image, params: Params) -> Array:
+    return skewed(counts(image, params), arithmetic(image, params))
 
 
 def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
@@ -216,14 +268,14 @@ def make_coder_state(
     image: Image, params: Params, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
 ) -> CoderState:
     """Allocate and fill the arrays for lanes from bit `start` to bit `end`."""
-    of = wave.arithmetic(image, params)
-    lanes = -(-image.n_bands // wave.LANES) * wave.LANES
+    of = arithmetic(image, params)
+    lanes = round_up(image.n_bands, LANES)
     return CoderState(
         start,
         end,
-        wave.skewed(counts(image, params)).astype(of),
+        _count_table(image, params),
         first_accumulators(image, params).astype(of),
-        *(wave.aligned(lanes, t) for t in (of, of, np.int64, np.uint64)),
+        *(aligned(lanes, t) for t in (of, of, np.int64, np.uint64)),
     )
 
 
@@ -256,10 +308,10 @@ def decode_lanes(
     if np.any(lane_bits < samples - 1 + image.bit_depth) or end[-1] > 8 * data.size:
         raise CorruptChunk("the lane index does not fit the stream")
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
-    with wave.target(out) as place:
+    with target(out) as place:
         status = _decode_lanes(
-            wave.make_predictor(image, params),
-            wave.make_state(image, params),
+            make_predictor(image, params),
+            make_state(image, params),
             make_coder(image, params, data.size),
             make_coder_state(image, params, start, end),
             padded,

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.reconstruct import reconstruct
 from gangsaw.codecs.ccsds123.sample_decoder import (
@@ -19,6 +18,7 @@ from gangsaw.codecs.ccsds123.sample_decoder import (
 from gangsaw.codecs.core.bits import leading_zeros, load_be64
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.jit import jit
+
 
 @jit
 def _read_word(data: Any, at: int) -> Any:

@@ -78,9 +78,7 @@ def directional_differences(
 
 
 @jit_restrict
-def start_product(
-    product: Row, sigma: Row, middle: int, resolution: int, lo: int, hi: int
-) -> None:
+def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: int, hi: int) -> None:
     """Set product = 2^Omega (sigma - 4 s_mid): what stands beside the inner product."""
     scale = fit(resolution, product)
     for z in range(lo, hi):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from llvmlite import ir
@@ -26,6 +27,47 @@ def load_be64(typing_context: Any, data: Any, index: Any) -> Any:
         word = builder.load(pointer)
         word.align = 1
         return builder.bswap(word)
+
+    return signature, codegen
+
+
+@intrinsic
+def load_raw64(typing_context: Any, data: Any, index: Any) -> Any:
+    """uint64 of the bytes data[index:index + 8] in the machine's order; data is (n,) uint8."""
+    signature = types.uint64(data, types.int64)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        place = _element_pointer(context, builder, sig.args[0], *args)
+        word = builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()))
+        word.align = 1
+        return word
+
+    return signature, codegen
+
+
+@intrinsic
+def big_endian(typing_context: Any, word: Any) -> Any:
+    """Turn what `load_raw64` gives into what `load_be64` does: here vectors can do it."""
+    signature = word(word)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.bswap(args[0]) if sys.byteorder == "little" else args[0]
+
+    return signature, codegen
+
+
+@intrinsic
+def prefetch(typing_context: Any, data: Any, index: Any) -> Any:
+    """Ask for the cache line of data[index]; data is (n,) uint8, any index will do."""
+    signature = types.void(data, types.int64)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        place = _element_pointer(context, builder, sig.args[0], *args)
+        word = ir.IntType(32)
+        function_type = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+        builder.call(function, [place, word(0), word(3), word(1)])  # read, keep, data
+        return context.get_dummy_value()
 
     return signature, codegen
 

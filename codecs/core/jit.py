@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.compiler import Compiler
-
 from gangsaw.codecs.core.cache import enable_cache
+from numba.core.compiler import Compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -1,0 +1,89 @@
+"""Output of the decoder's wavefront: from skewed rows of bands to the rows of an image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from gangsaw.codecs.ccsds123.wave_state import LANES, RUN, ring_row
+from gangsaw.codecs.core.bits import ahead, fit, pointer_at
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.jit import jit, jit_restrict
+from gangsaw.codecs.core.simd import transpose_tile
+
+
+class Target(NamedTuple):
+    """Where samples go: a kernel typed by dtype and layout would be compiled for each of them."""
+
+    address: int  # of the item at (0, 0, 0)
+    z_stride: int  # bytes
+    y_stride: int
+    x_stride: int
+    width: int  # bytes of an item: 1, 2 or 4
+
+
+@contextmanager
+def target(out: npt.NDArray[Any]) -> Iterator[Target]:
+    """Lend the place where kernels write samples; it has the machine's byte order."""
+    if not out.flags.writeable:
+        raise BadParams("the array to decode into is read-only")
+    plain = out.dtype.isnative and out.flags.aligned
+    native = out if plain else np.empty(out.shape, out.dtype.newbyteorder("="))
+    yield Target(native.ctypes.data, *native.strides, native.itemsize)
+    if not plain:
+        out[...] = native
+
+
+@jit
+def write_windows(p: Any, s: Any, out: Any, first: int, last: int, low: int, high: int) -> None:
+    """Write the samples that a strip completed in the steps [first, last) of one run.
+
+    All bands are written in the same windows of RUN samples, t = 0 .. RUN - 1 and so on: whole
+    cache lines, and rows of the image are cut in few places. A vector of bands writes a window
+    when its last band has it; that is one window a run, and what is left in the last run.
+    """
+    for group in range(low, high, LANES):
+        begun, done = first - group - LANES + 1, last - group - LANES + 1
+        end = -(-p.samples // RUN) if last == p.samples + p.bands - 1 else done // RUN
+        for window in range(max(begun // RUN, 0), min(end, -(-p.samples // RUN))):
+            _write_window(p, s, out, group, window * RUN)
+
+
+@jit
+def _write_window(p: Any, s: Any, out: Any, group: int, t: int) -> None:
+    length, end = RUN + LANES, min(t + RUN, p.samples)  # band z is z - group steps late
+    for i in range(0, length, LANES):
+        tile = ahead(ring_row(s, t + group + i), group)
+        transpose_tile(ahead(s.runs, i), length, tile, s.width)
+    for z in range(group, min(group + LANES, p.bands)):
+        run = ahead(s.runs, (z - group) * (length + 1))
+        _write_band(out, out.address + z * out.z_stride, p.columns, t, end, run)
+
+
+@jit
+def _write_band(out: Any, band: int, columns: int, t: int, end: int, run: Any) -> None:
+    y = t // columns
+    x = t - y * columns
+    while t < end:
+        n = min(end - t, columns - x)
+        row = band + y * out.y_stride + x * out.x_stride
+        if out.width == 1:
+            _write_row(pointer_at(row, np.uint8(0)), out.x_stride, run, n)
+        elif out.width == 2:
+            _write_row(pointer_at(row, np.uint16(0)), out.x_stride >> 1, run, n)
+        else:
+            _write_row(pointer_at(row, np.uint32(0)), out.x_stride >> 2, run, n)
+        t, y, x, run = t + n, y + 1, 0, ahead(run, n)
+
+
+@jit_restrict
+def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
+    if stride == 1:  # known to be dense, a loop of vectors
+        for i in range(n):
+            row[i] = fit(run[i], row)
+    else:
+        for i in range(n):
+            row[i * stride] = fit(run[i], row)

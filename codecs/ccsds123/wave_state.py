@@ -1,0 +1,273 @@
+"""State of the decoder's wavefront: constants, arrays, and where kernels find them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from gangsaw.codecs.ccsds123 import wavefront
+from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
+from gangsaw.codecs.core.bits import ahead, pointer
+from gangsaw.codecs.core.jit import jit_inline
+
+LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
+MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back
+RUN = 64  # steps that a strip of bands makes in one go, and samples written in one go
+STRIP = 128  # bands at most in a strip: what a step of them touches stays in the first-level cache
+KEPT_PIXELS = 1 << 16  # tables of 16 bytes a pixel; for larger images their making is as nothing
+
+Array = npt.NDArray[Any]
+T = TypeVar("T")
+
+
+class Predictor(NamedTuple):
+    """Constants of the predictor, as section 0 to 4 of the specification name them."""
+
+    bands: int  # NZ
+    columns: int  # NX
+    samples: int  # NX NY, of one band
+    prediction_bands: int  # P
+    full: bool
+    local_sum: int  # code 0..3
+    lowest: int
+    middle: int
+    highest: int
+    resolution: int  # Omega
+    wrap: int  # width of the arithmetic less R
+
+
+class State(NamedTuple):
+    """Arrays of one wavefront, all flat, of the type T that `arithmetic` chooses.
+
+    Tables run with z: the entry of t has the index LANES + samples - 1 - t.
+    """
+
+    ring: Array  # (rows * width,) samples, one row per step
+    differences: (
+        Array  # ((P + 3 + RUN) * width,) central differences, one row per step; the last is 0
+    )
+    directional: Array  # (2 * 3 * lanes,) directional differences, of this step and the last
+    weights: Array  # (terms * lanes,)
+    first_weights: Array  # (terms * lanes,) weights before t = 1
+    sigma: Array  # (lanes,) local sums
+    product: Array  # (lanes,) inner products
+    double: Array  # (lanes,) double-resolution predicted samples
+    sign: Array  # (lanes,) signs of the errors
+    delta: Array  # (lanes,) mapped residuals
+    bad: Array  # (lanes,) not 0 where a sample was out of range
+    border: Array  # table of FIRST_COLUMN and so on
+    left: Array  # table of shifts of the weight update
+    right: Array
+    runs: Array  # (LANES * (RUN + LANES),) the last samples of some bands, band by band
+
+
+class Rows(NamedTuple):
+    """Where the arrays of a State begin, and how long their rows are."""
+
+    ring: Any
+    differences: Any
+    directional: Any
+    weights: Any
+    first_weights: Any
+    sigma: Any
+    product: Any
+    double: Any
+    sign: Any
+    delta: Any
+    bad: Any
+    border: Any
+    left: Any
+    right: Any
+    runs: Any
+    rows: int  # of the ring
+    width: int  # of a row of the ring and of the differences
+    lanes: int
+    terms: int
+
+
+def arithmetic(image: Image, params: Params) -> type[np.signedinteger[Any]]:
+    """int32 where 32-bit two's complement gives every intermediate value exactly, else int64."""
+    depth, omega = image.bit_depth, params.weight_resolution
+    # Every term is below 2^(Omega + 2) 2^(D + 2), what stands beside them below 2^(Omega + D + 2).
+    terms = params.prediction_bands + (3 if params.mode == "full" else 0)
+    product = (4 * terms + 1) << (omega + depth + 2)
+    wraps = register_size(image, params) == 32
+    small = depth + params.rescale <= 29  # the coder's accumulator
+    return np.int32 if small and (wraps or product < 1 << 31) else np.int64
+
+
+def register_size(image: Image, params: Params) -> int:
+    """R in bits."""
+    return params.register_size or max(32, image.bit_depth + params.weight_resolution + 2)
+
+
+def make_predictor(image: Image, params: Params) -> Predictor:
+    """Gather the constants; one column forces reduced mode and column-oriented sums."""
+    local_sum = LOCAL_SUMS.index(params.local_sum)
+    one_column = image.n_columns == 1
+    width = 8 * np.dtype(arithmetic(image, params)).itemsize
+    return Predictor(
+        image.n_bands,
+        image.n_columns,
+        image.n_columns * image.n_rows,
+        params.prediction_bands,
+        params.mode == "full" and not one_column,
+        local_sum | 2 if one_column else local_sum,
+        image.lowest,
+        image.middle,
+        image.highest,
+        params.weight_resolution,
+        max(0, width - register_size(image, params)),
+    )
+
+
+def make_state(image: Image, params: Params) -> State:
+    """Allocate and fill the arrays of one wavefront: a few image rows, never an image."""
+    of = arithmetic(image, params)
+    predictor = make_predictor(image, params)
+    lanes = round_up(image.n_bands, LANES)
+    width, rows = row_width(image), round_up(max(image.n_columns + 2, 2 * RUN + LANES), LANES)
+    weights = _first_weights(predictor, params, lanes).astype(of)
+    row = [aligned(lanes, of) for _ in range(6)]
+    ring = aligned(rows * width, of)
+    ring.reshape(rows, width)[:, :MARGIN] = image.middle  # narrow sums of band 0 look there
+    return State(
+        ring,
+        aligned((difference_rows(params.prediction_bands) + 1) * width, of),
+        aligned(2 * wavefront.GROUP * lanes, of),
+        aligned(weights.size, of),
+        np.ascontiguousarray(weights).reshape(-1),
+        *row,
+        *_tables(image, params),
+        aligned(LANES * (RUN + LANES), of),
+    )
+
+
+def row_width(image: Image) -> int:
+    """Items of a row of the ring: an odd number of vectors, for the cache's sets."""
+    vectors = (MARGIN + round_up(image.n_bands, LANES)) // LANES
+    return LANES * (vectors | 1)
+
+
+def aligned(size: int, dtype: npt.DTypeLike) -> Array:
+    """(size,) zeros that begin at a cache line, so that a vector never touches two."""
+    item = np.dtype(dtype).itemsize
+    raw = np.zeros(size + 64 // item, dtype)
+    start = -raw.ctypes.data % 64 // item
+    return raw[start : start + size]
+
+
+def skewed(table: Array, dtype: npt.DTypeLike) -> Array:
+    """Turn a table over t into one that runs with z, with a margin for lanes that are not on."""
+    out = np.pad(table[::-1], LANES, mode="edge").astype(dtype)
+    out.setflags(write=False)
+    return out
+
+
+def kept(make_tables: Callable[[Image, Params], T]) -> Callable[[Image, Params], T]:
+    """Keep the tables of some small images: the blocks of a chunk share them."""
+    cached = lru_cache(8)(make_tables)
+
+    @wraps(make_tables)
+    def look_up(image: Image, params: Params) -> T:
+        small = image.n_rows * image.n_columns <= KEPT_PIXELS
+        return cached(image, params) if small else make_tables(image, params)
+
+    return look_up
+
+
+@kept
+def _tables(image: Image, params: Params) -> tuple[Array, Array, Array]:
+    of = arithmetic(image, params)
+    left, right = _shifts(image, params)
+    return skewed(_border(image), of), skewed(left, of), skewed(right, of)
+
+
+def round_up(n: int, unit: int) -> int:
+    """Return the least multiple of `unit` that is not below n."""
+    return -(-n // unit) * unit
+
+
+def _border(image: Image) -> Array:
+    kind = np.zeros((image.n_rows, image.n_columns), np.int8)
+    kind[:, 0] |= wavefront.FIRST_COLUMN
+    kind[:, -1] |= wavefront.LAST_COLUMN
+    kind[0] |= wavefront.FIRST_ROW
+    return kind.reshape(-1)
+
+
+def _shifts(image: Image, params: Params) -> tuple[Array, Array]:
+    """Weight update, section 7: a << left, plus half, >> right."""
+    t = np.arange(image.n_rows * image.n_columns)
+    steps = params.weight_min + (t - image.n_columns) // params.weight_interval
+    exponent = np.clip(steps, params.weight_min, params.weight_max)
+    exponent += image.bit_depth - params.weight_resolution
+    return np.maximum(-exponent, 0), np.maximum(exponent, 0) + 1
+
+
+def _first_weights(predictor: Predictor, params: Params, lanes: int) -> Array:
+    """(terms, lanes) int64; terms of each kind are rounded up to whole groups."""
+    directional = wavefront.GROUP if predictor.full else 0
+    terms = directional + round_up(params.prediction_bands, wavefront.GROUP)
+    out = np.zeros((terms, lanes), np.int64)
+    if params.init_weights is None:
+        weight = 7 << params.weight_resolution
+        for i in range(params.prediction_bands):
+            weight >>= 3
+            out[directional + i] = weight
+        return out
+    scale = params.weight_resolution + 3 - params.init_weight_bits
+    offset = (1 << (scale - 1)) - 1 if scale else 0
+    for z, band in enumerate(params.init_weights):
+        out[: len(band), z] = (np.array(band, np.int64) << scale) + offset
+    return out
+
+
+@jit_inline
+def difference_rows(prediction_bands: int) -> int:
+    """Rows of differences: how far one looks back, and how far a strip is ahead of the next."""
+    return prediction_bands + 2 + RUN
+
+
+@jit_inline
+def strip_of(s: Any) -> int:
+    """Return the lanes of a strip: equal parts of all, STRIP at most."""
+    vectors, parts = s.lanes // LANES, -(-s.lanes // STRIP)
+    return -(-vectors // parts) * LANES
+
+
+@jit_inline
+def rows_of(p: Any, state: Any) -> Any:
+    """Return the Rows of a State, which must outlive them."""
+    lanes = state.sigma.size
+    width = state.differences.size // (difference_rows(p.prediction_bands) + 1)
+    return Rows(
+        pointer(state.ring, MARGIN),
+        pointer(state.differences, MARGIN),
+        pointer(state.directional, 0),
+        pointer(state.weights, 0),
+        pointer(state.first_weights, 0),
+        pointer(state.sigma, 0),
+        pointer(state.product, 0),
+        pointer(state.double, 0),
+        pointer(state.sign, 0),
+        pointer(state.delta, 0),
+        pointer(state.bad, 0),
+        pointer(state.border, LANES + p.samples - 1),
+        pointer(state.left, LANES + p.samples - 1),
+        pointer(state.right, LANES + p.samples - 1),
+        pointer(state.runs, 0),
+        state.ring.size // width,
+        width,
+        lanes,
+        state.weights.size // lanes,
+    )
+
+
+@jit_inline
+def ring_row(s: Any, step: int) -> Any:
+    """Row of a step in the ring; steps may go back to -rows."""
+    return ahead(s.ring, (step + s.rows) % s.rows * s.width)
