@@ -255,7 +255,7 @@ def _put_remainders(block: Any, k: int, out: Any, position: int) -> Any:
         if length + k > WORD:
             position = _put(out, position, held, length)
             held = length = 0
-        held = (held << k) | (np.int64(value) & ((1 << k) - 1))
+        held = (held << k) | (int(value) & ((1 << k) - 1))
         length += k
     return _put(out, position, held, length)
 
@@ -271,7 +271,7 @@ def _get(data: Any, position: int, width: int) -> Any:
 
 
 @jit
-def _one(data: Any, position: int, end: int) -> int:
+def _one(data: Any, position: int, end: int) -> Any:
     """Position of the next one bit, or end where there is none before it."""
     while position < end:
         word = load_be64(data, position >> 3) << np.uint64(position & 7)

@@ -196,7 +196,7 @@ def _image_choices(values: dict[str, int]) -> dict[str, Any]:
     }
 
 
-# ------------------------------------------------------------------ supplementary tables, 5.3.2.3
+# ------------------------------------------------------------------ supplementary tables, 5.3.2
 
 
 def _check_table(table: bytes, image: Image) -> None:

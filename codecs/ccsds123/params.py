@@ -15,7 +15,7 @@ LOCAL_SUMS = ("wide_neighbor", "narrow_neighbor", "wide_column", "narrow_column"
 
 @dataclass(frozen=True)
 class Image:
-    """What a header says of the image itself (CCSDS 123.0-B-2, 5.3.2.2).
+    """What a header says of the image itself (CCSDS 123.0-B-2, 5.3.2).
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Image:
 
 @dataclass(frozen=True)
 class SupplementaryTable:
-    """A supplementary information table (123.0-B-2, 5.3.2.3), kept as it stands in the header.
+    """A supplementary information table (123.0-B-2, 5.3.2), kept as it stands in the header.
 
     Attributes
     ----------

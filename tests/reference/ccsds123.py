@@ -178,7 +178,7 @@ def scaled(value: int, rho: int) -> int:
 
 
 def initial_weights(setup: Setup, z: int) -> list[int]:
-    """Return the weight vector of band z before its second sample, 4.6.3."""
+    """Return the weight vector of band z before its second sample, 4.6."""
     omega = setup.omega
     if setup.weights is not None:
         scale = 1 << (omega + 3 - setup.q)
@@ -191,7 +191,7 @@ def initial_weights(setup: Setup, z: int) -> list[int]:
 
 
 def map_residual(s: int, s_dr: int, setup: Setup) -> int:
-    """Mapped prediction residual delta, 4.9."""
+    """Mapped prediction residual delta, 4.9 of issue 1."""
     s_hat = s_dr >> 1
     residual = s - s_hat
     theta = min(s_hat - setup.s_min, setup.s_max - s_hat)
