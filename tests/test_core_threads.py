@@ -135,7 +135,7 @@ def test_the_limit_of_a_real_dask_worker() -> None:
 
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=5, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=5, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
