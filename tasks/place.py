@@ -45,6 +45,10 @@ class Place:
         """Return the object, or None where there is none."""
         return sync(self.store.get(self._key(key), default_buffer_prototype()))
 
+    def has(self, key: str) -> bool:
+        """Return whether the object is there."""
+        return sync(self.store.exists(self._key(key)))
+
     def put(self, key: str, data: Buffer | bytes) -> None:
         """Write the object as one whole: readers see the old or the new one."""
         if isinstance(data, bytes):
