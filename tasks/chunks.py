@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,11 @@ class ChunkGrid:
         """Return the samples of the chunk, clipped to the array."""
         steps = zip(self.position(number), self.chunks, self.shape, strict=True)
         return tuple(slice(i * c, min((i + 1) * c, n)) for i, c, n in steps)
+
+    def touched(self, region: Region) -> Iterator[tuple[int, ...]]:
+        """Yield the position of each chunk that holds samples of the region."""
+        pairs = zip(region, self.chunks, strict=True)
+        return product(*(range(s.start // c, -(-s.stop // c)) for s, c in pairs))
 
 
 class ArrayCoder:

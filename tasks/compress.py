@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import Job, Journal
 from gangsaw.tasks.layout import ChunkChoice, CodecChoices, Layout, choose_layout
@@ -98,7 +98,7 @@ class _ArrayJob:
 
     def __init__(self, task: Transcode, job: Job) -> None:
         self.task, self.job = task, job
-        manifest = read_manifest(task.target)
+        manifest = _whole_manifest(task.target)
         self.finished = manifest is not None
         self.entries = task.journal.read_all(job.batches) if manifest is None else {0: manifest}
 
@@ -174,6 +174,14 @@ def compress(
 def decompress(source: Source, target: str | Path | Store, **options: object) -> Summary:
     """Write every array of the source into a Zarr store of plain samples; see `compress`."""
     return compress(source, target, codec="none", **options)  # type: ignore[arg-type]
+
+
+def _whole_manifest(array: Place) -> Records | None:
+    """Return the manifest, or None where there is none or a damaged one: then all is done anew."""
+    try:
+        return read_manifest(array)
+    except CorruptChunk:
+        return None
 
 
 def _arrays(source: Source) -> tuple[SourceArray, ...]:

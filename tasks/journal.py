@@ -78,10 +78,11 @@ class Journal:
         return self._checked(self.array.get(self._key(batch)), batch)
 
     def write(self, records: Records) -> None:
-        """Add the entry of a finished batch; its chunks must be safe in the store already."""
-        key = self._key(records.batch)
-        self.array.put(key, records.pack())
-        self.array.flush([key])
+        """Add the entry of a finished batch; its chunks must be safe in the store already.
+
+        The entry itself is not synced: one that a power cut takes only costs its batch again.
+        """
+        self.array.put(self._key(records.batch), records.pack())
 
     def read_all(self, batches: list[range]) -> dict[int, Records]:
         """Return all valid entries of these batches by their first chunk."""

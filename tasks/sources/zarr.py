@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import zarr
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.holes import must_be_whole, refuse_holes
 from gangsaw.tasks.sources.base import Coordinate, Region
 from gangsaw.tasks.sources.variables import json_attrs, split
 from numpy.typing import NDArray
@@ -43,7 +44,10 @@ class ZarrArray:
 
     def read(self, region: Region) -> NDArray[Any]:
         """Return the samples of the region."""
-        return np.asarray(_array(self.address, self.key, self.version)[region])
+        array, is_whole = _array(self.address, self.key, self.version)
+        if is_whole:
+            refuse_holes(array, region)
+        return np.asarray(array[region])
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ def _open(address: str, group: str) -> zarr.Array[Any] | zarr.Group:
 
 
 def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:
+    must_be_whole(array)
     metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
     return ZarrArray(
         address=address,
@@ -112,8 +117,8 @@ def _attrs(array: zarr.Array[Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=32)
-def _array(address: str, key: str, version: str) -> zarr.Array[Any]:
+def _array(address: str, key: str, version: str) -> tuple[zarr.Array[Any], bool]:
     array = zarr.open_array(address, path=key or None, mode="r")
     if version != _describe(address, array, "").version:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
-    return array
+    return array, must_be_whole(array)

@@ -1,0 +1,51 @@
+"""The memory promise, measured: what a task really needs is less than what it promised."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gangsaw.tasks.memory import BASE_BYTES
+from job_data import cube
+
+SHAPE = (64, 512, 512)  # 32 MiB in one chunk
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from gangsaw.codecs.ccsds123.codec import Ccsds123
+from gangsaw.tasks.compress import compress
+from gangsaw.tasks.layout import choose_layout
+from gangsaw.tasks.sources.raw import open_raw
+from zarr.codecs import ZstdCodec
+
+def peak():
+    lines = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return 1024 * int(lines["VmHWM"].split()[0])  # ru_maxrss begins with that of the parent
+
+folder, name = Path(sys.argv[1]), sys.argv[2]
+codec = {"zstd": ZstdCodec(level=1), "none": "none", "ccsds123": Ccsds123()}[name]
+small = open_raw(str(folder / "cube.raw"), (64, 32, 32), "<u2")
+large = open_raw(str(folder / "cube.raw"), (64, 512, 512), "<u2")
+compress(small, folder / "small.zarr", codec=codec)  # compiles and imports
+before = peak()
+compress(large, folder / "large.zarr", codec=codec, chunks=(-1, -1, -1))
+layout = choose_layout(large.arrays[0], codec, (-1, -1, -1))
+print(before, peak() - before, layout.peak_bytes(large.arrays[0]))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is in /proc")
+@pytest.mark.parametrize("codec", ["none", "zstd", "ccsds123"])
+def test_a_task_needs_less_than_it_promises(tmp_path: Path, codec: str) -> None:
+    cube(SHAPE).tofile(tmp_path / "cube.raw")
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path), codec]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    base, needed, promised = map(int, done.stdout.split())
+    chunk = np.prod(SHAPE) * 2
+    assert base < BASE_BYTES
+    assert chunk < needed < promised  # neither exceeded nor measured in vain
+    assert promised < 12 * chunk  # nor useless
