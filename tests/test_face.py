@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import gangsaw
 import numpy as np
 import pytest
 from envi_files import METADATA, cube, write_envi
+
+import gangsaw
 
 
 def test_import_loads_nothing_heavy() -> None:
