@@ -126,7 +126,7 @@ def test_a_scene_is_seeded_and_like_a_real_one() -> None:
     assert not np.array_equal(scene.cube, make_scene(32, 64, 48, bit_depth=12, seed=1).cube)
     assert 1 << 11 < scene.cube.max() < 1 << 12
     # neighbours are alike in space and across bands, or it would not compress like a scene
-    cube = make_scene(96, 64, 48).cube
+    cube = make_scene(96, 128, 128).cube
     assert np.corrcoef(cube[20].ravel(), cube[21].ravel())[0, 1] > 0.9
     assert np.corrcoef(cube[20, :, 1:].ravel(), cube[20, :, :-1].ravel())[0, 1] > 0.8
     with pytest.raises(BadParams, match=r"12\.\.16"):

@@ -136,7 +136,8 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:  # as xarray and zarr
     """
     import xarray as xr
 
-    return xr.open_zarr(str(store), **{"chunks": {}, **options})
+    opened: xr.Dataset = xr.open_zarr(str(store), **{"chunks": {}, **options})
+    return opened
 
 
 @contextmanager
