@@ -70,7 +70,9 @@ class CheckChunks:
         samples = _decoded(coder, number, stored)
         if self.source is None:
             return samples.nbytes
-        if not same_bits(samples, self.source.read(coder.grid.region(number))):
+        with naming(f"{self.source.name} of the source, at {coder.key(number)}"):  # not ours
+            wanted = self.source.read(coder.grid.region(number))
+        if not same_bits(samples, wanted):
             raise CorruptChunk("the samples differ from the source")
         return samples.nbytes
 

@@ -15,7 +15,7 @@ from gangsaw.tasks.sources.base import SourceArray
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.codecs import ZstdCodec
 
-CHUNK_BYTES = 16 << 20  # of samples: several chunks per thread of a scene, few requests of a store
+CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk is cut smaller, y and x as a block is
 
 Codec = ArrayBytesCodec | BytesBytesCodec

@@ -171,7 +171,7 @@ def _check(
 
 def _arrays(place: Place) -> tuple[list[_Array], list[str]]:
     """Return the finished arrays, and a line for each that is not as it should be."""
-    if (root := place.get(METADATA)) is None:
+    if place.is_empty or (root := place.get(METADATA)) is None:
         raise BadParams(f"{place}: no Zarr format 3 store there")
     arrays, problems = [], []
     for name in _names(place, json.loads(root.to_bytes())):

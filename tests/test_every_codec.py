@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pickle
 import random
@@ -248,3 +249,8 @@ def test_the_specification_has_a_configuration_that_works(codec_type: Any) -> No
 def test_codec_ids_are_distinct() -> None:
     ids = {case.codec_type: coder(case).layout.codec_id for case in CASES}
     assert len(set(ids.values())) == len(ids)
+
+
+@every_codec
+def test_help_shows_the_parameters(codec_type: Any) -> None:
+    assert list(inspect.signature(codec_type).parameters) == list(codec_type().params.to_dict())

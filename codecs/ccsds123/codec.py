@@ -22,7 +22,10 @@ CODEC_ID, CODEC_VERSION = 1, 1  # SPEC.md
 
 @dataclass(frozen=True, init=False)
 class Ccsds123(BlockCodec):
-    """Zarr codec `gangsaw.ccsds123`; its keywords are the fields of `Params`."""
+    """Zarr codec `gangsaw.ccsds123`; its keywords are the fields of `Params`.
+
+    zarr.create_array(store, ..., serializer=Ccsds123(prediction_bands=15), compressors=None)
+    """
 
     params: Params
     codec_name = "gangsaw.ccsds123"
@@ -72,15 +75,21 @@ class Ccsds123(BlockCodec):
         return image
 
     def _lanes(self, image: Image) -> tuple[int, int]:
-        """A lane is a band: sample-adaptive codewords have at most U_max + D bits each."""
+        """Return lanes per block and bytes per lane length, by the bound that SPEC.md gives."""
         if self.params.order != "bsq" or self.params.coder != "sample":
             return 0, 0
-        longest = self.params.unary_limit + image.bit_depth
-        return image.n_bands, lane_bytes(image.n_rows * image.n_columns * longest)
+        depth, pixels = image.bit_depth, image.n_rows * image.n_columns
+        return image.n_bands, lane_bytes(depth + (pixels - 1) * (self.params.unary_limit + depth))
 
 
 class Ccsds123V2(BlockCodecV2):
-    """Zarr v2 codec `gangsaw.ccsds123`, through numcodecs."""
+    """Zarr v2 codec `gangsaw.ccsds123`, through numcodecs.
+
+    zarr.create_array(
+        store, zarr_format=2, chunks=chunks, dtype="uint16", ...,
+        compressors=Ccsds123V2(shape=chunks, dtype="uint16", prediction_bands=15),
+    )
+    """
 
     codec_id = Ccsds123.codec_name
     codec_type = Ccsds123

@@ -16,8 +16,6 @@ from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.threads import run_blocks
 
-Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]  # bytes, bits of lanes
-
 
 def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     """Encode every block to one conforming stream.
@@ -29,13 +27,14 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
 
     Returns
     -------
-    Blocks : lane_bits (n_blocks, NZ) int64 in BSQ order with the sample-adaptive coder, else None
+    Blocks : lane_bits (n_blocks, most NZ of a block) int64 in BSQ order with the sample-adaptive
+        coder, 0 for bands that a block does not have; else None
 
     Raises
     ------
-    BadParams : a sample does not fit the bit depth, or a table does not fit the image
+    BadParams : a sample does not fit the bit depth, or params do not fit the blocks
     """
-    streams: list[Stream] = [(np.empty(0, np.uint8), None)] * len(sources)
+    streams: list[Stream | None] = [None] * len(sources)
 
     def encode_block(i: int) -> None:
         image = params.image(sources[i].shape, sources[i].dtype)
@@ -43,18 +42,25 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
         streams[i] = encode_body(sources[i], image, resolved, header)
 
     run_blocks(encode_block, len(sources))
+    return _joined([stream for stream in streams if stream is not None])
+
+
+Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
+
+
+def _joined(streams: Sequence[Stream]) -> Blocks:
     lengths = np.array([data.size for data, _ in streams], np.int64)
-    return Blocks(np.concatenate([data for data, _ in streams]), lengths, _lane_table(streams))
+    parts = [data for data, _ in streams]
+    payload = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts])
+    lanes = [bits for _, bits in streams if bits is not None]
+    return Blocks(payload, lengths, _lane_table(lanes) if lanes else None)
 
 
-def _lane_table(streams: Sequence[Stream]) -> npt.NDArray[np.int64] | None:
-    """Put the lanes of all blocks into one table; a block of fewer bands has zeros at the end."""
-    rows = [bits for _, bits in streams if bits is not None]
-    if not rows:
-        return None
-    table = np.zeros((len(rows), max(row.size for row in rows)), np.int64)
-    for i, row in enumerate(rows):
-        table[i, : row.size] = row
+def _lane_table(lanes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """(n_blocks, n_lanes) int64: blocks at the end of the z axis have fewer bands, 0 is the rest."""
+    table = np.zeros((len(lanes), max(bits.size for bits in lanes)), np.int64)
+    for row, bits in zip(table, lanes, strict=True):
+        row[: bits.size] = bits
     return table
 
 
@@ -100,10 +106,10 @@ def _decode_block(
         check_extent(data.size - len(header), image, resolved)
         decode_body(data, len(header), image, resolved, target)
     else:
-        if lane_bits[image.n_bands :].any():
-            raise CorruptChunk("the index has lanes beyond the bands of the block")
-        lanes = lane_bits[: image.n_bands]
-        decode_lanes(data, 8 * len(header), lanes, image, resolved, target)
+        own, others = lane_bits[: image.n_bands], lane_bits[image.n_bands :]
+        if others.any():
+            raise CorruptChunk(f"the index has lanes beyond the {image.n_bands} bands of the block")
+        decode_lanes(data, 8 * len(header), own, image, resolved, target)
 
 
 @lru_cache

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.jit import jit, jit_part
 from gangsaw.codecs.core.simd import (
     copy_items,
     emit_call,
@@ -82,7 +82,7 @@ class Layout(NamedTuple):
     columns: int
 
 
-@jit
+@jit_part
 def _mapped(sample: Any, doubled: Any, p: Any) -> Any:
     """Mapped residual delta (4.9) of a sample and its double-resolution prediction."""
     predicted = doubled >> 1
@@ -193,7 +193,7 @@ class Bands(NamedTuple):
     half: Any
 
 
-@jit
+@jit_part
 def difference_row(g: Any, y: int, first: int) -> None:
     """Central differences d = 4s - sigma (4.5) of a row, halo included.
 
@@ -211,7 +211,7 @@ def difference_row(g: Any, y: int, first: int) -> None:
                 store(g.differences, z - first, (load(samples, z, g.half) << 2) - total)
 
 
-@jit
+@jit_part
 def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: int) -> None:
     """Mapped residuals of one row of one vector of bands; its weights go on from row to row.
 
@@ -278,7 +278,7 @@ def residual_rows(g: Any, y: int, rows: int, out: Any, step: int) -> None:
             predict_row(g, y + r, first, lane, out, r * g.layout.columns * step + lane, step)
 
 
-@jit
+@jit_part
 def begin_row(g: Any, y: int, row: int) -> int:
     """Return where row `row` of the batch starts; left of x = 0, W and NW are N (4.5.3)."""
     width, pitch = g.layout.width, g.layout.pitch

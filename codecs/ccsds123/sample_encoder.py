@@ -24,7 +24,7 @@ from gangsaw.codecs.ccsds123.predict import (
 )
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.core.bits import load_be64, store_be64
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.jit import jit, jit_part
 from gangsaw.codecs.core.simd import (
     any_lane,
     lane_leading_zeros,
@@ -59,7 +59,7 @@ class Coder(NamedTuple):
     top_count: int
 
 
-@jit
+@jit_part
 def count_at(c: Any, t: int) -> int:
     """Counter Gamma(t), t >= 1: counts up to top_count, then runs from half of it again."""
     count = c.first_count + t - 1
@@ -67,7 +67,7 @@ def count_at(c: Any, t: int) -> int:
     return count if count <= c.top_count else half + (count - c.top_count - 1) % half
 
 
-@jit
+@jit_part
 def codewords(c: Any, delta: Any, sums: Any, count: int) -> Any:
     """Return (value, length) of the codewords of a vector of mapped residuals, t >= 1."""
     counts = (sums & 0) + count
@@ -83,14 +83,14 @@ def codewords(c: Any, delta: Any, sums: Any, count: int) -> Any:
     return value, select(short, quotient + k + 1, c.unary_limit + c.depth)
 
 
-@jit
+@jit_part
 def updated(c: Any, sums: Any, delta: Any, count: int) -> Any:
     """Accumulator after coding delta at counter value `count`."""
     total = sums + delta
     return (total + 1) >> 1 if count == c.top_count else total
 
 
-@jit
+@jit_part
 def _write(words: Any, used: Any, scratch: Any, positions: Any, lane: int, lanes: Any) -> Any:
     """Write the `used` low bits of each lane's word; return how many stay, less than 8."""
     gap = 64 - used
@@ -100,7 +100,7 @@ def _write(words: Any, used: Any, scratch: Any, positions: Any, lane: int, lanes
     return used & 7
 
 
-@jit
+@jit_part
 def encode_row(
     c: Any,
     deltas: Any,
@@ -206,7 +206,7 @@ def append_lanes(scratch: Any, stride: int, lane_bits: Any, out: Any, bit: int) 
     return bit
 
 
-@jit
+@jit_part
 def encode_row_codewords(
     c: Any, deltas: Any, row: int, t: int, sums: Any, values: Any, lengths: Any, lanes: Any
 ) -> None:
@@ -230,13 +230,13 @@ def encode_row_codewords(
             store(sums, z, updated(c, s, delta, count))
 
 
-@jit
+@jit_part
 def _to_top(word: Any, used: int) -> Any:
     gap = 64 - used
     return (word << np.uint64(gap >> 1)) << np.uint64(gap - (gap >> 1))  # a gap may be 64
 
 
-@jit
+@jit_part
 def append_row(
     values: Any, lengths: Any, depth: int, bands: int, interleave: int, out: Any, bit: int
 ) -> int:

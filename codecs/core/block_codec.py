@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,10 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     parameters imply; `encode_chunk` and `decode_chunk` are the hooks for what does not fit that.
     Its keywords are the fields of `params_type`.
 
+    CorruptChunk names store and chunk wherever Zarr tells them: in every read of an array whose
+    last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr hands over
+    bare bytes, and inside a shard only the place there.
+
     Attributes
     ----------
     params : the codec's frozen parameters
@@ -43,6 +48,12 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     is_fixed_size = False
     codec_name: ClassVar[str]
     params_type: ClassVar[type[Any]]
+    __signature__: ClassVar[inspect.Signature]
+
+    def __init_subclass__(cls) -> None:
+        """Give the codec the signature of its parameters, for help() and editors."""
+        super().__init_subclass__()
+        cls.__signature__ = inspect.signature(cls.params_type)
 
     def __init__(self, **parameters: Any) -> None:
         object.__setattr__(self, "params", self.params_type(**parameters))

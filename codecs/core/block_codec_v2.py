@@ -88,4 +88,5 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
                 f"the codec was made for {self.shape} of {self.dtype}"
             )
         flat = ensure_contiguous_ndarray(array).view(self.dtype)
-        return flat.reshape(self.shape, order=self.memory_order)
+        chunk: npt.NDArray[Any] = flat.reshape(self.shape, order=self.memory_order)
+        return chunk

@@ -1,0 +1,97 @@
+"""Speed of the CCSDS-123 kernels on one core: arrays in memory to blocks and back.
+
+CPU seconds of the one thread that works, so that other programs on the machine count little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gangsaw.codecs.ccsds123 import Params, cpu
+from gangsaw.codecs.core.threads import set_thread_limit
+from gangsaw.tasks.synthetic import make_scene
+from table import Row, cpu_seconds, dump, markdown, say
+
+Cube = npt.NDArray[Any]
+SHAPE = (224, 512, 262)  # 30 Msamples
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: a choice of the predictor, a depth, a block, and what is asked in Msamples/s."""
+
+    name: str
+    params: Params
+    depth: int = 16
+    tile: tuple[int, int] = (128, 128)
+    encode: str = ""
+    decode: str = ""
+
+
+REDUCED = Params()
+FULL = replace(REDUCED, mode="full", local_sum="wide_neighbor")
+FIFTEEN = replace(FULL, prediction_bands=15)
+CASES = (
+    Case("P=3 reduced, wide column", REDUCED, encode=">= 250"),
+    Case("P=3 reduced, wide column", REDUCED, 14, encode=">= 250"),
+    Case("P=3 reduced, wide column", REDUCED, 12, encode=">= 250"),
+    Case("P=3 reduced, wide column", REDUCED, tile=SHAPE[1:], encode=">= 250"),
+    Case("P=3 full, wide neighbor", FULL, encode=">= 200"),
+    Case("P=3 full, wide neighbor", FULL, tile=SHAPE[1:], encode=">= 200"),
+    Case("P=15 full, wide neighbor", FIFTEEN, encode=">= 100"),
+    Case("P=15 full, wide neighbor", FIFTEEN, tile=SHAPE[1:], encode=">= 100"),
+    Case("P=3 reduced, wide column, BIP order", replace(REDUCED, order="bi")),
+    Case("P=3 reduced, block-adaptive", replace(REDUCED, coder="block")),
+)
+
+
+def tiles(cube: Cube, tile: tuple[int, int]) -> list[Cube]:
+    """Return the spatial blocks of a cube, as views."""
+    rows, columns = tile
+    return [
+        cube[:, y : y + rows, x : x + columns]
+        for y in range(0, cube.shape[1], rows)
+        for x in range(0, cube.shape[2], columns)
+    ]
+
+
+def rows() -> Iterator[Row]:
+    """Yield speeds in Msamples/s of one core."""
+    set_thread_limit(1)
+    cubes = {depth: make_scene(*SHAPE, bit_depth=depth).cube for depth in (12, 14, 16)}
+    for case in CASES:
+        yield from _measured(case, tiles(cubes[case.depth], case.tile))
+    set_thread_limit(None)
+
+
+def _measured(case: Case, sources: list[Cube]) -> Iterator[Row]:
+    params = replace(case.params, bit_depth=case.depth)
+    n_samples = sum(source.size for source in sources)
+    coded = cpu.encode(sources, params)
+    bits = f"{8 * coded.payload.size / n_samples:.2f} bits/sample"
+    what = f"{case.name}, {case.depth} bits, blocks {case.tile[0]} x {case.tile[1]}"
+    say(what)
+    seconds = cpu_seconds(lambda: cpu.encode(sources, params))
+    yield Row(f"encode {what}", n_samples / seconds / 1e6, "Msamples/s", case.encode, bits)
+    targets = [np.empty_like(source) for source in sources]
+    seconds = cpu_seconds(lambda: cpu.decode(coded, targets, params))
+    yield Row(f"decode {what}", n_samples / seconds / 1e6, "Msamples/s", case.decode, bits)
+
+
+def main() -> None:
+    """Print the table, or JSON with `--json`."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    as_json = parser.parse_args().json
+    title, measured = "CCSDS-123 on one core", list(rows())
+    sys.stdout.write(dump({title: measured}) if as_json else markdown(title, measured))
+
+
+if __name__ == "__main__":
+    main()
