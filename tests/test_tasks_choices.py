@@ -128,7 +128,7 @@ def test_a_scene_is_seeded_and_like_a_real_one() -> None:
     # neighbours are alike in space and across bands, or it would not compress like a scene
     cube = make_scene(96, 128, 128).cube
     assert np.corrcoef(cube[20].ravel(), cube[21].ravel())[0, 1] > 0.9
-    assert np.corrcoef(cube[20, :, 1:].ravel(), cube[20, :, :-1].ravel())[0, 1] > 0.8
+    assert np.corrcoef(cube[20, :, 1:].ravel(), cube[20, :, :-1].ravel())[0, 1] > 0.7
     with pytest.raises(BadParams, match=r"12\.\.16"):
         make_scene(bit_depth=20)
     with pytest.raises(BadParams, match="positive extents"):
