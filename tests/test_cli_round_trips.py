@@ -272,7 +272,7 @@ def test_ctrl_c_leaves_what_resume_finishes(tmp_path: Path, gangsaw: CommandLine
     samples = cube("uint16", (16, 512, 512)) >> 4
     scene = write_envi(tmp_path / "scene.hdr", samples)
     store = tmp_path / "a.zarr"
-    options = [str(scene), str(store), "--chunks", "y=16,x=16", "--workers", "2"]
+    options = [str(scene), str(store), "--chunks", "y=32,x=32", "--workers", "2"]
     code = "import sys; from gangsaw.cli import main; sys.exit(main())"
     started = subprocess.Popen(
         [sys.executable, "-c", code, "compress", *options],
