@@ -19,6 +19,7 @@ class ClusterConfig:
     processes : False runs the workers as threads of this process
     scheduler : address of a running scheduler; "" starts a cluster on this machine
     connect_seconds : how long to wait for that scheduler
+    silent : keep back the workers' log lines below critical; jobs raise what matters
     resources : what each worker offers, such as {"GPU": 1}
     """
 
@@ -29,6 +30,7 @@ class ClusterConfig:
     processes: bool = True
     scheduler: str = ""
     connect_seconds: float = 10.0
+    silent: bool = False
     resources: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,8 @@ from distributed import Client, LocalCluster
 from gangsaw.cluster.config import ClusterConfig
 
 LOOPBACK = "127.0.0.1"
+# Ctrl-C in a terminal reaches every process of the group; only the client shall answer it
+IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
 @contextmanager
@@ -51,6 +54,8 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
             dashboard_address=f"{LOOPBACK}:0",  # None would mean port 8787, taken or not
             scheduler_kwargs={"dashboard": config.dashboard},
             resources=config.resources or None,
+            silence_logs=logging.CRITICAL if config.silent else logging.WARNING,
+            **({"preload": [IGNORE_INTERRUPTS]} if config.processes else {}),
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):

@@ -202,14 +202,13 @@ def _imagecodecs(cube: Cube) -> Iterator[Peer]:
         yield _by_band("JPEG-LS", imagecodecs.jpegls_encode, imagecodecs.jpegls_decode)
     if imagecodecs.JPEGXL.available:
 
-        def encode(band: Cube) -> bytes:
-            coded: bytes = imagecodecs.jpegxl_encode(band, lossless=True, effort=3, numthreads=1)
-            return coded
+        def encode(band: Cube) -> Any:
+            return imagecodecs.jpegxl_encode(band, lossless=True, effort=3, numthreads=1)
 
         yield _by_band("JPEG XL effort 3", encode, imagecodecs.jpegxl_decode)
 
 
-def _by_band(name: str, encode: Callable[[Cube], bytes], decode: Callable[[bytes], Cube]) -> Peer:
+def _by_band(name: str, encode: Callable[[Cube], Any], decode: Callable[[Any], Cube]) -> Peer:
     return Peer(
         name,
         lambda cube: [encode(band) for band in cube],

@@ -116,7 +116,7 @@ def describe(store: str) -> StoreInfo:
     CorruptChunk : the index of a chunk is damaged
     """
     source = open_zarr(store)
-    found = (zarr.open_array(store, path=a.key or None, mode="r") for a in source.arrays)
+    found = (zarr.open_array(store, path=a.key, mode="r") for a in source.arrays)
     place = open_place(store)
     pairs = zip(found, source.arrays, strict=True)
     return StoreInfo(
@@ -133,7 +133,7 @@ class _Survey:
         self.array, self.name, self.dims = array, name, dims
         self.place = store / array.path if array.path else store
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
-        self.serializer = getattr(array, "serializer", None)
+        self.serializer: Any = getattr(array, "serializer", None)
         self.coder = self._coder()
         self.sizes: list[int] = []
         self.tally = _Tally(self.coder, self.grid, dims, self._axes()) if self.coder else None

@@ -18,8 +18,17 @@ from gangsaw.codecs.core.errors import BadParams
 Floats = npt.NDArray[np.float32]
 
 # centre (nm), width (nm), depth of the gases' absorption: O2-A, then water vapour
-GASES = ((760, 6, 0.6), (820, 14, 0.2), (940, 28, 0.7), (1135, 35, 0.75), (1385, 60, 0.98))
-GASES += ((1880, 75, 0.98), (2010, 18, 0.35), (2060, 16, 0.3), (2500, 90, 0.6))
+GASES: tuple[tuple[float, float, float], ...] = (
+    (760, 6, 0.6),
+    (820, 14, 0.2),
+    (940, 28, 0.7),
+    (1135, 35, 0.75),
+    (1385, 60, 0.98),
+    (1880, 75, 0.98),
+    (2010, 18, 0.35),  # carbon dioxide, twice
+    (2060, 16, 0.3),
+    (2500, 90, 0.6),
+)
 FIELDS = 40  # land parcels: their borders are the scene's edges
 ROWS_AT_ONCE = 64  # bounds the float working memory to a few bands x rows x columns
 FULL_WELL = 0.85  # the brightest sample as a part of the D-bit range
@@ -146,7 +155,8 @@ def _abundances(rng: np.random.Generator, n: int, n_rows: int, n_columns: int) -
     river = np.abs(_cloudy(rng, n_rows, n_columns, 2.2)) < 0.06
     weights[n - 1] = np.where(river, 9, weights[n - 1] - 3)
     parts = np.exp(weights)
-    return (parts / parts.sum(axis=0)).astype(np.float32)
+    abundances: Floats = (parts / parts.sum(axis=0)).astype(np.float32)
+    return abundances
 
 
 def _illumination(rng: np.random.Generator, n_rows: int, n_columns: int) -> Floats:
@@ -165,4 +175,5 @@ def _record(rng: np.random.Generator, clean: Floats, bit_depth: int) -> npt.NDAr
     signal = clean * np.float32(FULL_WELL * full)
     sigma = np.sqrt(signal / PHOTONS_PER_DN + np.float32(read * read))
     noisy = signal + sigma * rng.standard_normal(clean.shape, dtype=np.float32)
-    return np.clip(np.rint(noisy), 0, full).astype(np.uint16)
+    recorded: npt.NDArray[np.uint16] = np.clip(np.rint(noisy), 0, full).astype(np.uint16)
+    return recorded

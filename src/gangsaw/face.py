@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +137,8 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:  # as xarray and zarr
     """
     import xarray as xr
 
-    return xr.open_zarr(str(store), **{"chunks": {}, **options})
+    opened: xr.Dataset = xr.open_zarr(str(store), **{"chunks": {}, **options})
+    return opened
 
 
 def plot(store: str | Path) -> Figure:
@@ -152,20 +153,26 @@ def plot(store: str | Path) -> Figure:
 
 @contextmanager
 def workers(
-    *, workers: int = 0, threads: int = 0, scheduler: str = "", dashboard: bool = False
+    *,
+    workers: int = 0,
+    threads: int = 0,
+    scheduler: str = "",
+    dashboard: bool = False,
+    silent: bool = False,
 ) -> Iterator[Client]:
     """Yield a Dask client: of a scheduler's address, or of workers started on this machine.
 
-    Raises JobFailed where no scheduler answers.
+    `silent` keeps back the log lines of these workers. Raises JobFailed where no scheduler answers.
     """
     from gangsaw.cluster.config import ClusterConfig
     from gangsaw.cluster.local import start
 
     config = ClusterConfig(
-        workers=workers, threads=threads, scheduler=scheduler, dashboard=dashboard
+        workers=workers, threads=threads, scheduler=scheduler, dashboard=dashboard, silent=silent
     )
-    try:
-        with start(config) as client:
-            yield client
-    except ConnectionError as error:
-        raise JobFailed(str(error)) from error
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(start(config))
+        except ConnectionError as error:
+            raise JobFailed(str(error)) from error
+        yield client

@@ -194,4 +194,5 @@ def _plane(
 
 def _stretched(plane: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = np.percentile(plane, STRETCH)
-    return np.clip((plane - low) / ((high - low) or 1.0), 0, 1)
+    stretched: NDArray[np.float64] = np.clip((plane - low) / ((high - low) or 1.0), 0, 1)
+    return stretched

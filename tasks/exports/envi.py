@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.exports.atomic import allocate, whole_files
-from gangsaw.tasks.exports.flat import FlatFile, export_grid, write_flat
+from gangsaw.tasks.exports.flat import FlatFile, export_grid, ordered_dtype, write_flat
 from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.sources.axes import image_dims
 from gangsaw.tasks.sources.base import Coordinate, SourceArray
@@ -85,10 +85,7 @@ def _resolve(layout: EnviLayout, fields: Fields) -> tuple[str, str]:
     if interleave not in INTERLEAVES:
         raise BadParams(f"interleave must be bsq, bil or bip, got {interleave!r}")
     kept = "big" if fields.get("byte order") == "1" else "little"
-    order = layout.byte_order or kept
-    if order not in ("little", "big"):
-        raise BadParams(f"byte order must be little or big, got {order!r}")
-    return interleave, order
+    return interleave, layout.byte_order or kept
 
 
 def _flat_file(
@@ -98,9 +95,7 @@ def _flat_file(
     names = {"band": band, "y": y, "x": x}
     wanted = [name for key in INTERLEAVES[interleave] if (name := names[key]) is not None]
     axes = tuple(source.dims.index(name) for name in wanted)
-    return FlatFile(
-        source.shape, axes, source.dtype.newbyteorder("<" if order == "little" else ">")
-    )
+    return FlatFile(source.shape, axes, ordered_dtype(source.dtype, order))
 
 
 def _layout_fields(

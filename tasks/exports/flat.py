@@ -18,6 +18,7 @@ from gangsaw.tasks.layout import default_chunks
 from gangsaw.tasks.memory import transcode_bytes
 from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.sources.base import Region, SourceArray
+from gangsaw.tasks.sources.raw import BYTE_ORDERS
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -98,6 +99,13 @@ def axis_order(source: SourceArray, dims: Sequence[str]) -> tuple[int, ...]:
     return tuple(source.dims.index(name) for name in dims)
 
 
+def ordered_dtype(dtype: np.dtype[Any], byte_order: str) -> np.dtype[Any]:
+    """Return the dtype in the byte order "little" or "big"; BadParams for another one."""
+    if byte_order not in BYTE_ORDERS:
+        raise BadParams(f"byte order must be little or big, got {byte_order!r}")
+    return dtype.newbyteorder(BYTE_ORDERS[byte_order])
+
+
 def export_raw(
     source: SourceArray,
     path: Path,
@@ -116,7 +124,7 @@ def export_raw(
     byte_order : "little" or "big"
     """
     order = axis_order(source, dims or source.dims)
-    dtype = source.dtype.newbyteorder({"little": "<", "big": ">"}[byte_order])
+    dtype = ordered_dtype(source.dtype, byte_order)
     layout = FlatFile(source.shape, order, dtype)
     with whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, layout.nbytes)

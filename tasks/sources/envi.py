@@ -121,7 +121,7 @@ def _map_units(info: list[str]) -> str:
 
 
 def header_fields(
-    array_attrs: Mapping[str, Any], coords: Iterable[Coordinate], band_dim: str
+    array_attrs: Mapping[str, Any], coords: Iterable[Coordinate], band_dim: str | None
 ) -> Fields:
     """Return the header fields that attributes and coordinates hold: `to_metadata` backwards."""
     envi = array_attrs.get("envi", {})

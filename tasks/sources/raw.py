@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sources.base import Coordinate
 from gangsaw.tasks.sources.flat import INTERLEAVES, FlatArray, check_size, file_identity
 
-BYTE_ORDERS = {"little": "<", "big": ">"}
+BYTE_ORDERS: dict[str, Literal["<", ">"]] = {"little": "<", "big": ">"}
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def _attrs(array: zarr.Array[Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)
 def _array(address: str, key: str, version: str) -> tuple[zarr.Array[Any], bool]:
-    array = zarr.open_array(address, path=key or None, mode="r")
+    array = zarr.open_array(address, path=key, mode="r")
     if version != _describe(address, array, "").version:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
     return array, must_be_whole(array)

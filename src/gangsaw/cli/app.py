@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from gangsaw.cli import bench, compress, decompress, demo, info, stream, verify
+from gangsaw.cli.console import Interrupted
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
@@ -62,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
     try:
         code = typer.main.get_command(app).main(args, prog_name="gangsaw", standalone_mode=False)
+        if code == INTERRUPTED:  # newer versions of typer turn a KeyboardInterrupt into this
+            raise Interrupted
         return code if isinstance(code, int) else 0
     except (Exception, KeyboardInterrupt) as error:
         if show:
@@ -80,7 +83,7 @@ def _report(error: BaseException) -> int:
 
 
 def _describe(error: Any) -> tuple[str, int]:
-    if isinstance(error, KeyboardInterrupt | typer.Abort):
+    if isinstance(error, Interrupted | KeyboardInterrupt | typer.Abort):
         return str(error) or "interrupted", INTERRUPTED
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.cli import options as opt
-from gangsaw.cli.console import clock, progress_bar, rate, size, write_json, write_table
+from gangsaw.cli.console import (
+    Interrupted,
+    clock,
+    progress_bar,
+    rate,
+    size,
+    write_json,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from gangsaw.tasks.compress import Summary
@@ -98,7 +106,7 @@ def compress(
         ):
             summary = face.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(STOPPED) from None
+        raise Interrupted(STOPPED) from None
     if as_json:
         write_json(figures(summary))
     else:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from gangsaw.tasks.progress import OnProgress, Progress
 
 
+class Interrupted(Exception):
+    """Ctrl-C, with what the user can do now; typer would swallow a KeyboardInterrupt's text."""
+
+
 def write_json(figures: Mapping[str, Any]) -> None:
     """Print figures as one JSON object."""
     sys.stdout.write(json.dumps(figures, indent=2, default=str) + "\n")

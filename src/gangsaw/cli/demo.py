@@ -80,7 +80,8 @@ def make_scene(out: Path, extents: tuple[int, ...]) -> str:
     from gangsaw.tasks.sources.memory import MemoryArray
     from gangsaw.tasks.synthetic import make_scene as make
 
-    scene = make(*extents, seed=SEED)
+    bands, rows, columns = extents
+    scene = make(bands, rows, columns, seed=SEED)
     nm = {"units": "Nanometers"}
     coords = (
         Coordinate("wavelength", ("band",), scene.wavelength.round(2), nm),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -63,15 +64,9 @@ def _rows(array: ArrayInfo) -> list[tuple[str, str]]:
     if array.band_bits is not None:
         bits = array.band_bits
         rows.append(
-            ("bits per band", f"{bits.min():.2f} to {bits.max():.2f}, median {_median(bits):.2f}")
+            ("bits per band", f"{bits.min():.2f} to {bits.max():.2f}, median {median(bits.tolist()):.2f}")
         )
     return rows
-
-
-def _median(values: object) -> float:
-    import numpy as np
-
-    return float(np.median(values))  # type: ignore[arg-type]
 
 
 def _short(array: ArrayInfo) -> str:

@@ -155,5 +155,6 @@ def session(workers: int | None, threads: int, scheduler: str) -> Iterator[Clien
         return
     from gangsaw import face
 
-    with face.workers(workers=workers or 0, threads=threads, scheduler=scheduler) as client:
+    settings = {"workers": workers or 0, "threads": threads, "scheduler": scheduler}
+    with face.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
         yield client
