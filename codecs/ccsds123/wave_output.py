@@ -12,7 +12,7 @@ from gangsaw.codecs.ccsds123.wave_state import LANES, RUN, ring_row
 from gangsaw.codecs.core.bits import ahead, fit, pointer_at
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.jit import jit, jit_restrict
-from gangsaw.codecs.core.simd import transpose_tile
+from gangsaw.codecs.core.tiles import transpose_tile
 
 
 class Target(NamedTuple):
