@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, neighbor_offsets, plan_prediction
 from gangsaw.codecs.ccsds123.rows import HALO, Rows
-from gangsaw.codecs.core.jit import jit, jit_part
+from gangsaw.codecs.core.jit import intrinsic, jit, jit_part
 from gangsaw.codecs.core.simd import (
     emit_call,
     inner_product,
@@ -35,7 +35,6 @@ from gangsaw.codecs.core.simd import (
 )
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 
 @jit_part
@@ -235,7 +234,7 @@ def residual_rows(g: Any, y: int, rows: int, out: Any, step: int) -> None:
 
 
 @jit_part
-def begin_row(g: Any, y: int, row: int) -> int:
+def begin_row(g: Any, y: int, row: int) -> Any:
     """Return where row `row` of the batch starts; left of x = 0, W and NW are N (4.5.3)."""
     width, pitch = g.layout.width, g.layout.pitch
     first = (row + 1) * pitch + width

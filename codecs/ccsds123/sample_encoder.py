@@ -52,7 +52,7 @@ class Coder(NamedTuple):
 
 
 @jit_part
-def count_at(c: Any, t: int) -> int:
+def count_at(c: Any, t: int) -> Any:
     """Counter Gamma(t), t >= 1: counts up to top_count, then runs from half of it again."""
     count = c.first_count + t - 1
     half = (c.top_count + 1) >> 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from gangsaw.codecs.core.jit import intrinsic
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 
 def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numba.extending
 from gangsaw.codecs.core.cache import enable_cache
 from numba.core.compiler import Compiler
 
@@ -42,6 +43,11 @@ def jit_inline(function: F) -> F:
 def jit_part(function: F) -> F:
     """As `jit`, for what only kernels call: the wrappers for Python cost a sixth of compiling."""
     return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """Define a function of kernels by its LLVM code; Any, since a kernel calls it otherwise."""
+    return numba.extending.intrinsic(function)
 
 
 def _compile(function: F, **options: Any) -> F:

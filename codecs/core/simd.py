@@ -12,16 +12,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from gangsaw.codecs.core.jit import intrinsic
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import (
-    intrinsic,
-    lower_builtin,
-    models,
-    register_model,
-)
+from numba.extending import lower_builtin, models, register_model
 
 
 def static(number: int) -> tuple[None, ...]:
@@ -33,7 +29,7 @@ def static(number: int) -> tuple[None, ...]:
     return (None,) * number
 
 
-class Vector(types.Type):
+class Vector(types.Type):  # type: ignore[misc]  # Numba has no types
     """Numba type of `lanes` two's complement integers of `bits` bits."""
 
     def __init__(self, lanes: int, bits: int) -> None:
@@ -41,7 +37,7 @@ class Vector(types.Type):
         super().__init__(f"Vector({lanes}, {bits})")
 
 
-class Mask(types.Type):
+class Mask(types.Type):  # type: ignore[misc]  # Numba has no types
     """Numba type of one truth value per lane."""
 
     def __init__(self, lanes: int) -> None:
@@ -51,7 +47,7 @@ class Mask(types.Type):
 
 @register_model(Vector)
 @register_model(Mask)
-class _LanesModel(models.PrimitiveModel):
+class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]  # Numba has no types
     def __init__(self, manager: Any, lanes_type: Any) -> None:
         super().__init__(manager, lanes_type, _lowered(lanes_type))
 
@@ -86,7 +82,7 @@ def _vector_of(args: tuple[Any, ...]) -> Any:
 
 def _define_operator(function: Any, emit: Callable[..., Any], is_compare: bool = False) -> None:
     @infer_global(function)
-    class _Template(AbstractTemplate):
+    class _Template(AbstractTemplate):  # type: ignore[misc]  # Numba has no types
         def generic(self, args: Any, kws: Any) -> Any:
             vector = _vector_of(args)
             if vector is None or len(args) != 2:
@@ -161,7 +157,7 @@ def load(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
     vector = Vector(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element_pointer(context, builder, data, *args[:2], _lowered(vector))
+        pointer = element_pointer(context, builder, data, args[0], args[1], _lowered(vector))
         return builder.load(pointer, align=vector.bits // 8)
 
     return vector(data, types.int64, lanes), codegen
@@ -172,7 +168,7 @@ def store(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
     """Write a vector to data[index:index + lanes]; data is 1-D and contiguous."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element_pointer(context, builder, data, *args[:2], _lowered(vector))
+        pointer = element_pointer(context, builder, data, args[0], args[1], _lowered(vector))
         builder.store(args[2], pointer, align=vector.bits // 8)
         return context.get_dummy_value()
 
@@ -268,7 +264,7 @@ def store_lanes_be64(typing_context: Any, data: Any, positions: Any, first: Any,
     return types.void(data, positions, types.int64, words), codegen
 
 
-def _tuple_items(builder: Any, tuple_type: Any, value: Any) -> list[Any]:
+def _tuple_items(builder: Any, tuple_type: Any, value: Any) -> Any:
     return cgutils.unpack_tuple(builder, value, tuple_type.count)
 
 
