@@ -10,14 +10,15 @@ import numpy.typing as npt
 import pytest
 from ccsds123_setups import body_params, setup_of
 from ccsds123_vectors import Vector, vector_parameters
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import ccsds123 as reference
+
 from gangsaw.codecs.ccsds123 import Image, Params, cpu, rows
 from gangsaw.codecs.ccsds123.header import read_header
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.stream import encode_stream
 from gangsaw.codecs.core.errors import BadParams
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from reference import ccsds123 as reference
 
 # A kernel is compiled for each (P, mode, lanes, width of a lane): these few, with all else free.
 KERNELS: tuple[dict[str, Any], ...] = (

@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
+from numba.core import cgutils
+
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, neighbor_offsets, plan_prediction
 from gangsaw.codecs.ccsds123.rows import HALO, Rows
@@ -33,8 +36,6 @@ from gangsaw.codecs.core.simd import (
     value_of,
     wrap,
 )
-from numba import types
-from numba.core import cgutils
 
 
 @jit_part

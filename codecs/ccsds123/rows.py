@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123.params import Image
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.jit import jit

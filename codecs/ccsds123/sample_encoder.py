@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.plan import initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.predict import BandGroup, begin_row, difference_row, predict_row

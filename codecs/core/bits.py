@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from gangsaw.codecs.core.jit import intrinsic
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+
+from gangsaw.codecs.core.jit import intrinsic
 
 
 def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:

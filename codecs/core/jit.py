@@ -7,8 +7,9 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numba.extending
-from gangsaw.codecs.core.cache import enable_cache
 from numba.core.compiler import Compiler
+
+from gangsaw.codecs.core.cache import enable_cache
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,12 +12,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gangsaw.codecs.core.jit import intrinsic
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
+
+from gangsaw.codecs.core.jit import intrinsic
 
 
 def static(number: int) -> tuple[None, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.jit import intrinsic
-from gangsaw.codecs.core.simd import element_pointer, emit_call
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+
+from gangsaw.codecs.core.jit import intrinsic
+from gangsaw.codecs.core.simd import element_pointer, emit_call
 
 
 def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from table import Row, cpu_seconds, dump, markdown, say
+
 from gangsaw.codecs.ccsds123 import Params, cpu
 from gangsaw.codecs.core.threads import set_thread_limit
 from gangsaw.tasks.synthetic import make_scene
-from table import Row, cpu_seconds, dump, markdown, say
 
 Cube = npt.NDArray[Any]
 SHAPE = (224, 512, 262)  # 30 Msamples
