@@ -32,7 +32,8 @@ def target(out: npt.NDArray[Any]) -> Iterator[Target]:
         raise BadParams("the array to decode into is read-only")
     plain = out.dtype.isnative and out.flags.aligned
     native = out if plain else np.empty(out.shape, out.dtype.newbyteorder("="))
-    yield Target(native.ctypes.data, *native.strides, native.itemsize)
+    z, y, x = native.strides
+    yield Target(native.ctypes.data, z, y, x, native.itemsize)
     if not plain:
         out[...] = native
 
