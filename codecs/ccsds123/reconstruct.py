@@ -97,7 +97,7 @@ def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
         term += wavefront.GROUP
 
 
-@jit_inline
+@jit
 def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     """Turn s.delta into samples for the lanes [lo, hi) of one step, all at t >= 1."""
     now = ring_row(s, step)
