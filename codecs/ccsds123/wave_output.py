@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123.wave_state import LANES, RUN, ring_row
 from gangsaw.codecs.core.bits import ahead, fit, pointer_at
 from gangsaw.codecs.core.errors import BadParams

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.simd import element_pointer, emit_call
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from gangsaw.codecs.core.simd import element_pointer, emit_call
 
 
 def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:
@@ -41,9 +42,10 @@ def transpose_tile(
             return builder.bitcast(place, vector.as_pointer())
 
         align = source.dtype.bitwidth // 8
-        rows = [builder.load(row(*args[2:4], i), align=align) for i in range(n)]
+        to, to_row, at, at_row = args
+        rows = [builder.load(row(at, at_row, i), align=align) for i in range(n)]
         for i, value in enumerate(_transposed(builder, rows)):
-            builder.store(value, row(*args[:2], i), align=align)
+            builder.store(value, row(to, to_row, i), align=align)
         return context.get_dummy_value()
 
     return types.void(target, types.int64, source, types.int64), codegen
