@@ -9,6 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from ccsds123_setups import setup_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import ccsds123
+
 from gangsaw.codecs.ccsds123 import cpu
 from gangsaw.codecs.ccsds123.header import write_header
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
@@ -18,9 +22,6 @@ from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
 from gangsaw.codecs.ccsds123.wave_state import LANES, RUN
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from reference import ccsds123
 
 Cube = npt.NDArray[Any]
 FLIPS = 3000

@@ -13,6 +13,7 @@ STREAM = 4096  # header, words of the output, Python objects of a block
 BATCH = 4 << 20  # rows in flight: samples, residuals, codewords, each half a second-level cache
 PER_PIXEL = 64  # the decoder's tables over t, one entry for all bands
 PER_LANE_COLUMN = 200  # the same where a single row exceeds that
+PER_BAND = 2000  # the decoder's rings, however short the rows: 226 rows of 8 bytes at most
 PER_SAMPLE = 12  # without lanes: residuals, in two orders, and once more padded
 
 
@@ -27,5 +28,6 @@ def scratch_bytes(image: Image, params: Params) -> int:
     scratch = BATCH + 3 * encoded_bytes(image)
     scratch += PER_PIXEL * image.n_rows * image.n_columns
     scratch += PER_LANE_COLUMN * LANES * vectors * image.n_columns
+    scratch += PER_BAND * LANES * vectors
     has_lanes = params.order == "bsq" and params.coder == "sample"
     return scratch if has_lanes else scratch + PER_SAMPLE * image.n_samples

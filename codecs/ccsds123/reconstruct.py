@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.ccsds123.wave_output import target, write_windows
@@ -97,7 +98,7 @@ def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
         term += wavefront.GROUP
 
 
-@jit_inline
+@jit
 def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     """Turn s.delta into samples for the lanes [lo, hi) of one step, all at t >= 1."""
     now = ring_row(s, step)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123 import reconstruct as wave
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.wave_output import target, write_windows
@@ -61,7 +62,7 @@ class CoderState(NamedTuple):
 
     start: Array  # (NZ,) int64 first bit of each lane
     end: Array  # (NZ,) int64
-    count: Array  # table of T, Gamma(t)
+    counter: Array  # table of T, Gamma(t)
     first: Array  # (NZ,) T accumulators before t = 1
     accumulator: Array  # (lanes,) T
     code: Array  # (lanes,) T k
@@ -74,7 +75,7 @@ class Lanes(NamedTuple):
 
     start: Any
     end: Any
-    count: Any
+    counter: Any
     first: Any
     accumulator: Any
     code: Any
@@ -141,7 +142,7 @@ def read_codewords(
     """Decode one codeword per lane; a value beyond D bits becomes 2^D, which is impossible."""
     for z in range(lo, hi):
         word, k = window[z], np.int64(code[z])
-        zeros = min(np.int64(leading_zeros(word)), unary_limit)
+        zeros: Any = min(np.int64(leading_zeros(word)), unary_limit)
         escape = zeros == unary_limit
         bits = depth if escape else k
         skip = zeros if escape else zeros + 1
@@ -157,7 +158,7 @@ def _lanes_of(p: Any, c: Any) -> Any:
     return Lanes(
         pointer(c.start, 0),
         pointer(c.end, 0),
-        pointer(c.count, LANES + p.samples - 1),
+        pointer(c.counter, LANES + p.samples - 1),
         pointer(c.first, 0),
         pointer(c.accumulator, 0),
         pointer(c.code, 0),
@@ -169,7 +170,7 @@ def _lanes_of(p: Any, c: Any) -> Any:
 @jit_inline
 def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -> None:
     """Decode a codeword into s.delta for the lanes [lo, hi)."""
-    count, before = ahead(a.count, -step), ahead(a.count, 1 - step)
+    count, before = ahead(a.counter, -step), ahead(a.counter, 1 - step)
     choose_codes(a.code, a.accumulator, s.delta, count, before, c.rescale_at, c.depth, lo, hi)
     if step % PREFETCH_STEPS == 0:
         prefetch_windows(data, a.position, lo, hi)

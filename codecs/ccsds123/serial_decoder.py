@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.reconstruct import reconstruct
 from gangsaw.codecs.ccsds123.sample_decoder import (
@@ -29,7 +30,7 @@ def _read_word(data: Any, at: int) -> Any:
 
 
 @jit
-def _choose_code(accumulator: int, count: int, depth: int) -> int:
+def _choose_code(accumulator: int, count: int, depth: int) -> Any:
     threshold = accumulator + (49 * count >> 7)
     k = max(leading_zeros(count) - leading_zeros(threshold), 0)
     if count << k > threshold:
@@ -38,7 +39,7 @@ def _choose_code(accumulator: int, count: int, depth: int) -> int:
 
 
 @jit
-def _read_codeword(data: Any, at: int, k: int, unary_limit: int, depth: int) -> tuple[int, int]:
+def _read_codeword(data: Any, at: int, k: int, unary_limit: int, depth: int) -> Any:
     """Return (value, bits)."""
     word = _read_word(data, at)
     zeros = np.int64(leading_zeros(word))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123.wave_state import LANES, RUN, ring_row
 from gangsaw.codecs.core.bits import ahead, fit, pointer_at
 from gangsaw.codecs.core.errors import BadParams
@@ -32,7 +33,8 @@ def target(out: npt.NDArray[Any]) -> Iterator[Target]:
         raise BadParams("the array to decode into is read-only")
     plain = out.dtype.isnative and out.flags.aligned
     native = out if plain else np.empty(out.shape, out.dtype.newbyteorder("="))
-    yield Target(native.ctypes.data, *native.strides, native.itemsize)
+    z, y, x = native.strides
+    yield Target(native.ctypes.data, z, y, x, native.itemsize)
     if not plain:
         out[...] = native
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.core.bits import ahead, pointer
@@ -46,9 +47,7 @@ class State(NamedTuple):
     """
 
     ring: Array  # (rows * width,) samples, one row per step
-    differences: (
-        Array  # ((P + 3 + RUN) * width,) central differences, one row per step; the last is 0
-    )
+    differences: Array  # ((P + 3 + RUN) * width,) central ones, one row per step; last 0
     directional: Array  # (2 * 3 * lanes,) directional differences, of this step and the last
     weights: Array  # (terms * lanes,)
     first_weights: Array  # (terms * lanes,) weights before t = 1
@@ -131,18 +130,25 @@ def make_state(image: Image, params: Params) -> State:
     lanes = round_up(image.n_bands, LANES)
     width, rows = row_width(image), round_up(max(image.n_columns + 2, 2 * RUN + LANES), LANES)
     weights = _first_weights(predictor, params, lanes).astype(of)
-    row = [aligned(lanes, of) for _ in range(6)]
     ring = aligned(rows * width, of)
     ring.reshape(rows, width)[:, :MARGIN] = image.middle  # narrow sums of band 0 look there
+    border, left, right = _tables(image, params)
     return State(
-        ring,
-        aligned((difference_rows(params.prediction_bands) + 1) * width, of),
-        aligned(2 * wavefront.GROUP * lanes, of),
-        aligned(weights.size, of),
-        np.ascontiguousarray(weights).reshape(-1),
-        *row,
-        *_tables(image, params),
-        aligned(LANES * (RUN + LANES), of),
+        ring=ring,
+        differences=aligned((difference_rows(params.prediction_bands) + 1) * width, of),
+        directional=aligned(2 * wavefront.GROUP * lanes, of),
+        weights=aligned(weights.size, of),
+        first_weights=np.ascontiguousarray(weights).reshape(-1),
+        sigma=aligned(lanes, of),
+        product=aligned(lanes, of),
+        double=aligned(lanes, of),
+        sign=aligned(lanes, of),
+        delta=aligned(lanes, of),
+        bad=aligned(lanes, of),
+        border=border,
+        left=left,
+        right=right,
+        runs=aligned(LANES * (RUN + LANES), of),
     )
 
 
@@ -233,7 +239,7 @@ def difference_rows(prediction_bands: int) -> int:
 
 
 @jit_inline
-def strip_of(s: Any) -> int:
+def strip_of(s: Any) -> Any:
     """Return the lanes of a strip: equal parts of all, STRIP at most."""
     vectors, parts = s.lanes // LANES, -(-s.lanes // STRIP)
     return -(-vectors // parts) * LANES

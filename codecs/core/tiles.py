@@ -42,9 +42,10 @@ def transpose_tile(
             return builder.bitcast(place, vector.as_pointer())
 
         align = source.dtype.bitwidth // 8
-        rows = [builder.load(row(args[2], args[3], i), align=align) for i in range(n)]
+        to, to_row, at, at_row = args
+        rows = [builder.load(row(at, at_row, i), align=align) for i in range(n)]
         for i, value in enumerate(_transposed(builder, rows)):
-            builder.store(value, row(args[0], args[1], i), align=align)
+            builder.store(value, row(to, to_row, i), align=align)
         return context.get_dummy_value()
 
     return types.void(target, types.int64, source, types.int64), codegen
