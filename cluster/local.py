@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from distributed import Client, LocalCluster
+
 from gangsaw.cluster.config import ClusterConfig
 
 LOOPBACK = "127.0.0.1"

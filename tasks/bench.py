@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.threads import set_thread_limit, thread_limit
 from gangsaw.tasks.depth import find_extremes, refuse_floats
@@ -24,7 +26,6 @@ from gangsaw.tasks.sources.axes import image_dims
 from gangsaw.tasks.sources.memory import MemoryArray
 from gangsaw.tasks.sources.opening import open_source
 from gangsaw.tasks.synthetic import make_scene
-from numpy.typing import NDArray
 
 Cube = NDArray[Any]  # (bands, rows, columns), C order
 MAX_BYTES = 64 << 20  # of a user's scene that are measured: the middle of it

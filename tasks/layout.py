@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
+from zarr.codecs import ZstdCodec
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.memory import transcode_bytes
 from gangsaw.tasks.sources.axes import image_axes
 from gangsaw.tasks.sources.base import SourceArray
-from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
-from zarr.codecs import ZstdCodec
 
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk is cut smaller, y and x as a block is

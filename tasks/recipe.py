@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from zarr.codecs import ZstdCodec
+from zarr.registry import get_codec_class
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.depth import choose_bit_depth, refuse_floats
 from gangsaw.tasks.layout import (
@@ -18,8 +21,6 @@ from gangsaw.tasks.layout import (
 )
 from gangsaw.tasks.sources.axes import image_axes
 from gangsaw.tasks.sources.base import Source, SourceArray
-from zarr.codecs import ZstdCodec
-from zarr.registry import get_codec_class
 
 if TYPE_CHECKING:
     from distributed import Client

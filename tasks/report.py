@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import zarr
+from numpy.typing import NDArray
+
 from gangsaw.codecs.core import frame
 from gangsaw.codecs.core.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -16,7 +18,6 @@ from gangsaw.tasks.chunks import ChunkGrid
 from gangsaw.tasks.place import Place, open_place
 from gangsaw.tasks.sources.axes import image_axes
 from gangsaw.tasks.sources.zarr import open_zarr
-from numpy.typing import NDArray
 
 AT_ONCE = 256  # chunks whose indexes are fetched together
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.core.errors import BadParams
 
 Floats = npt.NDArray[np.float32]

@@ -16,6 +16,7 @@ import xarray as xr
 import zarr
 from command_line import CommandLine
 from envi_files import METADATA, ORDERS, cube, write_envi
+
 from gangsaw.tasks.sources.envi_header import read_header
 
 HERE = ("--workers", 0)  # no cluster: these are about the commands

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from envi_files import METADATA, ORDERS, cube, write_envi
+
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.exports.envi import EnviLayout, export_envi
 from gangsaw.tasks.sources.envi import EnviSource, open_envi

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 import zarr
 from envi_files import ORDERS, cube
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.exports.flat import export_raw
 from gangsaw.tasks.exports.netcdf import export_netcdf

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.depth import choose_bit_depth, find_extremes
 from gangsaw.tasks.layout import CHUNK_BYTES, default_block, default_chunks
@@ -14,8 +17,6 @@ from gangsaw.tasks.recipe import Recipe
 from gangsaw.tasks.sources.flat import FlatArray
 from gangsaw.tasks.sources.memory import MemoryArray
 from gangsaw.tasks.synthetic import make_scene
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def image(values: Any, dims: tuple[str, ...] = ("band", "y", "x")) -> MemoryArray:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.chunks import ChunkGrid
 from gangsaw.tasks.engine import run

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.exports.atomic import allocate, whole_files
 from gangsaw.tasks.exports.flat import FlatFile, export_grid, write_flat

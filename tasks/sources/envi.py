@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from gangsaw.tasks.sources.base import Coordinate
 from gangsaw.tasks.sources.envi_header import (
     BAND_FIELDS,
@@ -23,7 +25,6 @@ from gangsaw.tasks.sources.envi_header import (
     read_header,
 )
 from gangsaw.tasks.sources.flat import INTERLEAVES, FlatArray, check_size, file_identity
-from numpy.typing import NDArray
 
 UNITS_FIELDS = ("wavelength", "fwhm")  # both are in "wavelength units"
 ATTRS = {"description": "description", "band names": "band_names"}  # ENVI field: attribute

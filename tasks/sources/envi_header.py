@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sources.flat import INTERLEAVES
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.sources.base import Region
-from numpy.typing import NDArray
 
 INTERLEAVES = {"bsq": ("band", "y", "x"), "bil": ("y", "band", "x"), "bip": ("y", "x", "band")}
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from gangsaw.tasks.sources.base import Region
 from numpy.typing import NDArray
+
+from gangsaw.tasks.sources.base import Region
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sources.base import Coordinate
 from gangsaw.tasks.sources.flat import INTERLEAVES, FlatArray, check_size, file_identity

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sources.base import Coordinate, SourceArray
 

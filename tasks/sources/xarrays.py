@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sources.base import Coordinate, Region
 from gangsaw.tasks.sources.flat import file_identity
 from gangsaw.tasks.sources.variables import fill_of, json_attrs, split
-from numpy.typing import NDArray
 
 HDF5 = b"\x89HDF"
 NETCDF3 = b"CDF"

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import zarr
+from numpy.typing import NDArray
+
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.holes import must_be_whole, refuse_holes
 from gangsaw.tasks.sources.base import Coordinate, Region
 from gangsaw.tasks.sources.variables import json_attrs, split
-from numpy.typing import NDArray
 
 ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
 

@@ -64,7 +64,10 @@ def _rows(array: ArrayInfo) -> list[tuple[str, str]]:
     if array.band_bits is not None:
         bits = array.band_bits
         rows.append(
-            ("bits per band", f"{bits.min():.2f} to {bits.max():.2f}, median {median(bits.tolist()):.2f}")
+            (
+                "bits per band",
+                f"{bits.min():.2f} to {bits.max():.2f}, median {median(bits.tolist()):.2f}",
+            )
         )
     return rows
 

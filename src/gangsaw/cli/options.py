@@ -23,8 +23,7 @@ Workers = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Worker processes on this machine; 0 works in this process. (default: one per core)",
-        show_default=False,
+        help="Worker processes on this machine; 0 works in this process, unset is one per core.",
         rich_help_panel=CLUSTER,
     ),
 ]
