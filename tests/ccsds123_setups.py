@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from ccsds123_vectors import HEADERLESS_WORD, Vector
+from reference.ccsds123_header import Setup
+
 from gangsaw.codecs.ccsds123 import Image, Params
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
-from reference.ccsds123_header import Setup
 
 
 def setup_of(image: Image, params: Params) -> Setup:

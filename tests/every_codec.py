@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.core.block_codec import BlockCodec
 from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
 from gangsaw.codecs.core.samples import Sample

@@ -7,10 +7,11 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 import pytest
-from gangsaw.codecs.ccsds123 import Params, block_coder
-from gangsaw.codecs.core.errors import CorruptChunk
 from reference.ccsds123_coders import BlockEncoder
 from reference.ccsds123_header import BitWriter, Setup
+
+from gangsaw.codecs.ccsds123 import Params, block_coder
+from gangsaw.codecs.core.errors import CorruptChunk
 
 DEPTHS = (2, 3, 4, 5, 8, 9, 16, 17, 32)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from gangsaw.codecs.ccsds123 import Params
 from gangsaw.codecs.ccsds123.samples import samples
 from gangsaw.codecs.core.errors import BadParams

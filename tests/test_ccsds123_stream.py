@@ -13,13 +13,14 @@ import numpy.typing as npt
 import pytest
 from ccsds123_setups import as_image, body_params, setup_of
 from ccsds123_vectors import Vector, vector_parameters, vectors
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import ccsds123
+
 from gangsaw.codecs.ccsds123 import Image, Params, decode_stream, encode_stream, write_header
 from gangsaw.codecs.ccsds123.samples import samples
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.samples import Sample
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from reference import ccsds123
 
 FLIPS = 2000
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numba
 import pytest
+
 from gangsaw.codecs.core import cache
 from gangsaw.codecs.core.jit import jit
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gangsaw.codecs.core import device
 from gangsaw.codecs.core.errors import BadParams
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import google_crc32c
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gangsaw.codecs.core import frame
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.frame import Layout
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def sample(n_blocks: int, n_lanes: int, seed: int = 0) -> tuple[Blocks, Layout]:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.grid import BlockGrid
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.grid import BlockGrid
 
 
 def numbered(grid: BlockGrid) -> Any:

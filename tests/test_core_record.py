@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.record import Event, Totals
 

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
 from gangsaw.codecs.core import threads
 from gangsaw.codecs.core.errors import BadParams
 

@@ -11,11 +11,12 @@ import numpy.typing as npt
 import pytest
 import zarr
 from counting_store import CountingStore
-from gangsaw.codecs.core import record
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from plain_codec.codec import Plain
 from zarr.registry import register_codec
 from zarr.storage import LocalStore
+
+from gangsaw.codecs.core import record
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 
 SHAPE, CHUNK = (24, 20), (12, 10)
 PIPELINES = ["BatchedCodecPipeline"]

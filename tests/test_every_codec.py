@@ -18,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from every_codec import Case, cases, codec_types, folder, label
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from gangsaw.codecs.core import frame, record, threads
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 CASES = cases()
 REPOSITORY = Path(__file__).parents[1]

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from every_codec import Case, cases, codec_types, folder, label
+
 from gangsaw.codecs.core import frame
 
 GOLDEN = Path(__file__).parent / "golden"

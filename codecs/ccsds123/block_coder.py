@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.bits import leading_zeros, load_be64, store_be64
 from gangsaw.codecs.core.errors import CorruptChunk

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+
 from gangsaw.codecs.ccsds123.memory import encoded_bytes, scratch_bytes
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.block_codec import BlockCodec

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.core.errors import BadParams
 
 MAX_EXTENT = 1 << 16  # rows, columns and bands are 16-bit fields of the header

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123.params import Params, SupplementaryTable
 from gangsaw.codecs.core.samples import Sample
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.ccsds123 import block_coder
 from gangsaw.codecs.ccsds123.header import read_header, write_header
 from gangsaw.codecs.ccsds123.interleaved_encoder import encode_interleaved

@@ -11,11 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from gangsaw.codecs.core.chunk import Array, ChunkCoder, Range
-from gangsaw.codecs.core.device import to_host
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.codecs.core.frame import Bytes
-from gangsaw.codecs.core.threads import set_default_limit
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import ByteGetter, RangeByteRequest
 from zarr.core.array_spec import ArraySpec
@@ -23,6 +18,12 @@ from zarr.core.buffer import Buffer, NDBuffer
 from zarr.core.buffer.cpu import buffer_prototype as host_prototype
 from zarr.core.common import JSON, parse_named_configuration
 from zarr.core.config import config
+
+from gangsaw.codecs.core.chunk import Array, ChunkCoder, Range
+from gangsaw.codecs.core.device import to_host
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.frame import Bytes
+from gangsaw.codecs.core.threads import set_default_limit
 
 
 @dataclass(frozen=True, init=False)

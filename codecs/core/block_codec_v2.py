@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from gangsaw.codecs.core.block_codec import BlockCodec
-from gangsaw.codecs.core.errors import BadParams
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray, ensure_ndarray, ndarray_copy
+
+from gangsaw.codecs.core.block_codec import BlockCodec
+from gangsaw.codecs.core.errors import BadParams
 
 
 class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.core import frame
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.device import backend, backend_name

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.core.errors import BadParams
 
 BACKENDS = {"numpy": "cpu", "cupy": "gpu"}

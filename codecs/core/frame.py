@@ -15,6 +15,7 @@ from typing import TypeAlias
 import google_crc32c
 import numpy as np
 import numpy.typing as npt
+
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 

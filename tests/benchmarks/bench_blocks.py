@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from table import Row
+
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.tasks.synthetic import make_scene
-from table import Row
 
 Cube = npt.NDArray[Any]
 

@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import gangsaw
 import numpy as np
 import numpy.typing as npt
+from table import Row, say, wall_seconds
+
+import gangsaw
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core.threads import set_thread_limit
 from gangsaw.tasks.sources.envi_header import header_text
 from gangsaw.tasks.synthetic import make_scene
-from table import Row, say, wall_seconds
 
 Cube = npt.NDArray[Any]
 SHAPE = (224, 1024, 512)  # 117 Msamples, 235 MB: eight chunks

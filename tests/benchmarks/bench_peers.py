@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from bench_blocks import Cube, depth, real_scenes
-from gangsaw.tasks.bench import benchmark, synthetic_sample
 from table import Row, say
+
+from gangsaw.tasks.bench import benchmark, synthetic_sample
 
 
 def rows() -> Iterator[Row]:

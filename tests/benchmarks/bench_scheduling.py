@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 from distributed import Client
+from table import Row
+
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.tasks.engine import run
@@ -21,7 +23,6 @@ from gangsaw.tasks.journal import Job, Journal, batch_chunks
 from gangsaw.tasks.manifest import fold, read_manifest, write_manifest
 from gangsaw.tasks.place import open_place
 from gangsaw.tasks.records import ROW, Records
-from table import Row
 
 MILLION = 10**6
 CHUNK_BYTES = 1 << 20  # of a chunk of moderate size; batches then hold 64

@@ -26,9 +26,10 @@ SECTIONS = {
 }
 INTRODUCTION = """# Results
 
-Written by `python tests/benchmarks/run.py --write`. Speeds of one core are CPU time, medians of several rounds; the
-others are wall clock. Samples, not bytes: a 16-bit Msample is 2 MB. The synthetic scenes are those of `gangsaw demo`;
-rows on real scenes need the shared data folder and are absent without it.
+Written by `python tests/benchmarks/run.py --write`. Speeds of one core are CPU time, medians of
+several rounds; the others are wall clock. Samples, not bytes: a 16-bit Msample is 2 MB. The
+synthetic scenes are those of `gangsaw demo`; rows on real scenes need the shared data folder and
+are absent without it.
 """
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
+
 from gangsaw.codecs.core.block_codec import BlockCodec
 from gangsaw.codecs.core.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import BadParams
