@@ -7,14 +7,15 @@ from typing import Any
 
 import google_crc32c
 import numpy as np
+from numpy.typing import NDArray
+from zarr.core.buffer import Buffer
+
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.chunks import ArrayCoder
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.place import Place
 from gangsaw.tasks.records import Records
 from gangsaw.tasks.sources.base import SourceArray
-from numpy.typing import NDArray
-from zarr.core.buffer import Buffer
 
 
 @dataclass(frozen=True)

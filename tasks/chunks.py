@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import zarr
-from gangsaw.tasks.sources.base import Region
 from numpy.typing import NDArray
 from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.storage import MemoryStore
+
+from gangsaw.tasks.sources.base import Region
 
 METADATA = "zarr.json"
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from zarr.abc.store import Store
+
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import Job, Journal
@@ -21,7 +23,6 @@ from gangsaw.tasks.skeleton import Skeleton, build_skeleton
 from gangsaw.tasks.sources.base import Source, SourceArray
 from gangsaw.tasks.target import choose_target, write_skeleton
 from gangsaw.tasks.transcode import Transcode
-from zarr.abc.store import Store
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import zarr
+
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.chunks import ChunkGrid
 from gangsaw.tasks.manifest import MANIFEST

@@ -10,9 +10,10 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 
+from zarr.core.buffer import Buffer
+
 from gangsaw.tasks.place import Place
 from gangsaw.tasks.records import FORMAT, Records, unpack
-from zarr.core.buffer import Buffer
 
 FOLDER = ".gangsaw"
 BATCH_CHUNKS = 64  # hides 3 ms of scheduling per task; 10^6 chunks are 16 k journal entries

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 
 import numpy as np
+
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.journal import FOLDER
 from gangsaw.tasks.place import Place

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+
 from gangsaw.codecs.core.errors import BadParams
 
 BASE_BYTES = 300 << 20  # of a worker: 70 MiB idle, 220 with Numba kernels loaded, measured

@@ -11,6 +11,9 @@ from typing import Any
 import google_crc32c
 import numpy as np
 import zarr
+from zarr.core.buffer import Buffer
+from zarr.storage import MemoryStore
+
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.journal import Job, batch_chunks
@@ -18,8 +21,6 @@ from gangsaw.tasks.layout import Layout
 from gangsaw.tasks.manifest import MANIFEST
 from gangsaw.tasks.records import ROW, Records
 from gangsaw.tasks.sources.base import Coordinate, Source, SourceArray
-from zarr.core.buffer import Buffer
-from zarr.storage import MemoryStore
 
 
 @dataclass(frozen=True)

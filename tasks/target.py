@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zarr.core.buffer import Buffer
+from zarr.storage import LocalStore
+
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.chunks import METADATA
 from gangsaw.tasks.journal import FOLDER, Job
 from gangsaw.tasks.manifest import MANIFEST
 from gangsaw.tasks.place import Place
-from zarr.core.buffer import Buffer
-from zarr.storage import LocalStore
 
 JOB = f"{FOLDER}/job.json"
 STORE_FILES = (METADATA, ".zgroup", ".zarray")  # one of them makes a directory a Zarr store

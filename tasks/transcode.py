@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import google_crc32c
 import numpy as np
+
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.chunks import ArrayCoder
 from gangsaw.tasks.failure import naming

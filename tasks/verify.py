@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr
+from numpy.typing import NDArray
+from zarr.abc.store import Store
+
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.chunks import METADATA, ArrayCoder
@@ -27,8 +30,6 @@ from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.records import Records
 from gangsaw.tasks.sources.base import Source, SourceArray
 from gangsaw.tasks.target import is_unfinished
-from numpy.typing import NDArray
-from zarr.abc.store import Store
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from gangsaw.tasks.sources.base import Coordinate, Region
 from gangsaw.tasks.sources.raw import RawSource, open_raw
-from numpy.typing import NDArray
 
 WAVELENGTHS = Coordinate("band", ("band",), np.linspace(400.0, 2500.0, 6), {"units": "nm"})
 

@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from job_data import logged
+from zarr.codecs import ZstdCodec
+
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.tasks.compress import compress
 from gangsaw.tasks.sources.raw import open_raw
-from job_data import logged
-from zarr.codecs import ZstdCodec
 
 SHAPE = (6, 160, 160)
 CHUNKS = (6, 8, 8)  # 400 chunks

@@ -17,6 +17,10 @@ import pytest
 import xarray as xr
 import zarr
 from distributed import Client
+from job_data import WAVELENGTHS, LoggedArray, cube, logged, objects, raw_source, reads
+from zarr.codecs import GzipCodec, ZstdCodec
+from zarr.storage import MemoryStore
+
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
@@ -29,9 +33,6 @@ from gangsaw.tasks.sources.base import Coordinate, Source
 from gangsaw.tasks.sources.raw import RawSource
 from gangsaw.tasks.sources.zarr import open_zarr
 from gangsaw.tasks.verify import verify
-from job_data import WAVELENGTHS, LoggedArray, cube, logged, objects, raw_source, reads
-from zarr.codecs import GzipCodec, ZstdCodec
-from zarr.storage import MemoryStore
 
 SHAPE = (6, 40, 50)
 CHUNKS = (6, 16, 16)  # 3 x 4 chunks, clipped at two sides

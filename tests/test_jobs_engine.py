@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from distributed import Client
+
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed

@@ -20,6 +20,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr
+from job_data import cube, objects, reads
+from job_script import CHUNKS, CODECS, SHAPE
+
 from gangsaw.tasks.compress import compress
 from gangsaw.tasks.journal import Job, Journal
 from gangsaw.tasks.place import open_place
@@ -27,8 +30,6 @@ from gangsaw.tasks.records import unpack
 from gangsaw.tasks.sources.base import Source
 from gangsaw.tasks.sources.raw import open_raw
 from gangsaw.tasks.verify import verify
-from job_data import cube, objects, reads
-from job_script import CHUNKS, CODECS, SHAPE
 
 SCRIPT = Path(__file__).with_name("job_script.py")
 FATAL = ("client", "all")  # what ends a run; a worker is killed before, and replaced

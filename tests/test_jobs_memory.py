@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gangsaw.tasks.memory import BASE_BYTES
 from job_data import cube
+
+from gangsaw.tasks.memory import BASE_BYTES
 
 SHAPE = (64, 512, 512)  # 32 MiB in one chunk
 

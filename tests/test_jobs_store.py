@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr
+from zarr.core.buffer import default_buffer_prototype
+from zarr.storage import LocalStore, MemoryStore
+
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid
 from gangsaw.tasks.journal import BATCH_CHUNKS, Job, Journal, batch_chunks
@@ -15,8 +18,6 @@ from gangsaw.tasks.manifest import MANIFEST, fold, read_manifest, write_manifest
 from gangsaw.tasks.memory import check_memory, transcode_bytes
 from gangsaw.tasks.place import Place, open_place
 from gangsaw.tasks.records import ROW, Records, unpack
-from zarr.core.buffer import default_buffer_prototype
-from zarr.storage import LocalStore, MemoryStore
 
 MIB = 1 << 20
 

@@ -12,6 +12,10 @@ import numpy as np
 import pytest
 import zarr
 from distributed import Client
+from job_data import WAVELENGTHS, raw_source
+from zarr.codecs import ZstdCodec
+from zarr.storage import MemoryStore
+
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
@@ -24,9 +28,6 @@ from gangsaw.tasks.progress import Progress
 from gangsaw.tasks.records import Records
 from gangsaw.tasks.sources.raw import RawSource
 from gangsaw.tasks.verify import verify
-from job_data import WAVELENGTHS, raw_source
-from zarr.codecs import ZstdCodec
-from zarr.storage import MemoryStore
 
 CHUNKS = (6, 16, 16)  # 3 x 4 chunks
 
