@@ -59,7 +59,7 @@ class FindExtremes:
     def _of(self, number: int) -> Extremes:
         with naming(f"{number} of {self.source.name}"):
             region = self.grid.region(number)
-            samples = self.source.read(region)
+            samples = np.ascontiguousarray(self.source.read(region))  # or argmin copies, twice
             low, high = int(samples.argmin()), int(samples.argmax())
             return Extremes(
                 int(samples.flat[low]),

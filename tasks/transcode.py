@@ -63,5 +63,5 @@ class Transcode:
             raise CorruptChunk(f"the source gave samples of shape {samples.shape} for {region}")
         stored = coder.encode(number, samples)
         self.target.put(coder.key(number), stored)
-        data = stored.to_bytes()
+        data = stored.as_numpy_array()
         return (len(data), google_crc32c.value(data)), samples.nbytes

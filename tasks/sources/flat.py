@@ -51,13 +51,13 @@ class FlatArray:
         return self.offset + prod(self.shape) * self.dtype.itemsize
 
     def read(self, region: Region) -> NDArray[Any]:
-        """Return a copy of the region; raise CorruptChunk where the file has become too short."""
-        # A map is opened for each read: pages of a kept one count as memory of the worker for
-        # ever, and Dask would pause it as soon as the file is larger than its limit.
+        """Return a view of the file; raise CorruptChunk where it has become too short."""
+        # A map is opened for each read and goes with its view: pages of a kept one count as memory
+        # of the worker for ever, and Dask would pause it once the file is larger than its limit.
         if Path(self.path).stat().st_size < self.nbytes:
             raise CorruptChunk(f"{self.path} became shorter than {self.nbytes} bytes")
         mapped = np.memmap(self.path, self.dtype, "r", self.offset, self.shape)
-        return np.array(mapped[region], subok=False)
+        return mapped[region].view(np.ndarray)  # no copy: codecs read any strides
 
 
 def check_size(array: FlatArray) -> None:

@@ -1,0 +1,54 @@
+"""The README's examples run as they stand, on a small scene of the name they use."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gangsaw.tasks.sources.envi_header import header_text
+from gangsaw.tasks.synthetic import make_scene
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+BLOCKS = re.findall(r"(<!-- ci: run -->\n)?```(sh|python)\n(.*?)```", README, re.DOTALL)
+EXAMPLES = [(language, text) for in_ci, language, text in BLOCKS if not in_ci]
+
+
+def scene(folder: Path) -> None:
+    """Write scene.hdr and its data: 8 bands, 200 x 300 pixels."""
+    cube = make_scene(8, 200, 300, bit_depth=12).cube
+    cube.tofile(folder / "scene.img")
+    fields = {"samples": "300", "lines": "200", "bands": "8", "header offset": "0"}
+    fields |= {"data type": "12", "interleave": "bsq", "byte order": "0"}
+    (folder / "scene.hdr").write_text(header_text(fields))
+
+
+def test_the_two_commands_are_marked_for_ci() -> None:
+    commands = [text for in_ci, _, text in BLOCKS if in_ci]
+    assert len(commands) == 2
+    assert "gangsaw demo" in commands[0]
+    assert "pytest" in commands[1]
+
+
+def test_examples(tmp_path: Path) -> None:
+    """All in one folder and in order: the later ones read what the earlier ones wrote."""
+    assert {language for language, _ in EXAMPLES} == {"sh", "python"}
+    scene(tmp_path)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for language, text in EXAMPLES:
+        command = ["bash", "-euo", "pipefail", "-c"] if language == "sh" else [sys.executable, "-c"]
+        done = subprocess.run(
+            [*command, text],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        if done.returncode:
+            pytest.fail(f"{text}\n{done.stdout}\n{done.stderr}")
