@@ -178,6 +178,24 @@ def test_weights_known_elsewhere() -> None:
     assert read_header(header, weights)[1].init_weights == weights
 
 
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (((),) * 4, "must have 5 entries"),
+        (((),) * 5, "of band 1 must have 1"),
+        (tuple((z * 8,) * min(z, 3) for z in range(5)), "must be in -16..15, got 16"),
+    ],
+)
+def test_false_weights_from_elsewhere_are_not_the_bytes_fault(
+    weights: tuple[tuple[int, ...], ...], message: str
+) -> None:
+    own = tuple((z,) * min(z, 3) for z in range(5))
+    params = Params(init_weights=own, init_weight_bits=5, init_weights_in_header=False)
+    header = write_header(IMAGE, params)
+    with pytest.raises(BadParams, match=message):
+        read_header(header, weights)
+
+
 def test_single_column_loses_directional_weights() -> None:
     weights = tuple((1, 2, 3) + (z,) * min(z, 3) for z in range(5))
     params = Params(mode="full", init_weights=weights, init_weight_bits=6)

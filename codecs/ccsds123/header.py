@@ -7,6 +7,7 @@ tables of fields below are read in both directions, so that writer and reader ca
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gangsaw.codecs.ccsds123.header_bits import Fields, HeaderReader, HeaderWriter
@@ -82,6 +83,7 @@ BLOCK_CODER: Fields = (
 
 SAMPLE, HYBRID, BLOCK = 0, 1, 2  # entropy coder codes
 NO_CONSTANT = 15  # the accumulator constant where a table is used
+WEIGHTS = ("init_weights", "init_weight_bits", "init_weights_in_header")  # of Params
 FLOAT_TABLE = 2  # type code of a supplementary table
 PURPOSES = (0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15)
 
@@ -112,7 +114,7 @@ def read_header(
     Raises CorruptChunk for bytes that are no header, NewerFormat for what the standard knows and
     this version does not (near-lossless, hybrid coder, sample representatives, weight exponent
     offsets: the bytes are right, a later Gangsaw will read them), BadParams where init_weights
-    are needed and missing.
+    are needed and missing, or do not fit what the header says of them.
     """
     source = HeaderReader(data)
     values = source.get(IMAGE)
@@ -125,9 +127,12 @@ def read_header(
     )
     choices |= _read_predictor(source, image, init_weights)
     choices |= _read_coder(source, image, values["coder"])
+    # weights from elsewhere are the caller's: what is wrong with them is no fault of the bytes
+    outside = not choices.get("init_weights_in_header", True)
+    weights = {name: choices.pop(name) for name in WEIGHTS if outside}
     params = _checked(lambda kept: Params(**kept).resolved(image), choices)
     _check_resolved(choices, params)
-    return image, params, source.n_bytes
+    return image, replace(params, **weights).resolved(image), source.n_bytes
 
 
 def _checked(make: Callable[[Any], Any], argument: object) -> Any:
