@@ -242,7 +242,7 @@ def _interleave_depth(p: Params, image: Image) -> int:
 
 
 def _accumulator_init(p: Params, image: Image) -> int | tuple[int, ...]:
-    """K, at most D - 2: the default of 3 would refuse images of 2 to 4 bits."""
+    """K, at most D - 2: the default of 5 would refuse images of 2 to 6 bits."""
     constant = p.accumulator_init
     return min(constant, image.bit_depth - 2) if isinstance(constant, int) else constant
 

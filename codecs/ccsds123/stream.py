@@ -55,13 +55,14 @@ def decode_stream(
     Returns
     -------
     (z, y, x) array of the smallest dtype of 8, 16 or 32 bits that holds D bits, and the params
-    that encode it to the same bytes
+    that encode it to the same bytes, if the stream's encoder filled up its last word only and,
+    with the block-adaptive coder, chose between options as `block_coder` does
 
     Raises
     ------
     CorruptChunk : the bytes are no stream, or claim more samples than they can hold
     NewerFormat : near-lossless or another part of issue 2 that this version does not know
-    BadParams : an image without params, or missing weights
+    BadParams : an image without params, or weights that are missing or do not fit the header
     """
     stream = np.frombuffer(data, np.uint8)
     start = 0

@@ -200,16 +200,6 @@ def any_lane(typing_context: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def shift_right_logical(typing_context: Any, vector: Any, count: Any) -> Any:
-    """Shift zeros in from the left."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.lshr(args[0], _splat(builder, vector, args[1], sig.args[1]))
-
-    return vector(vector, types.unliteral(count)), codegen
-
-
-@intrinsic
 def lane_leading_zeros(typing_context: Any, vector: Any) -> Any:
     """Count the zero bits before the first one of every lane; the width of the lane for zero."""
 
@@ -232,17 +222,6 @@ def widen(typing_context: Any, vector: Any) -> Any:
         return args[0] if vector.bits == 64 else builder.zext(args[0], _lowered(wide))
 
     return wide(vector), codegen
-
-
-@intrinsic
-def narrow(typing_context: Any, vector: Any) -> Any:
-    """Keep the low 32 bits of every lane."""
-    half = Vector(vector.lanes, 32)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return args[0] if vector.bits == 32 else builder.trunc(args[0], _lowered(half))
-
-    return half(vector), codegen
 
 
 @intrinsic
