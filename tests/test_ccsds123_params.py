@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gangsaw.codecs.ccsds123 import Params
@@ -32,6 +33,7 @@ def test_json_round_trip(sample: Sample) -> None:
         ({"prediction_bands": 16}, "prediction_bands must be in 0..15, got 16"),
         ({"prediction_bands": 3.0}, "prediction_bands must be in 0..15, got 3.0"),
         ({"prediction_bands": True}, "got True"),
+        ({"bit_depth": np.int64(12)}, ": give a plain int"),
         ({"mode": "half"}, "mode must be one of full, reduced, got 'half'"),
         ({"mode": 1}, "mode must be one of"),
         ({"local_sum": "wide"}, "local_sum must be one of wide_neighbor"),

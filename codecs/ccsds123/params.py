@@ -223,8 +223,10 @@ class Params:
 
 
 def _require(name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise BadParams(f"{name} must be in {low}..{high}, got {value!r}")
+    plain = isinstance(value, int) and not isinstance(value, bool)
+    if not plain or not low <= value <= high:  # type: ignore[operator]
+        hint = "" if plain else ": give a plain int"  # NumPy's look as if they were in the range
+        raise BadParams(f"{name} must be in {low}..{high}, got {value!r}{hint}")
 
 
 def _choice(name: str, value: object, choices: tuple[object, ...]) -> None:
