@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from distributed import Client, LocalCluster
+from distributed.comm import get_address_host
 
 from gangsaw.cluster.config import ClusterConfig
 
@@ -23,6 +24,8 @@ def start(config: ClusterConfig) -> Iterator[Client]:
     ------
     ConnectionError
         No scheduler answers at `config.scheduler`.
+    ValueError
+        That is no address.
     """
     with connect(config) if config.scheduler else _local(config) as client:
         yield client
@@ -31,6 +34,12 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 @contextmanager
 def connect(config: ClusterConfig) -> Iterator[Client]:
     """Yield a client of the running scheduler at `config.scheduler`."""
+    try:
+        get_address_host(config.scheduler)  # a Client would complain of it again when collected
+    except ValueError as error:
+        raise ValueError(
+            f"{config.scheduler!r} is no address of a Dask scheduler; say tcp://HOST:8786"
+        ) from error
     try:
         client = Client(config.scheduler, timeout=config.connect_seconds, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

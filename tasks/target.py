@@ -75,13 +75,9 @@ def choose_target(
     """
     _undo_half_swap(final)
     beside = _beside(final)
-    if resume and beside is not None and _is_job(beside, jobs):
-        _check_same(beside, jobs)
-        return Target(final, beside)
+    if resume and (place := _to_resume(final, beside, jobs, overwrite=overwrite)) is not None:
+        return Target(final, place)
     if final.is_empty:
-        return Target(final, final)
-    if resume and _is_job(final, jobs) and not (overwrite and _is_other(final, jobs)):
-        _check_same(final, jobs)
         return Target(final, final)
     if not any(final.get(name) is not None for name in STORE_FILES) and not _is_job(final, jobs):
         raise BadParams(f"{final} exists and is no Zarr store: give another name")
@@ -117,6 +113,22 @@ def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:
     return not place.is_empty and any((place / name).get(JOB) is not None for name in jobs)
 
 
+def _to_resume(
+    final: Place, beside: Place | None, jobs: Mapping[str, Job], *, overwrite: bool
+) -> Place | None:
+    """Return where these jobs began, or None; raise BadParams where only other jobs are.
+
+    An overwriting job that was given up may still lie beside the store that is meant.
+    """
+    begun = [p for p in (beside, final) if p is not None and _is_job(p, jobs)]
+    for place in begun:
+        if not _differences(place, jobs):
+            return place
+    if begun and not (overwrite and begun == [final]):
+        _check_same(begun[0], jobs)
+    return None
+
+
 def _differences(place: Place, jobs: Mapping[str, Job]) -> list[str]:
     return [
         f"{name}: {DIFFERENT.get(field, field)}"
@@ -128,10 +140,6 @@ def _differences(place: Place, jobs: Mapping[str, Job]) -> list[str]:
 
 def _differing(stored: dict[str, object], wanted: dict[str, object]) -> list[str]:
     return [field for field in wanted if stored.get(field) != wanted[field]]
-
-
-def _is_other(place: Place, jobs: Mapping[str, Job]) -> bool:
-    return bool(_differences(place, jobs))
 
 
 def _check_same(place: Place, jobs: Mapping[str, Job]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 from collections.abc import Callable
@@ -12,6 +13,8 @@ import pytest
 import zarr
 from command_line import CommandLine
 from envi_files import cube, write_envi
+
+from gangsaw.tasks.exports.atomic import whole_files
 
 USAGE, FAILURE = 2, 1
 
@@ -237,3 +240,42 @@ def test_a_damaged_stream(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> 
     (tmp_path / "p.json").write_text(json.dumps({"mode": "fast"}))
     command = ("stream", "encode", scene, tmp_path / "c.c123", "--params", tmp_path / "p.json")
     assert "mode must be one of" in gangsaw(*command).failed(USAGE)
+
+
+def test_an_address_that_is_none(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:
+    command = ("compress", scene, tmp_path / "a.zarr", "--scheduler", "head-node")
+    line = gangsaw(*command).failed(USAGE)
+    assert "'head-node' is no address of a Dask scheduler; say tcp://HOST:8786" in line
+
+
+def test_a_group_of_commands_alone(gangsaw: CommandLine) -> None:
+    assert "Missing command" in gangsaw("stream").failed(USAGE)
+
+
+def test_a_demo_of_nothing_leaves_no_folder(gangsaw: CommandLine, tmp_path: Path) -> None:
+    line = gangsaw("demo", tmp_path / "no.hdr", "--out", tmp_path / "demo").failed(USAGE)
+    assert "no.hdr: no such file or directory" in line
+    assert contents(tmp_path) == {}
+
+
+def test_current_directory_that_is_gone(
+    gangsaw: CommandLine, tmp_path: Path, scene: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    line = gangsaw("compress", scene, "a.zarr", "--workers", 0).failed(FAILURE)
+    assert "the current directory no longer exists" in line
+
+
+def test_a_file_that_cannot_be_written_is_named_as_the_user_did(tmp_path: Path) -> None:
+    target = tmp_path / "copy.raw"
+
+    def write() -> None:
+        with whole_files([target], overwrite=False) as (part,):
+            raise OSError(errno.EROFS, "Read-only file system", str(part))
+
+    with pytest.raises(OSError, match="Read-only file system") as caught:
+        write()
+    assert caught.value.filename == str(target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -256,6 +257,16 @@ def test_overwriting_keeps_the_old_store_until_the_new_one_is_whole(
     assert (zarr.open_group(target, mode="r")["data"][...] == cube(SHAPE, 1)).all()
     assert verify(target, against=other).ok
     assert [p.name for p in tmp_path.iterdir() if "gangsaw" in p.name] == []
+
+
+def test_resume_finds_its_job_beside_a_given_up_one(source: RawSource, tmp_path: Path) -> None:
+    target = tmp_path / "a.zarr"
+    job(source, target)
+    interrupted(raw_source(tmp_path, SHAPE, seed=1), target, overwrite=True)
+    shutil.rmtree(target)
+    interrupted(source, target)
+    assert job(source, target, resume=True).resumed == 8
+    assert verify(target, against=source).ok
 
 
 @pytest.mark.parametrize("renames", [1, 2])

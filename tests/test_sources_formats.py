@@ -199,3 +199,36 @@ def test_what_is_not_there_or_holds_nothing(tmp_path: Path) -> None:
 )
 def test_the_spectral_axis_is_found_by_name(dims: tuple[str, ...], axes: str) -> None:
     assert image_axes(dims) == axes
+
+
+def test_a_store_named_from_here_is_read_from_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker of a running scheduler has a current directory of its own."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    zarr.create_array(tmp_path / "a.zarr", data=cube("uint16"))
+    monkeypatch.chdir(tmp_path)
+    source = open_source("a.zarr")
+    identity = source.identity()
+    monkeypatch.chdir(elsewhere)
+    assert (whole(pickle.loads(pickle.dumps(source.arrays[0]))) == cube("uint16")).all()
+    assert open_source("../a.zarr").name == "../a.zarr"
+    assert open_source(str(tmp_path / "a.zarr")).identity() == identity
+
+
+def test_netcdf_export_of_booleans(tmp_path: Path) -> None:
+    mask = np.eye(5, 7, dtype=bool)
+    zarr.create_array(tmp_path / "m.zarr", data=mask)
+    export_netcdf(open_source(str(tmp_path / "m.zarr")), tmp_path / "m.nc")
+    with xr.open_dataset(tmp_path / "m.nc", engine="h5netcdf") as back:
+        assert back["data"].dtype == bool
+        assert (back["data"].values == mask).all()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "float16"])
+def test_netcdf_export_refuses_what_netcdf_lacks(tmp_path: Path, dtype: str) -> None:
+    zarr.create_array(tmp_path / "c.zarr", data=np.zeros((3, 4), dtype))
+    with pytest.raises(BadParams, match=f"NetCDF has no {dtype} samples"):
+        export_netcdf(open_source(str(tmp_path / "c.zarr")), tmp_path / "c.nc")
+    assert not (tmp_path / "c.nc").exists()

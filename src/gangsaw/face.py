@@ -162,7 +162,8 @@ def workers(
 ) -> Iterator[Client]:
     """Yield a Dask client: of a scheduler's address, or of workers started on this machine.
 
-    `silent` keeps back the log lines of these workers. Raises JobFailed where no scheduler answers.
+    `silent` keeps back the log lines of these workers. Raises JobFailed where no scheduler answers,
+    BadParams for what is no address.
     """
     from gangsaw.cluster.config import ClusterConfig
     from gangsaw.cluster.local import start
@@ -175,4 +176,6 @@ def workers(
             client = stack.enter_context(start(config))
         except ConnectionError as error:
             raise JobFailed(str(error)) from error
+        except ValueError as error:
+            raise BadParams(str(error)) from error
         yield client

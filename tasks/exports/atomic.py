@@ -31,6 +31,10 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
         for part, target in zip(parts, targets, strict=True):
             _sync(part)
             part.replace(target)
+    except OSError as error:  # the user knows the target, not its temporary file
+        named = {str(part): str(target) for part, target in zip(parts, targets, strict=True)}
+        error.filename = named.get(str(error.filename), error.filename)
+        raise
     finally:
         for part in parts:
             part.unlink(missing_ok=True)

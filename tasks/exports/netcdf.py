@@ -37,8 +37,10 @@ def export_netcdf(
 ) -> None:
     """Write all of a source; samples lie uncompressed, so that any HDF5 reads them.
 
-    Raises BadParams where a file stands in the way or axes of one name have several extents.
+    Raises BadParams where a file stands in the way, axes of one name have several extents, or
+    NetCDF has no such dtype.
     """
+    _check_dtypes(source)
     meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
     with whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, _size(source) + SPARE)  # is there space at all?
@@ -47,6 +49,14 @@ def export_netcdf(
         for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
             layout = FlatFile(array.shape, tuple(range(len(array.shape))), array.dtype, offset)
             write_flat(array, part, layout, meter, client)
+
+
+def _check_dtypes(source: Source) -> None:
+    for array in source.arrays:
+        if array.dtype.kind not in "biuf" or array.dtype.name == "float16":
+            raise BadParams(
+                f"NetCDF has no {array.dtype.name} samples ({array.name}); decompress to Zarr"
+            )
 
 
 def _size(source: Source) -> int:
@@ -103,6 +113,8 @@ def _create(
     file: Any, variable: SourceArray | Coordinate, dtype: np.dtype[Any], **layout: Any
 ) -> Any:
     attrs = dict(variable.attrs)
+    if dtype.kind == "b":  # NetCDF has no booleans; xarray reads these back as such
+        dtype, attrs["dtype"] = np.dtype("i1"), "bool"
     fill = fill_of(attrs, dtype)
     attrs.pop("_FillValue", None)
     made = file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)

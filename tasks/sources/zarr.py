@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class ZarrSource:
 
     def identity(self) -> str:
         """Address and metadata of every array."""
-        return "; ".join([self.name, *(f"{a.name} {a.version}" for a in self.arrays)])
+        return "; ".join([self.arrays[0].address, *(f"{a.name} {a.version}" for a in self.arrays)])
 
 
 def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> ZarrSource:
@@ -90,7 +91,8 @@ def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:
     must_be_whole(array)
     metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
     return ZarrArray(
-        address=address,
+        # a worker may stand in another directory than the user
+        address=address if "://" in address else str(Path(address).absolute()),
         key=array.path,
         version=hashlib.sha256(metadata.encode()).hexdigest()[:16],
         name=name,

@@ -101,5 +101,7 @@ def _describe(error: Any) -> tuple[str, int]:
 
 
 def _os_line(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and not error.filename:  # os.getcwd names none
+        return "the current directory no longer exists: change to one that does"
     reason = error.strerror or str(error) or type(error).__name__
     return f"{error.filename}: {reason}" if error.filename else reason

@@ -51,6 +51,10 @@ def demo(
     extents = opt.extents_of("--size", scene)
     if len(extents) != 3:
         raise BadParams(f"--size must be bands,rows,columns, got {scene!r}")
+    if source is not None:
+        from gangsaw.tasks.sources.opening import open_source
+
+        open_source(source)  # a mistake in its name leaves no folder behind
     prepare(out)
     run = _Run(out, quiet or as_json, as_json)
     path = source or run.timed("make a scene", lambda: make_scene(out, extents))

@@ -10,7 +10,7 @@ import typer
 from gangsaw.cli import options as opt
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 
-app = typer.Typer(help="Read and write stand-alone CCSDS-123 files.", no_args_is_help=True)
+app = typer.Typer(help="Read and write stand-alone CCSDS-123 files.")
 
 
 @app.command()
