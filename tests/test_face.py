@@ -40,7 +40,15 @@ def test_the_whole_way_from_python(tmp_path: Path) -> None:
     with gangsaw.open(tmp_path / "a.zarr") as opened:
         assert opened["data"].dims == ("y", "band", "x")
         assert np.array_equal(opened["data"].transpose("band", "y", "x").values, cube())
+        opened.to_netcdf(tmp_path / "a.nc", engine="h5netcdf", encoding={"data": {}})
     gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "b.hdr")
     assert (tmp_path / "b.img").read_bytes() == (tmp_path / "scene.img").read_bytes()
     with pytest.raises(gangsaw.BadParams, match="exists"):
         gangsaw.compress(scene, tmp_path / "a.zarr")
+
+
+def test_a_store_is_drawn(tmp_path: Path) -> None:
+    scene = write_envi(tmp_path / "scene.hdr", cube(), metadata=METADATA)
+    gangsaw.compress(scene, tmp_path / "a.zarr")
+    titles = [axes.get_title(loc="left") for axes in gangsaw.plot(tmp_path / "a.zarr").axes]
+    assert any("bits/sample of each block" in title for title in titles)

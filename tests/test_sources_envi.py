@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def test_metadata_becomes_coordinates_and_attributes(tmp_path: Path) -> None:
     attrs = source.arrays[0].attrs
     assert attrs["description"] == "Radiance of flight line 7,\ncalibrated"
     assert attrs["band_names"][3] == "water vapour"
-    assert attrs["envi"]["Flight Line"] == "f100520"
+    assert json.loads(attrs["envi"])["Flight Line"] == "f100520"
     assert attrs["coordinates"].split() == ["wavelength", "fwhm", "bbl"]
 
 

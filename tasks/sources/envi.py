@@ -2,7 +2,7 @@
 
 Header fields become what xarray users expect (wavelengths and the like are coordinates of the
 bands, map info gives x and y) and all of them come back in `header_fields` on export. Fields that
-have no other home are kept as they stand in the attribute "envi".
+have no other home are kept as they stand in the attribute "envi", as JSON text.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def to_metadata(header: EnviHeader) -> tuple[tuple[Coordinate, ...], dict[str, A
     attrs: dict[str, Any] = {to: kept.pop(of) for of, to in ATTRS.items() if of in kept}
     if any(coord.name not in coord.dims for coord in coords):
         attrs["coordinates"] = " ".join(c.name for c in coords if c.name not in c.dims)
-    return tuple(coords), {**attrs, "envi": kept}
+    return tuple(coords), {**attrs, "envi": json.dumps(kept)}
 
 
 def _band_coordinates(fields: Fields, n_bands: int) -> Iterable[Coordinate]:
@@ -125,8 +125,7 @@ def header_fields(
     array_attrs: Mapping[str, Any], coords: Iterable[Coordinate], band_dim: str | None
 ) -> Fields:
     """Return the header fields that attributes and coordinates hold: `to_metadata` backwards."""
-    envi = array_attrs.get("envi", {})
-    kept = json.loads(envi) if isinstance(envi, str) else dict(envi)  # NetCDF attributes are flat
+    kept = json.loads(array_attrs.get("envi", "{}"))  # text: NetCDF attributes are flat
     fields: Fields = {
         of: array_attrs[to] for of, to in ATTRS.items() if _is_text(array_attrs.get(to))
     }
