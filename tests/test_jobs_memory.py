@@ -48,5 +48,7 @@ def test_a_task_needs_less_than_it_promises(tmp_path: Path, codec: str) -> None:
     base, needed, promised = map(int, done.stdout.split())
     chunk = np.prod(SHAPE) * 2
     assert base < BASE_BYTES
-    assert chunk < needed < promised  # neither exceeded nor measured in vain
+    # Neither exceeded nor measured in vain: a flat file is read without a copy, so that plain
+    # samples need the stored bytes alone, some of them on pages that the process had before.
+    assert 0.75 * chunk < needed < promised
     assert promised < 12 * chunk  # nor useless
