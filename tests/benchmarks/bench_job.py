@@ -21,14 +21,16 @@ from gangsaw.tasks.sources.envi_header import header_text
 from gangsaw.tasks.synthetic import make_scene
 
 Cube = npt.NDArray[Any]
-SHAPE = (224, 1024, 512)  # 117 Msamples, 235 MB: eight chunks
+STRIP = (224, 1024, 512)
+SHAPE = (224, 4096, 512)  # 470 Msamples, 940 MB, 32 chunks: a flight line of four equal strips
 DEPTH = 14
 CHUNKS = (224, 256, 256)
 
 
 def rows() -> Iterator[Row]:
     """Yield scaling over threads, then the job's share of the codec's own speed."""
-    scene = make_scene(*SHAPE, bit_depth=DEPTH).cube
+    strip = make_scene(*STRIP, bit_depth=DEPTH).cube
+    scene = np.tile(strip, (1, SHAPE[1] // STRIP[1], 1))
     one, two = (_codec_seconds(scene, threads) for threads in (1, 2))
     for what, before, after in zip(("encode", "decode"), one, two, strict=True):
         speed = f"{scene.size / after / 1e6:.0f} Msamples/s on two"
@@ -49,8 +51,8 @@ def _codec_seconds(scene: Cube, threads: int) -> tuple[float, float]:
     frames = [coder.encode(chunk) for chunk in chunks]
     out = np.empty(CHUNKS, scene.dtype)
     say(f"codec on {threads} threads")
-    encode = wall_seconds(lambda: [coder.encode(chunk) for chunk in chunks])
-    decode = wall_seconds(lambda: [coder.decode(frame, out) for frame in frames])
+    encode = wall_seconds(lambda: [coder.encode(chunk) for chunk in chunks], rounds=3)
+    decode = wall_seconds(lambda: [coder.decode(frame, out) for frame in frames], rounds=3)
     set_thread_limit(None)
     return encode, decode
 
