@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr.codecs import ZstdCodec
+from zarr.errors import UnknownCodecError
 from zarr.registry import get_codec_class
 
 from gangsaw.codecs.core.errors import BadParams
@@ -88,7 +89,7 @@ class Recipe:
         name = self.codec if self.codec.startswith(PREFIX) else PREFIX + self.codec
         try:
             kind: Any = get_codec_class(name)
-        except KeyError:
+        except (KeyError, UnknownCodecError):  # of zarr below 3.4, and since
             raise BadParams(f"no codec {self.codec!r}; there are: {', '.join(_names())}") from None
         refuse_floats(array, name)
         axes = image_axes(array.dims)

@@ -256,8 +256,8 @@ def test_a_scheduler_that_is_not_there_is_told() -> None:
 
 def test_a_malformed_address_is_told() -> None:
     config = ClusterConfig(scheduler="nonsense://x", connect_seconds=1)
-    message = "no Dask scheduler answers at nonsense://x"
-    with pytest.raises(ConnectionError, match=message), start(config):
+    message = "'nonsense://x' is no address of a Dask scheduler"
+    with pytest.raises(ValueError, match=message), start(config):
         pass
 
 
