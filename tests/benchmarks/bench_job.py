@@ -47,7 +47,7 @@ def _codec_seconds(scene: Cube, threads: int) -> tuple[float, float]:
         for y in range(0, SHAPE[1], CHUNKS[1])
         for x in range(0, SHAPE[2], CHUNKS[2])
     ]
-    coder = Ccsds123(bit_depth=DEPTH).coder(CHUNKS, scene.dtype)
+    coder = Ccsds123().coder(CHUNKS, scene.dtype)
     frames = [coder.encode(chunk) for chunk in chunks]
     out = np.empty(CHUNKS, scene.dtype)
     say(f"codec on {threads} threads")
@@ -63,7 +63,7 @@ def _job(scene: Cube, folder: Path, encode: float, decode: float) -> Iterator[Ro
 
         def compress() -> None:
             shutil.rmtree(store, ignore_errors=True)
-            gangsaw.compress(source, store, bit_depth=DEPTH, chunks=CHUNKS, client=client)
+            gangsaw.compress(source, store, chunks=CHUNKS, client=client)
 
         def compress_and_verify() -> None:
             compress()
