@@ -44,7 +44,7 @@ def blocks_of(array: Cube, params: Params) -> Blocks:
     start = 8 * len(write_header(image, params))
     lane_bits = decode_serial(data, start, image, params.resolved(image), np.empty_like(array))
     index = None if lane_bits is None else lane_bits[np.newaxis]
-    return Blocks(data, np.array([data.size]), index)
+    return Blocks.cut(data, np.array([data.size]), index)
 
 
 def decoded(blocks: Blocks, array: Cube, params: Params) -> Cube:
@@ -161,7 +161,7 @@ def test_the_block_is_named() -> None:
     data = one.payload.copy()
     data[3] ^= 8  # of the header
     assert one.lane_bits is not None
-    both = Blocks(
+    both = Blocks.cut(
         np.concatenate([one.payload, data]),
         np.repeat(one.lengths, 2),
         np.repeat(one.lane_bits, 2, axis=0),
@@ -192,7 +192,7 @@ def test_flipped_bits(order: Any, choice: dict[str, Any]) -> None:
         data = blocks.payload.copy()
         for _ in range(rng.choice([1, 1, 2, 30])):
             data[rng.randrange(data.size)] ^= 1 << rng.randrange(8)
-        seen.append(outcome(Blocks(data, blocks.lengths, blocks.lane_bits), array, params))
+        seen.append(outcome(Blocks.cut(data, blocks.lengths, blocks.lane_bits), array, params))
     assert seen.count("corrupt") > FLIPS // 4
 
 
@@ -205,7 +205,10 @@ def test_random_bodies() -> None:
             data = blocks.payload.copy()
             data[body:] = np.where(rng.integers(0, 256, data.size - body) < density, 255, 0)
             data[body:] &= rng.integers(0, 256, data.size - body, np.uint8)
-            assert outcome(Blocks(data, blocks.lengths, blocks.lane_bits), array, params) != "right"
+            assert (
+                outcome(Blocks.cut(data, blocks.lengths, blocks.lane_bits), array, params)
+                != "right"
+            )
 
 
 @pytest.mark.parametrize("order", ["bsq", "bi"])
@@ -213,10 +216,10 @@ def test_truncation(order: Any) -> None:
     array, params = scene((4, 5, 6), "u2"), Params(order=order)
     blocks = blocks_of(array, params)
     for size in range(blocks.payload.size):
-        cut = Blocks(blocks.payload[:size], np.array([size]), blocks.lane_bits)
+        cut = Blocks.cut(blocks.payload[:size], np.array([size]), blocks.lane_bits)
         assert outcome(cut, array, params) == "corrupt"
     data = np.append(blocks.payload, np.uint8(1))
-    longer = Blocks(data, np.array([data.size]), blocks.lane_bits)
+    longer = Blocks.cut(data, np.array([data.size]), blocks.lane_bits)
     assert outcome(longer, array, params) == "corrupt"
 
 
@@ -228,7 +231,9 @@ def test_wrong_lanes() -> None:
     for _ in range(300):
         lanes = blocks.lane_bits.copy()
         lanes[0, rng.integers(9)] += rng.choice([-1, 1, -7, 64, 1 << 40, -(1 << 40), 1 << 62])
-        assert outcome(Blocks(blocks.payload, blocks.lengths, lanes), array, params) == "corrupt"
+        assert (
+            outcome(Blocks.cut(blocks.payload, blocks.lengths, lanes), array, params) == "corrupt"
+        )
 
 
 def test_impossible_residuals() -> None:

@@ -23,7 +23,7 @@ def sample(n_blocks: int, n_lanes: int, seed: int = 0) -> tuple[Blocks, Layout]:
     lanes = None
     if n_lanes:
         lanes = rng.integers(0, 8 * lengths[:, None] // n_lanes + 1, (n_blocks, n_lanes))
-    blocks = Blocks(rng.integers(0, 256, lengths.sum(), np.uint8), lengths, lanes)
+    blocks = Blocks.cut(rng.integers(0, 256, lengths.sum(), np.uint8), lengths, lanes)
     return blocks, Layout(7, 1, n_blocks, n_lanes, 2 if n_lanes else 0)
 
 
@@ -46,7 +46,7 @@ def test_the_bytes_are_those_of_the_specification() -> None:
     """Written out by hand from SPEC.md, without `frame`."""
     payload = np.arange(5, dtype=np.uint8)
     lanes = np.array([[3, 4], [9, 0x0102]])
-    blocks = Blocks(np.tile(payload, 60), np.array([5, 295]), lanes)
+    blocks = Blocks.cut(np.tile(payload, 60), np.array([5, 295]), lanes)
     prelude = b"GSAW\x01\x03\x34\x12\x02\0\0\0"
     head = prelude + google_crc32c.value(prelude).to_bytes(4, "little") + b"\x02\0\0\0\x02\0\0\0"
     index = b"\x05\0\0\0\x27\x01\0\0"
@@ -113,7 +113,7 @@ def test_forged_fields_are_named(change: dict[int, bytes], error: type, reason: 
 
 
 def test_lanes_whose_sum_wraps_are_corrupt() -> None:
-    blocks = Blocks(np.zeros(4, np.uint8), np.array([4]), np.zeros((1, 2), np.int64))
+    blocks = Blocks.cut(np.zeros(4, np.uint8), np.array([4]), np.zeros((1, 2), np.int64))
     layout = Layout(7, 1, 1, 2, 8)
     data = bytearray(frame.pack(blocks, layout))
     data[36:52] = (1 << 63).to_bytes(8, "little") * 2
@@ -124,7 +124,7 @@ def test_lanes_whose_sum_wraps_are_corrupt() -> None:
 
 
 def test_a_block_of_4_gib_is_refused() -> None:
-    huge = Blocks(np.zeros(0, np.uint8), np.array([1 << 32]))
+    huge = Blocks((np.broadcast_to(np.uint8(0), 1 << 32),))
     with pytest.raises(BadParams, match="smaller block"):
         frame.pack(huge, Layout(7, 1, 1))
 

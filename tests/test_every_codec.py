@@ -143,7 +143,7 @@ def forged(blocks: Blocks, rng: np.random.Generator) -> Blocks:
         lanes[i, lane] = rng.integers(0, lanes[i, lane] + 1) if what == 2 else lanes[i, lane]
         room = 8 * lengths
         lanes = lanes * (lanes.sum(axis=1) <= room)[:, None]
-    return Blocks(payload, lengths, lanes)
+    return Blocks.cut(payload, lengths, lanes)
 
 
 @every_case

@@ -50,25 +50,8 @@ Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
 
 
 def _joined(streams: Sequence[Stream]) -> Blocks:
-    lengths = np.array([data.size for data, _ in streams], np.int64)
-    parts = [data for data, _ in streams]
-    payload = parts[0] if len(parts) == 1 else _concatenated(parts, lengths)
     lanes = [bits for _, bits in streams if bits is not None]
-    return Blocks(payload, lengths, _lane_table(lanes) if lanes else None)
-
-
-def _concatenated(
-    parts: Sequence[npt.NDArray[np.uint8]], lengths: npt.NDArray[np.int64]
-) -> npt.NDArray[np.uint8]:
-    """Copy side by side: one thread, kept busy by fresh pages, was the bottleneck of two."""
-    payload = np.empty(int(lengths.sum()), np.uint8)
-    ends = np.cumsum(lengths)
-
-    def copy(i: int) -> None:
-        payload[ends[i] - lengths[i] : ends[i]] = parts[i]
-
-    run_blocks(copy, len(parts))
-    return payload
+    return Blocks(tuple(data for data, _ in streams), _lane_table(lanes) if lanes else None)
 
 
 def _lane_table(lanes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
@@ -92,10 +75,9 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     ------
     CorruptChunk : a block is no stream of its target's shape and dtype with these params
     """
-    offsets = coded.offsets
 
     def decode_block(i: int) -> None:
-        data = coded.payload[offsets[i] : offsets[i + 1]]
+        data = coded.parts[i]
         lane_bits = None if coded.lane_bits is None else coded.lane_bits[i]
         try:
             _decode_block(data, lane_bits, targets[i], params)

@@ -53,7 +53,7 @@ class ChunkCoder:
             raise BadParams(f"chunk of shape {chunk.shape}, expected {self.grid.chunk_shape}")
         watch = Stopwatch(self.name, "encode", backend_name(chunk))
         sources = self._views(chunk, range(self.grid.n_blocks))
-        blocks = Blocks(np.zeros(0, np.uint8), np.zeros(0, np.int64))
+        blocks = Blocks(())
         if sources:
             blocks = backend(chunk, self.package).encode(sources, self.params)
         data = frame.pack(blocks, self.layout)
@@ -112,7 +112,7 @@ class ChunkCoder:
         except CorruptChunk as error:  # it counts the blocks that it was given
             block = None if error.block is None else int(numbers[error.block])
             raise CorruptChunk(error.reason, block=block) from error
-        watch.report(sum(target.nbytes for target in targets), blocks.payload.nbytes)
+        watch.report(sum(target.nbytes for target in targets), int(blocks.lengths.sum()))
 
     def _views(self, chunk: Array, numbers: Sequence[int] | npt.NDArray[np.int64]) -> list[Array]:
         return [self.view(chunk[self.grid.slices(int(i))]) for i in numbers]

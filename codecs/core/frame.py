@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeAlias
 
 import google_crc32c
@@ -84,16 +83,17 @@ def pack(blocks: Blocks, layout: Layout) -> bytes:
     ------
     BadParams : a block is longer than 4 GiB
     """
-    if blocks.lengths.size and int(blocks.lengths.max()) > MAX_BLOCK_BYTES:
+    lengths = blocks.lengths
+    if lengths.size and int(lengths.max()) > MAX_BLOCK_BYTES:
         raise BadParams("an encoded block exceeds 4 GiB; choose a smaller block")
-    ends = blocks.offsets
-    parts = [blocks.payload[a:b] for a, b in pairwise(ends)]
     index = [
-        blocks.lengths.astype("<u4").tobytes(),
-        np.array([google_crc32c.value(part) for part in parts], "<u4").tobytes(),
+        lengths.astype("<u4").tobytes(),
+        np.array([google_crc32c.value(part) for part in blocks.parts], "<u4").tobytes(),
         _pack_lanes(blocks, layout),
     ]
-    return b"".join([_header(layout, b"".join(index)), *index, blocks.payload.data])
+    return b"".join(
+        [_header(layout, b"".join(index)), *index, *(part.data for part in blocks.parts)]
+    )
 
 
 def parse_index(prefix: Bytes, layout: Layout) -> Index:
@@ -139,9 +139,8 @@ def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: B
     which = np.asarray(chosen, np.int64)
     data = np.frombuffer(payload, np.uint8)
     lanes = None if index.lane_bits is None else index.lane_bits[which]
-    blocks = Blocks(data, index.lengths[which], lanes)
-    for i, start in zip(which, blocks.offsets, strict=False):
-        part = data[start : start + index.lengths[i]]
+    blocks = Blocks.cut(data, index.lengths[which], lanes)
+    for i, part in zip(which, blocks.parts, strict=True):
         if part.size != index.lengths[i]:
             raise CorruptChunk(
                 f"the index says {index.lengths[i]} bytes, there are {part.size}", block=int(i)

@@ -26,7 +26,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     for i, source in enumerate(sources):
         lanes[i, : len(source)] = 8 * source[0].nbytes
     payload = np.frombuffer(b"".join(coded), np.uint8)
-    return Blocks(payload, np.array([len(part) for part in coded], np.int64), lanes)
+    return Blocks.cut(payload, np.array([len(part) for part in coded], np.int64), lanes)
 
 
 def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
