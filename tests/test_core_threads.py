@@ -26,9 +26,13 @@ def _no_limit_left_behind() -> Iterator[None]:
 
 
 class Gauge:
-    """Counts how many calls run at once, and in which threads."""
+    """Counts how many calls run at once, and in which threads.
 
-    def __init__(self) -> None:
+    The first calls wait until `wanted` of them run, so that a loaded machine changes no count.
+    """
+
+    def __init__(self, wanted: int = 1) -> None:
+        self.wanted, self.enough = wanted, threading.Event()
         self.lock = threading.Lock()
         self.now = self.most = 0
         self.names: set[str] = set()
@@ -38,6 +42,9 @@ class Gauge:
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
+            if self.now >= self.wanted:
+                self.enough.set()
+        self.enough.wait(timeout=30)
         time.sleep(0.004)
         with self.lock:
             self.now -= 1
@@ -48,7 +55,7 @@ class Gauge:
 @pytest.mark.parametrize("limit", [1, 3, 8])
 def test_each_block_once_and_the_limit_is_reached(limit: int) -> None:
     threads.set_thread_limit(limit)
-    gauge = Gauge()
+    gauge = Gauge(limit)
     threads.run_blocks(gauge, 20)
     assert sorted(gauge.done) == list(range(20))
     assert gauge.most == limit
@@ -56,7 +63,7 @@ def test_each_block_once_and_the_limit_is_reached(limit: int) -> None:
 
 def test_many_callers_share_one_limit() -> None:
     threads.set_thread_limit(3)
-    gauge = Gauge()
+    gauge = Gauge(3)
     with ThreadPoolExecutor(6) as callers:
         list(callers.map(lambda n: threads.run_blocks(gauge, n), [1, 7, 2, 9, 1, 5]))
     assert len(gauge.done) == 25
@@ -66,7 +73,7 @@ def test_many_callers_share_one_limit() -> None:
 @pytest.mark.parametrize(("limit", "n_blocks"), [(1, 5), (4, 1), (4, 0)])
 def test_little_work_stays_in_the_calling_thread(limit: int, n_blocks: int) -> None:
     threads.set_thread_limit(limit)
-    gauge = Gauge()
+    gauge = Gauge(limit)
     threads.run_blocks(gauge, n_blocks)
     assert gauge.names <= {threading.current_thread().name}
 
@@ -97,7 +104,7 @@ def test_the_first_error_stops_the_rest(limit: int) -> None:
 
 def test_a_limit_that_changes_while_blocks_run() -> None:
     threads.set_thread_limit(1)
-    gauge = Gauge()
+    gauge = Gauge(4)
     with ThreadPoolExecutor(4) as callers:
         waiting = [callers.submit(threads.run_blocks, gauge, 10) for _ in range(4)]
         time.sleep(0.02)
