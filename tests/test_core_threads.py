@@ -73,7 +73,7 @@ def test_many_callers_share_one_limit() -> None:
 @pytest.mark.parametrize(("limit", "n_blocks"), [(1, 5), (4, 1), (4, 0)])
 def test_little_work_stays_in_the_calling_thread(limit: int, n_blocks: int) -> None:
     threads.set_thread_limit(limit)
-    gauge = Gauge(limit)
+    gauge = Gauge()
     threads.run_blocks(gauge, n_blocks)
     assert gauge.names <= {threading.current_thread().name}
 
