@@ -39,17 +39,18 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
 
     def encode_block(i: int) -> None:
         image = params.image(sources[i].shape, sources[i].dtype)
-        resolved, header = _expected(image, params)
+        resolved, header = expected(image, params)
         streams[i] = encode_body(sources[i], image, resolved, header)
 
     run_blocks(encode_block, len(sources))
-    return _joined([stream for stream in streams if stream is not None])
+    return joined([stream for stream in streams if stream is not None])
 
 
 Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
 
 
-def _joined(streams: Sequence[Stream]) -> Blocks:
+def joined(streams: Sequence[Stream]) -> Blocks:
+    """Return streams of blocks and the bits of their lanes as one."""
     lanes = [bits for _, bits in streams if bits is not None]
     return Blocks(tuple(data for data, _ in streams), lane_table(lanes) if lanes else None)
 
@@ -86,7 +87,7 @@ def _decode_block(
     params: Params,
 ) -> None:
     image = params.image(target.shape, target.dtype)
-    resolved, header = _expected(image, params)
+    resolved, header = expected(image, params)
     if data[: len(header)].tobytes() != header:
         raise CorruptChunk("the stream's header is not the one that the array's metadata imply")
     if data.size % params.word_bytes:
@@ -102,6 +103,6 @@ def _decode_block(
 
 
 @lru_cache
-def _expected(image: Image, params: Params) -> tuple[Params, bytes]:
+def expected(image: Image, params: Params) -> tuple[Params, bytes]:
     """Return resolved params and header: the same for all blocks of a shape."""
     return params.resolved(image), write_header(image, params)
