@@ -16,12 +16,13 @@ template <class T, int WARPS> __device__ T total(T x) {
   for (int w = 0; w < WARPS; ++w) all += parts[w];
   return all;
 }
-extern "C" __global__ void __launch_bounds__(32 * (WARPS)) sum(const int* x, long long* out, int n) {
+extern "C" __global__ void __launch_bounds__(32 * (BLOCK_WARPS))
+sum(const int* x, long long* out, int n) {
   DYN_SHARED(int, copy);
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   copy[threadIdx.x] = i < n ? x[i] : 0;
   __syncthreads();
-  const long long all = total<long long, WARPS>(copy[blockDim.x - 1 - threadIdx.x]);
+  const long long all = total<long long, BLOCK_WARPS>(copy[blockDim.x - 1 - threadIdx.x]);
   if (threadIdx.x == 0) atomicAdd(out, all);
 }
 """
@@ -31,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(32 * (WARPS)) sum(const int* x, lon
 @pytest.mark.parametrize("checks", [False, True])
 def test_a_block_sum(seed: int, checks: bool) -> None:
     x, out = np.arange(-100, 900, dtype=np.int32), np.zeros(1, np.int64)
-    kernel = HostModule(SUM, ("-DWARPS=4",)).get_function("sum")
+    kernel = HostModule(SUM, ("-DBLOCK_WARPS=4",)).get_function("sum")
     with schedule(seed=seed, checks=checks):
         kernel((8,), (128,), (x, out, np.int32(x.size)), shared_mem=512)
     assert out[0] == x.sum()
