@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import CommandLine
@@ -61,3 +64,25 @@ def tmpfs(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     yield mount
     for folder in mounted:
         subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.fixture(params=["emulated", pytest.param("device", marks=pytest.mark.gpu)])
+def cupy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """CuPy: the stand-in over emulated kernels, and with -m gpu the real one on a real device."""
+    from emulator import cupy_standin
+    from zarr.core.buffer import gpu as zarr_gpu
+
+    from gangsaw.codecs.core import device, gpu
+
+    if request.param == "emulated":
+        module = cupy_standin.module()
+        monkeypatch.setitem(sys.modules, "cupy", module)
+        monkeypatch.setattr(zarr_gpu, "cp", module)
+    else:
+        module = importlib.import_module("cupy")
+    forget = (device.cupy.cache_clear, gpu.forget_modules)
+    for clear in forget:
+        clear()
+    yield module
+    for clear in forget:
+        clear()
