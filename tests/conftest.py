@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import pytest
 from command_line import CommandLine
+from emulator import cupy_standin
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -37,6 +37,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="add the golden files of samples that have none; overwrite nothing",
     )
+
+
+@pytest.fixture(params=["emulated", pytest.param("device", marks=pytest.mark.gpu)])
+def cupy(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
+    """CuPy: the stand-in over emulated kernels, or with -m gpu the real one on a device."""
+    if request.param == "emulated":
+        with cupy_standin.installed() as module, _forgotten():
+            yield module
+        return
+    module = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if not module.is_available():
+        pytest.skip("no CUDA device on this machine")
+    yield module
+
+
+@contextmanager
+def _forgotten() -> Iterator[None]:
+    """Let the package look for CuPy anew, and again afterwards."""
+    from gangsaw.codecs.core import device, gpu
+
+    def forget() -> None:
+        device.cupy.cache_clear()
+        gpu.forget_modules()
+
+    forget()
+    yield
+    forget()
 
 
 @pytest.fixture
@@ -64,25 +91,3 @@ def tmpfs(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     yield mount
     for folder in mounted:
         subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-@pytest.fixture(params=["emulated", pytest.param("device", marks=pytest.mark.gpu)])
-def cupy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """CuPy: the stand-in over emulated kernels, and with -m gpu the real one on a real device."""
-    from emulator import cupy_standin
-    from zarr.core.buffer import gpu as zarr_gpu
-
-    from gangsaw.codecs.core import device, gpu
-
-    if request.param == "emulated":
-        module = cupy_standin.module()
-        monkeypatch.setitem(sys.modules, "cupy", module)
-        monkeypatch.setattr(zarr_gpu, "cp", module)
-    else:
-        module = importlib.import_module("cupy")
-    forget = (device.cupy.cache_clear, gpu.forget_modules)
-    for clear in forget:
-        clear()
-    yield module
-    for clear in forget:
-        clear()
