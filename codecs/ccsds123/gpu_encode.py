@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import cpu
+from gangsaw.codecs.ccsds123.checks import expected
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.rows import check_range
@@ -16,7 +17,7 @@ from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.device import cupy, to_host
-from gangsaw.codecs.core.gpu import launch, load
+from gangsaw.codecs.core.gpu import launch, load, pull
 
 OUT_OF_RANGE, OVERFLOW = 1, 2  # bits of a block's status
 WARP = 32  # bands that are coded together
@@ -62,7 +63,7 @@ def encode(sources: Sequence[Any], params: Params) -> Blocks:
 
     Returns
     -------
-    Blocks : parts are CuPy arrays, lane_bits as those of `cpu.encode` and on the host
+    Blocks : in host memory, as those of `cpu.encode`
 
     Raises
     ------
@@ -100,7 +101,7 @@ def encode_alike(
         many as all but contrived samples need
     """
     images = [params.image(source.shape, source.dtype) for source in sources]
-    resolved = [cpu.expected(image, params) for image in images]
+    resolved = [expected(image, params) for image in images]
     headers = [header for _, header in resolved]
     largest = int(np.argmax([image.n_bands for image in images]))
     table = block_table(sources, images, headers, capacity)
@@ -149,9 +150,7 @@ class Coded(NamedTuple):
     status: npt.NDArray[np.int32]
 
 
-def code_bands(
-    sources: Sequence[Any], table: BlockTable, largest: Image, params: Params
-) -> Coded:
+def code_bands(sources: Sequence[Any], table: BlockTable, largest: Image, params: Params) -> Coded:
     """Run the kernel that predicts and codes; largest : the image of most bands."""
     cp = cupy()
     sums = first_accumulators(largest, params)
@@ -209,7 +208,7 @@ def _check_range(
 def join_streams(
     headers: Sequence[bytes], table: BlockTable, coded: Coded, word_bytes: int
 ) -> list[Any]:
-    """Return the stream of each block, a part of one (n,) uint8 CuPy array.
+    """Return the stream of each block, a part of one (n,) uint8 array in page-locked host memory.
 
     What is returned for a block whose bands found no room is none.
     """
@@ -224,7 +223,7 @@ def join_streams(
         kernel = load(__package__, "join_lanes.cu", {}).get_function("join_lanes")
         arguments = (cp.asarray(strings), np.int64(len(strings)), coded.words, out)
         launch(kernel, len(strings), JOINING_THREADS, arguments)
-    payload = out.view(np.uint8)
+    payload = pull(out).view(np.uint8)
     return [payload[a : a + n] for a, n in zip(starts, sizes, strict=True)]
 
 

@@ -4,10 +4,10 @@ __device__ __forceinline__ unsigned big_endian(unsigned word) {
     return __byte_perm(word, 0, 0x0123);
 }
 
-constexpr int PREFETCH_WORDS = 64;  // how far ahead the second-level cache is asked for a line
-constexpr int LINE_WORDS = 32;
+constexpr int SECTOR_WORDS = 8;     // of 32 bytes, what caches are filled by
+constexpr int PREFETCH_WORDS = 16;  // some hundred samples ahead: device memory takes two or three
 
-// Ask the second-level cache for the line of an address that may be read.
+// Ask the second-level cache for the sector of an address that may be read.
 __device__ __forceinline__ void prefetch(const unsigned* address) {
 #ifdef __CUDA_ARCH__
     asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
@@ -30,11 +30,17 @@ struct BitReader {
         for (int i = 0; i < 4; ++i) shift();
     }
 
+    __device__ __forceinline__ const unsigned* within(const unsigned* address) const {
+        return address < last ? address : last;
+    }
+
     __device__ __forceinline__ void shift() {
         window[0] = window[1];
         window[1] = window[2];
         window[2] = big_endian(ahead);
-        ahead = *(next < last ? next : last);
+        ahead = *within(next);
+        const unsigned long long address = reinterpret_cast<unsigned long long>(next);
+        if (address / sizeof(unsigned) % SECTOR_WORDS == 0) prefetch(within(next + PREFETCH_WORDS));
         ++next;
     }
 
