@@ -84,10 +84,11 @@ def encode(sources: Sequence[Any], params: Params) -> Blocks:
 def _has_kernel(sources: Sequence[Any], params: Params) -> bool:
     """BI order and the block-adaptive coder are serial; a device cannot load unaligned samples."""
     lanes = params.order == "bsq" and params.coder == "sample"
-    return lanes and all(_aligned(source) for source in sources)
+    return lanes and all(aligned(source) for source in sources)
 
 
-def _aligned(source: Any) -> bool:
+def aligned(source: Any) -> bool:
+    """Tell whether a device can load and store the array's items."""
     places = (int(source.data.ptr), *source.strides)
     return not any(place % source.dtype.itemsize for place in places)
 
