@@ -77,35 +77,31 @@ struct BitReader {
 // Writer of one thread's bits to words of its own, most significant bit first; the words are the
 // machine's. It counts on beyond its room and writes nothing there.
 struct BitWriter {
-    unsigned *next, *end;
-    unsigned held;  // bits of the word at `next`, from the top
-    int used;       // how many, less than 32
+    unsigned* words;
+    unsigned room, full;  // words that there are, and that are full
+    unsigned held;        // bits behind them, from the top
+    int used;             // how many, less than 32
 
-    __device__ BitWriter(unsigned* words, long long room)
-        : next(words), end(words + room), held(0), used(0) {}
-
-    __device__ __forceinline__ void write() {
-        if (next < end) *next = held;
-        ++next;
-    }
+    __device__ BitWriter(unsigned* first, long long n_words)
+        : words(first), room(unsigned(n_words)), full(0), held(0), used(0) {}
 
     // Append the `length` low bits, 1..32, of a value that has no others.
     __device__ __forceinline__ void put(unsigned value, int length) {
         held |= (value << (32 - length)) >> used;
         used += length;
         if (used < 32) return;
+        if (full < room) words[full] = held;
+        ++full;
         used -= 32;
-        write();
         held = (value << 1) << (31 - used);  // in two steps: all 32 may have been taken
     }
 
-    // Bits from `words` on.
-    __device__ __forceinline__ long long position(const unsigned* words) const {
-        return ((next - words) << 5) + used;
+    __device__ __forceinline__ long long bits() const {
+        return 32LL * full + used;
     }
 
-    // Write the last word's bits, zeros behind them.
+    // Write the last word, with zeros behind the bits.
     __device__ __forceinline__ void finish() const {
-        if (used > 0 && next < end) *next = held;
+        if (used > 0 && full < room) words[full] = held;
     }
 };
