@@ -91,10 +91,14 @@ def _has_kernel(source: Any, params: Params) -> bool:
     counts words of a band in 32 bits.
     """
     parallel = params.order == "bsq" and params.coder == "sample"
-    places = (int(source.data.ptr), *source.strides)
-    aligned = not any(place % source.dtype.itemsize for place in places)
     most_bits = source[0].size * (params.unary_limit + 8 * source.dtype.itemsize)
-    return parallel and aligned and most_bits < 1 << 37
+    return parallel and aligned(source) and most_bits < 1 << 37
+
+
+def aligned(array: Any) -> bool:
+    """Tell whether a device can load and store the array's items."""
+    places = (int(array.data.ptr), *array.strides)
+    return not any(place % array.dtype.itemsize for place in places)
 
 
 def encode_alike(
