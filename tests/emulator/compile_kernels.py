@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from gangsaw.codecs.core import kernels
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
-MAX_SPILL_BYTES = 0  # of one thread, stores and loads: a spill costs more than it saves here
+MAX_SPILL_BYTES = 64  # of a thread: what ptxas trades now and then for more warps at once
 
 Defines = Mapping[str, int | str]
 ENTRY = re.compile(
