@@ -24,6 +24,7 @@ from plain_codec import gpu as plain_gpu
 from plain_codec.codec import Plain
 from test_core_zarr import CHUNK, PIPELINES, SELECTIONS, create
 from test_every_codec import coder, forged
+from zarr.errors import ZarrUserWarning
 from zarr.registry import register_codec
 from zarr.storage import LocalStore
 
@@ -256,8 +257,8 @@ def test_frames_make_no_way_over_the_device(plain: str, cupy: Any, monkeypatch: 
 
 def test_shards_hold_it_as_inner_codec(plain: str, cupy: Any) -> None:
     store = CountingStore()
-    with warnings.catch_warnings():  # of zarr's index of a shard, that it copies to the device
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings():  # of zarr, that it copies what lies in a shard to the device
+        warnings.simplefilter("ignore", ZarrUserWarning)
         create(store, cupy.asarray(DATA), shards=(24, 20))
         array = zarr.open_array(store, mode="r")
         for name in ("slice", "integer", "step", "oindex", "mask", "all"):
@@ -272,7 +273,7 @@ def test_it_goes_with_filters_and_compressors(plain: str, cupy: Any) -> None:
         "serializer": Plain(block=(5, 3)),
     }
     with warnings.catch_warnings():  # of zarr's checksum, that it copies to the device
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore", ZarrUserWarning)
         array = create(CountingStore(), cupy.asarray(DATA), **codecs)
         np.testing.assert_array_equal(array[3:20, 5:7].get(), DATA[3:20, 5:7])
 

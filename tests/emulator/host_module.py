@@ -126,9 +126,11 @@ class HostModule:
 
     def library(self, *, checks: bool) -> Library:
         """Return the compiled source."""
-        if checks not in self._libraries:
-            self._libraries[checks] = Library(_compiled(self, checks))
-        return self._libraries[checks]
+        with _loading:
+            if checks not in self._libraries:
+                path = _compiled(self, checks)
+                self._libraries[checks] = _loaded.setdefault(path, Library(path))
+            return self._libraries[checks]
 
 
 class Library:
@@ -304,3 +306,8 @@ def _write(path: Path, text: str) -> None:
     own = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     own.write_text(text)
     own.replace(path)
+
+
+# of all modules with the same source, for its fibers are the same: one launch at a time
+_loaded: dict[Path, Library] = {}
+_loading = threading.Lock()
