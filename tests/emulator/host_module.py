@@ -134,11 +134,10 @@ class HostModule:
 
 
 class Library:
-    """One compiled source. Its fibers are static: one launch at a time."""
+    """One compiled source. Fibers are static: one launch at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.lock = threading.Lock()
         self.symbols = ctypes.CDLL(str(path))
         self.symbols.emulation_run.restype = ctypes.c_char_p
         self.symbols.emulation_failed_at.restype = ctypes.c_size_t
@@ -147,7 +146,8 @@ class Library:
         """Return kind ("p" pointer, else as NumPy's) and size in bytes of each parameter."""
         kinds = (ctypes.c_char * MAX_PARAMETERS)()
         sizes = (ctypes.c_ubyte * MAX_PARAMETERS)()
-        count = self.symbols[f"describe_{name}"](kinds, sizes)
+        with _running:  # it is checked code, too
+            count = self.symbols[f"describe_{name}"](kinds, sizes)
         return [(kinds[i].decode(), sizes[i]) for i in range(count)]
 
     def place(self) -> str:
@@ -203,7 +203,7 @@ class HostKernel:
             table,
             len(table),
         )
-        with library.lock:
+        with _running:
             failure = library.symbols.emulation_run(ctypes.byref(launch))
             if failure is not None:
                 raise KernelFault(f"{self.name}: {failure.decode()}{library.place()}")
@@ -308,6 +308,6 @@ def _write(path: Path, text: str) -> None:
     own.replace(path)
 
 
-# of all modules with the same source, for its fibers are the same: one launch at a time
 _loaded: dict[Path, Library] = {}
 _loading = threading.Lock()
+_running = threading.Lock()
