@@ -69,7 +69,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     # A batch of chunks becomes one launch on a GPU by overriding `encode` and `decode` of Zarr's
     # base class, which get the batch; on the CPU blocks already fill the threads.
-    def encode_chunk(self, chunk: Array) -> bytes:
+    def encode_chunk(self, chunk: Array) -> memoryview:
         """Return the frame of one chunk."""
         set_default_limit(config.get("threading.max_workers", None))
         return self.coder(chunk.shape, chunk.dtype).encode(chunk)
