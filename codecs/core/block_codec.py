@@ -71,14 +71,14 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     # All chunks of a batch of Zarr's are one call of the backend, so one launch on a GPU. On the
     # CPU blocks of one chunk already fill the threads; batches are of one chunk unless the
     # configuration says otherwise.
-    def encode_chunks(self, chunks: Sequence[Array]) -> list[bytes]:
+    def encode_chunks(self, chunks: Sequence[Array]) -> list[memoryview]:
         """Return the frames of chunks of one shape and dtype."""
         if not chunks:
             return []
         set_default_limit(config.get("threading.max_workers", None))
         return self.coder(chunks[0].shape, chunks[0].dtype).encode_all(chunks)
 
-    def encode_chunk(self, chunk: Array) -> bytes:
+    def encode_chunk(self, chunk: Array) -> memoryview:
         """Return the frame of one chunk."""
         return self.encode_chunks([chunk])[0]
 
@@ -231,7 +231,7 @@ def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
     ]
 
 
-def _frame(data: bytes, spec: ArraySpec) -> Buffer:
+def _frame(data: memoryview, spec: ArraySpec) -> Buffer:
     """Return a frame in zarr's buffer: also of an array on a GPU on the host, where stores are."""
     on_device = issubclass(spec.prototype.buffer, gpu.Buffer)
     return (host_prototype if on_device else spec.prototype).buffer.from_bytes(data)
