@@ -267,7 +267,7 @@ def _run(command: Sequence[str]) -> None:
 def _compiled(module: HostModule, checks: bool) -> Path:
     flags = (*FLAGS, *(CHECKED if checks else UNCHECKED), *module.options)
     kernels = "".join(f"EMULATED_KERNEL({name})\n" for name in module.names)
-    text = f'namespace {{\n#line 1\n{module.source}\n}}\n{kernels}'
+    text = f"namespace {{\n#line 1\n{module.source}\n}}\n{kernels}"
     target = cache_folder() / f"{_key(text, flags)}.so"
     if not target.exists():
         source = target.with_suffix(".cu")

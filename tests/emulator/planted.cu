@@ -166,7 +166,7 @@ extern "C" __global__ void overflow(const int* x, int* y) {
 extern "C" __global__ void endless(const int* x, int* y) {
   unsigned state = x[threadIdx.x] | 1;
 #ifdef WRONG
-  for (unsigned i = 1; i; i += 2) state += x[i % 64];
+  while (state & 1) state += x[1];  // which is even
 #endif
   y[threadIdx.x] = state;
 }
