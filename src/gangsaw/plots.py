@@ -120,6 +120,7 @@ def _draw_bands(
 
 
 def _label_image(axes: Axes) -> None:
+    axes.set_anchor("W")  # the title of a narrow image has the room to its right
     axes.set_xlabel("column", fontsize=9)
     axes.set_ylabel("row", fontsize=9)
     axes.tick_params(labelsize=8)

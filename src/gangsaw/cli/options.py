@@ -119,6 +119,8 @@ def _params_file(file: Path) -> dict[str, Any]:
         found = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadParams(f"{file}: no such file") from None
+    except IsADirectoryError:
+        raise BadParams(f"{file} is a folder: --params takes a JSON file") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise BadParams(f"{file} is not JSON: {error}") from None
     if not isinstance(found, dict):

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gangsaw.cli import options as opt
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, ChunkError
 
 app = typer.Typer(help="Read and write stand-alone CCSDS-123 files.")
 
@@ -31,7 +31,7 @@ def decode(
 
     try:
         cube, _ = decode_stream(_read(source))
-    except CorruptChunk as error:
+    except ChunkError as error:
         raise error.at(store=str(source)) from None
     image = MemoryArray(cube, ("band", "y", "x"))
     export_envi(image, (), target, EnviLayout(interleave, byte_order), overwrite=overwrite)
@@ -93,3 +93,5 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise BadParams(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise BadParams(f"{path} is a folder: name a CCSDS-123 file") from None
