@@ -169,6 +169,8 @@ def compress(
     for job in jobs:
         job.finish()
     place.publish()
+    if meter.progress.run_bytes:  # a resume of what was finished is no reason
+        place.drop_given_up()
     return _summary(str(final), source, meter.progress)
 
 

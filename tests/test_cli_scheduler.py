@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from distributed import Client
 from envi_files import METADATA, cube, write_envi
 from job_data import objects
 
@@ -62,11 +63,18 @@ def address(scheduler: Path) -> str:
     return found
 
 
+def work(scheduler: Path) -> subprocess.Popen[bytes]:
+    """Start a worker of one thread."""
+    options = ("--scheduler-file", str(scheduler), "--host", "127.0.0.1", "--no-dashboard")
+    local = ("--no-nanny", "--nthreads", "1")
+    return spawn(scheduler.parent, "distributed.cli.dask_worker", *options, *local)
+
+
 @pytest.fixture
 def workers(scheduler: Path) -> Iterator[None]:
-    options = ("--scheduler-file", str(scheduler), "--host", "127.0.0.1", "--no-dashboard")
-    options += ("--no-nanny", "--nthreads", "1")
-    processes = [spawn(scheduler.parent, "distributed.cli.dask_worker", *options) for _ in range(2)]
+    processes = [work(scheduler) for _ in range(2)]
+    with Client(address(scheduler), set_as_default=False) as client:
+        client.wait_for_workers(len(processes), timeout=DEADLINE)
     yield
     for process in processes:
         stop(process)
@@ -100,3 +108,20 @@ def test_relative_paths_mean_what_they_mean_to_the_user(
     gangsaw.ok("compress", "copy.nc", "nc.zarr", "--codec", "none", *there)
     gangsaw.ok("compress", "copy.zarr", "zarr.zarr", "--codec", "none", *there)
     assert {path.name for path in elsewhere.iterdir() if "zarr" in path.suffix} == set()
+
+
+def test_a_job_says_that_it_waits_for_a_worker(tmp_path: Path, scheduler: Path) -> None:
+    scene = write_envi(tmp_path / "scene.hdr", cube("uint16", (5, 40, 33)))
+    code = "import sys; from gangsaw.cli import main; sys.exit(main())"
+    job = ("compress", str(scene), str(tmp_path / "a.zarr"), "--codec", "none")
+    command = [sys.executable, "-c", code, *job, "--scheduler", address(scheduler)]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()  # comes while the job still waits
+        worker = work(scheduler)
+        rest = process.stderr.read()
+    stop(worker)
+    assert said == f"no worker at {address(scheduler)}: waiting up to 60 s for one\n"
+    assert (process.returncode, rest) == (0, "")

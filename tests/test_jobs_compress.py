@@ -267,6 +267,18 @@ def test_resume_finds_its_job_beside_a_given_up_one(source: RawSource, tmp_path:
     interrupted(source, target)
     assert job(source, target, resume=True).resumed == 8
     assert verify(target, against=source).ok
+    assert [p.name for p in tmp_path.iterdir() if "gangsaw" in p.name] == []
+
+
+def test_resuming_what_is_finished_keeps_the_job_beside_it(
+    source: RawSource, tmp_path: Path
+) -> None:
+    target = tmp_path / "a.zarr"
+    job(source, target)
+    other = raw_source(tmp_path, SHAPE, seed=1)
+    interrupted(other, target, overwrite=True)
+    assert job(source, target, resume=True).resumed == 12
+    assert job(other, target, resume=True).resumed == 8
 
 
 @pytest.mark.parametrize("renames", [1, 2])

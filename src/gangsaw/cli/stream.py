@@ -19,6 +19,14 @@ def decode(
     target: Annotated[Path, typer.Argument(help="ENVI header or data file to write.")],
     interleave: Annotated[str, typer.Option(help="Of the ENVI file: bsq, bil or bip.")] = "bsq",
     byte_order: Annotated[str, typer.Option(help="Of the ENVI file: little or big.")] = "little",
+    max_samples: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Let a file of few bytes claim so many samples. (default: 2^28)",
+            show_default=False,
+        ),
+    ] = None,
     overwrite: opt.Overwrite = False,
 ) -> None:
     """Decode a CCSDS-123 file into an ENVI image.
@@ -26,11 +34,12 @@ def decode(
     Example: gangsaw stream decode image.c123 image.hdr
     """
     from gangsaw.codecs.ccsds123 import decode_stream
+    from gangsaw.codecs.ccsds123.stream import MAX_SAMPLES
     from gangsaw.tasks.exports.envi import EnviLayout, export_envi
     from gangsaw.tasks.sources.memory import MemoryArray
 
     try:
-        cube, _ = decode_stream(_read(source))
+        cube, _ = decode_stream(_read(source), max_samples=max_samples or MAX_SAMPLES)
     except ChunkError as error:
         raise error.at(store=str(source)) from None
     image = MemoryArray(cube, ("band", "y", "x"))
