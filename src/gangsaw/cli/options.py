@@ -64,6 +64,37 @@ Offset = Annotated[
     int, typer.Option(min=0, help="Raw: bytes before the first sample.", rich_help_panel=SOURCE)
 ]
 
+Codec = Annotated[
+    str,
+    typer.Option(help="auto (by content), gangsaw.ccsds123, zstd or none.", rich_help_panel=CODEC),
+]
+Chunks = Annotated[
+    str | None,
+    typer.Option(
+        help="Chunk extents: 198,256,256 or y=256,x=256; -1 is a whole axis.",
+        rich_help_panel=CODEC,
+    ),
+]
+Block = Annotated[
+    str | None,
+    typer.Option(help="Block extents z,y,x; 0 is the whole chunk.", rich_help_panel=CODEC),
+]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(help="Codec parameter NAME=VALUE, repeatable.", rich_help_panel=CODEC),
+]
+ParamsFile = Annotated[
+    Path | None, typer.Option(help="JSON file of codec parameters.", rich_help_panel=CODEC)
+]
+BitDepth = Annotated[
+    str | None,
+    typer.Option(
+        help="Bits per sample, or auto to scan. (default: the dtype's)",
+        show_default=False,
+        rich_help_panel=CODEC,
+    ),
+]
+
 
 def source_options(
     variable: Sequence[str] | None = None,

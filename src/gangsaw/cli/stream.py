@@ -52,16 +52,9 @@ def encode(
         str, typer.Argument(help="ENVI header or another source of one integer array.")
     ],
     target: Annotated[Path, typer.Argument(help="CCSDS-123 file to write.")],
-    params: Annotated[Path | None, typer.Option(help="JSON file of codec parameters.")] = None,
-    param: Annotated[
-        list[str] | None, typer.Option(help="Codec parameter NAME=VALUE, repeatable.")
-    ] = None,
-    bit_depth: Annotated[
-        str | None,
-        typer.Option(
-            help="Bits per sample, or auto to scan. (default: the dtype's)", show_default=False
-        ),
-    ] = None,
+    params: opt.ParamsFile = None,
+    param: opt.Param = None,
+    bit_depth: opt.BitDepth = None,
     overwrite: opt.Overwrite = False,
 ) -> None:
     """Encode an image into one CCSDS-123 file; all of it is held in memory.
