@@ -41,7 +41,12 @@ Scheduler = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON, nothing else.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing target.")]
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite", help="Replace an existing target; it stays until the new one is whole."
+    ),
+]
 Variable = Annotated[
     list[str] | None,
     typer.Option(
