@@ -95,7 +95,7 @@ def _checked_bytes(stored: Buffer | None, row: Any) -> Buffer:
         raise CorruptChunk("missing: Zarr would read fill values here")
     if len(stored) != row["stored"]:
         raise CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
-    if google_crc32c.value(stored.to_bytes()) != row["crc32c"]:
+    if google_crc32c.value(stored.as_numpy_array()) != row["crc32c"]:
         raise CorruptChunk("the checksum differs from the manifest's")
     return stored
 

@@ -21,7 +21,7 @@ from zarr.core.config import config
 
 from gangsaw.codecs.core.chunk import Array, ChunkCoder, Range
 from gangsaw.codecs.core.device import to_host
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, ChunkError
 from gangsaw.codecs.core.frame import Bytes
 from gangsaw.codecs.core.threads import set_default_limit
 
@@ -34,9 +34,9 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     parameters imply; `encode_chunk` and `decode_chunk` are the hooks for what does not fit that.
     Its keywords are the fields of `params_type`.
 
-    CorruptChunk names store and chunk wherever Zarr tells them: in every read of an array whose
-    last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr hands over
-    bare bytes, and inside a shard only the place there.
+    CorruptChunk and NewerFormat name store and chunk wherever Zarr tells them: in every read of an
+    array whose last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr
+    hands over bare bytes, and inside a shard only the place there.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     # A batch of chunks becomes one launch on a GPU by overriding `encode` and `decode` of Zarr's
     # base class, which get the batch; on the CPU blocks already fill the threads.
-    def encode_chunk(self, chunk: Array) -> bytes:
+    def encode_chunk(self, chunk: Array) -> memoryview:
         """Return the frame of one chunk."""
         set_default_limit(config.get("threading.max_workers", None))
         return self.coder(chunk.shape, chunk.dtype).encode(chunk)
@@ -147,14 +147,14 @@ class _PartialRead:
         self.result: NDBuffer | None = None
 
     def advance(self, fetched: list[Buffer | None]) -> None:
-        """Give the bytes that were wanted; raise CorruptChunk with store and chunk named."""
+        """Give the bytes that were wanted; errors about the chunk name store and chunk."""
         try:
             self.wanted = self.reader.send([None if b is None else _host(b) for b in fetched])
         except StopIteration as end:
             self.wanted = None
             if end.value is not None:
                 self.result = self.spec.prototype.nd_buffer.from_ndarray_like(end.value)
-        except CorruptChunk as error:
+        except ChunkError as error:
             raise error.at(**_place(self.getter)) from error
 
 

@@ -42,7 +42,7 @@ class ChunkCoder:
     layout: Layout
     view: Callable[[Array], Array]
 
-    def encode(self, chunk: Array) -> bytes:
+    def encode(self, chunk: Array) -> memoryview:
         """Return the frame of a chunk of the grid's shape, in any memory and byte order.
 
         Raises
