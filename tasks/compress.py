@@ -17,7 +17,7 @@ from gangsaw.tasks.journal import Job, Journal
 from gangsaw.tasks.layout import ChunkChoice, CodecChoices, Layout, choose_layout
 from gangsaw.tasks.manifest import fold, read_manifest, write_manifest
 from gangsaw.tasks.place import Place, open_place
-from gangsaw.tasks.progress import Meter, OnProgress, Progress
+from gangsaw.tasks.progress import Amounts, Meter, OnProgress, Progress
 from gangsaw.tasks.records import Records
 from gangsaw.tasks.skeleton import Skeleton, build_skeleton
 from gangsaw.tasks.sources.base import Source, SourceArray
@@ -32,7 +32,7 @@ RESUME = "finished batches are kept, run again with --resume"
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Amounts):
     """What a finished job did.
 
     Attributes
@@ -57,19 +57,9 @@ class Summary:
     seconds: float
 
     @property
-    def ratio(self) -> float:
-        """Raw over stored bytes."""
-        return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
-
-    @property
     def bits_per_sample(self) -> float:
         """Stored bits per sample."""
         return 8 * self.stored_bytes / self.samples if self.samples else 0.0
-
-    @property
-    def throughput(self) -> float:
-        """Raw bytes per second of this run."""
-        return self.run_bytes / self.seconds if self.seconds > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -169,6 +159,8 @@ def compress(
     for job in jobs:
         job.finish()
     place.publish()
+    if meter.progress.run_bytes:  # a resume of what was finished is no reason
+        place.drop_given_up()
     return _summary(str(final), source, meter.progress)
 
 

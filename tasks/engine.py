@@ -6,6 +6,7 @@ and single futures 3.4 ms each; batches in a window of 64 futures cost minutes f
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,6 +21,8 @@ from gangsaw.tasks.memory import check_memory
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+log = logging.getLogger(__name__)
 
 WINDOW = 64  # futures in flight at least: hides the scheduler's round trip
 TASKS_PER_THREAD = 2  # one runs, one waits
@@ -135,6 +138,7 @@ class _Window(Generic[BatchT, ResultT]):
         self.arriving = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self.size = max(WINDOW, TASKS_PER_THREAD * sum(client.nthreads().values()))
         self.submitted = 0
+        self.alone_since: float | None = None  # without a worker
 
     def run(self, batches: Iterator[BatchT], on_done: Callable[[BatchT, ResultT], None]) -> None:
         try:
@@ -170,19 +174,26 @@ class _Window(Generic[BatchT, ResultT]):
 
         No call of Dask may block here: it would block for ever when the last worker goes.
         """
-        waiting_since = polled = time.monotonic()
+        polled = time.monotonic()
         while not self.arriving.has_ready():
             time.sleep(TICK_SECONDS)
-            now = time.monotonic()
-            if now - polled < POLL_SECONDS:
-                continue
-            polled = now
-            if self.has_workers():
-                waiting_since = now
-            elif now - waiting_since > self.options.worker_seconds:
-                raise JobFailed(f"{self.missing_workers()}: start one")
+            if time.monotonic() - polled >= POLL_SECONDS:
+                self.look_for_workers()
+                polled = time.monotonic()
         found: list[tuple[Future, Any]] = self.arriving.next_batch(block=False)
         return found
+
+    def look_for_workers(self) -> None:
+        """Say it once when there is none; raise JobFailed where none comes in time."""
+        limit = self.options.worker_seconds
+        if self.has_workers():
+            self.alone_since = None
+        elif self.alone_since is None:
+            self.alone_since = time.monotonic()
+            where = self.client.scheduler.address
+            log.warning("%s at %s: waiting up to %g s for one", self.no_worker(), where, limit)
+        elif time.monotonic() - self.alone_since > limit:
+            raise JobFailed(f"{self.no_worker()} for {limit:g} s: start one")
 
     def check(self, future: Future, result: Any) -> None:
         """Raise JobFailed unless the future has its result."""
@@ -206,10 +217,9 @@ class _Window(Generic[BatchT, ResultT]):
         has = worker.get("resources", {})
         return all(has.get(name, 0) >= need for name, need in self.options.resources.items())
 
-    def missing_workers(self) -> str:
+    def no_worker(self) -> str:
         what = ", ".join(f"{name}={need:g}" for name, need in self.options.resources.items())
-        with_what = f" with {what}" if what else ""
-        return f"no worker{with_what} for {self.options.worker_seconds:g} s"
+        return f"no worker{f' with {what}' if what else ''}"
 
     def lost(self) -> JobFailed:
         address = getattr(self.client.scheduler, "address", "?")
@@ -224,7 +234,8 @@ class _Window(Generic[BatchT, ResultT]):
 
 
 def _workers(client: Client) -> dict[str, Any]:
-    return dict(client.scheduler_info()["workers"])
+    # all of them: the default of some versions is the first five
+    return dict(client.scheduler_info(n_workers=-1)["workers"])
 
 
 def _cause(error: BaseException | None, batch: object) -> str:

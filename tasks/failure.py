@@ -6,7 +6,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.errors import ChunkError
 
 FINAL_ERRNOS = {
     errno.EACCES,
@@ -54,7 +54,7 @@ def naming(chunk: str) -> Iterator[None]:
 def _line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    if isinstance(error, CorruptChunk):
+    if isinstance(error, ChunkError):
         return str(error)
     first = (str(error).splitlines() or [""])[0]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -7,8 +7,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 
+class Amounts:
+    """What follows from the bytes and the time of a job, finished or under way."""
+
+    raw_bytes: int
+    stored_bytes: int
+    run_bytes: int
+    seconds: float
+
+    @property
+    def ratio(self) -> float:
+        """Raw over stored bytes; 0 before the first chunk."""
+        return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
+
+    @property
+    def throughput(self) -> float:
+        """Raw bytes per second of this run."""
+        return self.run_bytes / self.seconds if self.seconds > 0 else 0.0
+
+
 @dataclass(frozen=True)
-class Progress:
+class Progress(Amounts):
     """State of a job after a batch.
 
     Attributes
@@ -27,16 +46,6 @@ class Progress:
     stored_bytes: int
     run_bytes: int
     seconds: float
-
-    @property
-    def ratio(self) -> float:
-        """Raw over stored bytes; 0 before the first chunk."""
-        return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
-
-    @property
-    def throughput(self) -> float:
-        """Raw bytes per second of this run."""
-        return self.run_bytes / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:

@@ -56,6 +56,11 @@ class Target:
         new.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
 
+    def drop_given_up(self) -> None:
+        """Remove what an overwriting job left that was given up: another one has been finished."""
+        if (beside := _beside(self.final)) is not None and beside.folder is not None:
+            shutil.rmtree(beside.folder, ignore_errors=True)
+
 
 def choose_target(
     final: Place, jobs: Mapping[str, Job], *, resume: bool, overwrite: bool

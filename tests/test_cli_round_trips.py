@@ -268,8 +268,11 @@ def test_demo_on_a_file_and_a_cluster(gangsaw: CommandLine, tmp_path: Path) -> N
     assert (tmp_path / "out/copy.img").read_bytes() == (tmp_path / "mine.img").read_bytes()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT as a terminal does")
-def test_ctrl_c_leaves_what_resume_finishes(tmp_path: Path, gangsaw: CommandLine) -> None:
+@pytest.mark.skipif(os.name != "posix", reason="sends signals as terminals and batch systems do")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_job_leaves_what_resume_finishes(
+    tmp_path: Path, gangsaw: CommandLine, sent: signal.Signals
+) -> None:
     samples = cube("uint16", (16, 512, 512)) >> 4
     scene = write_envi(tmp_path / "scene.hdr", samples)
     store = tmp_path / "a.zarr"
@@ -283,7 +286,10 @@ def test_ctrl_c_leaves_what_resume_finishes(tmp_path: Path, gangsaw: CommandLine
         start_new_session=True,
     )
     wait_for_journal(store, started)
-    os.killpg(started.pid, signal.SIGINT)  # as a terminal does: to the client and its workers
+    if sent == signal.SIGINT:
+        os.killpg(started.pid, sent)  # as a terminal does: to the client and its workers
+    else:
+        os.kill(started.pid, sent)
     out, err = started.communicate(timeout=60)
     assert started.returncode == 130, (out, err)
     assert out == ""

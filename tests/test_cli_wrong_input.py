@@ -240,6 +240,11 @@ def test_a_damaged_stream(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> 
     (tmp_path / "p.json").write_text(json.dumps({"mode": "fast"}))
     command = ("stream", "encode", scene, tmp_path / "c.c123", "--params", tmp_path / "p.json")
     assert "mode must be one of" in gangsaw(*command).failed(USAGE)
+    folder = ("stream", "encode", scene, tmp_path / "c.c123", "--params", tmp_path)
+    line = gangsaw(*folder).failed(USAGE)
+    assert line == f"gangsaw: {tmp_path} is a folder: --params takes a JSON file\n"
+    line = gangsaw("stream", "decode", tmp_path, tmp_path / "b.hdr").failed(USAGE)
+    assert line == f"gangsaw: {tmp_path} is a folder: name a CCSDS-123 file\n"
 
 
 def test_an_address_that_is_none(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:

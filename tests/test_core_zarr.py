@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Iterator
 from typing import Any
 
+import google_crc32c
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -17,7 +18,8 @@ from zarr.registry import register_codec
 from zarr.storage import LocalStore
 
 from gangsaw.codecs.core import record
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
+from gangsaw.codecs.core.frame import CHECKSUM, PRELUDE
 
 SHAPE, CHUNK = (24, 20), (12, 10)
 PIPELINES = ["BatchedCodecPipeline"]
@@ -161,6 +163,29 @@ def test_damage_names_store_chunk_and_block(
     block = r", block 0" if byte < 0 else ""
     with pytest.raises(CorruptChunk, match=rf"damaged\.zarr, chunk cube/c/0/1{block}:"):
         zarr.open_array(store, path="cube", mode="r")[selection]
+
+
+def newer(frame: bytes) -> bytes:
+    """The same frame as a later version of the codec would mark it."""
+    prelude = bytearray(frame[: PRELUDE.size])
+    prelude[5] += 1
+    checksum = CHECKSUM.pack(google_crc32c.value(bytes(prelude)))
+    return bytes(prelude) + checksum + frame[PRELUDE.size + CHECKSUM.size :]
+
+
+@pytest.mark.parametrize("selection", [np.s_[0, 11], np.s_[:]], ids=["part", "whole"])
+def test_a_newer_format_names_store_and_chunk(
+    pipeline: str, data: Any, tmp_path: Any, selection: Any
+) -> None:
+    create(LocalStore(tmp_path / "new.zarr"), data, name="cube")
+    path = tmp_path / "new.zarr" / "cube/c/0/1"
+    path.write_bytes(newer(path.read_bytes()))
+    array = zarr.open_array(tmp_path / "new.zarr", path="cube", mode="r")
+    with pytest.raises(NewerFormat, match=r"new\.zarr, chunk cube/c/0/1: .* upgrade") as caught:
+        array[selection]
+    copy = pickle.loads(pickle.dumps(caught.value))  # as Dask carries it
+    assert isinstance(copy, NewerFormat)
+    assert (str(copy), copy.chunk) == (str(caught.value), "cube/c/0/1")
 
 
 @pytest.mark.parametrize("keep", [0, 10, 60, 140, 215])

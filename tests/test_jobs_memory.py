@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from job_data import cube
+from zarr.codecs import ZstdCodec
 
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.local import start
+from gangsaw.tasks.compress import compress
 from gangsaw.tasks.memory import BASE_BYTES
+from gangsaw.tasks.sources.raw import open_raw
+from gangsaw.tasks.verify import verify
 
 SHAPE = (64, 512, 512)  # 32 MiB in one chunk
 
@@ -52,3 +59,34 @@ def test_a_task_needs_less_than_it_promises(tmp_path: Path, codec: str) -> None:
     # samples need the stored bytes alone, some of them on pages that the process had before.
     assert 0.75 * chunk < needed < promised
     assert promised < 12 * chunk  # nor useless
+
+
+LARGE = (64, 8192, 4096)  # 4 GiB in 128 chunks of 32 MiB
+LIMIT = 1 << 30  # bytes of the worker
+
+
+def peak_and_process() -> tuple[int, int]:
+    """Peak bytes in memory, and who had them: a worker that was restarted begins anew."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (peak,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return 1024 * peak, os.getpid()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is in /proc")
+def test_a_source_may_be_larger_than_its_workers(tmp_path: Path) -> None:
+    """A sparse file, so that the disk needs no room for it."""
+    source = tmp_path / "large.raw"
+    with source.open("wb") as file:
+        file.truncate(2 * int(np.prod(LARGE)))
+    large, target = open_raw(str(source), LARGE, "<u2"), tmp_path / "large.zarr"
+    config = ClusterConfig(workers=1, threads=1, memory_limit=LIMIT, dashboard=False)
+    with start(config) as client:
+        ((_, before),) = client.run(peak_and_process).values()
+        codec = ZstdCodec(level=1)
+        summary = compress(large, target, codec=codec, chunks=(-1, 512, 512), client=client)
+        assert (summary.chunks, summary.raw_bytes) == (128, 4 << 30)
+        assert verify(target, against=large, client=client).ok
+        ((peak, after),) = client.run(peak_and_process).values()
+    assert before == after
+    assert peak < LIMIT

@@ -72,7 +72,7 @@ def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.i
     full = params.mode == "full"
     local_sum = LOCAL_SUMS.index(params.local_sum)
     components = bands + 3 * full
-    dtype = max(_lane_type(image, params, components), np.dtype(at_least))
+    dtype = max(lane_type(image, params, components), np.dtype(at_least))
     lanes = 8 if image.n_bands <= 8 else 16 if image.n_bands <= 16 or components > 8 else 32
     predictor = Predictor(
         image.bit_depth,
@@ -91,11 +91,11 @@ def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.i
     )
 
 
-def _lane_type(image: Image, params: Params, components: int) -> np.dtype[Any]:
+def lane_type(image: Image, params: Params, components: int) -> np.dtype[Any]:
     """Return int32 where wrapping to 32 bits is what R asks for, or where nothing can overflow."""
     depth, omega = image.bit_depth, params.weight_resolution
-    # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| <= 2^(D+1)
-    inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 1))
+    # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| and 4 s_mid <= 2^(D+1)
+    inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 2))
     exact = params.register_size == 32 or inner < 1 << 31
     # 4.8: |u| + 2^rho; beside it 2 s_max + 1 and 2^(Omega+2-v_min) are small
     update = (1 << (depth + 2)) + (1 << max(params.weight_max + depth - omega, 0))
@@ -117,13 +117,19 @@ def neighbor_offsets(local_sum: int, layout: Layout) -> npt.NDArray[np.int64]:
 
 
 def initial_weights(image: Image, params: Params, plan: Plan) -> npt.NDArray[np.int64]:
-    """(bands up to a multiple of lanes, C): weights at t = 1 (4.6); 0 where a band has no such."""
+    """(bands up to a multiple of lanes, C): weights at t = 1 of the encoder's lanes."""
     n_lanes = -(-image.n_bands // plan.lanes) * plan.lanes
-    weights = np.zeros((n_lanes, plan.components), np.int64)
-    directional = 3 * plan.full
+    return band_weights(params, n_lanes, 3 * plan.full, plan.bands)
+
+
+def band_weights(
+    params: Params, n_lanes: int, directional: int, bands: int
+) -> npt.NDArray[np.int64]:
+    """(n_lanes, directional + bands): weights at t = 1 (4.6); 0 where a band has no such."""
+    weights = np.zeros((n_lanes, directional + bands), np.int64)
     if params.init_weights is None:
         value = 7 << params.weight_resolution
-        for i in range(plan.bands):
+        for i in range(bands):
             value >>= 3
             weights[i + 1 :, directional + i] = value
         return weights

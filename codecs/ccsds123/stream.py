@@ -21,6 +21,11 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 Bytes = bytes | bytearray | memoryview
 LaneBits = npt.NDArray[np.int64]
 
+# A run of zeros costs the block-adaptive coder a bit for hundreds of samples, so that some kB of
+# hostile bytes would take GB of memory. Real images stay far below 64 samples a byte.
+MAX_SAMPLES = 1 << 28
+PLAUSIBLE = 64  # samples a byte
+
 
 def encode_stream(array: npt.NDArray[Any], params: Params, *, with_header: bool = True) -> bytes:
     """Compress one image to one stream of CCSDS 123.0-B.
@@ -42,7 +47,11 @@ def encode_stream(array: npt.NDArray[Any], params: Params, *, with_header: bool 
 
 
 def decode_stream(
-    data: Bytes, image: Image | None = None, params: Params | None = None
+    data: Bytes,
+    image: Image | None = None,
+    params: Params | None = None,
+    *,
+    max_samples: int = MAX_SAMPLES,
 ) -> tuple[npt.NDArray[Any], Params]:
     """Decompress one stream of CCSDS 123.0-B.
 
@@ -51,6 +60,8 @@ def decode_stream(
     data : the stream, from its first to its last byte
     image, params : what the header would say, for a body without one; params without an image
         gives the weights of a stream whose header leaves them out
+    max_samples : refuse a header that claims more than this and also more than 64 samples for each
+        byte of the stream: only images of almost nothing but zeros are so small, and hostile bytes
 
     Returns
     -------
@@ -75,6 +86,8 @@ def decode_stream(
         raise BadParams("a body without header needs params beside its image")
     params = params.resolved(image)
     check_extent(stream.size - start, image, params)
+    if start:
+        _check_plausible(stream.size, image, max_samples)
     out = np.empty(image.shape, image.dtype)
     decode_body(stream, start, image, params, out)
     return out, params
@@ -89,6 +102,14 @@ def check_extent(n_bytes: int, image: Image, params: Params) -> None:
     if 8 * n_bytes < least:
         z, y, x = image.shape
         raise CorruptChunk(f"{n_bytes} bytes cannot hold the {z} x {y} x {x} samples claimed")
+
+
+def _check_plausible(n_bytes: int, image: Image, max_samples: int) -> None:
+    if image.n_samples > max(max_samples, PLAUSIBLE * n_bytes):
+        raise CorruptChunk(
+            f"{n_bytes} bytes claim {image.n_samples} samples: if they are known to hold an almost "
+            f"empty image, allow it with max_samples={image.n_samples}"
+        )
 
 
 def encode_body(

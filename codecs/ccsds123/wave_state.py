@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
+from gangsaw.codecs.ccsds123.plan import band_weights, lane_type
 from gangsaw.codecs.core.bits import ahead, pointer
 from gangsaw.codecs.core.jit import jit_inline
 
@@ -89,13 +90,10 @@ class Rows(NamedTuple):
 
 def arithmetic(image: Image, params: Params) -> type[np.signedinteger[Any]]:
     """int32 where 32-bit two's complement gives every intermediate value exactly, else int64."""
-    depth, omega = image.bit_depth, params.weight_resolution
-    # Every term is below 2^(Omega + 2) 2^(D + 2), what stands beside them below 2^(Omega + D + 2).
-    terms = params.prediction_bands + (3 if params.mode == "full" else 0)
-    product = (4 * terms + 1) << (omega + depth + 2)
-    wraps = register_size(image, params) == 32
-    small = depth + params.rescale <= 29  # the coder's accumulator
-    return np.int32 if small and (wraps or product < 1 << 31) else np.int64
+    components = params.prediction_bands + (3 if params.mode == "full" else 0)
+    fits = lane_type(image, params, components) == np.int32
+    small = image.bit_depth + params.rescale <= 29  # the coder's accumulator
+    return np.int32 if small and fits else np.int64
 
 
 def register_size(image: Image, params: Params) -> int:
@@ -219,16 +217,8 @@ def _first_weights(predictor: Predictor, params: Params, lanes: int) -> Array:
     directional = wavefront.GROUP if predictor.full else 0
     terms = directional + round_up(params.prediction_bands, wavefront.GROUP)
     out = np.zeros((terms, lanes), np.int64)
-    if params.init_weights is None:
-        weight = 7 << params.weight_resolution
-        for i in range(params.prediction_bands):
-            weight >>= 3
-            out[directional + i] = weight
-        return out
-    scale = params.weight_resolution + 3 - params.init_weight_bits
-    offset = (1 << (scale - 1)) - 1 if scale else 0
-    for z, band in enumerate(params.init_weights):
-        out[: len(band), z] = (np.array(band, np.int64) << scale) + offset
+    bands = params.prediction_bands
+    out[: directional + bands] = band_weights(params, lanes, directional, bands).T
     return out
 
 

@@ -35,9 +35,9 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     parameters imply; `encode_chunk` and `decode_chunk` are the hooks for what does not fit that.
     Its keywords are the fields of `params_type`.
 
-    CorruptChunk names store and chunk wherever Zarr tells them: in every read of an array whose
-    last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr hands over
-    bare bytes, and inside a shard only the place there.
+    CorruptChunk and NewerFormat name store and chunk wherever Zarr tells them: in every read of an
+    array whose last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr
+    hands over bare bytes, and inside a shard only the place there.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class _PartialRead:
         self.fetched: Fetched | None = None
 
     def advance(self, data: list[Buffer | None]) -> None:
-        """Give the bytes that were wanted; raise CorruptChunk with store and chunk named."""
+        """Give the bytes that were wanted; errors about the chunk name store and chunk."""
         try:
             self.wanted = self.reader.send([None if b is None else _host(b) for b in data])
         except StopIteration as end:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core import frame
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.device import backend, backend_name
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, ChunkError, CorruptChunk
 from gangsaw.codecs.core.frame import Bytes, Layout
 from gangsaw.codecs.core.grid import BlockGrid
 from gangsaw.codecs.core.record import Stopwatch
@@ -116,7 +116,7 @@ class ChunkCoder:
         """
         try:
             blocks = frame.unpack(data, self.layout)
-        except CorruptChunk as error:
+        except ChunkError as error:
             raise error.at(**place._asdict()) from error
         return Fetched(blocks, np.arange(self.grid.n_blocks), place)
 
@@ -144,7 +144,7 @@ class ChunkCoder:
             ranges = coalesce(index.offsets, touched)
             parts = (yield list(ranges)) if ranges else []
             return Fetched(frame.take(index, touched, _joined(parts)), touched, place)
-        except CorruptChunk as error:
+        except ChunkError as error:
             raise error.at(**place._asdict()) from error
 
     def fill(self, fetched: Sequence[Fetched], outs: Sequence[Array]) -> None:

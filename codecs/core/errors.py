@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class GangsawError(Exception):
     """Base of all errors that Gangsaw raises on purpose."""
@@ -11,8 +13,8 @@ class BadParams(GangsawError, ValueError):
     """The caller's fault: a parameter, an argument or an input that cannot be encoded."""
 
 
-class CorruptChunk(GangsawError, ValueError):
-    """The bytes' fault. Store and chunk are filled in by the layer that knows them.
+class ChunkError(GangsawError, ValueError):
+    """Base of the two errors about a chunk. The layer that knows its place fills that in.
 
     Attributes
     ----------
@@ -31,9 +33,9 @@ class CorruptChunk(GangsawError, ValueError):
         super().__init__(reason, store, chunk, block)
         self.reason, self.store, self.chunk, self.block = reason, store, chunk, block
 
-    def at(self, *, store: str | None = None, chunk: str | None = None) -> CorruptChunk:
+    def at(self, *, store: str | None = None, chunk: str | None = None) -> Self:
         """Return the same error with the place filled in where it was not yet known."""
-        return CorruptChunk(
+        return type(self)(
             self.reason,
             store=self.store or store,
             chunk=self.chunk or chunk,
@@ -42,7 +44,7 @@ class CorruptChunk(GangsawError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Survive pickling: Dask carries errors from workers to the client."""
-        return _corrupt_chunk, (self.reason, self.store, self.chunk, self.block)
+        return _chunk_error, (type(self), self.reason, self.store, self.chunk, self.block)
 
     def __str__(self) -> str:
         """Return one line: the place, then the reason."""
@@ -51,13 +53,17 @@ class CorruptChunk(GangsawError, ValueError):
         return f"{where}: {self.reason}" if where else self.reason
 
 
-def _corrupt_chunk(
-    reason: str, store: str | None, chunk: str | None, block: int | None
-) -> CorruptChunk:
-    return CorruptChunk(reason, store=store, chunk=chunk, block=block)
+def _chunk_error(
+    kind: type[ChunkError], reason: str, store: str | None, chunk: str | None, block: int | None
+) -> ChunkError:
+    return kind(reason, store=store, chunk=chunk, block=block)
 
 
-class NewerFormat(GangsawError, ValueError):
+class CorruptChunk(ChunkError):
+    """The bytes' fault: they are damaged, or not what the array's metadata imply."""
+
+
+class NewerFormat(ChunkError):
     """The bytes are of a format version that this Gangsaw does not know yet."""
 
 

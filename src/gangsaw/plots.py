@@ -90,7 +90,7 @@ def _draw_map(figure: Figure, axes: Axes, blocks: BitMap) -> None:
     _label_image(axes)
     if blocks.bits.size <= MAX_CHUNKS:
         _write_values(axes, blocks)
-    figure.colorbar(mesh, ax=axes, shrink=0.85, pad=0.02)
+    figure.colorbar(mesh, ax=axes, shrink=0.85, pad=0.02, panchor=False)  # or it moves them
 
 
 def _write_values(axes: Axes, blocks: BitMap) -> None:
@@ -120,6 +120,7 @@ def _draw_bands(
 
 
 def _label_image(axes: Axes) -> None:
+    axes.set_anchor("W")  # the title of a narrow image has the room to its right
     axes.set_xlabel("column", fontsize=9)
     axes.set_ylabel("row", fontsize=9)
     axes.tick_params(labelsize=8)

@@ -61,6 +61,19 @@ class SourceArray(Protocol):
         """
 
 
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What a SourceArray says of itself, as its file or store did."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    dims: tuple[str, ...]
+    chunks: tuple[int, ...] | None
+    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    fill_value: Any = field(default=None, compare=False)
+
+
 @dataclass(frozen=True)
 class Coordinate:
     """A small array that is copied whole into the target, such as wavelengths.

@@ -18,7 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sources.base import Coordinate, Region
+from gangsaw.tasks.sources.base import Coordinate, Described, Region
 from gangsaw.tasks.sources.flat import file_identity
 from gangsaw.tasks.sources.variables import fill_of, json_attrs, split
 
@@ -27,7 +27,7 @@ NETCDF3 = b"CDF"
 
 
 @dataclass(frozen=True)
-class XarrayArray:
+class XarrayArray(Described):
     """One variable of a file, read on the worker.
 
     Attributes
@@ -42,13 +42,6 @@ class XarrayArray:
     engine: str
     group: str
     version: str
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    dims: tuple[str, ...]
-    chunks: tuple[int, ...] | None
-    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    fill_value: Any = field(default=None, compare=False)
 
     def read(self, region: Region) -> NDArray[Any]:
         """Return the samples of the region."""

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.holes import must_be_whole, refuse_holes
-from gangsaw.tasks.sources.base import Coordinate, Region
+from gangsaw.tasks.sources.base import Coordinate, Described, Region
 from gangsaw.tasks.sources.variables import json_attrs, split
 
 ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
 
 
 @dataclass(frozen=True)
-class ZarrArray:
+class ZarrArray(Described):
     """One array of a store, opened on the worker at its first read.
 
     Attributes
@@ -36,13 +36,6 @@ class ZarrArray:
     address: str
     key: str
     version: str
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    dims: tuple[str, ...]
-    chunks: tuple[int, ...] | None
-    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    fill_value: Any = field(default=None, compare=False)
 
     def read(self, region: Region) -> NDArray[Any]:
         """Return the samples of the region."""

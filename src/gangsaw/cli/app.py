@@ -6,9 +6,12 @@ Exit codes: 0 done, 1 failure, 2 usage (the caller's fault), 130 interrupted.
 from __future__ import annotations
 
 import logging
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -62,7 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not show:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
     try:
-        code = typer.main.get_command(app).main(args, prog_name="gangsaw", standalone_mode=False)
+        with _terminated_as_interrupted():
+            command = typer.main.get_command(app)
+            code = command.main(args, prog_name="gangsaw", standalone_mode=False)
         if code == INTERRUPTED:  # newer versions of typer turn a KeyboardInterrupt into this
             raise Interrupted
         return code if isinstance(code, int) else 0
@@ -70,6 +75,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         if show:
             traceback.print_exc()
         return _report(error)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM, as batch systems send it, end a command as Ctrl-C does: its workers go too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no signal arrives here
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _report(error: BaseException) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,38 +31,12 @@ def compress(
         ),
     ],
     target: Annotated[str, typer.Argument(help="Zarr store to write.")],
-    codec: Annotated[
-        str,
-        typer.Option(
-            help="auto (by content), gangsaw.ccsds123, zstd or none.", rich_help_panel=opt.CODEC
-        ),
-    ] = "auto",
-    chunks: Annotated[
-        str | None,
-        typer.Option(
-            help="Chunk extents: 198,256,256 or y=256,x=256; -1 is a whole axis.",
-            rich_help_panel=opt.CODEC,
-        ),
-    ] = None,
-    block: Annotated[
-        str | None,
-        typer.Option(help="Block extents z,y,x; 0 is the whole chunk.", rich_help_panel=opt.CODEC),
-    ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(help="Codec parameter NAME=VALUE, repeatable.", rich_help_panel=opt.CODEC),
-    ] = None,
-    params: Annotated[
-        Path | None, typer.Option(help="JSON file of codec parameters.", rich_help_panel=opt.CODEC)
-    ] = None,
-    bit_depth: Annotated[
-        str | None,
-        typer.Option(
-            help="Bits per sample, or auto to scan. (default: the dtype's)",
-            show_default=False,
-            rich_help_panel=opt.CODEC,
-        ),
-    ] = None,
+    codec: opt.Codec = "auto",
+    chunks: opt.Chunks = None,
+    block: opt.Block = None,
+    param: opt.Param = None,
+    params: opt.ParamsFile = None,
+    bit_depth: opt.BitDepth = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Finish what an earlier run began.")
     ] = False,

@@ -42,8 +42,13 @@ def write_table(
 
 
 @contextmanager
-def progress_bar(title: str, *, quiet: bool = False) -> Iterator[OnProgress | None]:
-    """Yield a callback that draws a bar with throughput, ratio and time left on a terminal."""
+def progress_bar(
+    title: str, status: str = "starting", *, quiet: bool = False
+) -> Iterator[OnProgress | None]:
+    """Yield a callback that draws a bar with throughput, ratio and time left on a terminal.
+
+    `status` stands beside the bar until the first call.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.progress import Progress as Bar
@@ -59,7 +64,7 @@ def progress_bar(title: str, *, quiet: bool = False) -> Iterator[OnProgress | No
         TextColumn("{task.fields[status]}"),
     )
     with Bar(*columns, console=console) as bar:
-        task = bar.add_task(title, total=None, status="starting")
+        task = bar.add_task(title, total=None, status=status)
 
         def show(state: Progress) -> None:
             bar.update(task, total=state.total, completed=state.done, status=_status(state))

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
     from gangsaw.tasks.compress import Summary
     from gangsaw.tasks.progress import OnProgress
+    from gangsaw.tasks.sources.base import SourceArray
 
 T = TypeVar("T")
 MARK = ".gangsaw-demo"  # only a folder with this file in it is written to again
 NAMES = ("scene.hdr", "scene.img", "scene.zarr", "copy.hdr", "copy.img", "copy.zarr", "scene.png")
 WORKERS = 2
+CORNER = 64  # samples along each axis: compiles what a scene of any size needs
 SEED = 123
 
 
@@ -97,15 +99,27 @@ def make_scene(out: Path, extents: tuple[int, ...]) -> str:
     return str(out / "scene.hdr")
 
 
-def warm_up() -> None:
-    """Compile the kernels, or load them from the cache: the throughput is to be that of the job."""
+def warm_up(image: SourceArray) -> Callable[[], None]:
+    """Return a call that compiles the kernels for such an image, or loads them from the cache.
+
+    The throughput is to be that of the job. Kernels are made for a class of band counts, so a
+    corner of the image itself goes through its codec.
+    """
     import numpy as np
 
-    from gangsaw.codecs.ccsds123.codec import Ccsds123
+    from gangsaw.codecs.core.block_codec import BlockCodec
+    from gangsaw.tasks.layout import choose_codec
 
-    cube = np.zeros((8, 8, 8), np.uint16)
-    coder = Ccsds123(block=(0, 8, 8)).coder(cube.shape, cube.dtype)
-    coder.decode(coder.encode(cube), np.empty_like(cube))
+    codec, shape, dtype = choose_codec(image), [min(n, CORNER) for n in image.shape], image.dtype
+
+    def compile_all() -> None:
+        whole = np.zeros(shape, dtype)
+        part = np.zeros([n + 1 for n in shape], dtype)[tuple(map(slice, shape))]
+        for chunk in (whole, part):  # of one block, and of several: other strides, other kernels
+            if isinstance(codec, BlockCodec):
+                codec.decode_chunk(np.frombuffer(codec.encode_chunk(chunk), np.uint8), chunk)
+
+    return compile_all
 
 
 def tiles(extents: tuple[int, ...]) -> dict[str, int]:
@@ -165,9 +179,11 @@ class _Run:
     def all(self, source: str, client: Client | None, chunks: dict[str, int] | None) -> Result:
         from gangsaw import face
         from gangsaw.tasks.engine import on_every_worker
+        from gangsaw.tasks.sources.opening import open_source
 
         store, copy = str(self.out / "scene.zarr"), self._copy_name(source)
-        self.timed("start", lambda: on_every_worker(warm_up, client))
+        compile_all = warm_up(open_source(source).arrays[0])
+        self.barred("start", lambda _: on_every_worker(compile_all, client), "compiling, only once")
         summary = self.barred(
             "compress",
             lambda show: face.compress(
@@ -208,9 +224,11 @@ class _Run:
         plot_store(info, path)
         return str(path)
 
-    def barred(self, title: str, step: Callable[[OnProgress | None], T]) -> T:
+    def barred(
+        self, title: str, step: Callable[[OnProgress | None], T], status: str = "starting"
+    ) -> T:
         """Run a step under its progress bar."""
-        with progress_bar(title, quiet=self.quiet) as show:
+        with progress_bar(title, status, quiet=self.quiet) as show:
             return self.timed(title, lambda: step(show))
 
     def timed(self, title: str, step: Callable[[], T]) -> T:

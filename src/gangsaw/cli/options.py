@@ -41,7 +41,12 @@ Scheduler = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON, nothing else.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing target.")]
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite", help="Replace an existing target; it stays until the new one is whole."
+    ),
+]
 Variable = Annotated[
     list[str] | None,
     typer.Option(
@@ -62,6 +67,37 @@ Interleave = Annotated[str, typer.Option(help="Raw: bsq, bil or bip.", rich_help
 ByteOrder = Annotated[str | None, typer.Option(help="Raw: little or big.", rich_help_panel=SOURCE)]
 Offset = Annotated[
     int, typer.Option(min=0, help="Raw: bytes before the first sample.", rich_help_panel=SOURCE)
+]
+
+Codec = Annotated[
+    str,
+    typer.Option(help="auto (by content), gangsaw.ccsds123, zstd or none.", rich_help_panel=CODEC),
+]
+Chunks = Annotated[
+    str | None,
+    typer.Option(
+        help="Chunk extents: 198,256,256 or y=256,x=256; -1 is a whole axis.",
+        rich_help_panel=CODEC,
+    ),
+]
+Block = Annotated[
+    str | None,
+    typer.Option(help="Block extents z,y,x; 0 is the whole chunk.", rich_help_panel=CODEC),
+]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(help="Codec parameter NAME=VALUE, repeatable.", rich_help_panel=CODEC),
+]
+ParamsFile = Annotated[
+    Path | None, typer.Option(help="JSON file of codec parameters.", rich_help_panel=CODEC)
+]
+BitDepth = Annotated[
+    str | None,
+    typer.Option(
+        help="Bits per sample, or auto to scan. (default: the dtype's)",
+        show_default=False,
+        rich_help_panel=CODEC,
+    ),
 ]
 
 
@@ -119,6 +155,8 @@ def _params_file(file: Path) -> dict[str, Any]:
         found = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadParams(f"{file}: no such file") from None
+    except IsADirectoryError:
+        raise BadParams(f"{file} is a folder: --params takes a JSON file") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise BadParams(f"{file} is not JSON: {error}") from None
     if not isinstance(found, dict):

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gangsaw.cli import options as opt
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, ChunkError
 
 app = typer.Typer(help="Read and write stand-alone CCSDS-123 files.")
 
@@ -19,6 +19,14 @@ def decode(
     target: Annotated[Path, typer.Argument(help="ENVI header or data file to write.")],
     interleave: Annotated[str, typer.Option(help="Of the ENVI file: bsq, bil or bip.")] = "bsq",
     byte_order: Annotated[str, typer.Option(help="Of the ENVI file: little or big.")] = "little",
+    max_samples: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Let a file of few bytes claim so many samples. (default: 2^28)",
+            show_default=False,
+        ),
+    ] = None,
     overwrite: opt.Overwrite = False,
 ) -> None:
     """Decode a CCSDS-123 file into an ENVI image.
@@ -26,12 +34,13 @@ def decode(
     Example: gangsaw stream decode image.c123 image.hdr
     """
     from gangsaw.codecs.ccsds123 import decode_stream
+    from gangsaw.codecs.ccsds123.stream import MAX_SAMPLES
     from gangsaw.tasks.exports.envi import EnviLayout, export_envi
     from gangsaw.tasks.sources.memory import MemoryArray
 
     try:
-        cube, _ = decode_stream(_read(source))
-    except CorruptChunk as error:
+        cube, _ = decode_stream(_read(source), max_samples=max_samples or MAX_SAMPLES)
+    except ChunkError as error:
         raise error.at(store=str(source)) from None
     image = MemoryArray(cube, ("band", "y", "x"))
     export_envi(image, (), target, EnviLayout(interleave, byte_order), overwrite=overwrite)
@@ -43,16 +52,9 @@ def encode(
         str, typer.Argument(help="ENVI header or another source of one integer array.")
     ],
     target: Annotated[Path, typer.Argument(help="CCSDS-123 file to write.")],
-    params: Annotated[Path | None, typer.Option(help="JSON file of codec parameters.")] = None,
-    param: Annotated[
-        list[str] | None, typer.Option(help="Codec parameter NAME=VALUE, repeatable.")
-    ] = None,
-    bit_depth: Annotated[
-        str | None,
-        typer.Option(
-            help="Bits per sample, or auto to scan. (default: the dtype's)", show_default=False
-        ),
-    ] = None,
+    params: opt.ParamsFile = None,
+    param: opt.Param = None,
+    bit_depth: opt.BitDepth = None,
     overwrite: opt.Overwrite = False,
 ) -> None:
     """Encode an image into one CCSDS-123 file; all of it is held in memory.
@@ -93,3 +95,5 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise BadParams(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise BadParams(f"{path} is a folder: name a CCSDS-123 file") from None
