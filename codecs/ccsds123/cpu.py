@@ -13,7 +13,7 @@ from gangsaw.codecs.ccsds123.header import write_header
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
-from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.blocks import Blocks, lane_table
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.threads import run_blocks
 
@@ -51,15 +51,7 @@ Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
 
 def _joined(streams: Sequence[Stream]) -> Blocks:
     lanes = [bits for _, bits in streams if bits is not None]
-    return Blocks(tuple(data for data, _ in streams), _lane_table(lanes) if lanes else None)
-
-
-def _lane_table(lanes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """(n_blocks, n_lanes) int64, 0 for bands that blocks at the end of the z axis lack."""
-    table = np.zeros((len(lanes), max(bits.size for bits in lanes)), np.int64)
-    for row, bits in zip(table, lanes, strict=True):
-        row[: bits.size] = bits
-    return table
+    return Blocks(tuple(data for data, _ in streams), lane_table(lanes) if lanes else None)
 
 
 def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -14,14 +15,14 @@ import numpy.typing as npt
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import ByteGetter, RangeByteRequest
 from zarr.core.array_spec import ArraySpec
-from zarr.core.buffer import Buffer, NDBuffer
+from zarr.core.buffer import Buffer, NDBuffer, gpu
 from zarr.core.buffer.cpu import buffer_prototype as host_prototype
 from zarr.core.common import JSON, parse_named_configuration
 from zarr.core.config import config
 
-from gangsaw.codecs.core.chunk import Array, ChunkCoder, Range
-from gangsaw.codecs.core.device import to_host
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.chunk import Array, ChunkCoder, Fetched, Place, Range
+from gangsaw.codecs.core.device import cupy, to_host
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.frame import Bytes
 from gangsaw.codecs.core.threads import set_default_limit
 
@@ -67,17 +68,31 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
 
-    # A batch of chunks becomes one launch on a GPU by overriding `encode` and `decode` of Zarr's
-    # base class, which get the batch; on the CPU blocks already fill the threads.
+    # All chunks of a batch of Zarr's are one call of the backend, so one launch on a GPU. On the
+    # CPU blocks of one chunk already fill the threads; batches are of one chunk unless the
+    # configuration says otherwise.
+    def encode_chunks(self, chunks: Sequence[Array]) -> list[bytes]:
+        """Return the frames of chunks of one shape and dtype."""
+        if not chunks:
+            return []
+        set_default_limit(config.get("threading.max_workers", None))
+        return self.coder(chunks[0].shape, chunks[0].dtype).encode_all(chunks)
+
     def encode_chunk(self, chunk: Array) -> bytes:
         """Return the frame of one chunk."""
+        return self.encode_chunks([chunk])[0]
+
+    def decode_chunks(self, frames: Sequence[Bytes], outs: Sequence[Array]) -> None:
+        """Fill arrays of one shape and dtype from the frames of whole chunks."""
+        if not outs:
+            return
         set_default_limit(config.get("threading.max_workers", None))
-        return self.coder(chunk.shape, chunk.dtype).encode(chunk)
+        coder = self.coder(outs[0].shape, outs[0].dtype)
+        coder.fill([coder.whole(data) for data in frames], outs)
 
     def decode_chunk(self, data: Bytes, out: Array) -> None:
         """Fill `out` from the frame of one chunk."""
-        set_default_limit(config.get("threading.max_workers", None))
-        self.coder(out.shape, out.dtype).decode(data, out)
+        self.decode_chunks([data], [out])
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the codec as it stands in the array's metadata."""
@@ -102,71 +117,138 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         """Refuse: the size depends on the data."""
         raise NotImplementedError
 
-    def _encode_sync(self, chunk: NDBuffer, spec: ArraySpec) -> Buffer:
-        return spec.prototype.buffer.from_bytes(self.encode_chunk(chunk.as_ndarray_like()))
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Refuse to open an array for the GPU, with DeviceError, where there is none."""
+        if issubclass(array_spec.prototype.nd_buffer, gpu.NDBuffer):
+            cupy()
+        return self
+
+    async def encode(
+        self, chunks_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
+    ) -> Iterable[Buffer | None]:
+        """Encode a batch of chunks at once; those that are None stay so."""
+        return await asyncio.to_thread(self._encode_batch, list(chunks_and_specs))
+
+    async def decode(
+        self, chunks_and_specs: Iterable[tuple[Buffer | None, ArraySpec]]
+    ) -> Iterable[NDBuffer | None]:
+        """Decode a batch of chunks at once; those that are None stay so."""
+        return await asyncio.to_thread(self._decode_batch, list(chunks_and_specs))
+
+    async def decode_partial(
+        self, batch_info: Iterable[tuple[ByteGetter, Any, ArraySpec]]
+    ) -> Iterable[NDBuffer | None]:
+        """Decode the blocks that the selections touch, those of all chunks at once."""
+        reads = [_PartialRead(self, *item) for item in batch_info]
+        gate = asyncio.Semaphore(config.get("async.concurrency"))
+        await asyncio.gather(*(_fetch_all(read, gate) for read in reads))
+        return await asyncio.to_thread(_decoded, reads)
+
+    def _encode_batch(
+        self, batch: Sequence[tuple[NDBuffer | None, ArraySpec]]
+    ) -> list[Buffer | None]:
+        chunks = [chunk.as_ndarray_like() for chunk, _ in batch if chunk is not None]
+        frames = iter(self.encode_chunks(chunks))
+        return [None if chunk is None else _frame(next(frames), spec) for chunk, spec in batch]
+
+    def _decode_batch(
+        self, batch: Sequence[tuple[Buffer | None, ArraySpec]]
+    ) -> list[NDBuffer | None]:
+        outs = [None if data is None else _empty(spec) for data, spec in batch]
+        frames = [_host(data) for data, _ in batch if data is not None]
+        self.decode_chunks(frames, [out for out in outs if out is not None])
+        pairs = zip(outs, batch, strict=True)
+        return [None if out is None else _nd_buffer(out, spec) for out, (_, spec) in pairs]
+
+    # The fused pipeline of zarr >= 3.4 works on single chunks. It reads them whole unless it
+    # finds `_decode_partial_sync`.
+    def _encode_sync(self, chunk: NDBuffer, spec: ArraySpec) -> Buffer | None:
+        return self._encode_batch([(chunk, spec)])[0]
 
     def _decode_sync(self, data: Buffer, spec: ArraySpec) -> NDBuffer:
-        out = _empty(spec)
-        self.decode_chunk(_host(data), out)
-        return spec.prototype.nd_buffer.from_ndarray_like(out)
+        return _present(self._decode_batch([(data, spec)])[0])
 
-    async def _encode_single(self, chunk: NDBuffer, spec: ArraySpec) -> Buffer:
+    async def _encode_single(self, chunk: NDBuffer, spec: ArraySpec) -> Buffer | None:
         return await asyncio.to_thread(self._encode_sync, chunk, spec)
 
     async def _decode_single(self, data: Buffer, spec: ArraySpec) -> NDBuffer:
         return await asyncio.to_thread(self._decode_sync, data, spec)
 
-    async def _decode_partial_single(
-        self, byte_getter: ByteGetter, selection: Any, spec: ArraySpec
-    ) -> NDBuffer | None:
-        read = _PartialRead(self, byte_getter, selection, spec)
-        while read.wanted is not None:
-            await asyncio.to_thread(read.advance, await _fetch(byte_getter, read.wanted))
-        return read.result
-
-    # The fused pipeline of zarr >= 3.4 reads whole chunks unless it finds this name.
     def _decode_partial_sync(
         self, byte_getter: Any, selection: Any, spec: ArraySpec
     ) -> NDBuffer | None:
         read = _PartialRead(self, byte_getter, selection, spec)
         while read.wanted is not None:
-            get = partial(byte_getter.get_sync, prototype=host_prototype)
+            get = partial(byte_getter.get_sync, prototype=read.prototype)
             read.advance([get(byte_range=_request(wish)) for wish in read.wanted])
-        return read.result
+        return _decoded([read])[0]
 
 
 class _PartialRead:
-    """A partial read in progress: what it wants next, or, when that is None, its result."""
+    """A partial read in progress: what it wants next, or, when that is None, what it fetched."""
 
     def __init__(self, codec: BlockCodec, getter: Any, selection: Any, spec: ArraySpec) -> None:
         set_default_limit(config.get("threading.max_workers", None))
-        coder = codec.coder(spec.shape, spec.dtype.to_native_dtype())
-        self.reader = coder.read(selection, lambda: _empty(spec))
-        self.getter, self.spec = getter, spec
+        self.coder = codec.coder(spec.shape, spec.dtype.to_native_dtype())
+        self.reader = self.coder.read(selection, _place(getter))
+        self.getter, self.selection, self.spec = getter, selection, spec
+        # Frames are parsed on the host; but inside a shard zarr knows one kind of buffer only.
+        in_store = hasattr(getter, "store")
+        self.prototype = host_prototype if in_store else spec.prototype
         self.wanted: list[Range | None] | None = next(self.reader)
-        self.result: NDBuffer | None = None
+        self.fetched: Fetched | None = None
 
-    def advance(self, fetched: list[Buffer | None]) -> None:
+    def advance(self, data: list[Buffer | None]) -> None:
         """Give the bytes that were wanted; raise CorruptChunk with store and chunk named."""
         try:
-            self.wanted = self.reader.send([None if b is None else _host(b) for b in fetched])
+            self.wanted = self.reader.send([None if b is None else _host(b) for b in data])
         except StopIteration as end:
-            self.wanted = None
-            if end.value is not None:
-                self.result = self.spec.prototype.nd_buffer.from_ndarray_like(end.value)
-        except CorruptChunk as error:
-            raise error.at(**_place(self.getter)) from error
+            self.wanted, self.fetched = None, end.value
 
 
-async def _fetch(getter: ByteGetter, wanted: list[Range | None]) -> list[Buffer | None]:
+async def _fetch_all(read: _PartialRead, gate: asyncio.Semaphore) -> None:
     # as many at once as zarr itself would send, for a scattered selection has many ranges
-    gate = asyncio.Semaphore(config.get("async.concurrency"))
-
     async def one(wish: Range | None) -> Buffer | None:
         async with gate:
-            return await getter.get(host_prototype, _request(wish))
+            data: Buffer | None = await read.getter.get(read.prototype, _request(wish))
+            return data
 
-    return await asyncio.gather(*(one(wish) for wish in wanted))
+    while read.wanted is not None:
+        data = await asyncio.gather(*(one(wish) for wish in read.wanted))
+        await asyncio.to_thread(read.advance, data)
+
+
+def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
+    """Decode what was fetched, all at once; None for chunks that are not there."""
+    there = [(read, read.fetched) for read in reads if read.fetched is not None]
+    outs = [_empty(read.spec) for read, _ in there]  # untouched pages are never committed
+    if there:
+        there[0][0].coder.fill([fetched for _, fetched in there], outs)
+    left = iter(outs)
+    return [
+        None if read.fetched is None else _nd_buffer(next(left)[read.selection], read.spec)
+        for read in reads
+    ]
+
+
+class _HostFrame(host_prototype.buffer):  # type: ignore[name-defined, misc]
+    """A frame for an array on a GPU: it stays on the host, where stores want it.
+
+    Only what zarr joins or keeps on the device (shards, GpuMemoryStore) asks for it there.
+    """
+
+    def as_array_like(self) -> Any:
+        """Return the bytes as (n,) uint8 on the device."""
+        return cupy().asarray(self._data)
+
+    def as_numpy_array(self) -> npt.NDArray[Any]:
+        """Return the bytes as (n,) uint8 on the host."""
+        return np.asarray(self._data)
+
+
+def _frame(data: bytes, spec: ArraySpec) -> Buffer:
+    on_device = issubclass(spec.prototype.buffer, gpu.Buffer)
+    return (_HostFrame if on_device else spec.prototype.buffer).from_bytes(data)
 
 
 def _request(wish: Range | None) -> RangeByteRequest | None:
@@ -183,9 +265,18 @@ def _empty(spec: ArraySpec) -> Array:
     return buffer.as_ndarray_like()
 
 
-def _place(getter: Any) -> dict[str, str]:
+def _nd_buffer(array: Array, spec: ArraySpec) -> NDBuffer:
+    return spec.prototype.nd_buffer.from_ndarray_like(array)
+
+
+def _present(buffer: NDBuffer | None) -> NDBuffer:
+    assert buffer is not None
+    return buffer
+
+
+def _place(getter: Any) -> Place:
     """Name store and chunk; a chunk inside a shard has no path, only its place there."""
     if store := getattr(getter, "store", None):
-        return {"store": str(store), "chunk": str(getter.path)}
+        return Place(str(store), str(getter.path))
     coordinates = getattr(getter, "chunk_coords", None)
-    return {} if coordinates is None else {"chunk": f"{coordinates} of a shard"}
+    return Place() if coordinates is None else Place(chunk=f"{coordinates} of a shard")

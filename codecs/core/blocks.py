@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -34,6 +35,20 @@ class Blocks:
         pairs = zip(ends - lengths, ends, strict=True)
         return cls(tuple(payload[a:b] for a, b in pairs), lane_bits)
 
+    @classmethod
+    def joined(cls, runs: Sequence[Self]) -> Self:
+        """Return the blocks of several runs as one; blocks with fewer lanes get empty ones."""
+        if len(runs) == 1:
+            return runs[0]
+        parts = tuple(part for run in runs for part in run.parts)
+        rows = [row for run in runs if run.lane_bits is not None for row in run.lane_bits]
+        return cls(parts, lane_table(rows) if rows else None)
+
+    def __getitem__(self, which: slice) -> Self:
+        """Return some of the blocks."""
+        lanes = None if self.lane_bits is None else self.lane_bits[which]
+        return type(self)(self.parts[which], lanes)
+
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """(n_blocks,) int64: bytes of each block."""
@@ -55,3 +70,11 @@ class Blocks:
         """Return the true size in bytes: Dask plans memory by it."""
         lanes = 0 if self.lane_bits is None else self.lane_bits.nbytes
         return 64 + sum(part.nbytes for part in self.parts) + lanes
+
+
+def lane_table(rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """(n_blocks, n_lanes) int64, 0 for lanes that a block lacks and others have."""
+    table = np.zeros((len(rows), max(bits.size for bits in rows)), np.int64)
+    for row, bits in zip(table, rows, strict=True):
+        row[: bits.size] = bits
+    return table

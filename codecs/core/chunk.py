@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,35 @@ from gangsaw.codecs.core.record import Stopwatch
 
 Array: TypeAlias = Any  # a NumPy or CuPy array
 Range: TypeAlias = tuple[int, int]  # first byte, byte after the last
-Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Array | None]
+
+
+class Place(NamedTuple):
+    """Names of store and chunk for errors, as far as known."""
+
+    store: str | None = None
+    chunk: str | None = None
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Blocks of one chunk, verified and still encoded.
+
+    Attributes
+    ----------
+    blocks : the blocks
+    numbers : (n,) int64, which blocks of the chunk they are
+    place : names store and chunk in errors
+    """
+
+    blocks: Blocks
+    numbers: npt.NDArray[np.int64]
+    place: Place = NOWHERE
+
+
+Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Fetched | None]
 
 
 @dataclass(frozen=True)
@@ -49,16 +77,25 @@ class ChunkCoder:
         ------
         BadParams : the chunk has another shape, or values that the parameters do not allow
         """
-        if chunk.shape != self.grid.chunk_shape:
-            raise BadParams(f"chunk of shape {chunk.shape}, expected {self.grid.chunk_shape}")
-        watch = Stopwatch(self.name, "encode", backend_name(chunk))
-        sources = self._views(chunk, range(self.grid.n_blocks))
+        return self.encode_all([chunk])[0]
+
+    def encode_all(self, chunks: Sequence[Array]) -> list[bytes]:
+        """Return the frames of chunks that lie in one kind of memory, encoded all at once."""
+        for chunk in chunks:
+            if chunk.shape != self.grid.chunk_shape:
+                raise BadParams(f"chunk of shape {chunk.shape}, expected {self.grid.chunk_shape}")
+        if not chunks:
+            return []
+        watch = Stopwatch(self.name, "encode", backend_name(chunks[0]))
+        n = self.grid.n_blocks
+        sources = [source for chunk in chunks for source in self._views(chunk, range(n))]
         blocks = Blocks(())
         if sources:
-            blocks = backend(chunk, self.package).encode(sources, self.params)
-        data = frame.pack(blocks, self.layout)
-        watch.report(chunk.nbytes, len(data))
-        return data
+            blocks = backend(chunks[0], self.package).encode(sources, self.params)
+        firsts = (i * n for i in range(len(chunks)))
+        frames = [frame.pack(blocks[first : first + n], self.layout) for first in firsts]
+        watch.report([(c.nbytes, len(f)) for c, f in zip(chunks, frames, strict=True)])
+        return frames
 
     def decode(self, data: Bytes, out: Array) -> None:
         """Fill `out`, of the grid's shape and any memory and byte order, from a whole frame.
@@ -68,51 +105,74 @@ class ChunkCoder:
         CorruptChunk : names the block where one is to blame
         NewerFormat : the frame is of a later version
         """
-        blocks = frame.unpack(data, self.layout)
-        self._decode(blocks, np.arange(self.grid.n_blocks), out)
+        self.fill([self.whole(data)], [out])
 
-    def read(self, selection: Any, allocate: Callable[[], Array]) -> Reader:
-        """Decode only the blocks that `chunk[selection]` touches.
+    def whole(self, data: Bytes, place: Place = NOWHERE) -> Fetched:
+        """Return all blocks of a frame, verified; `place` names store and chunk in errors.
+
+        Raises
+        ------
+        CorruptChunk, NewerFormat : as `decode` does
+        """
+        try:
+            blocks = frame.unpack(data, self.layout)
+        except CorruptChunk as error:
+            raise error.at(**place._asdict()) from error
+        return Fetched(blocks, np.arange(self.grid.n_blocks), place)
+
+    def read(self, selection: Any, place: Place = NOWHERE) -> Reader:
+        """Fetch and verify only the blocks that `chunk[selection]` touches.
 
         A generator, so that one logic serves whoever fetches, blocking or not: it yields byte
-        ranges (None is the whole chunk), takes their bytes, and returns `chunk[selection]`,
-        or None where there is no chunk.
+        ranges (None is the whole chunk), takes their bytes, and returns the blocks for `fill`, or
+        None where there is no chunk.
 
         Parameters
         ----------
         selection : what NumPy indexes with
-        allocate : makes an uninitialised array of the chunk's shape and dtype
+        place : names store and chunk in errors
         """
         touched = self.grid.touched(selection)
         if len(touched) == self.grid.n_blocks:
             (data,) = yield [None]
-            if data is None:
-                return None
-            out = allocate()
-            self.decode(data, out)
-            return out[selection]
+            return None if data is None else self.whole(data, place)
         (prefix,) = yield [(0, self.layout.index_size)]
         if prefix is None:
             return None
-        index = frame.parse_index(prefix, self.layout)
-        ranges = coalesce(index.offsets, touched)
-        parts = (yield list(ranges)) if ranges else []
-        blocks = frame.take(index, touched, _joined(parts))
-        out = allocate()  # untouched pages of it are never committed
-        self._decode(blocks, touched, out)
-        return out[selection]
+        try:
+            index = frame.parse_index(prefix, self.layout)
+            ranges = coalesce(index.offsets, touched)
+            parts = (yield list(ranges)) if ranges else []
+            return Fetched(frame.take(index, touched, _joined(parts)), touched, place)
+        except CorruptChunk as error:
+            raise error.at(**place._asdict()) from error
 
-    def _decode(self, blocks: Blocks, numbers: npt.NDArray[np.int64], out: Array) -> None:
-        watch = Stopwatch(self.name, "decode", backend_name(out))
-        targets = self._views(out, numbers)
+    def fill(self, fetched: Sequence[Fetched], outs: Sequence[Array]) -> None:
+        """Decode blocks of several chunks, all at once, each into its place in its chunk's array.
+
+        Parameters
+        ----------
+        fetched : blocks of each chunk
+        outs : arrays of the grid's shape, in one kind of memory; only those blocks are written
+
+        Raises
+        ------
+        CorruptChunk : names store, chunk and block
+        """
+        pairs = list(zip(fetched, outs, strict=True))
+        views = [self._views(out, part.numbers) for part, out in pairs]
+        targets = [target for chunk in views for target in chunk]
         if not targets:
             return
+        watch = Stopwatch(self.name, "decode", backend_name(outs[0]))
+        blocks = Blocks.joined([part.blocks for part in fetched])
         try:
-            backend(out, self.package).decode(blocks, targets, self.params)
+            backend(outs[0], self.package).decode(blocks, targets, self.params)
         except CorruptChunk as error:  # it counts the blocks that it was given
-            block = None if error.block is None else int(numbers[error.block])
-            raise CorruptChunk(error.reason, block=block) from error
-        watch.report(sum(target.nbytes for target in targets), int(blocks.lengths.sum()))
+            raise _located(error, fetched) from error
+        raw = [sum(target.nbytes for target in chunk) for chunk in views]
+        encoded = [int(part.blocks.lengths.sum()) for part in fetched]
+        watch.report(list(zip(raw, encoded, strict=True)))
 
     def _views(self, chunk: Array, numbers: Sequence[int] | npt.NDArray[np.int64]) -> list[Array]:
         return [self.view(chunk[self.grid.slices(int(i))]) for i in numbers]
@@ -122,6 +182,18 @@ def coalesce(offsets: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> 
     """Return the byte ranges of the given blocks, ascending; neighbours share one."""
     runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1) if len(numbers) else []
     return [(int(offsets[run[0]]), int(offsets[run[-1] + 1])) for run in runs]
+
+
+def _located(error: CorruptChunk, fetched: Sequence[Fetched]) -> CorruptChunk:
+    """Return the error with the place of its block, which it counts over all that was fetched."""
+    block = error.block
+    for part in fetched:
+        if block is not None and block < len(part.numbers):
+            return CorruptChunk(error.reason, block=int(part.numbers[block])).at(
+                **part.place._asdict()
+            )
+        block = None if block is None else block - len(part.numbers)
+    return error
 
 
 def _joined(parts: Sequence[Bytes | None]) -> Bytes:

@@ -1,18 +1,23 @@
-"""Where arrays live: the one place that chooses a backend."""
+"""Where arrays live: the one place that chooses a backend, and the door to CuPy."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, DeviceError
 
 BACKENDS = {"numpy": "cpu", "cupy": "gpu"}
+NO_DEVICE, OLD_DRIVER = 100, 35  # cudaErrorNoDevice, cudaErrorInsufficientDriver
 
 
 def backend_name(array: Any) -> str:
@@ -52,3 +57,74 @@ def to_host(array: Any) -> npt.NDArray[Any]:
         return np.asarray(array)
     host: npt.NDArray[Any] = array.get()
     return host
+
+
+def empty_beside(array: Any, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> Any:
+    """Return an uninitialised array in the memory that `array` lies in."""
+    library: Any = np if backend_name(array) == "cpu" else cupy()
+    return library.empty(shape, dtype, order)
+
+
+@cache
+def cupy() -> Any:
+    """Return CuPy, once it is clear that it has a device to work on.
+
+    Raises
+    ------
+    DeviceError : says which of CuPy, driver and GPU is missing
+    """
+    _spare_read_only_homes()
+    try:
+        module = importlib.import_module("cupy")
+    except ModuleNotFoundError as missing:
+        if missing.name != "cupy":
+            raise
+        raise DeviceError(
+            'CuPy is not installed: pip install "gangsaw[gpu]" for CUDA 13, "gangsaw[gpu12]" for '
+            "CUDA 12; or use NumPy arrays"
+        ) from None
+    except ImportError as error:
+        raise DeviceError(f"CuPy is installed but cannot be loaded: {first_line(error)}") from error
+    _check_device(module.cuda.runtime)
+    return module
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says in one line: CuPy's own come with a stack of hints."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def _check_device(runtime: Any) -> None:
+    if runtime.driverGetVersion() == 0:
+        raise DeviceError("there is no NVIDIA driver on this machine; use NumPy arrays")
+    try:
+        count = runtime.getDeviceCount()
+    except runtime.CUDARuntimeError as error:
+        if error.status == OLD_DRIVER:
+            raise DeviceError(
+                "the NVIDIA driver is too old for this CuPy: update the driver, or install "
+                '"gangsaw[gpu12]", made for CUDA 12'
+            ) from error
+        if error.status != NO_DEVICE:
+            raise DeviceError(f"the GPU cannot be used: {first_line(error)}") from error
+        count = 0
+    if count == 0:
+        raise DeviceError(
+            "the NVIDIA driver finds no GPU here (see nvidia-smi and CUDA_VISIBLE_DEVICES); "
+            "use NumPy arrays"
+        )
+
+
+def _spare_read_only_homes() -> None:
+    """Let CuPy do without its cache of kernels on disk where its folder cannot be written.
+
+    It makes the folder when it is imported, and writes each kernel there: both raise.
+    """
+    folder = Path(os.environ.get("CUPY_CACHE_DIR") or Path("~/.cupy/kernel_cache").expanduser())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        os.environ["CUPY_CACHE_DIR"] = tempfile.gettempdir()
+        os.environ["CUPY_CACHE_IN_MEMORY"] = "1"

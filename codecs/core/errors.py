@@ -61,5 +61,9 @@ class NewerFormat(GangsawError, ValueError):
     """The bytes are of a format version that this Gangsaw does not know yet."""
 
 
+class DeviceError(GangsawError, RuntimeError):
+    """The machine's fault: CuPy, driver or GPU missing, its memory full, or the device failed."""
+
+
 class JobFailed(GangsawError, RuntimeError):
     """A job could not finish; the message names the chunks and the first cause."""

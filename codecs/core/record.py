@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -72,16 +72,17 @@ def record(event: Event) -> None:
 
 
 class Stopwatch:
-    """Times one operation from its making to its report."""
+    """Times one operation, or a batch of them done at once, from its making to its report."""
 
     def __init__(self, codec: str, operation: Operation, backend: str) -> None:
         self.key: Key = (codec, operation, backend)
         self.start = time.perf_counter()
 
-    def report(self, raw_bytes: int, encoded_bytes: int) -> None:
-        """Record the event."""
+    def report(self, sizes: Sequence[tuple[int, int]]) -> None:
+        """Record an event for each (raw bytes, encoded bytes); they share the time."""
         seconds = time.perf_counter() - self.start
-        record(Event(*self.key, raw_bytes, encoded_bytes, seconds))
+        for raw_bytes, encoded_bytes in sizes:
+            record(Event(*self.key, raw_bytes, encoded_bytes, seconds / len(sizes)))
 
 
 def snapshot() -> dict[Key, Totals]:
