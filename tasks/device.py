@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -12,20 +11,19 @@ from numpy.typing import NDArray
 from zarr.core.buffer import Buffer, default_buffer_prototype
 
 from gangsaw.codecs.core.device import cupy
-from gangsaw.codecs.core.errors import GangsawError
+from gangsaw.codecs.core.errors import DeviceError, GangsawError
 from gangsaw.codecs.core.streams import Copies, empty, pinned
 from gangsaw.tasks.chunks import ArrayCoder
 from gangsaw.tasks.pools import checked_device
 
-# Raw samples of one task. A lane is a thread: 512 MiB in blocks of 224 x 128 x 256 samples are 8000
-# of them, and SLOTS tasks together some 1000 warps, about one on each scheduler of a large GPU twice
+# Raw samples of one task. A band of a block is a thread: in blocks of 224 x 128 x 256 samples of 16
+# bits 256 warps, so that SLOTS tasks give each scheduler of a large GPU (528 on an H200) two.
 TASK_BYTES = 512 << 20
 TASKS = 32  # of a small job: several for each slot, so that their steps overlap and nobody waits
 COPIES = 3  # of a task's samples in host memory: as read, as encoded blocks, as frames
 
 T = TypeVar("T")
 Result = TypeVar("Result")
-Blame = AbstractContextManager[None]
 
 
 def check_here(device: str) -> None:
@@ -34,7 +32,11 @@ def check_here(device: str) -> None:
     Raises BadParams for an unknown device.
     """
     if checked_device(device) == "gpu":
-        cupy()
+        try:
+            cupy()
+        except DeviceError as error:  # it speaks of arrays after what is missing
+            missing = str(error).partition("; ")[0]
+            raise DeviceError(f"{missing}; or work on device cpu") from error
 
 
 def batches_per_task(n_batches: int, batch_bytes: int) -> int:
@@ -93,26 +95,31 @@ class DeviceCoder:
         self._coder.fill(fetched, chunks)
         return chunks
 
+    def clip(self, number: int, chunk: NDArray[Any]) -> NDArray[Any]:
+        """Return the samples of the chunk's region: without the padding at the array's edge."""
+        return chunk[tuple(slice(s.stop - s.start) for s in self.host.grid.region(number))]
+
 
 def at_once_or_apart(
-    work: Callable[[Sequence[T]], list[Result]], items: Sequence[T], blame: Callable[[int], Blame]
+    work: Callable[[Sequence[T]], list[Result]],
+    items: Sequence[T],
+    failed: Callable[[int, GangsawError], Result],
 ) -> list[Result]:
     """Work on all items at once; where that fails on halves, down to the item that is at fault.
 
     Parameters
     ----------
-    blame : what to raise within for the error of one item, by its place
+    failed : returns the result for an item by its place and its error, or raises
     """
     results: list[Result] = []
     waiting = [range(len(items))]
     while waiting:
         part = waiting.pop()
         try:
-            results += work([items[i] for i in part])
-        except GangsawError:
-            if len(part) > 1:
+            results += work([items[i] for i in part]) if part else []
+        except GangsawError as error:
+            if len(part) == 1:
+                results.append(failed(part[0], error))
+            else:
                 waiting += [part[len(part) // 2 :], part[: len(part) // 2]]
-                continue
-            with blame(part[0]):
-                raise
     return results

@@ -127,8 +127,10 @@ def run(
     """
     options = options or Options()
     if client is None:
-        here = _on_device_here if options.device == "gpu" else _here
-        here(task, iter(batches), on_done)
+        if options.device == "gpu":
+            _on_device_here(cast("DeviceTask[BatchT, ResultT]", task), iter(batches), on_done)
+        else:
+            _here(task, batches, on_done)
         return
     workers = _workers(client)
     check_memory(task.peak_bytes, (w for w in workers.values() if _is_host(w, options)))
@@ -161,7 +163,7 @@ def _check_gpus(task: DeviceTask[BatchT, ResultT], workers: Mapping[str, Any]) -
 
 def _here(
     task: Task[BatchT, ResultT],
-    batches: Iterator[BatchT],
+    batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
 ) -> None:
     for batch in batches:

@@ -19,9 +19,10 @@ TASKS_PER_THREAD = 2  # one runs, one waits
 
 def checked_device(device: str) -> Device:
     """Return a device's name; raise BadParams for another text."""
-    if device == "cpu" or device == "gpu":
-        return device
-    raise BadParams(f"device must be cpu or gpu, got {device!r}")
+    known: dict[str, Device] = {"cpu": "cpu", "gpu": "gpu"}
+    if device not in known:
+        raise BadParams(f"device must be cpu or gpu, got {device!r}")
+    return known[device]
 
 
 @dataclass

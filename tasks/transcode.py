@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from zarr.core.buffer import Buffer
 
-from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.codecs.core.streams import own_stream
 from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid
 from gangsaw.tasks.device import DeviceCoder, at_once_or_apart, runs_on_gpu
@@ -74,17 +73,21 @@ class Transcode:
             return coder.encode(number, samples), samples.nbytes
 
     def _encoded_on_device(self, coder: DeviceCoder, numbers: Sequence[int]) -> list[Encoded]:
-        def blame(place: int) -> AbstractContextManager[None]:
-            return naming(f"{self.target}/{coder.host.key(numbers[place])}")
+        def address(place: int) -> str:
+            return f"{self.target}/{coder.host.key(numbers[place])}"
+
+        def failed(place: int, error: GangsawError) -> Buffer:
+            with naming(address(place)):
+                raise error
 
         with own_stream() as copies:
             chunks, raw_bytes = [], []
             for place, number in enumerate(numbers):
-                with blame(place):
+                with naming(address(place)):
                     samples = self._read(coder.host.grid, number)
                     chunks.append(coder.upload(samples, copies))
                     raw_bytes.append(samples.nbytes)
-            stored = at_once_or_apart(coder.encode, chunks, blame)
+            stored = at_once_or_apart(coder.encode, chunks, failed)
         return list(zip(stored, raw_bytes, strict=True))
 
     def _read(self, grid: ChunkGrid, number: int) -> NDArray[Any]:
