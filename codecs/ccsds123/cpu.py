@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.ccsds123.header import write_header
-from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.checks import check_block, expected, own_lanes
+from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
 from gangsaw.codecs.core.blocks import Blocks, lane_table
@@ -39,17 +38,18 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
 
     def encode_block(i: int) -> None:
         image = params.image(sources[i].shape, sources[i].dtype)
-        resolved, header = _expected(image, params)
+        resolved, header = expected(image, params)
         streams[i] = encode_body(sources[i], image, resolved, header)
 
     run_blocks(encode_block, len(sources))
-    return _joined([stream for stream in streams if stream is not None])
+    return joined([stream for stream in streams if stream is not None])
 
 
 Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
 
 
-def _joined(streams: Sequence[Stream]) -> Blocks:
+def joined(streams: Sequence[Stream]) -> Blocks:
+    """Return streams of blocks and the bits of their lanes as one."""
     lanes = [bits for _, bits in streams if bits is not None]
     return Blocks(tuple(data for data, _ in streams), lane_table(lanes) if lanes else None)
 
@@ -86,22 +86,9 @@ def _decode_block(
     params: Params,
 ) -> None:
     image = params.image(target.shape, target.dtype)
-    resolved, header = _expected(image, params)
-    if data[: len(header)].tobytes() != header:
-        raise CorruptChunk("the stream's header is not the one that the array's metadata imply")
-    if data.size % params.word_bytes:
-        raise CorruptChunk(f"{data.size} bytes are no whole words of {params.word_bytes}")
+    resolved, start = check_block(data, image, params)
     if lane_bits is None:
-        check_extent(data.size - len(header), image, resolved)
-        decode_body(data, len(header), image, resolved, target)
+        check_extent(data.size - start, image, resolved)
+        decode_body(data, start, image, resolved, target)
     else:
-        own, others = lane_bits[: image.n_bands], lane_bits[image.n_bands :]
-        if others.any():
-            raise CorruptChunk(f"the index has lanes beyond the {image.n_bands} bands of the block")
-        decode_lanes(data, 8 * len(header), own, image, resolved, target)
-
-
-@lru_cache
-def _expected(image: Image, params: Params) -> tuple[Params, bytes]:
-    """Return resolved params and header: the same for all blocks of a shape."""
-    return params.resolved(image), write_header(image, params)
+        decode_lanes(data, 8 * start, own_lanes(lane_bits, image), image, resolved, target)

@@ -1,4 +1,4 @@
-"""The memory promise of the CPU backend: bounds on what it allocates, by formula.
+"""The memory promises of the backends: bounds on what they allocate, by formula.
 
 The suite over every codec measures them. The sample-adaptive coder has no useful hard bound (34
 bits for a sample of 16), but noise over the whole range stays within two bits of D.
@@ -14,6 +14,7 @@ BATCH = 4 << 20  # rows in flight: samples, residuals, codewords, each half a se
 PER_PIXEL = 64  # the decoder's tables over t, one entry for all bands
 PER_LANE_COLUMN = 200  # the same where a single row exceeds that
 PER_BAND = 2000  # the decoder's rings, however short the rows: 226 rows of 8 bytes at most
+DEVICE_PER_BAND = 512  # on a GPU: rounding, tables of lanes, weights; allocations are of 512 bytes
 PER_SAMPLE = 12  # without lanes: residuals, in two orders, and once more padded
 
 
@@ -31,3 +32,13 @@ def scratch_bytes(image: Image, params: Params) -> int:
     scratch += PER_BAND * LANES * vectors
     has_lanes = params.order == "bsq" and params.coder == "sample"
     return scratch if has_lanes else scratch + PER_SAMPLE * image.n_samples
+
+
+def encoder_device_bytes(image: Image) -> int:
+    """Bytes of device memory to encode one block: its bands apart, its stream, and tables."""
+    return 2 * encoded_bytes(image) + DEVICE_PER_BAND * image.n_bands
+
+
+def decoder_device_bytes(n_bytes: int, n_bands: int) -> int:
+    """Bytes of device memory to decode one block of so many bytes: those, and tables."""
+    return n_bytes + DEVICE_PER_BAND * n_bands + STREAM

@@ -26,6 +26,7 @@ from gangsaw.codecs.core.jit import jit, jit_inline
 
 WIDE_NEIGHBOR, NARROW_NEIGHBOR, WIDE_COLUMN, NARROW_COLUMN = range(len(LOCAL_SUMS))
 IMPOSSIBLE_RESIDUAL = 1  # status: a residual that no sample within s_min..s_max has
+OUT_OF_RANGE = "a mapped residual lies outside the range of the samples"
 
 
 @jit_inline
@@ -189,4 +190,4 @@ def reconstruct(
     predictor, state = make_predictor(image, params), make_state(image, params)
     with target(out) as place:
         if _reconstruct(predictor, state, delta, 1 << image.bit_depth, place):
-            raise CorruptChunk("a mapped residual lies outside the range of the samples")
+            raise CorruptChunk(OUT_OF_RANGE)

@@ -123,7 +123,7 @@ class Rows:
                 self.extremes,
                 *self.tile,
             )
-            _check_range(self.image, *extremes)
+            check_range(self.image, *extremes)
             yield y, rows
             self.buffer[:pitch] = self.buffer[rows * pitch : (rows + 1) * pitch]
 
@@ -138,7 +138,8 @@ def _tile(x: npt.NDArray[Any], bands: int) -> tuple[tuple[None, ...], tuple[None
     return static(lanes), static(1)
 
 
-def _check_range(image: Image, lowest: int, highest: int) -> None:
+def check_range(image: Image, lowest: int, highest: int) -> None:
+    """Raise BadParams if the smallest or the largest sample does not fit the image."""
     for value in (int(lowest), int(highest)):
         if not image.lowest <= value <= image.highest:
             kind = "signed" if image.signed else "unsigned"

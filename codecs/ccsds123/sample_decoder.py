@@ -43,6 +43,10 @@ PREFETCH_STEPS, AHEAD = 8, 40  # bytes: what so many steps read, most often
 SLACK = 16  # bytes that may be read beyond the last codeword's begin
 MAX_WORD_BITS = 64  # B is at most 8 bytes
 LANE_END = 2  # status: a band's codewords do not end where its lane does
+REASONS = {
+    wave.IMPOSSIBLE_RESIDUAL: wave.OUT_OF_RANGE,
+    LANE_END: "a lane's codewords do not end where the lane does",
+}
 
 Array = npt.NDArray[Any]
 
@@ -303,26 +307,37 @@ def decode_lanes(
     CorruptChunk
         The lanes do not fit the stream, or decode to no image.
     """
-    end = start_bit + np.cumsum(lane_bits)
-    start = end - lane_bits
-    samples = image.n_rows * image.n_columns
-    if np.any(lane_bits < samples - 1 + image.bit_depth) or end[-1] > 8 * data.size:
-        raise CorruptChunk("the lane index does not fit the stream")
+    bounds = lane_bounds(data.size, start_bit, lane_bits, image)
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
     with target(out) as place:
         status = _decode_lanes(
             make_predictor(image, params),
             make_state(image, params),
             make_coder(image, params, data.size),
-            make_coder_state(image, params, start, end),
+            make_coder_state(image, params, bounds[:-1], bounds[1:]),
             padded,
             place,
         )
-    check_end(data, int(end[-1]))
-    if status == LANE_END:
-        raise CorruptChunk("a lane's codewords do not end where the lane does")
+    check_end(data, int(bounds[-1]))
     if status:
-        raise CorruptChunk("a mapped residual lies outside the range of the samples")
+        raise CorruptChunk(REASONS[status])
+
+
+def lane_bounds(
+    size: int, start_bit: int, lane_bits: npt.NDArray[np.int64], image: Image
+) -> npt.NDArray[np.int64]:
+    """(NZ + 1,) int64: the bits between which the lanes lie in a stream of `size` bytes.
+
+    Raises
+    ------
+    CorruptChunk : they do not fit the stream, or cannot hold their band
+    """
+    least = image.n_rows * image.n_columns - 1 + image.bit_depth
+    impossible = (lane_bits < least) | (lane_bits > 8 * size)  # the latter: sums might wrap
+    bounds = start_bit + np.concatenate([np.zeros(1, np.int64), np.cumsum(lane_bits)])
+    if np.any(impossible) or bounds[-1] > 8 * size:
+        raise CorruptChunk("the lane index does not fit the stream")
+    return bounds
 
 
 def check_end(data: npt.NDArray[np.uint8], end: int) -> None:

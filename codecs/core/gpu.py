@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -209,19 +210,18 @@ def _mib(n_bytes: int) -> str:
     return f"{n_bytes / (1 << 20):.1f} MiB"
 
 
-def pinned(n_bytes: int) -> npt.NDArray[np.uint8]:
-    """Return (n_bytes,) uint8 of page-locked memory, from CuPy's pool: copies are twice as fast.
+def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an uninitialised host array that the device copies from and to by itself.
 
-    Keep it until the copy has ended: another thread may get the same memory next.
+    Its memory comes from CuPy's pool and returns there with the array: keep it until a copy ended.
     """
-    if n_bytes == 0:
-        return np.empty(0, np.uint8)
-    return np.frombuffer(cupy().cuda.alloc_pinned_memory(n_bytes), np.uint8, n_bytes)
+    kind, count = np.dtype(dtype), prod(shape)
+    memory = cupy().cuda.alloc_pinned_memory(max(1, count * kind.itemsize))
+    return np.frombuffer(memory, kind, count).reshape(shape)
 
 
 def pull(array: Any) -> npt.NDArray[Any]:
     """Return a contiguous device array in page-locked host memory, when all work on it is done."""
-    host = pinned(array.nbytes).view(array.dtype).reshape(array.shape)
-    if array.size:
-        array.get(out=host)
+    host = pinned(array.shape, array.dtype)
+    array.get(out=host)
     return host

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gangsaw.codecs.core.errors import (
         BadParams,
         CorruptChunk,
+        DeviceError,
         GangsawError,
         JobFailed,
         NewerFormat,
@@ -31,6 +32,7 @@ _HOMES = {
     "verify": "gangsaw.face",
     "BadParams": "gangsaw.codecs.core.errors",
     "CorruptChunk": "gangsaw.codecs.core.errors",
+    "DeviceError": "gangsaw.codecs.core.errors",
     "GangsawError": "gangsaw.codecs.core.errors",
     "JobFailed": "gangsaw.codecs.core.errors",
     "NewerFormat": "gangsaw.codecs.core.errors",
@@ -41,6 +43,7 @@ _PARTS = {"cluster", "codecs", "tasks"}
 __all__ = [
     "BadParams",
     "CorruptChunk",
+    "DeviceError",
     "GangsawError",
     "JobFailed",
     "NewerFormat",

@@ -1,0 +1,42 @@
+"""What a block has to be before either backend decodes it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.ccsds123.header import write_header
+from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.core.errors import CorruptChunk
+
+
+@lru_cache
+def expected(image: Image, params: Params) -> tuple[Params, bytes]:
+    """Return resolved params and header: the same for all blocks of a shape."""
+    return params.resolved(image), write_header(image, params)
+
+
+def check_block(data: npt.NDArray[np.uint8], image: Image, params: Params) -> tuple[Params, int]:
+    """Return resolved params, and at which byte the body of a block's stream begins.
+
+    Raises
+    ------
+    CorruptChunk : the header is another one, or the last word is not whole
+    """
+    resolved, header = expected(image, params)
+    if data[: len(header)].tobytes() != header:
+        raise CorruptChunk("the stream's header is not the one that the array's metadata imply")
+    if data.size % params.word_bytes:
+        raise CorruptChunk(f"{data.size} bytes are no whole words of {params.word_bytes}")
+    return resolved, len(header)
+
+
+def own_lanes(lane_bits: npt.NDArray[Any], image: Image) -> npt.NDArray[np.int64]:
+    """Return the bits of the lanes that a block has; CorruptChunk if its index has more."""
+    own, others = lane_bits[: image.n_bands], lane_bits[image.n_bands :]
+    if others.any():
+        raise CorruptChunk(f"the index has lanes beyond the {image.n_bands} bands of the block")
+    return own

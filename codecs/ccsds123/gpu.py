@@ -1,0 +1,65 @@
+"""GPU backend of the CCSDS-123 codec: what fits the device's memory goes in one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gangsaw.codecs.ccsds123 import gpu_decode, gpu_encode
+from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_bytes
+from gangsaw.codecs.ccsds123.params import Params
+from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.gpu import in_runs
+
+
+def encode(sources: Sequence[Any], params: Params) -> Blocks:
+    """Encode every block to one conforming stream, the same as on the CPU.
+
+    Parameters
+    ----------
+    sources : CuPy blocks (z, y, x), integers of one dtype, any byte order and strides
+    params : choices of the encoder
+
+    Returns
+    -------
+    Blocks : in host memory, as `cpu.encode` gives them
+
+    Raises
+    ------
+    BadParams : a sample does not fit the bit depth, or params do not fit the blocks
+    DeviceError : one block alone is too large for the device's memory, or the device failed
+    """
+    images = [params.image(source.shape, source.dtype) for source in sources]
+
+    def work(run: slice) -> Blocks:
+        return gpu_encode.encode(sources[run], params)
+
+    def needed(run: slice) -> int:
+        return sum(encoder_device_bytes(image) for image in images[run])
+
+    return Blocks.joined(in_runs(work, len(sources), needed))
+
+
+def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+    """Decode every block into its target.
+
+    Parameters
+    ----------
+    coded : one conforming stream per block, in host memory
+    targets : (z, y, x) CuPy views to fill, integers of one dtype, any byte order and strides
+    params : what the blocks were encoded with
+
+    Raises
+    ------
+    CorruptChunk : a block is no stream of its target's shape and dtype with these params
+    DeviceError : one block alone is too large for the device's memory, or the device failed
+    """
+
+    def work(run: slice) -> None:
+        gpu_decode.decode(coded[run], targets[run], params)
+
+    def needed(run: slice) -> int:
+        pairs = zip(coded.parts[run], targets[run], strict=True)
+        return sum(decoder_device_bytes(part.size, target.shape[0]) for part, target in pairs)
+
+    in_runs(work, len(targets), needed)

@@ -1,0 +1,236 @@
+// Decoder of band-sequential streams of the sample-adaptive coder, parallel inside a block.
+//
+// A thread is a band. At step T the thread of band z is at sample t = T - delay(z), one sample
+// behind the band before it and, at the first band of a warp, BATCH samples more. So the central
+// differences d(z-1, t) .. d(z-P, t) are there when it needs them: they lie in row t of a ring in
+// shared memory, to the left of its own place. Shuffles instead would cost as many instructions,
+// and leave the first bands of a warp to a second path. Neighbours in space are read back from the
+// output, where the same thread has put them.
+//
+// Blocks of more bands than a thread block has threads are decoded in groups of bands; the P bands
+// before a group take part again, with the samples that are known by then.
+//
+// Sections and stages as in wavefront.py, reconstruct.py and sample_decoder.py.
+//   GS_SAMPLE   integer type of the samples in memory
+//   GS_SWAP     1 where they have the foreign byte order
+//   GS_THREADS  most threads of a thread block
+
+#include "bits.cuh"
+#include "predict.cuh"
+#include "sample_coder.cuh"
+
+#ifndef DYN_SHARED
+#define DYN_SHARED(T, name) extern __shared__ T name[]
+#endif
+
+using Sample = GS_SAMPLE;
+
+constexpr int WARP = 32;
+constexpr int BATCH = 8;   // steps between barriers of the thread block
+constexpr int RING = 32;   // rows: P + 2 BATCH lie between the first and the last use of one
+constexpr int LOOK = COLUMN ? 1 : 2;  // N or NE of the next sample is LOOK - NX samples from here
+
+constexpr unsigned IMPOSSIBLE_RESIDUAL = 1, LANE_END = 2;  // status: 4 z + one of these
+
+// One row of the table of blocks.
+struct Block {
+    Sample* origin;                       // sample (0, 0, 0)
+    long long z_stride, y_stride, x_stride;  // in samples
+    int bands, rows, columns;
+    long long bounds;  // index of the first of bands + 1 ends of lanes
+};
+
+__device__ __forceinline__ Block read_block(const long long* row) {
+    return {reinterpret_cast<Sample*>(row[0]), row[1], row[2], row[3], int(row[4]), int(row[5]),
+            int(row[6]), row[7]};
+}
+
+// What all blocks of a launch share.
+struct Shared {
+    Predictor predictor;
+    Coder coder;
+    const unsigned* words;        // streams, back to back
+    const unsigned* last;         // no word beyond is read
+    const long long* bounds;      // bits of `words` between which the lanes of all blocks lie
+    const long long* first_sums;  // Sigma(1) of each band
+    const long long* weights;     // COMPONENTS of each band, at t = 1
+};
+
+// A sample in memory as a number, and back.
+__device__ __forceinline__ Sample in_order(Sample value) {
+    if (!GS_SWAP || sizeof(Sample) == 1) return value;
+    return Sample(big_endian(unsigned(value)) >> (32 - 8 * sizeof(Sample)));
+}
+
+__device__ __forceinline__ Lane read_sample(const Sample* from) {
+    return in_order(*from);
+}
+
+// One band: where it is, and what it remembers.
+struct Band {
+    BitReader bits;
+    Statistics statistics;
+    Lane delta;  // of the next sample: read while the one before it is predicted
+    Lane weights[ROOM];
+    Neighbors<Lane> around;
+    Sample* here;
+    int z, x;
+    bool known;     // its samples are there already
+    bool bad;       // a sample was out of range
+    long long end;  // bit after its last codeword
+};
+
+__device__ __forceinline__ Band start_band(const Block& block, const Shared& shared, int z,
+                                           bool known) {
+    const BitReader bits(shared.words, shared.bounds[block.bounds + z], shared.last);
+    const Statistics first = {shared.coder.first_count, Lane(shared.first_sums[z])};
+    Band band = {bits, first, 0, {}, {}, block.origin + z * block.z_stride, z, 0, known, false, 0};
+#pragma unroll
+    for (int i = 0; i < COMPONENTS; ++i)
+        band.weights[i] = Lane(shared.weights[(long long)z * COMPONENTS + i]);
+    return band;
+}
+
+// N or NE of the next sample, a step before it is needed, if it lies in memory by now.
+__device__ __forceinline__ Lane fetch_above(const Band& band, const Block& block, int t) {
+    const int columns = block.columns;
+    if (columns == LOOK || t + LOOK < columns) return 0;
+    const long long above = LOOK * block.x_stride - block.y_stride;
+    const long long beside = (LOOK - columns) * block.x_stride;
+    return read_sample(band.here + (band.x < columns - LOOK ? above : beside));
+}
+
+// What narrow sums look at in the first row: the band before, one column to the left.
+__device__ __forceinline__ Lane band_before(const Band& band, const Block& block, long long back,
+                                            const Shared& shared) {
+    if (band.z == 0) return shared.predictor.middle;
+    return read_sample(band.here - block.z_stride - back);
+}
+
+// Undo the mapping and put the sample where it belongs; remember whether it is one.
+__device__ __forceinline__ Lane unmap(Band& band, Lane delta, Lane doubled, const Shared& shared) {
+    const Predictor& p = shared.predictor;
+    if (band.known) return read_sample(band.here);
+    const Lane sample = unmap_residual(delta, doubled, p);
+    band.bad |= sample < p.lowest || sample > p.highest;
+    *band.here = in_order(Sample(sample));
+    return sample;
+}
+
+// Go on to the next sample of the band, in raster order.
+__device__ __forceinline__ void move_on(Band& band, const Block& block, Lane sample, Lane fetched) {
+    const bool last_column = band.x == block.columns - 1;
+    const Lane next = block.columns == LOOK ? sample : fetched;
+    band.around.west = sample;
+    band.around.northwest = band.around.north;
+    band.around.north = COLUMN ? next : band.around.northeast;
+    band.around.northeast = next;
+    band.x = last_column ? 0 : band.x + 1;
+    band.here += last_column ? block.y_stride - (block.columns - 1) * block.x_stride : block.x_stride;
+}
+
+// The codeword of the next sample needs this one's residual, but not its prediction: both are
+// worked on side by side.
+__device__ __forceinline__ void read_ahead(Band& band, const Coder& coder) {
+    band.delta = read_codeword(band.bits, choose_code(band.statistics, coder), coder);
+}
+
+// Sample t = 0 of a band: D bits as they are, and no weights.
+__device__ void begin(Band& band, const Block& block, const Shared& shared) {
+    const bool look = band.z > 0 && GS_P > 0;
+    const Lane before = look ? band_before(band, block, 0, shared) : 0;
+    const Lane doubled = predict_first(band.z == 0, before, shared.predictor);
+    const Lane delta = band.bits.look(0, shared.coder.depth);
+    band.bits.skip(shared.coder.depth);
+    band.end = band.bits.position(shared.words);
+    read_ahead(band, shared.coder);
+    move_on(band, block, unmap(band, delta, doubled, shared), 0);
+}
+
+// Sample t >= 1 of a band; `row` is the band's place in row t of the ring.
+__device__ __forceinline__ void advance(Band& band, const Block& block, const Shared& shared,
+                                        Lane* row, int t) {
+    const bool first_row = t < block.columns, first_column = band.x == 0;
+    const Lane fetched = fetch_above(band, block, t), delta = band.delta;
+    if (t == block.rows * block.columns - 1) band.end = band.bits.position(shared.words);
+    update_statistics(band.statistics, delta, shared.coder);
+    read_ahead(band, shared.coder);
+
+    Neighbors<Lane>& at = band.around;
+    at.before = NARROW && first_row ? band_before(band, block, block.x_stride, shared) : at.west;
+    const Lane sum = local_sum(at, first_row, first_column, band.x == block.columns - 1);
+    Lane u[ROOM];
+    directional_differences(u, at.west, at.northwest, at.north, sum, first_row, first_column);
+#pragma unroll
+    for (int i = 0; i < GS_P; ++i) u[DIRECTIONAL + i] = row[-1 - i];
+
+    const Predictor& p = shared.predictor;
+    const Lane doubled = predict(band.weights, u, sum, p);
+    const Lane sample = unmap(band, delta, doubled, shared);
+    row[0] = central_difference(sample, sum);
+    const Update update = update_after(intervals_at(t, block.columns, p), p);
+    update_weights(band.weights, u, 2 * sample < doubled, update, p);
+    move_on(band, block, sample, fetched);
+}
+
+__device__ __forceinline__ int delay_of(int thread) {
+    return thread + BATCH * (thread / WARP);
+}
+
+// Report the lowest band that failed, as the CPU does.
+__device__ void report(const Band& band, const Block& block, const Shared& shared,
+                       unsigned* status) {
+    if (band.known) return;
+    const bool misfit = band.end != shared.bounds[block.bounds + band.z + 1];
+    const unsigned what = misfit ? LANE_END : IMPOSSIBLE_RESIDUAL;
+    if (misfit || band.bad) atomicMin(status, 4u * band.z + what);
+}
+
+// Decode the bands from `first` on, as many as there are threads for beside `halo` known ones.
+__device__ void decode_group(const Block& block, const Shared& shared, Lane* ring, int pitch,
+                             int first, int halo, unsigned* status) {
+    const int thread = threadIdx.x, samples = block.rows * block.columns;
+    const int lanes = min(int(blockDim.x), block.bands - first + halo);
+    const int delay = delay_of(thread), steps = samples + delay_of(lanes - 1);
+    Band band = start_band(block, shared, first - halo + min(thread, lanes - 1), thread < halo);
+    for (int step = 0; step < steps; ++step) {
+        const int t = step - delay;
+        if (t >= 0 && t < samples && thread < lanes) {
+            if (t == 0) {
+                begin(band, block, shared);
+            } else {
+                advance(band, block, shared, ring + t % RING * pitch + GS_P + thread, t);
+            }
+        }
+        if (step % BATCH == BATCH - 1)
+            __syncthreads();
+        else
+            __syncwarp();
+    }
+    if (thread < lanes) report(band, block, shared, status);
+    __syncthreads();
+}
+
+// Decode block blockIdx.x of the table.
+//
+// blocks     : (n_blocks, 8) see Block
+// words      : big-endian 32-bit words of all streams; n_words of them
+// bounds     : (sum of bands + 1,) see Block, bits
+// first_sums : (most bands,); weights: (most bands, COMPONENTS)
+// constants  : of Predictor, then of Coder
+// pitch      : of a row of the ring in Lanes: even, for the banks, and >= GS_P + blockDim.x
+// status     : (n_blocks,) all ones; what `report` writes of the lowest band that fails
+extern "C" __global__ void __launch_bounds__(GS_THREADS)
+    decode_lanes(const long long* blocks, const unsigned* words, long long n_words,
+                 const long long* bounds, const long long* first_sums, const long long* weights,
+                 const long long* constants, int pitch, unsigned* status) {
+    DYN_SHARED(Lane, ring);
+    const Block block = read_block(blocks + 8 * blockIdx.x);
+    const Shared shared = {read_predictor(constants), read_coder(constants + 10), words,
+                           words + n_words - 1,       bounds, first_sums, weights};
+    for (int row = threadIdx.x; row < RING; row += blockDim.x)
+        for (int i = 0; i < GS_P; ++i) ring[row * pitch + i] = 0;
+    __syncthreads();
+    for (int first = 0, halo = 0; first < block.bands; first += blockDim.x - halo, halo = GS_P)
+        decode_group(block, shared, ring, pitch, first, halo, status + blockIdx.x);
+}

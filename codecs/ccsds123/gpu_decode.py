@@ -1,0 +1,187 @@
+"""Host side of the CUDA decoder: checks, tables, one launch for all blocks that go together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.ccsds123 import cpu
+from gangsaw.codecs.ccsds123.checks import check_block, own_lanes
+from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.plan import initial_weights, plan_prediction
+from gangsaw.codecs.ccsds123.sample_decoder import (
+    REASONS,
+    check_end,
+    first_accumulators,
+    lane_bounds,
+)
+from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
+from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.device import cupy
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.gpu import launch, load, refuse_corrupt
+
+PACKAGE = "gangsaw.codecs.ccsds123"
+WARP = 32
+MOST_THREADS = {4: 512, 8: 256}  # by bytes of a lane: more would not have registers enough
+RING = 32  # rows of the ring in gpu_decode.cu
+WORD = np.dtype(np.uint32)
+MOST_SAMPLES = 1 << 30  # of a band: kernels count steps in an int
+NO_FAILURE = 0xFFFFFFFF
+C_NAMES = {"b": "signed char", "B": "unsigned char", "h": "short", "H": "unsigned short"}
+C_NAMES |= {"i": "int", "I": "unsigned", "l": "int", "L": "unsigned"}
+
+Array = npt.NDArray[Any]
+
+
+def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+    """Decode every block into its target on the device.
+
+    Streams without lanes, that is of order "bi" or of the block-adaptive coder, are decoded on the
+    host: they are one chain of codewords each.
+
+    Parameters
+    ----------
+    coded : one conforming stream per block, in host memory
+    targets : (z, y, x) CuPy views to fill, integers of one dtype, any byte order and strides
+    params : what the blocks were encoded with
+
+    Raises
+    ------
+    CorruptChunk : a block is no stream of its target's shape and dtype with these params
+    """
+    pixels = max((target.shape[1] * target.shape[2] for target in targets), default=0)
+    if coded.lane_bits is None or pixels > MOST_SAMPLES:
+        _decode_on_host(coded, targets, params)
+        return
+    blocks = [_checked(coded, i, target, params) for i, target in enumerate(targets)]
+    statuses = np.zeros(len(blocks), np.int64)
+    for members in _alike(blocks):
+        statuses[members] = Launch([blocks[i] for i in members]).run()
+    refuse_corrupt(statuses, REASONS)
+
+
+def _decode_on_host(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+    host = [np.empty(target.shape, target.dtype) for target in targets]
+    cpu.decode(coded, host, params)
+    for target, samples in zip(targets, host, strict=True):
+        target[...] = cupy().asarray(samples)
+
+
+class Block(NamedTuple):
+    """A block that may be decoded: all checks that need no decoding have passed.
+
+    Attributes
+    ----------
+    data : (n,) uint8 stream
+    bounds : (NZ + 1,) int64 bits of the stream between which its lanes lie
+    image, params : what its header says
+    target : (z, y, x) CuPy view
+    """
+
+    data: npt.NDArray[np.uint8]
+    bounds: npt.NDArray[np.int64]
+    image: Image
+    params: Params
+    target: Any
+
+
+def _checked(coded: Blocks, i: int, target: Any, params: Params) -> Block:
+    assert coded.lane_bits is not None
+    data, image = coded.parts[i], params.image(target.shape, target.dtype)
+    try:
+        resolved, start = check_block(data, image, params)
+        own = own_lanes(coded.lane_bits[i], image)
+        bounds = lane_bounds(data.size, 8 * start, own, image)
+        check_end(data, int(bounds[-1]))
+    except CorruptChunk as error:
+        raise CorruptChunk(error.reason, block=i) from error
+    return Block(data, bounds, image, resolved, target)
+
+
+def _alike(blocks: Sequence[Block]) -> list[list[int]]:
+    """Numbers of blocks that one kernel decodes: of a single column, all resolves otherwise."""
+    groups: dict[tuple[Params, np.dtype[Any]], list[int]] = {}
+    for i, block in enumerate(blocks):
+        groups.setdefault((block.params, block.target.dtype), []).append(i)
+    return list(groups.values())
+
+
+class Launch:
+    """One launch of the decoder: blocks of the same dtype and resolved params, of any extents."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = blocks
+        widest = max(blocks, key=lambda block: block.image.n_bands)
+        self.image, self.params = widest.image, widest.params
+        self.first_sums = first_accumulators(self.image, self.params)
+        at_least = sums_type(self.image, self.params, self.first_sums)
+        self.plan = plan_prediction(self.image, self.params, at_least)
+        lanes = -(-self.image.n_bands // WARP) * WARP
+        self.threads = min(lanes, MOST_THREADS[self.plan.dtype.itemsize])
+        self.pitch = self.threads + self.plan.bands + self.plan.bands % 2  # even, for the banks
+
+    def run(self) -> npt.NDArray[np.int64]:
+        """Fill the targets; return (n_blocks,) statuses: 0 or a key of REASONS."""
+        cp = cupy()
+        status = cp.full(len(self.blocks), NO_FAILURE, np.uint32)
+        tables = [cp.asarray(table) for table in self.tables()]
+        words, bounds = cp.asarray(self.words()), cp.asarray(self.bounds())
+        arguments = [tables[0], words, np.int64(words.size), bounds, *tables[1:]]
+        module = load(PACKAGE, "gpu_decode.cu", self.defines())
+        launch(
+            module.get_function("decode_lanes"),
+            len(self.blocks),
+            self.threads,
+            [*arguments, np.int32(self.pitch), status],
+            RING * self.pitch * self.plan.dtype.itemsize,
+        )
+        first = status.get().astype(np.int64)
+        return np.where(first == NO_FAILURE, 0, first & 3)
+
+    def defines(self) -> dict[str, int | str]:
+        """Return what the source is specialised by."""
+        dtype = self.blocks[0].target.dtype
+        return {
+            "GS_P": self.plan.bands,
+            "GS_FULL": int(self.plan.full),
+            "GS_LOCAL_SUM": self.plan.local_sum,
+            "GS_LANE": "int" if self.plan.dtype.itemsize == 4 else "long long",
+            "GS_SAMPLE": C_NAMES[dtype.newbyteorder("=").char],
+            "GS_SWAP": int(not dtype.isnative),
+            "GS_THREADS": MOST_THREADS[self.plan.dtype.itemsize],
+        }
+
+    def words(self) -> npt.NDArray[np.uint32]:
+        """Return the streams back to back, filled up to a word."""
+        sizes = [block.data.size for block in self.blocks]
+        out = np.empty(-(-sum(sizes) // WORD.itemsize), WORD)
+        np.concatenate([block.data for block in self.blocks], out=out.view(np.uint8)[: sum(sizes)])
+        return out
+
+    def bounds(self) -> npt.NDArray[np.int64]:
+        """Return the bits of `words` between which lanes lie, for one block after the other."""
+        ends = np.cumsum([8 * block.data.size for block in self.blocks])
+        starts = [0, *ends[:-1].tolist()]
+        return np.concatenate(
+            [block.bounds + start for block, start in zip(self.blocks, starts, strict=True)]
+        )
+
+    def tables(self) -> list[npt.NDArray[np.int64]]:
+        """Return the blocks, then what they share: first sums, weights and constants."""
+        weights = initial_weights(self.image, self.params, self.plan)
+        constants = [*self.plan.predictor, *make_coder(self.image, self.params)]
+        return [self.rows(), self.first_sums, weights.reshape(-1), np.array(constants, np.int64)]
+
+    def rows(self) -> npt.NDArray[np.int64]:
+        """(n_blocks, 8) int64: address, strides in samples, extents, first of the bounds."""
+        rows, first = np.empty((len(self.blocks), 8), np.int64), 0
+        for row, block in zip(rows, self.blocks, strict=True):
+            target = block.target
+            strides = [stride // target.itemsize for stride in target.strides]
+            row[:] = [target.data.ptr, *strides, *target.shape, first]
+            first += block.bounds.size
+        return rows

@@ -1,0 +1,299 @@
+// Encoder of CCSDS-123 for CUDA: all blocks of a batch in one launch, then their streams joined.
+//
+// A warp, which is a thread block, codes 32 bands of one block, a band per thread. It goes along
+// the pixels in tiles: first it loads samples the way they lie in memory and puts them and their
+// central differences, also those of the P bands before, beside each other for each pixel; then
+// every thread takes its band through the tile, one pixel after the other, up to the bits.
+//
+// Specialised by the macros of predict.cuh and
+//   GS_SAMPLE  type of a sample in memory
+//   GS_SWAP    1 where samples are of foreign byte order, else 0
+
+#include "bits.cuh"
+#include "predict.cuh"
+#include "sample_coder.cuh"
+
+constexpr int WARP = 32;
+constexpr int PIXELS = WARP;  // of a tile, whatever rows they are in: narrow images waste nothing
+constexpr int HALO = GS_P;    // bands before a warp's first
+// Odd pitches: threads meet in no bank of shared memory, neither along pixels nor along bands.
+constexpr int SAMPLE_PITCH = WARP + 1;
+constexpr int DIFFERENCE_PITCH = (WARP + HALO) | 1;
+constexpr int NORTH_PIXELS = GS_FULL ? PIXELS : 1;
+constexpr int OUT_OF_RANGE = 1, OVERFLOW = 2;  // bits of a block's status
+
+using Sample = GS_SAMPLE;
+using Way = long long;  // in samples, between places in memory
+
+// A row of the table of blocks, as gpu_encode.py fills it. Lengths are in samples or words.
+struct Block {
+    long long samples;                        // address of the first
+    long long stride_z, stride_y, stride_x;
+    long long bands, rows, columns;
+    long long lane;                           // number of its first band among all bands
+    long long words, capacity;                // first word of its first band; words of each band
+};
+
+// A row of the table of warps.
+struct Warp {
+    int block, first;  // number of a block, and of a band of it
+};
+
+__device__ __forceinline__ unsigned swapped(unsigned value, int bytes) {
+    return __byte_perm(value, 0, bytes == 4 ? 0x0123 : 0x4401);
+}
+
+__device__ __forceinline__ Lane load(const Sample* at) {
+    if (!GS_SWAP || sizeof(Sample) == 1) return Lane(*at);
+    return Lane(Sample(swapped(unsigned(*at), sizeof(Sample))));
+}
+
+// Row and column of a pixel.
+struct Position {
+    int y, x;
+};
+
+__device__ __forceinline__ void advance(Position& at, int pixels, int columns) {
+    for (at.x += pixels; at.x >= columns; at.x -= columns) ++at.y;
+}
+
+// Where a pixel lies in any band, and from there what is around it.
+struct Pixel {
+    Way here, north;
+    Summed<Way> around;
+    int first_row;
+};
+
+// A position behind the last pixel stands for the last one: it is loaded and not used.
+__device__ __forceinline__ Pixel locate(const Block& block, const Position& at) {
+    const bool behind = at.y >= block.rows;
+    const Way y = behind ? block.rows - 1 : at.y, x = behind ? block.columns - 1 : at.x;
+    const Way west = -block.stride_x, north = -block.stride_y;
+    const Way before = y == 0 && x == 0 ? 0 : NARROW ? west - block.stride_z : west;
+    const Neighbors<Way> ways = {west, north + west, north, north - west, before};
+    return {y * block.stride_y + x * block.stride_x, y == 0 ? 0 : north,
+            summed_neighbors(ways, y == 0, x == 0, x == block.columns - 1), y == 0};
+}
+
+__device__ __forceinline__ Pixel of_thread(const Pixel& own, int lane) {
+    return {__shfl_sync(~0u, own.here, lane),
+            __shfl_sync(~0u, own.north, lane),
+            {__shfl_sync(~0u, own.around.a, lane), __shfl_sync(~0u, own.around.b, lane),
+             __shfl_sync(~0u, own.around.c, lane), __shfl_sync(~0u, own.around.d, lane)},
+            __shfl_sync(~0u, own.first_row, lane)};
+}
+
+// Samples of some pixels, and what belongs to them, side by side where the bands are.
+struct Tile {
+    Lane sample[PIXELS][SAMPLE_PITCH];
+    Lane north[NORTH_PIXELS][SAMPLE_PITCH];
+    Lane difference[PIXELS][DIFFERENCE_PITCH];  // HALO bands, then the warp's
+};
+
+// What a warp codes: up to 32 bands of a block.
+struct Strip {
+    const Sample* samples;  // the first one of its first band
+    Way stride;             // from band to band
+    int first, bands;       // its first band, and how many
+};
+
+// Local sum of one band; where there is none, at t = 0, whatever can be loaded.
+__device__ __forceinline__ Lane sum_around(const Sample* at, const Pixel& pixel, bool first_band,
+                                           const Predictor& p) {
+    if (NARROW && first_band && pixel.first_row) return 4 * p.middle;
+    if (COLUMN) return 4 * load(at + pixel.around.a);
+    return load(at + pixel.around.a) + load(at + pixel.around.b) + load(at + pixel.around.c) +
+           load(at + pixel.around.d);
+}
+
+// Put a sample and what belongs to it into the tile; return how far it is above s_min.
+__device__ __forceinline__ Wrapping put_sample(Tile& tile, const Strip& strip, const Pixel& pixel,
+                                               int i, int band, const Predictor& p) {
+    const Sample* const at = strip.samples + (pixel.here + band * strip.stride);
+    const Lane sample = load(at);
+    const Lane sum = sum_around(at, pixel, strip.first + band == 0, p);
+    tile.sample[i][band] = sample;
+    tile.difference[i][HALO + band] = central_difference(sample, sum);
+    if (GS_FULL) tile.north[i][band] = load(at + pixel.north);
+    return Wrapping(sample) - Wrapping(p.lowest);
+}
+
+// Put a central difference into the tile; bands of the halo count from -HALO on.
+__device__ __forceinline__ void put_difference(Tile& tile, const Strip& strip, const Pixel& pixel,
+                                               int i, int band, const Predictor& p) {
+    const Sample* const at = strip.samples + (pixel.here + band * strip.stride);
+    const Lane sum = sum_around(at, pixel, strip.first + band == 0, p);
+    tile.difference[i][HALO + band] = central_difference(load(at), sum);
+}
+
+// Fill the tile with a thread for each pixel: for bands that lie apart in memory. Returns bits
+// beyond D if a sample does not fit.
+__device__ __forceinline__ Wrapping fill_along_pixels(Tile& tile, const Strip& strip,
+                                                      const Pixel& own, int lane,
+                                                      const Predictor& p) {
+    Wrapping above = 0;
+    if (strip.first > 0) {
+#pragma unroll
+        for (int band = -HALO; band < 0; ++band) put_difference(tile, strip, own, lane, band, p);
+    }
+#pragma unroll 4
+    for (int band = 0; band < strip.bands; ++band)
+        above |= put_sample(tile, strip, own, lane, band, p);
+    return above;
+}
+
+// The same with a thread for each band: for bands that lie side by side.
+__device__ __forceinline__ Wrapping fill_along_bands(Tile& tile, const Strip& strip,
+                                                     const Pixel& own, int lane,
+                                                     const Predictor& p) {
+    Wrapping above = 0;
+    const int halo = strip.first > 0 ? HALO * PIXELS : 0;
+    for (int item = lane; item < halo; item += WARP) {
+        const int i = item / max(HALO, 1), band = item % max(HALO, 1) - HALO;
+        put_difference(tile, strip, of_thread(own, i), i, band, p);
+    }
+#pragma unroll 4
+    for (int i = 0; i < PIXELS; ++i) {
+        const Pixel pixel = of_thread(own, i);
+        if (lane < strip.bands) above |= put_sample(tile, strip, pixel, i, lane, p);
+    }
+    return above;
+}
+
+// One band on its way along the pixels.
+struct Band {
+    Lane weights[ROOM];
+    Lane west, northwest;
+    Statistics statistics;
+    BitWriter out;
+};
+
+// Append the codeword of delta(t), t >= 1.
+__device__ __forceinline__ void code_residual(Band& band, unsigned delta, const Coder& c) {
+    const Codeword word = codeword(delta, choose_code(band.statistics, c), c);
+    update_statistics(band.statistics, Lane(delta), c);
+    const int beyond = word.length - 32;  // so many zeros are above the 32 bits
+    if (beyond > 0) band.out.put(0, beyond);
+    band.out.put(word.value, beyond > 0 ? 32 : word.length);
+}
+
+// Predict and code the sample of pixel i, which is not the first of all.
+__device__ __forceinline__ void code_sample(Band& band, const Tile& tile, int lane, int i,
+                                            bool first_row, bool first_column, const Update& by,
+                                            const Predictor& p, const Coder& c) {
+    const Lane sample = tile.sample[i][lane];
+    const Lane* const differences = &tile.difference[i][HALO + lane];
+    const Lane sum = 4 * sample - differences[0];
+    Lane u[ROOM];
+    if (GS_FULL) {
+        const Lane north = tile.north[i][lane];
+        directional_differences(u, band.west, band.northwest, north, sum, first_row, first_column);
+        band.west = sample;
+        band.northwest = north;
+    }
+#pragma unroll
+    for (int k = 0; k < GS_P; ++k) u[DIRECTIONAL + k] = differences[-1 - k];
+    const Lane doubled = predict(band.weights, u, sum, p);
+    update_weights(band.weights, u, 2 * sample < doubled, by, p);
+    code_residual(band, map_residual(sample, doubled, p), c);
+}
+
+// Code the first sample of all.
+__device__ __forceinline__ void code_first(Band& band, const Strip& strip, int lane,
+                                           const Predictor& p, const Coder& c) {
+    const Sample* const at = strip.samples + lane * strip.stride;
+    const bool first_band = strip.first + lane == 0;
+    const Lane before = first_band || GS_P == 0 ? 0 : load(at - strip.stride);
+    const Lane sample = load(at);
+    const unsigned delta = map_residual(sample, predict_first(first_band, before, p), p);
+    band.west = band.northwest = sample;
+    band.out.put(delta, c.depth);
+}
+
+// Code `count` pixels of the tile, t of the first of them at the position `at`.
+__device__ __forceinline__ void code_tile(Band& band, const Tile& tile, int lane, long long t,
+                                          int count, Position at, int columns, const Predictor& p,
+                                          const Coder& c) {
+    int i = t == 0 ? 1 : 0;
+    if (i > 0) advance(at, 1, columns);
+    while (i < count) {
+        const int intervals = intervals_at(t + i, columns, p);
+        const Update by = update_after(intervals, p);
+        const long long change = ((intervals + 1LL) << p.interval) + columns - t;
+        const int stop = int(min(change, (long long)count));
+        for (; i < stop; ++i) {
+            code_sample(band, tile, lane, i, at.y == 0, at.x == 0, by, p, c);
+            if (GS_FULL) advance(at, 1, columns);
+        }
+    }
+}
+
+__device__ __forceinline__ Band begin_band(int z, const long long* weights, const long long* sums,
+                                           const BitWriter& out, const Coder& c) {
+    Band band = {{}, 0, 0, {c.first_count, Lane(sums[z])}, out};
+#pragma unroll
+    for (int k = 0; k < COMPONENTS; ++k) band.weights[k] = Lane(weights[z * COMPONENTS + k]);
+    return band;
+}
+
+// Bands that a block does not have differ from nothing.
+__device__ __forceinline__ void clear_halo(Tile& tile, int lane) {
+#pragma unroll
+    for (int i = 0; i < HALO; ++i) tile.difference[lane][i] = 0;
+}
+
+// Code a strip along all pixels; returns bits beyond D if a sample does not fit.
+__device__ __forceinline__ Wrapping code_strip(Band& band, const Block& block, const Strip& strip,
+                                               const Predictor& p, const Coder& c) {
+    __shared__ Tile tile;
+    const int lane = threadIdx.x, columns = int(block.columns);
+    const bool side_by_side = abs(block.stride_z) < abs(block.stride_x);
+    const long long pixels = block.rows * block.columns;
+    Position first = {0, 0}, own = {0, 0};
+    advance(own, lane, columns);
+    clear_halo(tile, lane);
+    Wrapping above = 0;
+    for (long long t = 0; t < pixels; t += PIXELS) {
+        const Pixel pixel = locate(block, own);
+        above |= side_by_side ? fill_along_bands(tile, strip, pixel, lane, p)
+                              : fill_along_pixels(tile, strip, pixel, lane, p);
+        __syncwarp();
+        const int count = int(min(pixels - t, (long long)PIXELS));
+        if (lane < strip.bands) code_tile(band, tile, lane, t, count, first, columns, p, c);
+        __syncwarp();
+        advance(first, PIXELS, columns);
+        advance(own, PIXELS, columns);
+    }
+    return above;
+}
+
+// Code every band of every block into words of its own; a warp for each row of `warps`.
+//
+// weights, sums : (most bands, C), (most bands,), what a band begins with
+// words : the first bit of a word is the most significant
+// lane_bits : of each band, also where they exceed its capacity
+// status : of each block, 0 before
+extern "C" __global__ void __launch_bounds__(WARP)
+    encode_bands(const Warp* warps, const Block* blocks, const long long* predictor,
+                 const long long* coder, const long long* weights, const long long* sums,
+                 unsigned* words, long long* lane_bits, int* status) {
+    const int number = warps[blockIdx.x].block, first = warps[blockIdx.x].first;
+    const Block block = blocks[number];
+    const Predictor p = read_predictor(predictor);
+    const Coder c = read_coder(coder);
+    const Strip strip = {reinterpret_cast<const Sample*>(block.samples) + first * block.stride_z,
+                         block.stride_z, first, min(int(block.bands) - first, WARP)};
+    const bool has_band = int(threadIdx.x) < strip.bands;
+    const int z = has_band ? first + threadIdx.x : first;
+    unsigned* const out = words + block.words + z * block.capacity;
+    Band band = begin_band(z, weights, sums, {out, block.capacity}, c);
+    if (has_band) code_first(band, strip, threadIdx.x, p, c);
+    const Wrapping above = code_strip(band, block, strip, p, c);
+    if (!has_band) return;
+    band.out.finish();
+    const long long bits = band.out.position(out);
+    lane_bits[block.lane + z] = bits;
+    const int found = (above >> p.depth ? OUT_OF_RANGE : 0) |
+                      (bits > 32 * block.capacity ? OVERFLOW : 0);
+    if (found) atomicOr(&status[number], found);
+}

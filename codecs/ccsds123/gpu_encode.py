@@ -1,0 +1,269 @@
+"""Encoder of the GPU backend: what the kernels take, and streams from what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.ccsds123 import cpu
+from gangsaw.codecs.ccsds123.checks import expected
+from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, plan_prediction
+from gangsaw.codecs.ccsds123.rows import check_range
+from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
+from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
+from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.device import cupy, to_host
+from gangsaw.codecs.core.gpu import launch, load, pull
+
+OUT_OF_RANGE, OVERFLOW = 1, 2  # bits of a block's status
+WARP = 32  # bands that are coded together
+JOINING_THREADS = 128  # for each bit string
+SLACK_WORDS = 16  # of each band's capacity: small images have a few long codewords
+C_TYPES = {
+    "u1": "unsigned char",
+    "i1": "signed char",
+    "u2": "unsigned short",
+    "i2": "short",
+    "u4": "unsigned",
+    "i4": "int",
+    "i8": "long long",
+}
+Table = npt.NDArray[np.int64]
+
+
+class BlockTable(NamedTuple):
+    """Columns of the table of blocks that kernels take: `Block` of gpu_encode.cu.
+
+    Each is (n_blocks,) int64; strides count samples, `words` and `capacity` words of 32 bits.
+    """
+
+    samples: Table
+    stride_z: Table
+    stride_y: Table
+    stride_x: Table
+    bands: Table
+    rows: Table
+    columns: Table
+    lane: Table
+    words: Table
+    capacity: Table
+
+
+def encode(sources: Sequence[Any], params: Params) -> Blocks:
+    """Encode every block to one conforming stream, to the same bytes as on the CPU.
+
+    Parameters
+    ----------
+    sources : CuPy blocks (z, y, x), integers of one dtype, any byte order and strides
+    params : choices of the encoder
+
+    Returns
+    -------
+    Blocks : in host memory, as those of `cpu.encode`
+
+    Raises
+    ------
+    BadParams : a sample does not fit the bit depth, or params do not fit the blocks
+    """
+    if not _has_kernel(sources, params):
+        return cpu.encode([to_host(source) for source in sources], params)
+    streams: dict[int, cpu.Stream] = {}
+    # a single column is predicted in another way: another kernel
+    for single in (False, True):
+        alike = [i for i, source in enumerate(sources) if (source.shape[2] == 1) == single]
+        if alike:
+            coded = encode_alike([sources[i] for i in alike], params)
+            streams.update(zip(alike, coded, strict=True))
+    return cpu.joined([streams[i] for i in range(len(sources))])
+
+
+def _has_kernel(sources: Sequence[Any], params: Params) -> bool:
+    """BI order and the block-adaptive coder are serial; a device cannot load unaligned samples."""
+    lanes = params.order == "bsq" and params.coder == "sample"
+    return lanes and all(_aligned(source) for source in sources)
+
+
+def _aligned(source: Any) -> bool:
+    places = (int(source.data.ptr), *source.strides)
+    return not any(place % source.dtype.itemsize for place in places)
+
+
+def encode_alike(
+    sources: Sequence[Any], params: Params, capacity: Table | None = None
+) -> list[cpu.Stream]:
+    """Encode blocks that one kernel can take.
+
+    capacity : (n_blocks,) words of 32 bits that each band of a block has room for; by default as
+        many as all but contrived samples need
+    """
+    images = [params.image(source.shape, source.dtype) for source in sources]
+    resolved = [expected(image, params) for image in images]
+    headers = [header for _, header in resolved]
+    largest = int(np.argmax([image.n_bands for image in images]))
+    table = block_table(sources, images, headers, capacity)
+    coded = code_bands(sources, table, images[largest], resolved[largest][0])
+    _check_range(sources, images, coded.status)
+    short = np.flatnonzero(coded.status & OVERFLOW)
+    parts = join_streams(headers, table, coded, params.word_bytes)
+    streams = list(zip(parts, coded.bits, strict=True))
+    if short.size:
+        needed = np.array([-(-int(coded.bits[i].max()) // 32) for i in short])
+        again = encode_alike([sources[i] for i in short], params, needed)
+        for i, stream in zip(short, again, strict=True):
+            streams[i] = stream
+    return streams
+
+
+def block_table(
+    sources: Sequence[Any],
+    images: Sequence[Image],
+    headers: Sequence[bytes],
+    capacity: Table | None,
+) -> BlockTable:
+    """Gather where blocks lie, and lay out the words of their bands behind those of all headers."""
+    itemsize = sources[0].dtype.itemsize
+    strides = np.array([source.strides for source in sources], np.int64) // itemsize
+    bands, rows, columns = np.array([image.shape for image in images], np.int64).T
+    if capacity is None:
+        capacity = rows * columns * (images[0].bit_depth + 2) // 32 + SLACK_WORDS
+    words = _starts(bands * capacity) + sum(_n_words(header) for header in headers)
+    places = np.array([source.data.ptr for source in sources], np.int64)
+    return BlockTable(places, *strides.T, bands, rows, columns, _starts(bands), words, capacity)
+
+
+class Coded(NamedTuple):
+    """What the kernel gives.
+
+    Attributes
+    ----------
+    words : uint32 in device memory: room for the headers, then the bands of all blocks
+    bits : for each block (NZ,) int64, also of those that found no room
+    status : (n_blocks,) int32
+    """
+
+    words: Any
+    bits: list[Table]
+    status: npt.NDArray[np.int32]
+
+
+def code_bands(sources: Sequence[Any], table: BlockTable, largest: Image, params: Params) -> Coded:
+    """Run the kernel that predicts and codes; largest : the image of most bands."""
+    cp = cupy()
+    sums = first_accumulators(largest, params)
+    plan = plan_prediction(largest, params, sums_type(largest, params, sums))
+    weights = initial_weights(largest, params, plan)
+    module = load(__package__, "gpu_encode.cu", defines(plan, sources[0].dtype))
+    warps = warp_table(table)
+    words = cp.empty(int(table.words[-1] + table.bands[-1] * table.capacity[-1]), np.uint32)
+    lane_bits = cp.empty(int(table.bands.sum()), np.int64)
+    status = cp.zeros(len(sources), np.int32)
+    tables = (
+        warps,
+        np.stack(table, axis=1),
+        np.array(plan.predictor, np.int64),
+        np.array(make_coder(largest, params), np.int64),
+        weights.reshape(-1),
+        sums,
+    )
+    arguments = (*(cp.asarray(one) for one in tables), words, lane_bits, status)
+    launch(module.get_function("encode_bands"), len(warps), WARP, arguments)
+    bits = np.split(to_host(lane_bits), np.cumsum(table.bands)[:-1])
+    return Coded(words, bits, to_host(status))
+
+
+def defines(plan: Plan, dtype: np.dtype[Any]) -> dict[str, int | str]:
+    """Return what specialises a source for a plan and samples of a dtype, foreign or not."""
+    return {
+        "GS_P": plan.bands,
+        "GS_FULL": int(plan.full),
+        "GS_LOCAL_SUM": plan.local_sum,
+        "GS_LANE": C_TYPES[plan.dtype.str[1:]],
+        "GS_SAMPLE": C_TYPES[dtype.str[1:]],
+        "GS_SWAP": int(not dtype.isnative),
+    }
+
+
+def warp_table(table: BlockTable) -> npt.NDArray[np.int32]:
+    """(n_warps, 2): block and first band of each, the longest blocks' first: they end last."""
+    counts = -(-table.bands // WARP)
+    block = np.repeat(np.arange(counts.size), counts)
+    first = WARP * (np.arange(block.size) - _starts(counts)[block])
+    order = np.argsort(-(table.rows * table.columns)[block], kind="stable")
+    return np.stack([block, first], axis=1)[order].astype(np.int32)
+
+
+def _check_range(
+    sources: Sequence[Any], images: Sequence[Image], status: npt.NDArray[np.int32]
+) -> None:
+    """Raise BadParams for the first block with a sample that does not fit."""
+    for i in np.flatnonzero(status & OUT_OF_RANGE)[:1]:
+        samples = to_host(sources[i])
+        check_range(images[i], int(samples.min()), int(samples.max()))
+
+
+def join_streams(
+    headers: Sequence[bytes], table: BlockTable, coded: Coded, word_bytes: int
+) -> list[Any]:
+    """Return the stream of each block, a part of one (n,) uint8 array in page-locked host memory.
+
+    What is returned for a block whose bands found no room is none.
+    """
+    cp = cupy()
+    fits = coded.status & OVERFLOW == 0
+    strings, starts, sizes = string_table(headers, table, coded.bits, fits, word_bytes)
+    n_words = sum(map(_n_words, headers))
+    padded = b"".join(header.ljust(4 * _n_words(header), b"\0") for header in headers)
+    coded.words[:n_words] = cp.asarray(np.frombuffer(padded, ">u4").astype(np.uint32))
+    out = cp.zeros(int((starts + _round_up(sizes, 4)).max(initial=0)) // 4, np.uint32)
+    if len(strings):
+        kernel = load(__package__, "join_lanes.cu", {}).get_function("join_lanes")
+        arguments = (cp.asarray(strings), np.int64(len(strings)), coded.words, out)
+        launch(kernel, len(strings), JOINING_THREADS, arguments)
+    payload = pull(out).view(np.uint8)
+    return [payload[a : a + n] for a, n in zip(starts, sizes, strict=True)]
+
+
+def string_table(
+    headers: Sequence[bytes],
+    table: BlockTable,
+    bits: Sequence[Table],
+    fits: npt.NDArray[np.bool_],
+    word_bytes: int,
+) -> tuple[Table, Table, Table]:
+    """Lay out header and bands of each block that fits; streams begin at whole words.
+
+    Returns
+    -------
+    (n_strings, 3) int64 `String`s of join_lanes.cu, and where each block's stream begins and how
+    many bytes it has, (n_blocks,) int64
+    """
+    lengths = np.concatenate([[8 * len(h), *b] for h, b in zip(headers, bits, strict=True)])
+    counts = table.bands + 1
+    first = _starts(counts)
+    block = np.repeat(np.arange(counts.size), counts)
+    sizes = _round_up(-(-np.add.reduceat(lengths, first) // 8), word_bytes) * fits
+    starts = _starts(_round_up(sizes, 4))
+    begin = _starts(lengths)
+    begin += (8 * starts - begin[first])[block]
+    band = np.arange(lengths.size) - first[block] - 1
+    words = table.words[block] + band * table.capacity[block]
+    words[first] = _starts(np.array([_n_words(header) for header in headers]))
+    strings = np.stack([begin, begin + lengths, words], axis=1)
+    return strings[fits[block]], starts, sizes
+
+
+def _round_up(lengths: Table, unit: int) -> Table:
+    return -(-lengths // unit) * unit
+
+
+def _starts(lengths: Table) -> Table:
+    """Where each of some things begins that lie one behind the other."""
+    return np.cumsum(lengths) - lengths
+
+
+def _n_words(header: bytes) -> int:
+    return -(-len(header) // 4)

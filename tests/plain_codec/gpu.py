@@ -1,0 +1,40 @@
+"""Its backend on a GPU, without a kernel of its own; it notes how many blocks each call got."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.device import cupy, to_host
+from gangsaw.codecs.core.gpu import in_runs
+from plain_codec import cpu
+from plain_codec.codec import Params
+
+CALLS: list[tuple[str, int]] = []
+
+
+def encode(sources: Sequence[Any], params: Params) -> Blocks:
+    def work(run: slice) -> Blocks:
+        CALLS.append(("encode", run.stop - run.start))
+        copies = [cupy().ascontiguousarray(source) for source in sources[run]]
+        return cpu.encode([to_host(copy) for copy in copies], params)
+
+    return Blocks.joined(in_runs(work, len(sources), lambda run: _bytes(sources[run])))
+
+
+def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+    def work(run: slice) -> None:
+        CALLS.append(("decode", run.stop - run.start))
+        host = [np.empty(target.shape, target.dtype) for target in targets[run]]
+        cpu.decode(coded[run], host, params)
+        for target, samples in zip(targets[run], host, strict=True):
+            target[...] = cupy().asarray(samples)
+
+    in_runs(work, len(targets), lambda run: _bytes(targets[run]))
+
+
+def _bytes(blocks: Sequence[Any]) -> int:
+    return sum(512 * (1 + block.nbytes // 512) for block in blocks)
