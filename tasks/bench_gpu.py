@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.device import cupy
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.codecs.core.gpu import free_bytes, timed_launches
-from gangsaw.codecs.core.streams import own_stream, pinned
+from gangsaw.codecs.core.gpu import free_bytes, pinned, timed_launches
+from gangsaw.codecs.core.streams import own_stream
 from gangsaw.tasks.device import TASK_BYTES
 from gangsaw.tasks.layout import choose_layout
 from gangsaw.tasks.pools import SLOTS

@@ -12,7 +12,8 @@ from zarr.core.buffer import Buffer, default_buffer_prototype
 
 from gangsaw.codecs.core.device import cupy
 from gangsaw.codecs.core.errors import DeviceError, GangsawError
-from gangsaw.codecs.core.streams import Copies, empty, pinned
+from gangsaw.codecs.core.gpu import pinned
+from gangsaw.codecs.core.streams import Copies, empty
 from gangsaw.tasks.chunks import ArrayCoder
 from gangsaw.tasks.pools import checked_device
 

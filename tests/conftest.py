@@ -7,9 +7,11 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from command_line import CommandLine
+from emulator import cupy_standin
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -34,6 +36,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="add the golden files of samples that have none; overwrite nothing",
     )
+
+
+@pytest.fixture(params=["emulated", pytest.param("device", marks=pytest.mark.gpu)])
+def cupy(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
+    """CuPy: the stand-in over emulated kernels, or with -m gpu the real one on a device."""
+    if request.param == "emulated":
+        with cupy_standin.installed() as module:
+            yield module
+        return
+    module = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if not module.is_available():
+        pytest.skip("no CUDA device on this machine")
+    yield module
 
 
 @pytest.fixture

@@ -9,14 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import prod
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.device import cupy
-from gangsaw.codecs.core.gpu import device_errors
+from gangsaw.codecs.core.gpu import device_errors, pinned
 
 _own = threading.local()
 
@@ -78,15 +76,3 @@ def _stream() -> Any:
 def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
     """Return an uninitialised array on the device."""
     return cupy().empty(shape, dtype)
-
-
-def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an uninitialised host array that the device copies from and to by itself.
-
-    Its memory comes from CuPy's pool, and returns there with the array.
-    """
-    kind = np.dtype(dtype)
-    count = prod(shape)
-    with device_errors("page-locking memory"):
-        memory = cupy().cuda.alloc_pinned_memory(max(1, count * kind.itemsize))
-    return np.frombuffer(memory, kind, count).reshape(shape)

@@ -115,6 +115,15 @@ class HostModule:
             raise KeyError(f'no extern "C" __global__ {name} in the source: {self.names}')
         return HostKernel(self, name)
 
+    def compile(self) -> None:
+        """Compile for the schedule that is set.
+
+        Raises
+        ------
+        RuntimeError : what the compiler says
+        """
+        self.library(checks=_schedule.checks)
+
     def library(self, *, checks: bool) -> Library:
         """Return the compiled source."""
         if checks not in self._libraries:
@@ -177,7 +186,7 @@ class HostKernel:
         """
         how = _schedule
         library = self.module.library(checks=how.checks)
-        keep = self._arguments(library, args)
+        keep = self.check(args)
         pointers = (ctypes.c_void_p * len(keep))(*map(ctypes.addressof, keep))
         table = allocations(args)
         launch = Launch(
@@ -197,8 +206,14 @@ class HostKernel:
             if failure is not None:
                 raise KernelFault(f"{self.name}: {failure.decode()}{library.place()}")
 
-    def _arguments(self, library: Library, args: Sequence[Any]) -> list[Any]:
-        parameters = library.parameters(self.name)
+    def check(self, args: Sequence[Any]) -> list[Any]:
+        """Return the bytes of the arguments.
+
+        Raises
+        ------
+        TypeError : they are not what the kernel takes
+        """
+        parameters = self.module.library(checks=_schedule.checks).parameters(self.name)
         if len(args) != len(parameters):
             raise TypeError(f"{self.name} takes {len(parameters)} arguments, got {len(args)}")
         return [

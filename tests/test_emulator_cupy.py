@@ -1,0 +1,104 @@
+"""The stand-in for CuPy: it does and refuses what CuPy does and refuses, on a device too."""
+
+from __future__ import annotations
+
+import gc
+from types import ModuleType
+
+import numpy as np
+import pytest
+import zarr
+
+SCALE = r"""
+extern "C" __global__ void scale(const int* x, int* y, int factor, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = factor * x[i];
+}
+"""
+
+
+def test_host_and_device_memory_do_not_mix(cupy: ModuleType) -> None:
+    there = cupy.asarray(np.arange(6).reshape(2, 3))
+    with pytest.raises(TypeError, match="Implicit conversion"):
+        np.asarray(there)
+    with pytest.raises(TypeError, match="Unsupported type"):
+        there + np.ones(3)
+    with pytest.raises((TypeError, ValueError)):
+        there[0] = np.ones(3)
+    np.testing.assert_array_equal((there[1:] * 2).get(), [[6, 8, 10]])
+
+
+def test_views_share_memory_and_keep_it(cupy: ModuleType) -> None:
+    whole = cupy.zeros((4, 4), np.int16)
+    part = whole[1:3, ::2]
+    part[...] = 5
+    address = whole.data.ptr
+    assert part.data.ptr == address + 8
+    assert part.__cuda_array_interface__["data"] == (address + 8, False)
+    assert int(whole.sum()) == 20
+    del whole
+    gc.collect()
+    assert int(part.sum()) == 20
+
+
+def test_a_kernel_on_a_stream(cupy: ModuleType) -> None:
+    kernel = cupy.RawModule(code=SCALE, options=("-std=c++17",)).get_function("scale")
+    x = np.arange(1000, dtype=np.int32)
+    y = cupy.empty(1000, np.int32)
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        kernel((8,), (128,), (cupy.asarray(x), y, np.int32(3), np.int32(1000)))
+        done = stream.record()
+    done.synchronize()
+    np.testing.assert_array_equal(y.get(), 3 * x)
+    with pytest.raises(TypeError, match="Unsupported type"):
+        kernel((8,), (128,), (x, y, np.int32(3), np.int32(1000)))
+
+
+def test_a_source_that_does_not_compile(cupy: ModuleType) -> None:
+    with pytest.raises(cupy.cuda.compiler.CompileException):
+        cupy.RawModule(code='extern "C" __global__ void f() { no }').compile()
+
+
+def test_pinned_memory(cupy: ModuleType) -> None:
+    memory = cupy.cuda.alloc_pinned_memory(24)
+    host = np.frombuffer(memory, np.float64, 3)
+    cupy.asarray(np.arange(3.0)).get(out=host)
+    assert host.tolist() == [0, 1, 2]
+
+
+def test_a_limited_pool_runs_out_and_recovers(cupy: ModuleType) -> None:
+    pool = cupy.get_default_memory_pool()
+    gc.collect()
+    pool.free_all_blocks()
+    before = pool.get_limit()
+    pool.set_limit(size=pool.total_bytes() + (1 << 20))
+    try:
+        with pytest.raises(cupy.cuda.memory.OutOfMemoryError):
+            cupy.empty(1 << 21, np.uint8)
+        assert int(cupy.zeros(1 << 19, np.uint8).sum()) == 0
+    finally:
+        pool.set_limit(size=before)
+
+
+def test_zarr_keeps_arrays_on_the_device(cupy: ModuleType) -> None:
+    cube = np.arange(600, dtype=np.int32).reshape(20, 30)
+    with zarr.config.enable_gpu():
+        stored = zarr.create_array({}, shape=cube.shape, chunks=(7, 9), dtype=cube.dtype)
+        stored[:] = cupy.asarray(cube)
+        window = stored[3:, 4:]
+    assert type(window) is cupy.ndarray
+    np.testing.assert_array_equal(window.get(), cube[3:, 4:])
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_missing_wait_between_streams_shows(ordered: bool) -> None:
+    from emulator.cupy_standin import module
+
+    cupy = module()
+    first, second = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
+    there, out = cupy.zeros(3, np.int32), np.empty(3, np.int32)
+    there.set(np.full(3, 7, np.int32), first)
+    if ordered:
+        second.wait_event(first.record())
+    there.get(second, out=out)
+    assert (out == 7).all() == ordered
