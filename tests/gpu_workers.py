@@ -11,15 +11,15 @@ import dask
 from distributed import Client, Nanny, Scheduler, SpecCluster
 
 TESTS = Path(__file__).parent
-# before zarr is imported; no checks: other tests have run these kernels under them
+# no checks, which other tests run these kernels under
 STAND_IN = f"""
 import sys
 sys.path.insert(0, {str(TESTS)!r})
 from emulator import cupy_standin
 from emulator.host_module import schedule
-cupy_standin.install()
-unchecked = schedule(checks=False)
-unchecked.__enter__()
+for_good = [cupy_standin.installed(), schedule(checks=False)]
+for change in for_good:
+    change.__enter__()
 """
 LOOPBACK = "127.0.0.1"
 
