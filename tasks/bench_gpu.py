@@ -194,7 +194,7 @@ class Workbench:
         source = self.cupy.zeros(COPY_BYTES, np.uint8)
         target = self.cupy.empty_like(source)
         cuda = self.cupy.cuda
-        spans = []
+        spans: list[float] = []
         for _ in range(1 + self.rounds):
             start, end = cuda.Event(), cuda.Event()
             start.record()
@@ -207,7 +207,7 @@ class Workbench:
     @cached_property
     def operations_per_second(self) -> float:
         """Stated: multiprocessors x clock x integer lanes."""
-        attributes = self.cupy.cuda.Device().attributes
+        attributes: dict[str, int] = self.cupy.cuda.Device().attributes
         return 1e3 * attributes["ClockRate"] * attributes["MultiProcessorCount"] * INT_LANES  # kHz
 
     def byte_ceiling(self, timing: Timing) -> float:

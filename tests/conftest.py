@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -42,13 +43,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def cupy(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
     """CuPy: the stand-in over emulated kernels, or with -m gpu the real one on a device."""
     if request.param == "emulated":
-        with cupy_standin.installed() as module:
+        with cupy_standin.installed() as module, _forgotten():
             yield module
         return
     module = pytest.importorskip("cupy", reason="CuPy is not installed")
     if not module.is_available():
         pytest.skip("no CUDA device on this machine")
     yield module
+
+
+@contextmanager
+def _forgotten() -> Iterator[None]:
+    """Let the package look for CuPy anew, and again afterwards."""
+    from gangsaw.codecs.core import device, gpu
+
+    def forget() -> None:
+        device.cupy.cache_clear()
+        gpu.forget_modules()
+
+    forget()
+    yield
+    forget()
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.block_codec import BlockCodec
 from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
+from gangsaw.codecs.core.device import to_host
 from gangsaw.codecs.core.samples import Sample
 
 
@@ -30,13 +32,14 @@ class Case:
     def array(self) -> npt.NDArray[Any]:
         return self.sample.array
 
-    def encode(self) -> bytes:
-        return self.codec.encode_chunk(self.array)
+    def encode(self, library: Any = np) -> bytes:
+        """Its frame; encoded on a GPU when the library is CuPy."""
+        return self.codec.encode_chunk(library.asarray(self.array))
 
-    def decode(self, data: Any) -> npt.NDArray[Any]:
-        out = np.empty(self.array.shape, self.array.dtype)
+    def decode(self, data: Any, library: Any = np) -> npt.NDArray[Any]:
+        out = library.empty(self.array.shape, self.array.dtype)
         self.codec.decode_chunk(data, out)
-        return out
+        return to_host(out)
 
 
 def codec_types() -> list[type[BlockCodec]]:
@@ -56,6 +59,11 @@ def cases() -> list[Case]:
         for codec_type in codec_types()
         for sample in import_module(f"{package(codec_type)}.samples").samples()
     ]
+
+
+def gpu_cases() -> list[Case]:
+    """Those of codecs that have a GPU backend."""
+    return [case for case in cases() if find_spec(f"{package(case.codec_type)}.gpu")]
 
 
 def label(case: Case) -> str:

@@ -42,14 +42,13 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
         streams[i] = encode_body(sources[i], image, resolved, header)
 
     run_blocks(encode_block, len(sources))
-    return joined([stream for stream in streams if stream is not None])
+    return _joined([stream for stream in streams if stream is not None])
 
 
 Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
 
 
-def joined(streams: Sequence[Stream]) -> Blocks:
-    """Return streams of blocks and the bits of their lanes as one."""
+def _joined(streams: Sequence[Stream]) -> Blocks:
     lanes = [bits for _, bits in streams if bits is not None]
     return Blocks(tuple(data for data, _ in streams), lane_table(lanes) if lanes else None)
 

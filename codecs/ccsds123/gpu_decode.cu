@@ -38,11 +38,27 @@ struct Block {
     long long z_stride, y_stride, x_stride;  // in samples
     int bands, rows, columns;
     long long bounds;  // index of the first of bands + 1 ends of lanes
+    // In samples, to what LOOK - NX samples further on in the band lies: in the row above, or
+    // beside, where that has ended; and from the last column to the next row.
+    long long above, beside, next_row;
 };
 
 __device__ __forceinline__ Block read_block(const long long* row) {
-    return {reinterpret_cast<Sample*>(row[0]), row[1], row[2], row[3], int(row[4]), int(row[5]),
-            int(row[6]), row[7]};
+    Block block = {reinterpret_cast<Sample*>(row[0]), row[1], row[2], row[3], int(row[4]),
+                   int(row[5]), int(row[6]), row[7], 0, 0, 0};
+    block.above = LOOK * block.x_stride - block.y_stride;
+    block.beside = (LOOK - block.columns) * block.x_stride;
+    block.next_row = block.y_stride - (block.columns - 1) * block.x_stride;
+    return block;
+}
+
+// Samples have come by an address in a table: told that they lie in device memory, the compiler
+// need not fear that a store to them changes the ring.
+__device__ __forceinline__ Sample* on_device(Sample* address) {
+#ifdef __CUDA_ARCH__
+    __builtin_assume(__isGlobal(address));
+#endif
+    return address;
 }
 
 // What all blocks of a launch share.
@@ -50,7 +66,7 @@ struct Shared {
     Predictor predictor;
     Coder coder;
     const unsigned* words;        // streams, back to back
-    const unsigned* last;         // no word beyond is read
+    long long n_words;
     const long long* bounds;      // bits of `words` between which the lanes of all blocks lie
     const long long* first_sums;  // Sigma(1) of each band
     const long long* weights;     // COMPONENTS of each band, at t = 1
@@ -63,7 +79,7 @@ __device__ __forceinline__ Sample in_order(Sample value) {
 }
 
 __device__ __forceinline__ Lane read_sample(const Sample* from) {
-    return in_order(*from);
+    return in_order(*on_device(const_cast<Sample*>(from)));
 }
 
 // One band: where it is, and what it remembers.
@@ -76,15 +92,15 @@ struct Band {
     Sample* here;
     int z, x;
     bool known;     // its samples are there already
-    bool bad;       // a sample was out of range
+    int bad;        // not 0: a sample was out of range
     long long end;  // bit after its last codeword
 };
 
 __device__ __forceinline__ Band start_band(const Block& block, const Shared& shared, int z,
                                            bool known) {
-    const BitReader bits(shared.words, shared.bounds[block.bounds + z], shared.last);
+    const BitReader bits(shared.words, shared.n_words, shared.bounds[block.bounds + z]);
     const Statistics first = {shared.coder.first_count, Lane(shared.first_sums[z])};
-    Band band = {bits, first, 0, {}, {}, block.origin + z * block.z_stride, z, 0, known, false, 0};
+    Band band = {bits, first, 0, {}, {}, block.origin + z * block.z_stride, z, 0, known, 0, 0};
 #pragma unroll
     for (int i = 0; i < COMPONENTS; ++i)
         band.weights[i] = Lane(shared.weights[(long long)z * COMPONENTS + i]);
@@ -95,9 +111,7 @@ __device__ __forceinline__ Band start_band(const Block& block, const Shared& sha
 __device__ __forceinline__ Lane fetch_above(const Band& band, const Block& block, int t) {
     const int columns = block.columns;
     if (columns == LOOK || t + LOOK < columns) return 0;
-    const long long above = LOOK * block.x_stride - block.y_stride;
-    const long long beside = (LOOK - columns) * block.x_stride;
-    return read_sample(band.here + (band.x < columns - LOOK ? above : beside));
+    return read_sample(band.here + (band.x < columns - LOOK ? block.above : block.beside));
 }
 
 // What narrow sums look at in the first row: the band before, one column to the left.
@@ -112,8 +126,8 @@ __device__ __forceinline__ Lane unmap(Band& band, Lane delta, Lane doubled, cons
     const Predictor& p = shared.predictor;
     if (band.known) return read_sample(band.here);
     const Lane sample = unmap_residual(delta, doubled, p);
-    band.bad |= sample < p.lowest || sample > p.highest;
-    *band.here = in_order(Sample(sample));
+    band.bad |= (sample < p.lowest || sample > p.highest) ? 1 : 0;
+    *on_device(band.here) = in_order(Sample(sample));
     return sample;
 }
 
@@ -126,7 +140,7 @@ __device__ __forceinline__ void move_on(Band& band, const Block& block, Lane sam
     band.around.north = COLUMN ? next : band.around.northeast;
     band.around.northeast = next;
     band.x = last_column ? 0 : band.x + 1;
-    band.here += last_column ? block.y_stride - (block.columns - 1) * block.x_stride : block.x_stride;
+    band.here += last_column ? block.next_row : block.x_stride;
 }
 
 // The codeword of the next sample needs this one's residual, but not its prediction: both are
@@ -192,10 +206,11 @@ __device__ void decode_group(const Block& block, const Shared& shared, Lane* rin
     const int thread = threadIdx.x, samples = block.rows * block.columns;
     const int lanes = min(int(blockDim.x), block.bands - first + halo);
     const int delay = delay_of(thread), steps = samples + delay_of(lanes - 1);
+    const unsigned until = thread < lanes ? samples : 0;
     Band band = start_band(block, shared, first - halo + min(thread, lanes - 1), thread < halo);
     for (int step = 0; step < steps; ++step) {
         const int t = step - delay;
-        if (t >= 0 && t < samples && thread < lanes) {
+        if (unsigned(t) < until) {
             if (t == 0) {
                 begin(band, block, shared);
             } else {
@@ -220,14 +235,14 @@ __device__ void decode_group(const Block& block, const Shared& shared, Lane* rin
 // constants  : of Predictor, then of Coder
 // pitch      : of a row of the ring in Lanes: even, for the banks, and >= GS_P + blockDim.x
 // status     : (n_blocks,) all ones; what `report` writes of the lowest band that fails
-extern "C" __global__ void __launch_bounds__(GS_THREADS)
+extern "C" __global__ void __launch_bounds__(GS_THREADS, 1)
     decode_lanes(const long long* blocks, const unsigned* words, long long n_words,
                  const long long* bounds, const long long* first_sums, const long long* weights,
                  const long long* constants, int pitch, unsigned* status) {
     DYN_SHARED(Lane, ring);
     const Block block = read_block(blocks + 8 * blockIdx.x);
     const Shared shared = {read_predictor(constants), read_coder(constants + 10), words,
-                           words + n_words - 1,       bounds, first_sums, weights};
+                           n_words, bounds, first_sums, weights};
     for (int row = threadIdx.x; row < RING; row += blockDim.x)
         for (int i = 0; i < GS_P; ++i) ring[row * pitch + i] = 0;
     __syncthreads();

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import cpu
 from gangsaw.codecs.ccsds123.checks import check_block, own_lanes
+from gangsaw.codecs.ccsds123.gpu_encode import aligned, defines
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.plan import initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.sample_decoder import (
@@ -20,28 +21,20 @@ from gangsaw.codecs.ccsds123.sample_decoder import (
 )
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
 from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.device import cupy
+from gangsaw.codecs.core.device import cupy, to_host
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.gpu import launch, load, refuse_corrupt
 
-PACKAGE = "gangsaw.codecs.ccsds123"
 WARP = 32
 MOST_THREADS = {4: 512, 8: 256}  # by bytes of a lane: more would not have registers enough
 RING = 32  # rows of the ring in gpu_decode.cu
 WORD = np.dtype(np.uint32)
 MOST_SAMPLES = 1 << 30  # of a band: kernels count steps in an int
 NO_FAILURE = 0xFFFFFFFF
-C_NAMES = {"b": "signed char", "B": "unsigned char", "h": "short", "H": "unsigned short"}
-C_NAMES |= {"i": "int", "I": "unsigned", "l": "int", "L": "unsigned"}
-
-Array = npt.NDArray[Any]
 
 
 def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
-    """Decode every block into its target on the device.
-
-    Streams without lanes, that is of order "bi" or of the block-adaptive coder, are decoded on the
-    host: they are one chain of codewords each.
+    """Decode every block into its target on the device, to the same samples as on the CPU.
 
     Parameters
     ----------
@@ -53,8 +46,7 @@ def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
     ------
     CorruptChunk : a block is no stream of its target's shape and dtype with these params
     """
-    pixels = max((target.shape[1] * target.shape[2] for target in targets), default=0)
-    if coded.lane_bits is None or pixels > MOST_SAMPLES:
+    if not _has_kernel(coded, targets):
         _decode_on_host(coded, targets, params)
         return
     blocks = [_checked(coded, i, target, params) for i, target in enumerate(targets)]
@@ -62,6 +54,16 @@ def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
     for members in _alike(blocks):
         statuses[members] = Launch([blocks[i] for i in members]).run()
     refuse_corrupt(statuses, REASONS)
+
+
+def _has_kernel(coded: Blocks, targets: Sequence[Any]) -> bool:
+    """Tell whether all blocks have lanes: those of BI order or the block-adaptive coder are serial.
+
+    And a device cannot store unaligned samples.
+    """
+    lanes = coded.lane_bits is not None
+    short = all(target.shape[1] * target.shape[2] <= MOST_SAMPLES for target in targets)
+    return lanes and short and all(aligned(target) for target in targets)
 
 
 def _decode_on_host(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
@@ -131,7 +133,9 @@ class Launch:
         tables = [cp.asarray(table) for table in self.tables()]
         words, bounds = cp.asarray(self.words()), cp.asarray(self.bounds())
         arguments = [tables[0], words, np.int64(words.size), bounds, *tables[1:]]
-        module = load(PACKAGE, "gpu_decode.cu", self.defines())
+        most = MOST_THREADS[self.plan.dtype.itemsize]
+        specialised = {**defines(self.plan, self.blocks[0].target.dtype), "GS_THREADS": most}
+        module = load(__package__, "gpu_decode.cu", specialised)
         launch(
             module.get_function("decode_lanes"),
             len(self.blocks),
@@ -139,21 +143,8 @@ class Launch:
             [*arguments, np.int32(self.pitch), status],
             RING * self.pitch * self.plan.dtype.itemsize,
         )
-        first = status.get().astype(np.int64)
+        first = to_host(status).astype(np.int64)
         return np.where(first == NO_FAILURE, 0, first & 3)
-
-    def defines(self) -> dict[str, int | str]:
-        """Return what the source is specialised by."""
-        dtype = self.blocks[0].target.dtype
-        return {
-            "GS_P": self.plan.bands,
-            "GS_FULL": int(self.plan.full),
-            "GS_LOCAL_SUM": self.plan.local_sum,
-            "GS_LANE": "int" if self.plan.dtype.itemsize == 4 else "long long",
-            "GS_SAMPLE": C_NAMES[dtype.newbyteorder("=").char],
-            "GS_SWAP": int(not dtype.isnative),
-            "GS_THREADS": MOST_THREADS[self.plan.dtype.itemsize],
-        }
 
     def words(self) -> npt.NDArray[np.uint32]:
         """Return the streams back to back, filled up to a word."""

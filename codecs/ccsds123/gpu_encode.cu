@@ -16,10 +16,6 @@
 constexpr int WARP = 32;
 constexpr int PIXELS = WARP;  // of a tile, whatever rows they are in: narrow images waste nothing
 constexpr int HALO = GS_P;    // bands before a warp's first
-// Odd pitches: threads meet in no bank of shared memory, neither along pixels nor along bands.
-constexpr int SAMPLE_PITCH = WARP + 1;
-constexpr int DIFFERENCE_PITCH = (WARP + HALO) | 1;
-constexpr int NORTH_PIXELS = GS_FULL ? PIXELS : 1;
 constexpr int OUT_OF_RANGE = 1, OVERFLOW = 2;  // bits of a block's status
 
 using Sample = GS_SAMPLE;
@@ -44,8 +40,9 @@ __device__ __forceinline__ unsigned swapped(unsigned value, int bytes) {
 }
 
 __device__ __forceinline__ Lane load(const Sample* at) {
-    if (!GS_SWAP || sizeof(Sample) == 1) return Lane(*at);
-    return Lane(Sample(swapped(unsigned(*at), sizeof(Sample))));
+    const Sample value = __ldg(at);
+    if (!GS_SWAP || sizeof(Sample) == 1) return Lane(value);
+    return Lane(Sample(swapped(unsigned(value), sizeof(Sample))));
 }
 
 // Row and column of a pixel.
@@ -83,11 +80,12 @@ __device__ __forceinline__ Pixel of_thread(const Pixel& own, int lane) {
             __shfl_sync(~0u, own.first_row, lane)};
 }
 
-// Samples of some pixels, and what belongs to them, side by side where the bands are.
-struct Tile {
-    Lane sample[PIXELS][SAMPLE_PITCH];
-    Lane north[NORTH_PIXELS][SAMPLE_PITCH];
-    Lane difference[PIXELS][DIFFERENCE_PITCH];  // HALO bands, then the warp's
+// Samples of one pixel and what belongs to them, side by side where the bands are. The size is odd:
+// threads meet in no bank of shared memory, neither along the bands nor along the pixels.
+struct Row {
+    Lane sample[WARP];
+    Lane north[GS_FULL * WARP + 1 + HALO % 2];  // one or two more than are used
+    Lane difference[HALO + WARP];
 };
 
 // What a warp codes: up to 32 bands of a block.
@@ -107,55 +105,55 @@ __device__ __forceinline__ Lane sum_around(const Sample* at, const Pixel& pixel,
 }
 
 // Put a sample and what belongs to it into the tile; return how far it is above s_min.
-__device__ __forceinline__ Wrapping put_sample(Tile& tile, const Strip& strip, const Pixel& pixel,
-                                               int i, int band, const Predictor& p) {
+__device__ __forceinline__ Wrapping put_sample(Row& row, const Strip& strip, const Pixel& pixel,
+                                               int band, const Predictor& p) {
     const Sample* const at = strip.samples + (pixel.here + band * strip.stride);
     const Lane sample = load(at);
     const Lane sum = sum_around(at, pixel, strip.first + band == 0, p);
-    tile.sample[i][band] = sample;
-    tile.difference[i][HALO + band] = central_difference(sample, sum);
-    if (GS_FULL) tile.north[i][band] = load(at + pixel.north);
+    row.sample[band] = sample;
+    row.difference[HALO + band] = central_difference(sample, sum);
+    if (GS_FULL) row.north[band] = load(at + pixel.north);
     return Wrapping(sample) - Wrapping(p.lowest);
 }
 
 // Put a central difference into the tile; bands of the halo count from -HALO on.
-__device__ __forceinline__ void put_difference(Tile& tile, const Strip& strip, const Pixel& pixel,
-                                               int i, int band, const Predictor& p) {
+__device__ __forceinline__ void put_difference(Row& row, const Strip& strip, const Pixel& pixel,
+                                               int band, const Predictor& p) {
     const Sample* const at = strip.samples + (pixel.here + band * strip.stride);
     const Lane sum = sum_around(at, pixel, strip.first + band == 0, p);
-    tile.difference[i][HALO + band] = central_difference(load(at), sum);
+    row.difference[HALO + band] = central_difference(load(at), sum);
 }
 
 // Fill the tile with a thread for each pixel: for bands that lie apart in memory. Returns bits
 // beyond D if a sample does not fit.
-__device__ __forceinline__ Wrapping fill_along_pixels(Tile& tile, const Strip& strip,
+__device__ __forceinline__ Wrapping fill_along_pixels(Row (&tile)[PIXELS], const Strip& strip,
                                                       const Pixel& own, int lane,
                                                       const Predictor& p) {
     Wrapping above = 0;
     if (strip.first > 0) {
 #pragma unroll
-        for (int band = -HALO; band < 0; ++band) put_difference(tile, strip, own, lane, band, p);
+        for (int band = -HALO; band < 0; ++band) put_difference(tile[lane], strip, own, band, p);
     }
 #pragma unroll 4
     for (int band = 0; band < strip.bands; ++band)
-        above |= put_sample(tile, strip, own, lane, band, p);
+        above |= put_sample(tile[lane], strip, own, band, p);
     return above;
 }
 
 // The same with a thread for each band: for bands that lie side by side.
-__device__ __forceinline__ Wrapping fill_along_bands(Tile& tile, const Strip& strip,
+__device__ __forceinline__ Wrapping fill_along_bands(Row (&tile)[PIXELS], const Strip& strip,
                                                      const Pixel& own, int lane,
                                                      const Predictor& p) {
     Wrapping above = 0;
     const int halo = strip.first > 0 ? HALO * PIXELS : 0;
     for (int item = lane; item < halo; item += WARP) {
         const int i = item / max(HALO, 1), band = item % max(HALO, 1) - HALO;
-        put_difference(tile, strip, of_thread(own, i), i, band, p);
+        put_difference(tile[i], strip, of_thread(own, i), band, p);
     }
 #pragma unroll 4
     for (int i = 0; i < PIXELS; ++i) {
         const Pixel pixel = of_thread(own, i);
-        if (lane < strip.bands) above |= put_sample(tile, strip, pixel, i, lane, p);
+        if (lane < strip.bands) above |= put_sample(tile[i], strip, pixel, lane, p);
     }
     return above;
 }
@@ -177,16 +175,16 @@ __device__ __forceinline__ void code_residual(Band& band, unsigned delta, const 
     band.out.put(word.value, beyond > 0 ? 32 : word.length);
 }
 
-// Predict and code the sample of pixel i, which is not the first of all.
-__device__ __forceinline__ void code_sample(Band& band, const Tile& tile, int lane, int i,
+// Predict and code a sample that is not the first of all.
+__device__ __forceinline__ void code_sample(Band& band, const Row& row, int lane,
                                             bool first_row, bool first_column, const Update& by,
                                             const Predictor& p, const Coder& c) {
-    const Lane sample = tile.sample[i][lane];
-    const Lane* const differences = &tile.difference[i][HALO + lane];
+    const Lane sample = row.sample[lane];
+    const Lane* const differences = &row.difference[HALO + lane];
     const Lane sum = 4 * sample - differences[0];
     Lane u[ROOM];
     if (GS_FULL) {
-        const Lane north = tile.north[i][lane];
+        const Lane north = row.north[lane];
         directional_differences(u, band.west, band.northwest, north, sum, first_row, first_column);
         band.west = sample;
         band.northwest = north;
@@ -211,9 +209,9 @@ __device__ __forceinline__ void code_first(Band& band, const Strip& strip, int l
 }
 
 // Code `count` pixels of the tile, t of the first of them at the position `at`.
-__device__ __forceinline__ void code_tile(Band& band, const Tile& tile, int lane, long long t,
-                                          int count, Position at, int columns, const Predictor& p,
-                                          const Coder& c) {
+__device__ __forceinline__ void code_tile(Band& band, const Row (&tile)[PIXELS], int lane,
+                                          long long t, int count, Position at, int columns,
+                                          const Predictor& p, const Coder& c) {
     int i = t == 0 ? 1 : 0;
     if (i > 0) advance(at, 1, columns);
     while (i < count) {
@@ -222,7 +220,7 @@ __device__ __forceinline__ void code_tile(Band& band, const Tile& tile, int lane
         const long long change = ((intervals + 1LL) << p.interval) + columns - t;
         const int stop = int(min(change, (long long)count));
         for (; i < stop; ++i) {
-            code_sample(band, tile, lane, i, at.y == 0, at.x == 0, by, p, c);
+            code_sample(band, tile[i], lane, at.y == 0, at.x == 0, by, p, c);
             if (GS_FULL) advance(at, 1, columns);
         }
     }
@@ -237,15 +235,15 @@ __device__ __forceinline__ Band begin_band(int z, const long long* weights, cons
 }
 
 // Bands that a block does not have differ from nothing.
-__device__ __forceinline__ void clear_halo(Tile& tile, int lane) {
+__device__ __forceinline__ void clear_halo(Row (&tile)[PIXELS], int lane) {
 #pragma unroll
-    for (int i = 0; i < HALO; ++i) tile.difference[lane][i] = 0;
+    for (int i = 0; i < HALO; ++i) tile[lane].difference[i] = 0;
 }
 
 // Code a strip along all pixels; returns bits beyond D if a sample does not fit.
 __device__ __forceinline__ Wrapping code_strip(Band& band, const Block& block, const Strip& strip,
                                                const Predictor& p, const Coder& c) {
-    __shared__ Tile tile;
+    __shared__ Row tile[PIXELS];
     const int lane = threadIdx.x, columns = int(block.columns);
     const bool side_by_side = abs(block.stride_z) < abs(block.stride_x);
     const long long pixels = block.rows * block.columns;
@@ -291,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(WARP)
     const Wrapping above = code_strip(band, block, strip, p, c);
     if (!has_band) return;
     band.out.finish();
-    const long long bits = band.out.position(out);
+    const long long bits = band.out.bits();
     lane_bits[block.lane + z] = bits;
     const int found = (above >> p.depth ? OUT_OF_RANGE : 0) |
                       (bits > 32 * block.capacity ? OVERFLOW : 0);

@@ -15,7 +15,7 @@ from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.rows import check_range
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
-from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.blocks import Blocks, lane_table
 from gangsaw.codecs.core.device import cupy, to_host
 from gangsaw.codecs.core.gpu import launch, load, pull
 
@@ -32,7 +32,9 @@ C_TYPES = {
     "i4": "int",
     "i8": "long long",
 }
+Bytes = npt.NDArray[np.uint8]
 Table = npt.NDArray[np.int64]
+Stream = tuple[Bytes, Table]  # of a block, with the bits of its lanes
 
 
 class BlockTable(NamedTuple):
@@ -63,59 +65,72 @@ def encode(sources: Sequence[Any], params: Params) -> Blocks:
 
     Returns
     -------
-    Blocks : in host memory, as those of `cpu.encode`
+    Blocks : in host memory, as `cpu.encode` gives them
 
     Raises
     ------
     BadParams : a sample does not fit the bit depth, or params do not fit the blocks
     """
-    if not _has_kernel(sources, params):
+    if not sources or not all(_has_kernel(source, params) for source in sources):
         return cpu.encode([to_host(source) for source in sources], params)
-    streams: dict[int, cpu.Stream] = {}
+    streams: dict[int, Stream] = {}
     # a single column is predicted in another way: another kernel
     for single in (False, True):
         alike = [i for i, source in enumerate(sources) if (source.shape[2] == 1) == single]
         if alike:
             coded = encode_alike([sources[i] for i in alike], params)
             streams.update(zip(alike, coded, strict=True))
-    return cpu.joined([streams[i] for i in range(len(sources))])
+    parts, bits = zip(*(streams[i] for i in range(len(sources))), strict=True)
+    return Blocks(parts, lane_table(bits))
 
 
-def _has_kernel(sources: Sequence[Any], params: Params) -> bool:
-    """BI order and the block-adaptive coder are serial; a device cannot load unaligned samples."""
-    lanes = params.order == "bsq" and params.coder == "sample"
-    return lanes and all(_aligned(source) for source in sources)
+def _has_kernel(source: Any, params: Params) -> bool:
+    """Whether the device encodes a block, or the CPU.
+
+    BI order and the block-adaptive coder are serial; a device cannot load unaligned samples, and
+    counts words of a band in 32 bits.
+    """
+    parallel = params.order == "bsq" and params.coder == "sample"
+    most_bits = source[0].size * (params.unary_limit + 8 * source.dtype.itemsize)
+    return parallel and aligned(source) and most_bits < 1 << 37
 
 
-def _aligned(source: Any) -> bool:
-    places = (int(source.data.ptr), *source.strides)
-    return not any(place % source.dtype.itemsize for place in places)
+def aligned(array: Any) -> bool:
+    """Tell whether a device can load and store the array's items."""
+    places = (int(array.data.ptr), *array.strides)
+    return not any(place % array.dtype.itemsize for place in places)
 
 
 def encode_alike(
     sources: Sequence[Any], params: Params, capacity: Table | None = None
-) -> list[cpu.Stream]:
+) -> list[Stream]:
     """Encode blocks that one kernel can take.
 
     capacity : (n_blocks,) words of 32 bits that each band of a block has room for; by default as
         many as all but contrived samples need
     """
-    images = [params.image(source.shape, source.dtype) for source in sources]
-    resolved = [expected(image, params) for image in images]
-    headers = [header for _, header in resolved]
-    largest = int(np.argmax([image.n_bands for image in images]))
-    table = block_table(sources, images, headers, capacity)
-    coded = code_bands(sources, table, images[largest], resolved[largest][0])
-    _check_range(sources, images, coded.status)
-    short = np.flatnonzero(coded.status & OVERFLOW)
-    parts = join_streams(headers, table, coded, params.word_bytes)
-    streams = list(zip(parts, coded.bits, strict=True))
+    streams, short = _encode_once(sources, params, capacity)
     if short.size:
-        needed = np.array([-(-int(coded.bits[i].max()) // 32) for i in short])
+        needed = np.array([-(-int(streams[i][1].max()) // 32) for i in short])
         again = encode_alike([sources[i] for i in short], params, needed)
         for i, stream in zip(short, again, strict=True):
             streams[i] = stream
     return streams
+
+
+def _encode_once(
+    sources: Sequence[Any], params: Params, capacity: Table | None
+) -> tuple[list[Stream], Table]:
+    """Return streams with the bits of their lanes, and the numbers of those that lack room."""
+    images = [params.image(source.shape, source.dtype) for source in sources]
+    implied = [expected(image, params) for image in images]
+    headers = [header for _, header in implied]
+    largest = int(np.argmax([image.n_bands for image in images]))
+    table = block_table(sources, images, headers, capacity)
+    coded = code_bands(table, sources[0].dtype, images[largest], implied[largest][0])
+    _check_range(sources, images, coded.status)
+    parts = join_streams(headers, table, coded, params.word_bytes)
+    return list(zip(parts, coded.bits, strict=True)), np.flatnonzero(coded.status & OVERFLOW)
 
 
 def block_table(
@@ -150,17 +165,17 @@ class Coded(NamedTuple):
     status: npt.NDArray[np.int32]
 
 
-def code_bands(sources: Sequence[Any], table: BlockTable, largest: Image, params: Params) -> Coded:
+def code_bands(table: BlockTable, dtype: np.dtype[Any], largest: Image, params: Params) -> Coded:
     """Run the kernel that predicts and codes; largest : the image of most bands."""
     cp = cupy()
     sums = first_accumulators(largest, params)
     plan = plan_prediction(largest, params, sums_type(largest, params, sums))
     weights = initial_weights(largest, params, plan)
-    module = load(__package__, "gpu_encode.cu", defines(plan, sources[0].dtype))
+    module = load(__package__, "gpu_encode.cu", defines(plan, dtype))
     warps = warp_table(table)
     words = cp.empty(int(table.words[-1] + table.bands[-1] * table.capacity[-1]), np.uint32)
     lane_bits = cp.empty(int(table.bands.sum()), np.int64)
-    status = cp.zeros(len(sources), np.int32)
+    status = cp.zeros(table.bands.size, np.int32)
     tables = (
         warps,
         np.stack(table, axis=1),
@@ -171,8 +186,8 @@ def code_bands(sources: Sequence[Any], table: BlockTable, largest: Image, params
     )
     arguments = (*(cp.asarray(one) for one in tables), words, lane_bits, status)
     launch(module.get_function("encode_bands"), len(warps), WARP, arguments)
-    bits = np.split(to_host(lane_bits), np.cumsum(table.bands)[:-1])
-    return Coded(words, bits, to_host(status))
+    bits = np.split(pull(lane_bits), np.cumsum(table.bands)[:-1])
+    return Coded(words, bits, pull(status))
 
 
 def defines(plan: Plan, dtype: np.dtype[Any]) -> dict[str, int | str]:
@@ -207,11 +222,8 @@ def _check_range(
 
 def join_streams(
     headers: Sequence[bytes], table: BlockTable, coded: Coded, word_bytes: int
-) -> list[Any]:
-    """Return the stream of each block, a part of one (n,) uint8 array in page-locked host memory.
-
-    What is returned for a block whose bands found no room is none.
-    """
+) -> list[Bytes]:
+    """Return the stream of each block in host memory, empty where bands found no room."""
     cp = cupy()
     fits = coded.status & OVERFLOW == 0
     strings, starts, sizes = string_table(headers, table, coded.bits, fits, word_bytes)

@@ -117,11 +117,10 @@ __device__ __forceinline__ unsigned map_residual(Lane sample, Lane doubled, cons
 
 // The sample that a mapped residual, at most 2^D, stands for; out of lowest..highest if there is
 // no such sample.
-__device__ __forceinline__ Lane unmap_residual(unsigned delta, Lane doubled, const Predictor& p) {
+__device__ __forceinline__ Lane unmap_residual(Lane coded, Lane doubled, const Predictor& p) {
     const Lane predicted = doubled >> 1;
     const Lane below = predicted - p.lowest, above = p.highest - predicted;
     const Lane theta = min(below, above);
-    const Lane coded = Lane(delta);  // D is at most 28 in an int
     const Lane odd = -((coded ^ doubled) & 1);
     const Lane near = (((coded + 1) >> 1) ^ odd) - odd;
     const Lane far = below < above ? coded - theta : theta - coded;

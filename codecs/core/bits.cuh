@@ -16,37 +16,38 @@ __device__ __forceinline__ void prefetch(const unsigned* address) {
 
 // Reader of up to 64 bits at a time, most significant bit first.
 //
-// Nothing beyond the word `last` is touched, which repeats without end. A word is loaded one shift
+// Nothing beyond the last word is touched, which repeats without end. A word is loaded one shift
 // of the window before it belongs to it: a load that is waited for at once costs a step.
 struct BitReader {
-    const unsigned *next, *last;
-    unsigned window[3];  // the words from the next bit's on
-    unsigned ahead;      // the one after them, in the order of memory
-    int offset;          // 0..31, of the next bit
+    const unsigned* words;  // the first word that was read from
+    unsigned next, last;    // the word to be loaded, the last one; counted from the first
+    unsigned window[3];     // the words from the next bit's on
+    unsigned ahead;         // the one after them, in the order of memory
+    int offset;             // 0..31, of the next bit
 
-    // words : aligned; bit : of the first to be read, counted from there
-    __device__ BitReader(const unsigned* words, long long bit, const unsigned* last_word)
-        : next(words + (bit >> 5)), last(last_word), window{}, ahead(0), offset(int(bit & 31)) {
+    // string : aligned; bit : of the first to be read, counted from there
+    __device__ BitReader(const unsigned* string, long long n_words, long long bit)
+        : words(string + (bit >> 5)),
+          next(0),
+          last(unsigned(min(n_words - 1 - (bit >> 5), 0xFFFFFFFFll))),
+          window{},
+          ahead(0),
+          offset(int(bit & 31)) {
         for (int i = 0; i < 4; ++i) shift();
-    }
-
-    __device__ __forceinline__ const unsigned* within(const unsigned* address) const {
-        return address < last ? address : last;
     }
 
     __device__ __forceinline__ void shift() {
         window[0] = window[1];
         window[1] = window[2];
         window[2] = big_endian(ahead);
-        ahead = *within(next);
-        const unsigned long long address = reinterpret_cast<unsigned long long>(next);
-        if (address / sizeof(unsigned) % SECTOR_WORDS == 0) prefetch(within(next + PREFETCH_WORDS));
+        ahead = words[min(next, last)];
+        if (next % SECTOR_WORDS == 0) prefetch(words + min(next + PREFETCH_WORDS, last));
         ++next;
     }
 
-    // Bits from `words` on that have been taken.
-    __device__ __forceinline__ long long position(const unsigned* words) const {
-        return ((next - words - 4) << 5) + offset;
+    // The next bit, counted from the beginning of the string.
+    __device__ __forceinline__ long long position(const unsigned* string) const {
+        return (words - string + (long long)(next) - 4) * 32 + offset;
     }
 
     // The next 32 bits.
@@ -64,42 +65,43 @@ struct BitReader {
 
     // Take up to 64 bits.
     __device__ __forceinline__ void skip(int bits) {
-        for (offset += bits; offset >= 32; offset -= 32) shift();
+        offset += bits;
+        for (int i = 0; i < 2; ++i) {
+            if (offset < 32) return;
+            offset -= 32;
+            shift();
+        }
     }
 };
 
 // Writer of one thread's bits to words of its own, most significant bit first; the words are the
 // machine's. It counts on beyond its room and writes nothing there.
 struct BitWriter {
-    unsigned *next, *end;
-    unsigned held;  // bits of the word at `next`, from the top
-    int used;       // how many, less than 32
+    unsigned* words;
+    unsigned room, full;  // words that there are, and that are full
+    unsigned held;        // bits behind them, from the top
+    int used;             // how many, less than 32
 
-    __device__ BitWriter(unsigned* words, long long room)
-        : next(words), end(words + room), held(0), used(0) {}
-
-    __device__ __forceinline__ void write() {
-        if (next < end) *next = held;
-        ++next;
-    }
+    __device__ BitWriter(unsigned* first, long long n_words)
+        : words(first), room(unsigned(n_words)), full(0), held(0), used(0) {}
 
     // Append the `length` low bits, 1..32, of a value that has no others.
     __device__ __forceinline__ void put(unsigned value, int length) {
         held |= (value << (32 - length)) >> used;
         used += length;
         if (used < 32) return;
+        if (full < room) words[full] = held;
+        ++full;
         used -= 32;
-        write();
         held = (value << 1) << (31 - used);  // in two steps: all 32 may have been taken
     }
 
-    // Bits from `words` on.
-    __device__ __forceinline__ long long position(const unsigned* words) const {
-        return ((next - words) << 5) + used;
+    __device__ __forceinline__ long long bits() const {
+        return 32LL * full + used;
     }
 
-    // Write the last word's bits, zeros behind them.
+    // Write the last word, with zeros behind the bits.
     __device__ __forceinline__ void finish() const {
-        if (used > 0 && next < end) *next = held;
+        if (used > 0 && full < room) words[full] = held;
     }
 };

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from numcodecs.abc import Codec
-from numcodecs.compat import ensure_contiguous_ndarray, ensure_ndarray, ndarray_copy
+from numcodecs.compat import ensure_contiguous_ndarray_like, ensure_ndarray_like, ndarray_copy
 
 from gangsaw.codecs.core.block_codec import BlockCodec
+from gangsaw.codecs.core.device import empty_beside, to_host
 from gangsaw.codecs.core.errors import BadParams
 
 
@@ -45,12 +46,13 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
 
     def encode(self, buf: Any) -> bytes:
         """Return the frame of a chunk: an array of the chunk's shape, or its flat buffer."""
-        return self.codec.encode_chunk(self._chunk(ensure_ndarray(buf)))
+        return self.codec.encode_chunk(self._chunk(ensure_ndarray_like(buf)))
 
     def decode(self, buf: Any, out: Any = None) -> Any:
-        """Return the chunk, in the array's memory order; in `out` if that is given."""
-        chunk = np.empty(self.shape, self.dtype, self.memory_order)
-        self.codec.decode_chunk(ensure_contiguous_ndarray(buf).view(np.uint8), chunk)
+        """Return the chunk, in the array's memory order, where `buf` lies; or in `out`."""
+        data = ensure_contiguous_ndarray_like(buf)
+        chunk = empty_beside(data, self.shape, self.dtype, self.memory_order)
+        self.codec.decode_chunk(to_host(data).view(np.uint8), chunk)
         return ndarray_copy(chunk, out)
 
     def get_config(self) -> dict[str, Any]:
@@ -74,10 +76,11 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         params = cls.codec_type.params_type.from_dict(values)
         return cls(**place, **vars(params))
 
-    def _chunk(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _chunk(self, array: Any) -> Any:
         if array.shape == self.shape and array.dtype == self.dtype:
             flags = array.flags
-            if flags.c_contiguous != flags.f_contiguous and flags.fnc != (self.memory_order == "F"):
+            wrong = flags.c_contiguous if self.memory_order == "F" else flags.f_contiguous
+            if flags.c_contiguous != flags.f_contiguous and wrong:
                 raise BadParams(
                     f"the array is not in memory order {self.memory_order}: "
                     "tell the codec its memory_order"
@@ -88,6 +91,5 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
                 f"chunk of {array.nbytes} bytes, shape {array.shape}; "
                 f"the codec was made for {self.shape} of {self.dtype}"
             )
-        flat = ensure_contiguous_ndarray(array).view(self.dtype)
-        chunk: npt.NDArray[Any] = flat.reshape(self.shape, order=self.memory_order)
-        return chunk
+        flat = ensure_contiguous_ndarray_like(array).view(self.dtype)
+        return flat.reshape(self.shape, order=self.memory_order)

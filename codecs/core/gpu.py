@@ -48,6 +48,12 @@ def load(package: str, file: str, defines: Mapping[str, int | str]) -> Any:
         return _modules[key]
 
 
+def forget_modules() -> None:
+    """Let go of all compiled modules."""
+    with _compiling:
+        _modules.clear()
+
+
 def launch(
     kernel: Any,
     grid: int,

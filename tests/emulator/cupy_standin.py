@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
-from unittest import mock
 
 import numpy as np
+import pytest
 
 from emulator import pools, streams
 from emulator.device_ndarray import MemoryPointer, applied, ndarray, unwrapped, wrapped
@@ -354,8 +354,10 @@ def installed() -> Iterator[types.ModuleType]:
     cupy = module()
     names = {name: vars(cupy.cuda)[name] for name in ("runtime", "driver", "memory", "compiler")}
     modules = {f"cupy.cuda.{name}": one for name, one in names.items()}
-    with (
-        mock.patch.dict(sys.modules, {"cupy": cupy, "cupy.cuda": cupy.cuda, **modules}),
-        mock.patch.object(gpu, "cp", cupy),
-    ):
+    with pytest.MonkeyPatch.context() as patch:
+        # not patch.dict, which forgets all modules that are first imported in the body: Numba's
+        # cannot be imported twice
+        for name, one in {"cupy": cupy, "cupy.cuda": cupy.cuda, **modules}.items():
+            patch.setitem(sys.modules, name, one)
+        patch.setattr(gpu, "cp", cupy)
         yield cupy
