@@ -33,7 +33,10 @@ def cluster(*, gpus: int, hosts: int, threads: int = 2) -> Iterator[Client]:
         **{f"gpu-{i}": {"cls": Nanny, "options": {**common, **with_gpu}} for i in range(gpus)},
         **{f"host-{i}": {"cls": Nanny, "options": common} for i in range(hosts)},
     }
-    scheduler = {"cls": Scheduler, "options": {"host": LOOPBACK, "dashboard": False, "port": 0}}
+    scheduler = {
+        "cls": Scheduler,
+        "options": {"host": LOOPBACK, "dashboard": False, "dashboard_address": f"{LOOPBACK}:0"},
+    }
     with (
         dask.config.set({"distributed.scheduler.work-stealing": True}),
         SpecCluster(workers, scheduler, silence_logs=50) as running,

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.tasks import compress as jobs
 from gangsaw.tasks.compress import Summary
 from gangsaw.tasks.device import check_here
@@ -71,8 +71,9 @@ def compress(
     Raises
     ------
     BadParams
-        Source, codec and chunks do not go together, the target may not be touched, or CuPy, the
-        driver or the GPU is missing here.
+        Source, codec and chunks do not go together, or the target may not be touched.
+    DeviceError
+        CuPy, the driver or the GPU is missing here.
     JobFailed
         The job stopped; `resume` goes on from there.
     """
@@ -185,7 +186,7 @@ def workers(
 
     `device` "gpu" starts one worker per GPU, `workers` of them at most. `silent` keeps back the log
     lines of these workers. Raises JobFailed where no scheduler answers, BadParams for what is no
-    address and where something for GPUs is missing.
+    address, DeviceError for what is missing for GPUs.
     """
     from gangsaw.cluster.config import ClusterConfig
 
@@ -201,6 +202,8 @@ def workers(
             client = stack.enter_context(start(config))
         except ConnectionError as error:
             raise JobFailed(str(error)) from error
-        except (ModuleNotFoundError, RuntimeError, ValueError) as error:
+        except ValueError as error:
             raise BadParams(str(error)) from error
+        except (ModuleNotFoundError, RuntimeError) as error:
+            raise DeviceError(str(error)) from error
         yield client
