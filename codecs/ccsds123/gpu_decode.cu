@@ -13,7 +13,6 @@
 // Sections and stages as in wavefront.py, reconstruct.py and sample_decoder.py.
 //   GS_SAMPLE   integer type of the samples in memory
 //   GS_SWAP     1 where they have the foreign byte order
-//   GS_THREADS  most threads of a thread block
 
 #include "bits.cuh"
 #include "predict.cuh"
@@ -26,6 +25,7 @@
 using Sample = GS_SAMPLE;
 
 constexpr int WARP = 32;
+constexpr int MOST_THREADS = sizeof(Lane) == 4 ? 512 : 256;  // that have registers enough
 constexpr int BATCH = 8;   // steps between barriers of the thread block
 constexpr int RING = 32;   // rows: P + 2 BATCH lie between the first and the last use of one
 constexpr int LOOK = COLUMN ? 1 : 2;  // N or NE of the next sample is LOOK - NX samples from here
@@ -235,7 +235,7 @@ __device__ void decode_group(const Block& block, const Shared& shared, Lane* rin
 // constants  : of Predictor, then of Coder
 // pitch      : of a row of the ring in Lanes: even, for the banks, and >= GS_P + blockDim.x
 // status     : (n_blocks,) all ones; what `report` writes of the lowest band that fails
-extern "C" __global__ void __launch_bounds__(GS_THREADS, 1)
+extern "C" __global__ void __launch_bounds__(MOST_THREADS, 1)
     decode_lanes(const long long* blocks, const unsigned* words, long long n_words,
                  const long long* bounds, const long long* first_sums, const long long* weights,
                  const long long* constants, int pitch, unsigned* status) {

@@ -26,8 +26,8 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.gpu import launch, load, refuse_corrupt
 
 WARP = 32
-MOST_THREADS = {4: 512, 8: 256}  # by bytes of a lane: more would not have registers enough
-RING = 32  # rows of the ring in gpu_decode.cu
+MOST_THREADS = {4: 512, 8: 256}  # by bytes of a lane; this and RING as in gpu_decode.cu
+RING = 32  # rows of the ring
 WORD = np.dtype(np.uint32)
 MOST_SAMPLES = 1 << 30  # of a band: kernels count steps in an int
 NO_FAILURE = 0xFFFFFFFF
@@ -133,8 +133,7 @@ class Launch:
         tables = [cp.asarray(table) for table in self.tables()]
         words, bounds = cp.asarray(self.words()), cp.asarray(self.bounds())
         arguments = [tables[0], words, np.int64(words.size), bounds, *tables[1:]]
-        most = MOST_THREADS[self.plan.dtype.itemsize]
-        specialised = {**defines(self.plan, self.blocks[0].target.dtype), "GS_THREADS": most}
+        specialised = defines(self.plan, self.blocks[0].target.dtype)
         module = load(__package__, "gpu_decode.cu", specialised)
         launch(
             module.get_function("decode_lanes"),

@@ -287,11 +287,11 @@ extern "C" __global__ void __launch_bounds__(WARP)
     Band band = begin_band(z, weights, sums, {out, block.capacity}, c);
     if (has_band) code_first(band, strip, threadIdx.x, p, c);
     const Wrapping above = code_strip(band, block, strip, p, c);
-    if (!has_band) return;
-    band.out.finish();
-    const long long bits = band.out.bits();
-    lane_bits[block.lane + z] = bits;
-    const int found = (above >> p.depth ? OUT_OF_RANGE : 0) |
-                      (bits > 32 * block.capacity ? OVERFLOW : 0);
+    int found = above >> p.depth ? OUT_OF_RANGE : 0;  // a thread may have loaded others' bands
+    if (has_band) {
+        band.out.finish();
+        lane_bits[block.lane + z] = band.out.bits();
+        if (band.out.bits() > 32 * block.capacity) found |= OVERFLOW;
+    }
     if (found) atomicOr(&status[number], found);
 }

@@ -17,6 +17,25 @@ from gangsaw.codecs.core.samples import Sample
 SCALAR_TABLE = SupplementaryTable(bytes([0x02, 0x00, 0x45, 0x58]))  # one 8-bit wavelength
 FULL: dict[str, Any] = {"mode": "full", "local_sum": "wide_neighbor"}
 
+# What tests compile CUDA sources for: the usual kernels, and those that need most registers.
+DEFINES = ("GS_P", "GS_FULL", "GS_LOCAL_SUM", "GS_LANE", "GS_SAMPLE", "GS_SWAP")
+SPECIALISED = [
+    dict(zip(DEFINES, values, strict=True))
+    for values in (
+        (3, 0, 0, "int", "unsigned short", 0),
+        (3, 1, 1, "int", "short", 1),
+        (0, 0, 2, "int", "unsigned char", 0),
+        (15, 1, 3, "int", "unsigned short", 0),
+        (3, 0, 1, "long long", "unsigned", 0),
+        (15, 1, 0, "long long", "int", 1),
+    )
+]
+KERNELS = {
+    "gpu_encode.cu": SPECIALISED,
+    "gpu_decode.cu": SPECIALISED,
+    "join_lanes.cu": [dict[str, int | str]()],
+}
+
 
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""
