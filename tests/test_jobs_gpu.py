@@ -317,3 +317,10 @@ def test_the_benchmark_measures_every_row(
 
 def test_without_a_device_no_row_has_a_figure() -> None:
     assert {figure.value for figure in figures(None)} == {None}
+
+
+def test_the_results_page_has_every_row() -> None:
+    page = (Path(__file__).parent / "benchmarks" / "RESULTS-GPU.md").read_text()
+    assert [case.what for case in CASES if f"| {case.what} |" not in page] == []
+    unmeasured = [line for line in page.splitlines() if "not measured yet" in line]
+    assert all("`bash deploy/gpu/measure.sh`" in line for line in unmeasured)

@@ -23,7 +23,12 @@ if sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-s
     "${sanitizer%%$'\n'*}" --tool "$tool" --target-processes all "${tests[@]}" >"$logs/$tool.log" 2>&1 || true
   done
 else
-  echo "compute-sanitizer is not here: its rows stay unmeasured (package cuda-sanitizer)" >&2
+  echo "compute-sanitizer, of the CUDA toolkit, is not here: its rows stay unmeasured" >&2
+fi
+
+if profiler=$(command -v ncu); then  # what limits the kernels, where counters may be read
+  "$profiler" --launch-count 8 --section SpeedOfLight --section Occupancy --section WarpStateStats \
+    gangsaw bench --device gpu --rounds 1 >"$logs/counters.log" 2>&1 || true
 fi
 
 python tests/benchmarks/bench_gpu.py --write --logs "$logs"
