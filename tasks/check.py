@@ -141,7 +141,7 @@ def _checked_bytes(stored: Buffer | None, row: Any) -> Buffer | CorruptChunk:
         return CorruptChunk("missing: Zarr would read fill values here")
     if len(stored) != row["stored"]:
         return CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
-    if google_crc32c.value(stored.to_bytes()) != row["crc32c"]:
+    if google_crc32c.value(stored.as_numpy_array()) != row["crc32c"]:
         return CorruptChunk("the checksum differs from the manifest's")
     return stored
 

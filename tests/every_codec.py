@@ -37,7 +37,8 @@ class Case:
         return self.codec.encode_chunk(library.asarray(self.array))
 
     def decode(self, data: Any, library: Any = np) -> npt.NDArray[Any]:
-        out = library.empty(self.array.shape, self.array.dtype)
+        dtype = self.array.dtype if library is np else self.array.dtype.newbyteorder("=")
+        out = library.empty(self.array.shape, dtype)  # CuPy knows the machine's byte order only
         self.codec.decode_chunk(data, out)
         return to_host(out)
 

@@ -66,7 +66,7 @@ def test_every_truncation_and_extension_is_corrupt(n_blocks: int, n_lanes: int) 
         with pytest.raises(CorruptChunk):
             frame.unpack(data[:size], layout)
     with pytest.raises(CorruptChunk):
-        frame.unpack(data + b"\0", layout)
+        frame.unpack(bytes(data) + b"\0", layout)
 
 
 def test_every_flipped_bit_is_corrupt() -> None:

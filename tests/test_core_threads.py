@@ -114,6 +114,21 @@ def test_a_limit_that_changes_while_blocks_run() -> None:
     assert gauge.most == 4
 
 
+def test_the_environment_sets_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(threads.VARIABLE, "3")
+    threads.set_default_limit(5)
+    assert threads.thread_limit() == 3
+    threads.set_thread_limit(2)
+    assert threads.thread_limit() == 2
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two"])
+def test_a_senseless_limit_in_the_environment(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(threads.VARIABLE, text)
+    with pytest.raises(BadParams, match=f"GANGSAW_THREADS must be .*, got '{text}'"):
+        threads.thread_limit()
+
+
 def worker(nthreads: int, status: str) -> Any:
     state, named = SimpleNamespace(nthreads=nthreads), SimpleNamespace(name=status)
     return SimpleNamespace(state=state, status=named)

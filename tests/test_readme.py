@@ -7,15 +7,19 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import zarr
 
+import gangsaw
 from gangsaw.tasks.sources.envi_header import header_text
 from gangsaw.tasks.synthetic import make_scene
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
-BLOCKS = re.findall(r"(<!-- ci: run -->\n)?```(sh|python)\n(.*?)```", README, re.DOTALL)
-EXAMPLES = [(language, text) for in_ci, language, text in BLOCKS if not in_ci]
+BLOCKS = re.findall(r"(?:<!-- ci: (run|gpu) -->\n)?```(sh|python)\n(.*?)```", README, re.DOTALL)
+EXAMPLES = [(language, text) for where, language, text in BLOCKS if not where]
 
 
 def scene(folder: Path) -> None:
@@ -28,7 +32,7 @@ def scene(folder: Path) -> None:
 
 
 def test_the_two_commands_are_marked_for_ci() -> None:
-    commands = [text for in_ci, _, text in BLOCKS if in_ci]
+    commands = [text for where, _, text in BLOCKS if where == "run"]
     assert len(commands) == 2
     assert "gangsaw demo" in commands[0]
     assert "pytest" in commands[1]
@@ -52,3 +56,15 @@ def test_examples(tmp_path: Path) -> None:
         )
         if done.returncode:
             pytest.fail(f"{text}\n{done.stdout}\n{done.stderr}")
+
+
+def test_the_example_on_a_gpu(cupy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    gangsaw.compress("scene.hdr", "scene.zarr")
+    (text,) = (text for where, _, text in BLOCKS if where == "gpu")
+    names: dict[str, Any] = {}
+    exec(text, names)
+    assert isinstance(names["window"], cupy.ndarray)
+    expected = zarr.open_array("scene.zarr/data", mode="r")[:, 100:164, 200:264]
+    np.testing.assert_array_equal(names["window"].get(), expected)

@@ -5,6 +5,10 @@
 // central differences, also those of the P bands before, beside each other for each pixel; then
 // every thread takes its band through the tile, one pixel after the other, up to the bits.
 //
+// With the default parameters that is some 125 instructions a sample on sm_90, counted in the
+// machine code: 97 to predict and code, 25 to load, 3 for the rest of a tile. About 70 of them run
+// on the integer pipe, 64 lanes wide: on 132 multiprocessors that allows some 200 Gsamples/s.
+//
 // Specialised by the macros of predict.cuh and
 //   GS_SAMPLE  type of a sample in memory
 //   GS_SWAP    1 where samples are of foreign byte order, else 0
@@ -61,15 +65,22 @@ struct Pixel {
     int first_row;
 };
 
-// A position behind the last pixel stands for the last one: it is loaded and not used.
+// The pixel that is loaded at a position: behind the last one that one again, to no use.
+__device__ __forceinline__ Position loaded_at(const Block& block, const Position& at) {
+    return at.y < block.rows ? at : Position{int(block.rows) - 1, int(block.columns) - 1};
+}
+
+__device__ __forceinline__ Way way_to(const Block& block, const Position& at) {
+    return at.y * block.stride_y + at.x * block.stride_x;
+}
+
 __device__ __forceinline__ Pixel locate(const Block& block, const Position& at) {
-    const bool behind = at.y >= block.rows;
-    const Way y = behind ? block.rows - 1 : at.y, x = behind ? block.columns - 1 : at.x;
+    const bool first_row = at.y == 0, first_column = at.x == 0;
     const Way west = -block.stride_x, north = -block.stride_y;
-    const Way before = y == 0 && x == 0 ? 0 : NARROW ? west - block.stride_z : west;
+    const Way before = first_row && first_column ? 0 : NARROW ? west - block.stride_z : west;
     const Neighbors<Way> ways = {west, north + west, north, north - west, before};
-    return {y * block.stride_y + x * block.stride_x, y == 0 ? 0 : north,
-            summed_neighbors(ways, y == 0, x == 0, x == block.columns - 1), y == 0};
+    return {way_to(block, at), first_row ? 0 : north,
+            summed_neighbors(ways, first_row, first_column, at.x == block.columns - 1), first_row};
 }
 
 __device__ __forceinline__ Pixel of_thread(const Pixel& own, int lane) {
@@ -240,6 +251,19 @@ __device__ __forceinline__ void clear_halo(Row (&tile)[PIXELS], int lane) {
     for (int i = 0; i < HALO; ++i) tile[lane].difference[i] = 0;
 }
 
+// Ask for the samples of a tile while the one before it is coded: a warp that is alone on its
+// multiprocessor, as with a single scene, has nothing else to do while it waits for them.
+__device__ __forceinline__ void fetch_ahead(const Strip& strip, Way own, bool side_by_side,
+                                            int lane) {
+    constexpr int STEP = SECTOR_WORDS * 4 / sizeof(Sample);
+    const int last = strip.bands - 1;
+#pragma unroll
+    for (int i = 0; i < WARP; i += STEP) {
+        const Way pixel = side_by_side ? own : __shfl_sync(~0u, own, i);
+        prefetch(strip.samples + pixel + min(side_by_side ? i : lane, last) * strip.stride);
+    }
+}
+
 // Code a strip along all pixels; returns bits beyond D if a sample does not fit.
 __device__ __forceinline__ Wrapping code_strip(Band& band, const Block& block, const Strip& strip,
                                                const Predictor& p, const Coder& c) {
@@ -249,18 +273,19 @@ __device__ __forceinline__ Wrapping code_strip(Band& band, const Block& block, c
     const long long pixels = block.rows * block.columns;
     Position first = {0, 0}, own = {0, 0};
     advance(own, lane, columns);
-    clear_halo(tile, lane);
+    if (strip.first == 0) clear_halo(tile, lane);
     Wrapping above = 0;
     for (long long t = 0; t < pixels; t += PIXELS) {
-        const Pixel pixel = locate(block, own);
+        const Pixel pixel = locate(block, loaded_at(block, own));
         above |= side_by_side ? fill_along_bands(tile, strip, pixel, lane, p)
                               : fill_along_pixels(tile, strip, pixel, lane, p);
         __syncwarp();
+        advance(own, PIXELS, columns);
+        fetch_ahead(strip, way_to(block, loaded_at(block, own)), side_by_side, lane);
         const int count = int(min(pixels - t, (long long)PIXELS));
         if (lane < strip.bands) code_tile(band, tile, lane, t, count, first, columns, p, c);
         __syncwarp();
         advance(first, PIXELS, columns);
-        advance(own, PIXELS, columns);
     }
     return above;
 }

@@ -253,7 +253,8 @@ def string_table(
     (n_strings, 3) int64 `String`s of join_lanes.cu, and where each block's stream begins and how
     many bytes it has, (n_blocks,) int64
     """
-    lengths = np.concatenate([[8 * len(h), *b] for h, b in zip(headers, bits, strict=True)])
+    header_bits = [8 * len(header) for header in headers]
+    lengths = np.insert(np.concatenate(bits), _starts(table.bands), header_bits)
     counts = table.bands + 1
     first = _starts(counts)
     block = np.repeat(np.arange(counts.size), counts)

@@ -8,7 +8,7 @@ constexpr int SECTOR_WORDS = 8;     // of 32 bytes, what caches are filled by
 constexpr int PREFETCH_WORDS = 16;  // some hundred samples ahead: device memory takes two or three
 
 // Ask the second-level cache for the sector of an address that may be read.
-__device__ __forceinline__ void prefetch(const unsigned* address) {
+__device__ __forceinline__ void prefetch(const void* address) {
 #ifdef __CUDA_ARCH__
     asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 #endif

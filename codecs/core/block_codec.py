@@ -71,14 +71,14 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     # All chunks of a batch of Zarr's are one call of the backend, so one launch on a GPU. On the
     # CPU blocks of one chunk already fill the threads; batches are of one chunk unless the
     # configuration says otherwise.
-    def encode_chunks(self, chunks: Sequence[Array]) -> list[bytes]:
+    def encode_chunks(self, chunks: Sequence[Array]) -> list[memoryview]:
         """Return the frames of chunks of one shape and dtype."""
         if not chunks:
             return []
         set_default_limit(config.get("threading.max_workers", None))
         return self.coder(chunks[0].shape, chunks[0].dtype).encode_all(chunks)
 
-    def encode_chunk(self, chunk: Array) -> bytes:
+    def encode_chunk(self, chunk: Array) -> memoryview:
         """Return the frame of one chunk."""
         return self.encode_chunks([chunk])[0]
 
@@ -231,24 +231,10 @@ def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
     ]
 
 
-class _HostFrame(host_prototype.buffer):  # type: ignore[name-defined, misc]
-    """A frame for an array on a GPU: it stays on the host, where stores want it.
-
-    Only what zarr joins or keeps on the device (shards, GpuMemoryStore) asks for it there.
-    """
-
-    def as_array_like(self) -> Any:
-        """Return the bytes as (n,) uint8 on the device."""
-        return cupy().asarray(self._data)
-
-    def as_numpy_array(self) -> npt.NDArray[Any]:
-        """Return the bytes as (n,) uint8 on the host."""
-        return np.asarray(self._data)
-
-
-def _frame(data: bytes, spec: ArraySpec) -> Buffer:
+def _frame(data: memoryview, spec: ArraySpec) -> Buffer:
+    """Return a frame in zarr's buffer: also of an array on a GPU on the host, where stores are."""
     on_device = issubclass(spec.prototype.buffer, gpu.Buffer)
-    return (_HostFrame if on_device else spec.prototype.buffer).from_bytes(data)
+    return (host_prototype if on_device else spec.prototype).buffer.from_bytes(data)
 
 
 def _request(wish: Range | None) -> RangeByteRequest | None:

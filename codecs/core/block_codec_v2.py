@@ -46,7 +46,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
 
     def encode(self, buf: Any) -> bytes:
         """Return the frame of a chunk: an array of the chunk's shape, or its flat buffer."""
-        return self.codec.encode_chunk(self._chunk(ensure_ndarray_like(buf)))
+        return bytes(self.codec.encode_chunk(self._chunk(ensure_ndarray_like(buf))))
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Return the chunk, in the array's memory order, where `buf` lies; or in `out`."""

@@ -70,7 +70,7 @@ class ChunkCoder:
     layout: Layout
     view: Callable[[Array], Array]
 
-    def encode(self, chunk: Array) -> bytes:
+    def encode(self, chunk: Array) -> memoryview:
         """Return the frame of a chunk of the grid's shape, in any memory and byte order.
 
         Raises
@@ -79,7 +79,7 @@ class ChunkCoder:
         """
         return self.encode_all([chunk])[0]
 
-    def encode_all(self, chunks: Sequence[Array]) -> list[bytes]:
+    def encode_all(self, chunks: Sequence[Array]) -> list[memoryview]:
         """Return the frames of chunks that lie in one kind of memory, encoded all at once."""
         for chunk in chunks:
             if chunk.shape != self.grid.chunk_shape:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
+from gangsaw.codecs.core.threads import run_blocks
 
 MAGIC = b"GSAW"
 VERSION = 1
@@ -76,8 +77,10 @@ class Index:
     offsets: npt.NDArray[np.int64]
 
 
-def pack(blocks: Blocks, layout: Layout) -> bytes:
+def pack(blocks: Blocks, layout: Layout) -> memoryview:
     """Return the frame that holds `blocks`.
+
+    Blocks are copied and summed side by side: on one thread of two that was 4 % of an encode.
 
     Raises
     ------
@@ -86,14 +89,19 @@ def pack(blocks: Blocks, layout: Layout) -> bytes:
     lengths = blocks.lengths
     if lengths.size and int(lengths.max()) > MAX_BLOCK_BYTES:
         raise BadParams("an encoded block exceeds 4 GiB; choose a smaller block")
-    index = [
-        lengths.astype("<u4").tobytes(),
-        np.array([google_crc32c.value(part) for part in blocks.parts], "<u4").tobytes(),
-        _pack_lanes(blocks, layout),
-    ]
-    return b"".join(
-        [_header(layout, b"".join(index)), *index, *(part.data for part in blocks.parts)]
-    )
+    ends = layout.index_size + np.cumsum(lengths)
+    out = np.empty(int(ends[-1]) if ends.size else layout.index_size, np.uint8)
+    checksums = np.empty(layout.n_blocks, "<u4")
+
+    def place(i: int) -> None:
+        part = blocks.parts[i]
+        out[ends[i] - part.size : ends[i]] = part
+        checksums[i] = google_crc32c.value(part)
+
+    run_blocks(place, layout.n_blocks)
+    index = lengths.astype("<u4").tobytes() + checksums.tobytes() + _pack_lanes(blocks, layout)
+    out[: layout.index_size] = np.frombuffer(_header(layout, index) + index, np.uint8)
+    return memoryview(out)
 
 
 def parse_index(prefix: Bytes, layout: Layout) -> Index:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 
 from gangsaw.codecs.core.errors import BadParams
 
+VARIABLE = "GANGSAW_THREADS"
 _LIVE = {"init", "running", "paused"}  # states of a Dask worker that has threads
 
 
@@ -97,8 +98,23 @@ def set_default_limit(n: int | None) -> None:
 
 
 def thread_limit() -> int:
-    """Kernels that may run at once: explicit, else Dask's, else the default, else the cores."""
-    return _settings.explicit or _dask_threads() or _settings.default or _cores()
+    """Kernels that may run at once: explicit, else Dask's, else the default, else the cores.
+
+    Explicit is what `set_thread_limit` said, else the environment variable GANGSAW_THREADS.
+
+    Raises
+    ------
+    BadParams : the variable is no whole number of at least 1
+    """
+    explicit = _settings.explicit or _environment()
+    return explicit or _dask_threads() or _settings.default or _cores()
+
+
+def _environment() -> int | None:
+    text = os.environ.get(VARIABLE)
+    if text and not (text.isdecimal() and int(text)):
+        raise BadParams(f"{VARIABLE} must be a number of at least 1, got {text!r}")
+    return int(text) if text else None
 
 
 def run_blocks(function: Callable[[int], None], n_blocks: int) -> None:

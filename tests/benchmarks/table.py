@@ -7,7 +7,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from importlib.metadata import version
@@ -51,22 +51,24 @@ class Row:
 
 def cpu_seconds(work: Callable[[], object], rounds: int = 5) -> float:
     """Median CPU seconds of one call, the first (compiling, touching pages) left out."""
-    return _median(work, time.process_time, rounds)
-
-
-def wall_seconds(work: Callable[[], object], rounds: int = 5) -> float:
-    """Median wall-clock seconds of one call, the first left out."""
-    return _median(work, time.perf_counter, rounds)
-
-
-def _median(work: Callable[[], object], clock: Callable[[], float], rounds: int) -> float:
     work()
-    spans = []
-    for _ in range(rounds):
-        start = clock()
-        work()
-        spans.append(clock() - start)
-    return statistics.median(spans)
+    return statistics.median(_span(work, time.process_time) for _ in range(rounds))
+
+
+def seconds_in_turn(works: Sequence[Callable[[], object]], rounds: int = 5) -> list[list[float]]:
+    """Wall-clock seconds of each call in each round, the first round left out.
+
+    Works that are compared run in turn, so that a machine that others slow down for a while slows
+    them alike; compare them round by round.
+    """
+    spans = [[_span(work) for work in works] for _ in range(rounds + 1)]
+    return [list(of_one) for of_one in zip(*spans[1:], strict=True)]
+
+
+def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    start = clock()
+    work()
+    return clock() - start
 
 
 def markdown(title: str, rows: Iterable[Row]) -> str:

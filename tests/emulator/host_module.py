@@ -126,17 +126,18 @@ class HostModule:
 
     def library(self, *, checks: bool) -> Library:
         """Return the compiled source."""
-        if checks not in self._libraries:
-            self._libraries[checks] = Library(_compiled(self, checks))
-        return self._libraries[checks]
+        with _loading:
+            if checks not in self._libraries:
+                path = _compiled(self, checks)
+                self._libraries[checks] = _loaded.setdefault(path, Library(path))
+            return self._libraries[checks]
 
 
 class Library:
-    """One compiled source. Its fibers are static: one launch at a time."""
+    """One compiled source. Fibers are static: one launch at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.lock = threading.Lock()
         self.symbols = ctypes.CDLL(str(path))
         self.symbols.emulation_run.restype = ctypes.c_char_p
         self.symbols.emulation_failed_at.restype = ctypes.c_size_t
@@ -145,7 +146,8 @@ class Library:
         """Return kind ("p" pointer, else as NumPy's) and size in bytes of each parameter."""
         kinds = (ctypes.c_char * MAX_PARAMETERS)()
         sizes = (ctypes.c_ubyte * MAX_PARAMETERS)()
-        count = self.symbols[f"describe_{name}"](kinds, sizes)
+        with _running:  # it is checked code, too
+            count = self.symbols[f"describe_{name}"](kinds, sizes)
         return [(kinds[i].decode(), sizes[i]) for i in range(count)]
 
     def place(self) -> str:
@@ -201,7 +203,7 @@ class HostKernel:
             table,
             len(table),
         )
-        with library.lock:
+        with _running:
             failure = library.symbols.emulation_run(ctypes.byref(launch))
             if failure is not None:
                 raise KernelFault(f"{self.name}: {failure.decode()}{library.place()}")
@@ -304,3 +306,8 @@ def _write(path: Path, text: str) -> None:
     own = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     own.write_text(text)
     own.replace(path)
+
+
+_loaded: dict[Path, Library] = {}
+_loading = threading.Lock()
+_running = threading.Lock()
