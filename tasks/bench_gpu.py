@@ -136,7 +136,7 @@ class Workbench:
         samples = sum(c.size for c in chunks)
         return Timing(samples, raw + coded, *encode), Timing(samples, raw + coded, *decode)
 
-    def _fill(self, frames: Sequence[bytes], outs: Sequence[Any]) -> None:
+    def _fill(self, frames: Sequence[memoryview], outs: Sequence[Any]) -> None:
         self.coder.fill([self.coder.whole(frame) for frame in frames], outs)
 
     def _median(self, work: Callable[[], object]) -> tuple[float, float]:
@@ -166,14 +166,14 @@ class Workbench:
         samples = sum(chunk.size for task in tasks for chunk in task)
         return Timing(samples, 0, encode), Timing(samples, 0, decode)
 
-    def _to_frames(self, chunks: Sequence[NDArray[Any]]) -> list[bytes]:
+    def _to_frames(self, chunks: Sequence[NDArray[Any]]) -> list[memoryview]:
         with own_stream() as copies:
-            found: list[bytes] = self.coder.encode_all(
+            found: list[memoryview] = self.coder.encode_all(
                 [copies.to_device(_locked(chunk)) for chunk in chunks]
             )
             return found
 
-    def _to_arrays(self, frames: Sequence[bytes]) -> list[NDArray[Any]]:
+    def _to_arrays(self, frames: Sequence[memoryview]) -> list[NDArray[Any]]:
         with own_stream() as copies:
             like = self.chunks[0]
             outs = [self.cupy.empty(like.shape, like.dtype) for _ in frames]
