@@ -70,8 +70,8 @@ def test_many_threads_compile_a_kernel_once(cupy: Any, package: str, monkeypatch
 
 @pytest.mark.parametrize(
     ("wrong", "name"),
-    [(100, "int"), (1.0, "float"), (np.zeros(3, np.int32), "ndarray")],
-    ids=["int", "float", "host"],
+    [(100, "int"), (1.0, "float"), ([1, 2], "list"), (np.zeros(3, np.int32), "ndarray")],
+    ids=["int", "float", "list", "host"],
 )
 def test_arguments_are_exactly_typed(cupy: Any, package: str, wrong: Any, name: str) -> None:
     numbers = cupy.asarray(np.arange(100, dtype=np.int32))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 import zarr
 from counting_store import CountingStore
+from plain_codec import cpu as plain_cpu
 from plain_codec.codec import Plain
 from zarr.registry import register_codec
 from zarr.storage import LocalStore
@@ -107,6 +108,34 @@ def test_a_missing_chunk_reads_as_fill_value(pipeline: str, data: Any) -> None:
     assert (array[:12, :10] == -7).all()
     assert (array[2, 1:3] == -7).all()
     assert array[2, 11] == data[2, 11]
+
+
+def test_chunks_of_a_batch_go_to_the_backend_together(
+    pipeline: str, data: Any, monkeypatch: Any
+) -> None:
+    counts: list[tuple[str, int]] = []
+
+    def encode(sources: Any, params: Any) -> Any:
+        counts.append(("encode", len(sources)))
+        return plain_encode(sources, params)
+
+    def decode(coded: Any, targets: Any, params: Any) -> None:
+        counts.append(("decode", len(targets)))
+        plain_decode(coded, targets, params)
+
+    plain_encode, plain_decode = plain_cpu.encode, plain_cpu.decode
+    monkeypatch.setattr(plain_cpu, "encode", encode)
+    monkeypatch.setattr(plain_cpu, "decode", decode)
+    with zarr.config.set({"codec_pipeline.batch_size": 4}):
+        store = CountingStore()
+        array = create(store, data, fill_value=-7)
+        del store._store_dict["c/0/1"]
+        expected = data.copy()
+        expected[:12, 10:] = -7
+        np.testing.assert_array_equal(array[:], expected)
+    if pipeline == "BatchedCodecPipeline":
+        assert counts == [("encode", 4 * 9), ("decode", 3 * 9)]
+    assert sum(n for _, n in counts) == 7 * 9
 
 
 def test_part_of_a_chunk_can_be_rewritten(pipeline: str, data: Any) -> None:

@@ -23,7 +23,7 @@ from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.device import cupy, to_host
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.gpu import launch, load, refuse_corrupt
+from gangsaw.codecs.core.gpu import launch, load, pinned, refuse_corrupt
 
 WARP = 32
 MOST_THREADS = {4: 512, 8: 256}  # by bytes of a lane; this and RING as in gpu_decode.cu
@@ -131,7 +131,9 @@ class Launch:
         cp = cupy()
         status = cp.full(len(self.blocks), NO_FAILURE, np.uint32)
         tables = [cp.asarray(table) for table in self.tables()]
-        words, bounds = cp.asarray(self.words()), cp.asarray(self.bounds())
+        host = self.words()  # lives on until the device is done: the copy may still go on
+        words, bounds = cp.empty(host.size, WORD), cp.asarray(self.bounds())
+        words.set(host)
         arguments = [tables[0], words, np.int64(words.size), bounds, *tables[1:]]
         specialised = defines(self.plan, self.blocks[0].target.dtype)
         module = load(__package__, "gpu_decode.cu", specialised)
@@ -146,9 +148,9 @@ class Launch:
         return np.where(first == NO_FAILURE, 0, first & 3)
 
     def words(self) -> npt.NDArray[np.uint32]:
-        """Return the streams back to back, filled up to a word."""
+        """Return the streams back to back in page-locked memory, filled up to a word."""
         sizes = [block.data.size for block in self.blocks]
-        out = np.empty(-(-sum(sizes) // WORD.itemsize), WORD)
+        out = pinned((-(-sum(sizes) // WORD.itemsize),), WORD)
         np.concatenate([block.data for block in self.blocks], out=out.view(np.uint8)[: sum(sizes)])
         return out
 

@@ -9,12 +9,11 @@
 // machine code: 97 to predict and code, 25 to load, 3 for the rest of a tile. About 70 of them run
 // on the integer pipe, 64 lanes wide: on 132 multiprocessors that allows some 200 Gsamples/s.
 //
-// Specialised by the macros of predict.cuh and
-//   GS_SAMPLE  type of a sample in memory
-//   GS_SWAP    1 where samples are of foreign byte order, else 0
+// Specialised by the macros of predict.cuh and sample.cuh.
 
 #include "bits.cuh"
 #include "predict.cuh"
+#include "sample.cuh"
 #include "sample_coder.cuh"
 
 constexpr int WARP = 32;
@@ -22,7 +21,6 @@ constexpr int PIXELS = WARP;  // of a tile, whatever rows they are in: narrow im
 constexpr int HALO = GS_P;    // bands before a warp's first
 constexpr int OUT_OF_RANGE = 1, OVERFLOW = 2;  // bits of a block's status
 
-using Sample = GS_SAMPLE;
 using Way = long long;  // in samples, between places in memory
 
 // A row of the table of blocks, as gpu_encode.py fills it. Lengths are in samples or words.
@@ -39,14 +37,8 @@ struct Warp {
     int block, first;  // number of a block, and of a band of it
 };
 
-__device__ __forceinline__ unsigned swapped(unsigned value, int bytes) {
-    return __byte_perm(value, 0, bytes == 4 ? 0x0123 : 0x4401);
-}
-
 __device__ __forceinline__ Lane load(const Sample* at) {
-    const Sample value = __ldg(at);
-    if (!GS_SWAP || sizeof(Sample) == 1) return Lane(value);
-    return Lane(Sample(swapped(unsigned(value), sizeof(Sample))));
+    return in_order(__ldg(at));
 }
 
 // Row and column of a pixel.

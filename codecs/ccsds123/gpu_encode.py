@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,7 +92,7 @@ def _has_kernel(source: Any, params: Params) -> bool:
     counts words of a band in 32 bits.
     """
     parallel = params.order == "bsq" and params.coder == "sample"
-    most_bits = source[0].size * (params.unary_limit + 8 * source.dtype.itemsize)
+    most_bits = prod(source.shape[1:]) * (params.unary_limit + 8 * source.dtype.itemsize)
     return parallel and aligned(source) and most_bits < 1 << 37
 
 
@@ -140,14 +141,23 @@ def block_table(
     capacity: Table | None,
 ) -> BlockTable:
     """Gather where blocks lie, and lay out the words of their bands behind those of all headers."""
-    itemsize = sources[0].dtype.itemsize
-    strides = np.array([source.strides for source in sources], np.int64) // itemsize
+    strides = np.array([source.strides for source in sources], np.int64)
+    stride_z, stride_y, stride_x = strides.T // sources[0].dtype.itemsize
     bands, rows, columns = np.array([image.shape for image in images], np.int64).T
     if capacity is None:
         capacity = rows * columns * (images[0].bit_depth + 2) // 32 + SLACK_WORDS
-    words = _starts(bands * capacity) + sum(_n_words(header) for header in headers)
-    places = np.array([source.data.ptr for source in sources], np.int64)
-    return BlockTable(places, *strides.T, bands, rows, columns, _starts(bands), words, capacity)
+    return BlockTable(
+        np.array([source.data.ptr for source in sources], np.int64),
+        stride_z,
+        stride_y,
+        stride_x,
+        bands,
+        rows,
+        columns,
+        _starts(bands),
+        _starts(bands * capacity) + sum(map(_n_words, headers)),
+        capacity,
+    )
 
 
 class Coded(NamedTuple):

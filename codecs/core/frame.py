@@ -101,7 +101,7 @@ def pack(blocks: Blocks, layout: Layout) -> memoryview:
     run_blocks(place, layout.n_blocks)
     index = lengths.astype("<u4").tobytes() + checksums.tobytes() + _pack_lanes(blocks, layout)
     out[: layout.index_size] = np.frombuffer(_header(layout, index) + index, np.uint8)
-    return memoryview(out)
+    return out.data
 
 
 def parse_index(prefix: Bytes, layout: Layout) -> Index:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core import kernels
 from gangsaw.codecs.core.device import backend_name, cupy, first_line
-from gangsaw.codecs.core.errors import CorruptChunk, DeviceError
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, DeviceError
 
 Result = TypeVar("Result")
 OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
@@ -117,7 +117,10 @@ def timed_launches() -> Iterator[Callable[[], float]]:
 
 
 def _on_device(argument: Any) -> bool:
-    return not isinstance(argument, (int, float)) and backend_name(argument) == "gpu"
+    try:
+        return backend_name(argument) == "gpu"
+    except BadParams:  # no array at all
+        return False
 
 
 @contextmanager

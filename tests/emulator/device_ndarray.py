@@ -154,8 +154,10 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 - CuPy's name
         return view
 
     def _shares(self, host: HostArray) -> ndarray:
-        inside = not host.size or np.may_share_memory(host, self.host)
-        return self._view(host) if inside else wrapped(host)
+        if not host.size or np.may_share_memory(host, self.host):
+            return self._view(host)
+        refuse_foreign(self)
+        return wrapped(host)
 
     def __getitem__(self, key: Any) -> ndarray:
         key = unwrapped(key)
@@ -163,7 +165,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 - CuPy's name
         return self._shares(self.host[_as_view(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        refuse_host(value)
+        if isinstance(value, (np.ndarray, list, tuple)) and np.ndim(value):
+            raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+        refuse_foreign(self, value)
         key, value = unwrapped(key), unwrapped(value)
         streams.current().synchronize()
         self.host[key] = value
@@ -197,6 +201,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 - CuPy's name
     # copies, and arithmetic
 
     def copy(self, order: str = "C") -> ndarray:
+        refuse_foreign(self)
         return wrapped(self.get().copy(order))
 
     def astype(
@@ -207,6 +212,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 - CuPy's name
         subok: Any = None,
         copy: bool = True,
     ) -> ndarray:
+        refuse_foreign(self, np.dtype(dtype))
         if not copy and self.dtype == np.dtype(dtype):
             return self
         return wrapped(self.get().astype(dtype, order))
@@ -250,6 +256,17 @@ def refuse_host(*values: Any) -> None:
             raise TypeError(f"Unsupported type {type(value)}")
 
 
+def refuse_foreign(*values: Any) -> None:
+    """Raise where CuPy has no kernel: arithmetic and copies by element in foreign byte order."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            refuse_foreign(*value)
+        elif isinstance(value, np.dtype) and not value.isnative:
+            raise KeyError(value)
+        elif isinstance(value, ndarray):
+            refuse_foreign(value.dtype)
+
+
 def unwrapped(value: Any) -> Any:
     """Return the value with host views in place of device arrays."""
     if isinstance(value, ndarray):
@@ -260,10 +277,11 @@ def unwrapped(value: Any) -> Any:
 
 
 def wrapped(host: Any, order: str | None = None) -> Any:
-    """Return a device array that holds a copy; of a tuple, one each."""
+    """Return a device array that holds a copy, in native byte order; of a tuple, one each."""
     if isinstance(host, tuple):
         return tuple(map(wrapped, host))
     host = np.asarray(host)
+    host = host.astype(host.dtype.newbyteorder("="), copy=False)
     if order is None:
         order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
     array = ndarray(host.shape, host.dtype, order=order)
@@ -274,6 +292,7 @@ def wrapped(host: Any, order: str | None = None) -> Any:
 def applied(function: Any, args: Any, kwargs: Any) -> Any:
     """Return what a function of NumPy makes of device arrays, on the device."""
     refuse_host(*args, *kwargs.values())
+    refuse_foreign(*args, *kwargs.values())
     streams.current().synchronize()
     out = kwargs.get("out")
     result = function(*unwrapped(tuple(args)), **{k: unwrapped(v) for k, v in kwargs.items()})

@@ -26,6 +26,7 @@ KERNEL = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(\w+)\s*\(')
 FLAGS = ("-std=c++17", "-fPIC", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-g1")
 CHECKED = (
     "-O1",
+    "-fno-finite-loops",  # an endless loop is to be found, not left out
     "-fsanitize=thread",
     "-fsanitize=shift-exponent,bounds,integer-divide-by-zero,signed-integer-overflow,return",
     "-fsanitize-coverage=trace-pc",
@@ -158,7 +159,7 @@ class Library:
         command = ["addr2line", "-i", "-e", str(self.path), hex(at)]
         lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout
         source = self.path.with_suffix(".cu").read_text().splitlines()[2:]
-        numbers = [int(found) for found in re.findall(r"kernel\.cu:(\d+)", lines)]
+        numbers = [int(found) for found in re.findall(r"\.cu:(\d+)", lines)]
         return "".join(
             f"\n  line {n}: {source[n - 1].strip()}" for n in numbers if n <= len(source)
         )
@@ -268,7 +269,7 @@ def _run(command: Sequence[str]) -> None:
 def _compiled(module: HostModule, checks: bool) -> Path:
     flags = (*FLAGS, *(CHECKED if checks else UNCHECKED), *module.options)
     kernels = "".join(f"EMULATED_KERNEL({name})\n" for name in module.names)
-    text = f'namespace {{\n#line 1 "kernel.cu"\n{module.source}\n}}\n{kernels}'
+    text = f"namespace {{\n#line 1\n{module.source}\n}}\n{kernels}"
     target = cache_folder() / f"{_key(text, flags)}.so"
     if not target.exists():
         source = target.with_suffix(".cu")
