@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from zarr.core.buffer import Buffer
 
-from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
+from gangsaw.codecs.core.streams import Copies, own_stream
 from gangsaw.tasks.chunks import ArrayCoder
+from gangsaw.tasks.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.place import Place
 from gangsaw.tasks.records import Records
 from gangsaw.tasks.sources.base import SourceArray
+
+Found = NDArray[Any] | CorruptChunk  # samples of a chunk, or what is wrong with it
 
 
 @dataclass(frozen=True)
@@ -53,22 +58,37 @@ class CheckChunks:
     def __call__(self, expected: Records) -> Checked:
         """Check the chunks that these records of the manifest name."""
         coder = ArrayCoder(self.metadata)
+        rows = zip(expected.batch, expected.rows, strict=True)
+        return self._judged(coder, expected, (self._decoded(coder, *row) for row in rows))
+
+    def on_device(self, several: Sequence[Records]) -> list[Checked]:
+        """Do the same with all chunks of several batches at once on the GPU of this process."""
+        if not runs_on_gpu(self.metadata):
+            return [self(expected) for expected in several]
+        coder = DeviceCoder(self.metadata)
+        rows = [row for e in several for row in zip(e.batch, e.rows, strict=True)]
+        with naming(str(self.place)), own_stream() as copies:
+            found = iter(self._decoded_on_device(coder, rows, copies))
+        return [self._judged(coder.host, expected, found) for expected in several]
+
+    def _judged(self, coder: ArrayCoder, expected: Records, found: Iterable[Found]) -> Checked:
+        """Hold decoded chunks against their source; wrong ones are listed, not raised."""
         raw_bytes, stored_bytes = 0, 0
         problems = []
-        for number, row in zip(expected.batch, expected.rows, strict=True):
+        for number, row, samples in zip(expected.batch, expected.rows, found, strict=False):
             key = coder.key(number)
             with naming(f"{self.place}/{key}"):
                 try:
-                    raw_bytes += self._check(coder, number, row)
+                    raw_bytes += self._check(coder, number, samples)
                     stored_bytes += int(row["stored"])
                 except CorruptChunk as error:
                     problems.append(str(error.at(store=str(self.place), chunk=key)))
         return Checked(len(expected.rows), raw_bytes, stored_bytes, tuple(problems))
 
-    def _check(self, coder: ArrayCoder, number: int, row: Any) -> int:
+    def _check(self, coder: ArrayCoder, number: int, samples: Found) -> int:
         """Return the raw bytes of a chunk that is right; raise CorruptChunk for any other."""
-        stored = _checked_bytes(self.place.get(coder.key(number)), row)
-        samples = _decoded(coder, number, stored)
+        if isinstance(samples, CorruptChunk):
+            raise samples
         if self.source is None:
             return samples.nbytes
         with naming(f"{self.source.name} of the source, at {coder.key(number)}"):  # not ours
@@ -76,6 +96,32 @@ class CheckChunks:
         if not same_bits(samples, wanted):
             raise CorruptChunk("the samples differ from the source")
         return samples.nbytes
+
+    def _decoded(self, coder: ArrayCoder, number: int, row: Any) -> Found:
+        stored = self._stored(coder, number, row)
+        return stored if isinstance(stored, CorruptChunk) else _decoded(coder, number, stored)
+
+    def _stored(self, coder: ArrayCoder, number: int, row: Any) -> Buffer | CorruptChunk:
+        with naming(f"{self.place}/{coder.key(number)}"):
+            stored = self.place.get(coder.key(number))
+        return _checked_bytes(stored, row)
+
+    def _decoded_on_device(
+        self, coder: DeviceCoder, rows: Sequence[tuple[int, Any]], copies: Copies
+    ) -> list[Found]:
+        def failed(place: int, error: GangsawError) -> CorruptChunk:
+            if isinstance(error, CorruptChunk):
+                return _undecodable(error)
+            with naming(f"{self.place}/{coder.host.key(numbers[place])}"):
+                raise error
+
+        found: dict[int, Any] = {n: self._stored(coder.host, n, row) for n, row in rows}
+        numbers = [n for n, data in found.items() if not isinstance(data, CorruptChunk)]
+        chunks = at_once_or_apart(coder.decode, [found[n] for n in numbers], failed)
+        for number, chunk in zip(numbers, chunks, strict=True):
+            is_whole = not isinstance(chunk, CorruptChunk)
+            found[number] = coder.clip(number, copies.to_host(chunk)) if is_whole else chunk
+        return list(found.values())
 
 
 def same_bits(a: NDArray[Any], b: NDArray[Any]) -> bool:
@@ -90,20 +136,25 @@ def _bits(a: NDArray[Any]) -> NDArray[np.uint8]:
     return np.frombuffer(native.tobytes(), np.uint8) if a.ndim == 0 else native.view(np.uint8)
 
 
-def _checked_bytes(stored: Buffer | None, row: Any) -> Buffer:
+def _checked_bytes(stored: Buffer | None, row: Any) -> Buffer | CorruptChunk:
     if stored is None:
-        raise CorruptChunk("missing: Zarr would read fill values here")
+        return CorruptChunk("missing: Zarr would read fill values here")
     if len(stored) != row["stored"]:
-        raise CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
+        return CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
     if google_crc32c.value(stored.as_numpy_array()) != row["crc32c"]:
-        raise CorruptChunk("the checksum differs from the manifest's")
+        return CorruptChunk("the checksum differs from the manifest's")
     return stored
 
 
-def _decoded(coder: ArrayCoder, number: int, stored: Buffer) -> NDArray[Any]:
+def _decoded(coder: ArrayCoder, number: int, stored: Buffer) -> Found:
     try:
         return coder.decode(number, stored)
-    except CorruptChunk as error:  # its place is the coder's memory
-        raise CorruptChunk(f"cannot be decoded: {error.reason}", block=error.block) from error
+    except CorruptChunk as error:
+        return _undecodable(error)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise CorruptChunk(f"cannot be decoded: {error}") from error
+        return CorruptChunk(f"cannot be decoded: {error}")
+
+
+def _undecodable(error: CorruptChunk) -> CorruptChunk:
+    """Return the error without its place, which is the coder's memory."""
+    return CorruptChunk(f"cannot be decoded: {error.reason}", block=error.block)

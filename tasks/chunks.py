@@ -66,6 +66,12 @@ class ArrayCoder:
     Parameters
     ----------
     metadata : the array's zarr.json
+
+    Attributes
+    ----------
+    array : the array, in memory, without chunks
+    grid : its chunks, or its shards where it has some
+    dtype : of its samples
     """
 
     def __init__(self, metadata: bytes) -> None:
@@ -73,17 +79,17 @@ class ArrayCoder:
         self._objects: dict[str, Buffer] = {METADATA: as_buffer(metadata)}
         array = zarr.open_array(MemoryStore(self._objects), mode="r+")
         # an all-fill chunk is stored too: an absent key must always mean "not done"
-        self._array: zarr.Array[Any] = array.with_config({"write_empty_chunks": True})
+        self.array: zarr.Array[Any] = array.with_config({"write_empty_chunks": True})
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
         self.dtype: np.dtype[Any] = array.dtype
 
     def key(self, number: int) -> str:
         """Return the chunk's key below the array."""
-        return self._array.metadata.encode_chunk_key(self.grid.position(number))
+        return self.array.metadata.encode_chunk_key(self.grid.position(number))
 
     def encode(self, number: int, samples: NDArray[Any]) -> Buffer:
         """Return the stored form of the chunk whose region holds these samples."""
-        self._array[self.grid.region(number)] = samples
+        self.array[self.grid.region(number)] = samples
         return self._objects.pop(self.key(number))
 
     def decode(self, number: int, stored: Buffer) -> NDArray[Any]:
@@ -91,6 +97,6 @@ class ArrayCoder:
         key = self.key(number)
         self._objects[key] = stored
         try:
-            return np.asarray(self._array[self.grid.region(number)])
+            return np.asarray(self.array[self.grid.region(number)])
         finally:
             del self._objects[key]

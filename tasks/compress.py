@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zarr.abc.store import Store
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.chunks import ArrayCoder
+from gangsaw.tasks.device import COPIES, batches_per_task, runs_on_gpu
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import Job, Journal
 from gangsaw.tasks.layout import ChunkChoice, CodecChoices, Layout, choose_layout
@@ -78,10 +81,19 @@ class _Work:
     """The chunk function over batches of several arrays."""
 
     peak_bytes: int
+    device_batches: int
+    device_peak_bytes: int
     name: str = "compress"
 
     def __call__(self, item: _Item) -> Records:
         return item.task(item.batch)
+
+    def on_device(self, items: Sequence[_Item]) -> list[Records]:
+        found: list[Records] = []
+        for _, own in groupby(items, key=lambda item: id(item.task)):
+            part = list(own)
+            found += part[0].task.on_device([item.batch for item in part])
+        return found
 
 
 class _ArrayJob:
@@ -97,6 +109,12 @@ class _ArrayJob:
     def left(self) -> list[range]:
         """The batches that are still to be done."""
         return [] if self.finished else [b for b in self.job.batches if b.start not in self.entries]
+
+    @property
+    def batch_bytes(self) -> int:
+        """Raw bytes of a batch, padding included."""
+        coder = ArrayCoder(self.task.metadata)
+        return self.job.batch_chunks * math.prod(coder.grid.chunks) * coder.dtype.itemsize
 
     def finish(self) -> None:
         """Fold the journal into the manifest."""
@@ -224,13 +242,30 @@ def _run(
         entries[id(item.task)][records.first] = records
         meter.add(*_sums([records]))
 
-    work = _Work(max(job.task.peak_bytes for job in jobs))
+    work = _work(jobs)
+    if options is not None and options.device == "gpu":
+        _check_codecs(jobs)
     items = (_Item(job.task, batch) for job in jobs for batch in job.left)
     try:
         run(work, items, on_done, client=client, options=options)
     except JobFailed as error:
         raise JobFailed(f"{error}; {RESUME}") from error
     return meter
+
+
+def _work(jobs: list[_ArrayJob]) -> _Work:
+    batch_bytes = max(job.batch_bytes for job in jobs)
+    n = batches_per_task(sum(len(job.left) for job in jobs), batch_bytes)
+    peak = max(job.task.peak_bytes for job in jobs)
+    return _Work(peak, n, peak + COPIES * n * batch_bytes)
+
+
+def _check_codecs(jobs: list[_ArrayJob]) -> None:
+    if not any(runs_on_gpu(job.task.metadata) for job in jobs):
+        places = ", ".join(str(job.task.target) for job in jobs)
+        raise BadParams(
+            f"no codec of {places} runs on a GPU, as gangsaw.ccsds123 does: leave --device gpu out"
+        )
 
 
 def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:

@@ -7,25 +7,37 @@ and single futures 3.4 ms each; batches in a window of 64 futures cost minutes f
 from __future__ import annotations
 
 import logging
+import math
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future as LocalFuture
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.failure import ChunkFailed
 from gangsaw.tasks.memory import check_memory
+from gangsaw.tasks.pools import (
+    SLOTS,
+    TASKS_PER_THREAD,
+    Device,
+    Pool,
+    checked_device,
+    gpu_slots,
+    make_pools,
+    with_gpu,
+)
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 log = logging.getLogger(__name__)
 
-WINDOW = 64  # futures in flight at least: hides the scheduler's round trip
-TASKS_PER_THREAD = 2  # one runs, one waits
 POLL_SECONDS = 2.0  # between two looks for lost workers while nothing finishes
 TICK_SECONDS = 0.002  # between two looks for results; most looks find several
 
@@ -50,20 +62,43 @@ class Task(Protocol[BatchIn, ResultOut]):
         """Do the batch; raise ChunkFailed for one of its chunks. Doing it twice is harmless."""
 
 
+class DeviceTask(Task[BatchIn, ResultOut], Protocol[BatchIn, ResultOut]):
+    """A task that a GPU can do too, on many batches at once."""
+
+    @property
+    def device_batches(self) -> int:
+        """How many batches make one call of `on_device`."""
+
+    @property
+    def device_peak_bytes(self) -> int:
+        """Host memory that one call of `on_device` needs at most; 0 where nobody promised."""
+
+    def on_device(self, batches: Sequence[BatchIn], /) -> Sequence[ResultOut]:
+        """Do the batches on the GPU of this process, with the same results as `__call__`."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How to run a job on Dask.
 
     Attributes
     ----------
-    resources : what each task takes of a worker's resources, such as {"GPU": 1}
+    resources : what each task takes of a worker's resources, such as {"SAW": 1}; with device "gpu"
+        the tasks choose theirs
     retries : how often a batch is tried again after an error that may pass
     worker_seconds : how long to wait for a first or a new worker
+    device : "gpu" needs a DeviceTask; workers with the resource GPU=1 do many batches at once on
+        it, workers without do theirs on the CPU
     """
 
     resources: Mapping[str, float] = field(default_factory=dict)
     retries: int = 3
     worker_seconds: float = 60.0
+    device: Device = "cpu"
+
+    def __post_init__(self) -> None:
+        """Refuse unknown devices."""
+        checked_device(self.device)
 
 
 def run(
@@ -93,12 +128,18 @@ def run(
     KeyboardInterrupt
         After the batches in flight were cancelled.
     """
+    options = options or Options()
     if client is None:
-        for batch in batches:
-            on_done(batch, _run_here(task, batch))
+        if options.device == "gpu":
+            _on_device_here(cast("DeviceTask[BatchT, ResultT]", task), iter(batches), on_done)
+        else:
+            _here(task, batches, on_done)
         return
-    check_memory(task.peak_bytes, _workers(client).values())
-    _Window(client, task, options or Options()).run(iter(batches), on_done)
+    workers = _workers(client)
+    check_memory(task.peak_bytes, (w for w in workers.values() if _is_host(w, options)))
+    if options.device == "gpu":
+        _check_gpus(cast("DeviceTask[BatchT, ResultT]", task), workers)
+    _Window(client, task, options).run(iter(batches), on_done)
 
 
 def on_every_worker(function: Callable[[], None], client: Client | None) -> None:
@@ -109,21 +150,91 @@ def on_every_worker(function: Callable[[], None], client: Client | None) -> None
         client.run(function)
 
 
-def _run_here(task: Task[BatchT, ResultT], batch: BatchT) -> ResultT:
+def _is_host(worker: Mapping[str, Any], options: Options) -> bool:
+    return options.device == "cpu" or not gpu_slots(worker)
+
+
+def _check_gpus(task: DeviceTask[BatchT, ResultT], workers: Mapping[str, Any]) -> None:
+    found = with_gpu(workers.values())
+    if workers and not found:
+        raise JobFailed(
+            f"none of the {len(workers)} workers has a GPU: start one with --resources GPU=1 "
+            f"--nthreads {SLOTS}, or leave --device gpu out"
+        )
+    check_memory(task.device_peak_bytes, found)
+
+
+def _here(
+    task: Task[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+) -> None:
+    for batch in batches:
+        with _final():
+            result = task(batch)
+        on_done(batch, result)
+
+
+def _on_device_here(
+    task: DeviceTask[BatchT, ResultT],
+    batches: Iterator[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+) -> None:
+    """Run the batches in threads that share the GPU, some ahead of the one that is waited for."""
+    ahead: deque[tuple[tuple[BatchT, ...], LocalFuture[Sequence[ResultT]]]] = deque()
+    threads = ThreadPoolExecutor(SLOTS, "gangsaw-gpu")
     try:
-        return task(batch)
+        while True:
+            while len(ahead) < TASKS_PER_THREAD * SLOTS and (taken := _taken(batches, task)):
+                ahead.append((taken, threads.submit(task.on_device, taken)))
+            if not ahead:
+                return
+            done, future = ahead.popleft()
+            with _final():
+                results = future.result()
+            for batch, result in zip(done, results, strict=True):
+                on_done(batch, result)
+    finally:
+        threads.shutdown(cancel_futures=True)
+
+
+def _taken(batches: Iterator[BatchT], task: DeviceTask[BatchT, ResultT]) -> tuple[BatchT, ...]:
+    return tuple(islice(batches, task.device_batches))
+
+
+@contextmanager
+def _final() -> Iterator[None]:
+    """Nothing is tried again in this process: the first failed chunk is the job's end."""
+    try:
+        yield
     except ChunkFailed as error:
         raise JobFailed(str(error)) from error
 
 
-def _run_on_worker(task: Task[BatchT, ResultT], batch: BatchT) -> ResultT | ChunkFailed:
+def _run_on_worker(
+    task: Task[BatchT, ResultT], device: Device, batches: Sequence[BatchT]
+) -> Sequence[ResultT] | ChunkFailed:
     """Return an error that is final as a value, so that Dask does not retry it."""
     try:
-        return task(batch)
+        if device == "gpu":
+            return cast("DeviceTask[BatchT, ResultT]", task).on_device(batches)
+        return [task(batch) for batch in batches]
     except ChunkFailed as error:
         if error.passing:
             raise
         return error
+
+
+@dataclass(frozen=True)
+class _Flight(Generic[BatchT]):
+    """What a future does: the batches it was given, and the pool that it counts in."""
+
+    pool: Pool
+    batches: tuple[BatchT, ...]
+
+    def __str__(self) -> str:
+        names = [str(batch) for batch in self.batches]
+        return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}"
 
 
 class _Window(Generic[BatchT, ResultT]):
@@ -134,39 +245,54 @@ class _Window(Generic[BatchT, ResultT]):
 
         self.client, self.task, self.options = client, task, options
         self.token = uuid.uuid4().hex[:12]
-        self.flying: dict[Future, BatchT] = {}
+        self.flying: dict[Future, _Flight[BatchT]] = {}
         self.arriving = as_completed(loop=client.loop, with_results=True, raise_errors=False)
-        self.size = max(WINDOW, TASKS_PER_THREAD * sum(client.nthreads().values()))
+        n_batches = getattr(task, "device_batches", 1)
+        self.pools = make_pools(options.device, n_batches, options.resources)
         self.submitted = 0
         self.alone_since: float | None = None  # without a worker
+        self.looked = -math.inf  # when it last saw the workers
+        self.missing: Pool | None = None  # has something in flight, and no worker
 
     def run(self, batches: Iterator[BatchT], on_done: Callable[[BatchT, ResultT], None]) -> None:
         try:
             while self.fill(batches):
-                for future, result in self.arrived():
-                    self.check(future, result)
-                    on_done(self.flying.pop(future), result)
+                for future, results in self.arrived():
+                    self.check(future, results)
+                    flight = self.flying.pop(future)
+                    flight.pool.flying -= 1
+                    for batch, result in zip(flight.batches, results, strict=True):
+                        on_done(batch, result)
         finally:
             self.cancel()
 
     def fill(self, batches: Iterator[BatchT]) -> bool:
-        """Submit until the window is full; return whether anything is in flight."""
-        for batch in islice(batches, self.size - len(self.flying)):
-            self.submit(batch)
+        """Submit in turn to each pool until all are full; return whether anything is in flight."""
+        if time.monotonic() - self.looked > POLL_SECONDS:
+            self.has_workers()
+        while free := [pool for pool in self.pools if pool.has_room]:
+            for pool in free:
+                if not (taken := tuple(islice(batches, pool.batches))):
+                    return bool(self.flying)
+                self.submit(pool, taken)
         return bool(self.flying)
 
-    def submit(self, batch: BatchT) -> None:
+    def submit(self, pool: Pool, batches: tuple[BatchT, ...]) -> None:
         future = self.client.submit(
             _run_on_worker,
             self.task,
-            batch,
+            pool.device,
+            batches,
             key=(f"{self.task.name}-{self.token}", self.submitted),
             pure=False,
             retries=self.options.retries,
-            resources=dict(self.options.resources) or None,
+            resources=dict(pool.resources) or None,
+            workers=list(pool.addresses) or None,
+            allow_other_workers=bool(pool.addresses),  # where these go before it has run
         )
         self.submitted += 1
-        self.flying[future] = batch
+        pool.flying += 1
+        self.flying[future] = _Flight(pool, batches)
         self.arriving.add(future)
 
     def arrived(self) -> list[tuple[Future, Any]]:
@@ -180,6 +306,7 @@ class _Window(Generic[BatchT, ResultT]):
             if time.monotonic() - polled >= POLL_SECONDS:
                 self.look_for_workers()
                 polled = time.monotonic()
+        self.alone_since = None  # who has a result had a worker
         found: list[tuple[Future, Any]] = self.arriving.next_batch(block=False)
         return found
 
@@ -205,21 +332,21 @@ class _Window(Generic[BatchT, ResultT]):
             raise self.lost()
 
     def has_workers(self) -> bool:
+        """Follow the workers; return whether each pool with something in flight has one."""
         if any(future.status == "cancelled" for future in self.flying):
             raise self.lost()
         try:
             workers = _workers(self.client)
         except (OSError, RuntimeError, ValueError):  # broken, closing and closed client
             raise self.lost() from None
-        return any(self.is_fit(worker) for worker in workers.values())
-
-    def is_fit(self, worker: Mapping[str, Any]) -> bool:
-        has = worker.get("resources", {})
-        return all(has.get(name, 0) >= need for name, need in self.options.resources.items())
+        self.looked = time.monotonic()
+        for pool in self.pools:
+            pool.update(workers)
+        self.missing = next((p for p in self.pools if p.flying and not p.can_run(workers)), None)
+        return self.missing is None
 
     def no_worker(self) -> str:
-        what = ", ".join(f"{name}={need:g}" for name, need in self.options.resources.items())
-        return f"no worker{f' with {what}' if what else ''}"
+        return f"no {self.missing}"
 
     def lost(self) -> JobFailed:
         address = getattr(self.client.scheduler, "address", "?")

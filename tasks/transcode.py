@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import google_crc32c
 import numpy as np
+from numpy.typing import NDArray
+from zarr.core.buffer import Buffer
 
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.chunks import ArrayCoder
+from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
+from gangsaw.codecs.core.streams import own_stream
+from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid
+from gangsaw.tasks.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.journal import Journal
 from gangsaw.tasks.place import Place
 from gangsaw.tasks.records import ROW, Records
 from gangsaw.tasks.sources.base import SourceArray
+
+Encoded = tuple[Buffer, int]  # a chunk's stored form and its raw bytes
 
 
 @dataclass(frozen=True)
@@ -39,29 +47,67 @@ class Transcode:
 
     def __call__(self, batch: range) -> Records:
         """Return the records of the batch; one that is journalled is not done again."""
-        with naming(f"{self.target}, {batch.start}..{batch.stop - 1}"):
+        with naming(self._address(batch)):
             if (found := self.journal.read(batch)) is not None:
                 return found  # by a worker that was lost before it could say so
-            return self._run(ArrayCoder(self.metadata), batch)
+            coder = ArrayCoder(self.metadata)
+            return self._store(coder, batch, (self._encoded(coder, number) for number in batch))
 
-    def _run(self, coder: ArrayCoder, batch: range) -> Records:
+    def on_device(self, batches: Sequence[range]) -> list[Records]:
+        """Do the same with all chunks of the batches at once on the GPU of this process."""
+        if not runs_on_gpu(self.metadata):
+            return [self(batch) for batch in batches]
+        with naming(self._address(range(batches[0].start, batches[-1].stop))):
+            found = {batch: self.journal.read(batch) for batch in batches}
+            left = [batch for batch, records in found.items() if records is None]
+            coder = DeviceCoder(self.metadata)
+            encoded = iter(self._encoded_on_device(coder, [n for batch in left for n in batch]))
+            return [found[batch] or self._store(coder.host, batch, encoded) for batch in batches]
+
+    def _address(self, batch: range) -> str:
+        return f"{self.target}, {batch.start}..{batch.stop - 1}"
+
+    def _encoded(self, coder: ArrayCoder, number: int) -> Encoded:
+        with naming(f"{self.target}/{coder.key(number)}"):
+            samples = self._read(coder.grid, number)
+            return coder.encode(number, samples), samples.nbytes
+
+    def _encoded_on_device(self, coder: DeviceCoder, numbers: Sequence[int]) -> list[Encoded]:
+        def address(place: int) -> str:
+            return f"{self.target}/{coder.host.key(numbers[place])}"
+
+        def failed(place: int, error: GangsawError) -> Buffer:
+            with naming(address(place)):
+                raise error
+
+        with own_stream() as copies:
+            chunks, raw_bytes = [], []
+            for place, number in enumerate(numbers):
+                with naming(address(place)):
+                    samples = self._read(coder.host.grid, number)
+                    chunks.append(coder.upload(samples, copies))
+                    raw_bytes.append(samples.nbytes)
+            stored = at_once_or_apart(coder.encode, chunks, failed)
+        return list(zip(stored, raw_bytes, strict=True))
+
+    def _read(self, grid: ChunkGrid, number: int) -> NDArray[Any]:
+        region = grid.region(number)
+        samples = self.source.read(region)
+        if samples.shape != tuple(s.stop - s.start for s in region):
+            raise CorruptChunk(f"the source gave samples of shape {samples.shape} for {region}")
+        return samples
+
+    def _store(self, coder: ArrayCoder, batch: range, encoded: Iterable[Encoded]) -> Records:
+        """Store the chunks of a batch, then journal it."""
         rows, raw_bytes = np.empty(len(batch), ROW), 0
-        for i, number in enumerate(batch):
+        for i, (number, (stored, n)) in enumerate(zip(batch, encoded, strict=False)):
             with naming(f"{self.target}/{coder.key(number)}"):
-                rows[i], n = self._store_chunk(coder, number)
-                raw_bytes += n
+                self.target.put(coder.key(number), stored)
+            data = stored.as_numpy_array()
+            rows[i] = len(data), google_crc32c.value(data)
+            raw_bytes += n
         if self.durable:
             self.target.flush(coder.key(number) for number in batch)
         records = Records(self.journal.job, batch.start, raw_bytes, rows)
         self.journal.write(records)
         return records
-
-    def _store_chunk(self, coder: ArrayCoder, number: int) -> tuple[tuple[int, int], int]:
-        region = coder.grid.region(number)
-        samples = self.source.read(region)
-        if samples.shape != tuple(s.stop - s.start for s in region):
-            raise CorruptChunk(f"the source gave samples of shape {samples.shape} for {region}")
-        stored = coder.encode(number, samples)
-        self.target.put(coder.key(number), stored)
-        data = stored.as_numpy_array()
-        return (len(data), google_crc32c.value(data)), samples.nbytes

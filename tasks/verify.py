@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from zarr.abc.store import Store
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.chunks import METADATA, ArrayCoder
+from gangsaw.tasks.device import COPIES, batches_per_task
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import FOLDER, batch_chunks
 from gangsaw.tasks.manifest import read_manifest
@@ -84,10 +86,19 @@ class _Work:
     """The chunk function over batches of several arrays."""
 
     peak_bytes: int
+    device_batches: int
+    device_peak_bytes: int
     name: str = "verify"
 
     def __call__(self, item: _Item) -> Checked:
         return item.check(item.expected)
+
+    def on_device(self, items: Sequence[_Item]) -> list[Checked]:
+        found: list[Checked] = []
+        for _, own in groupby(items, key=lambda item: id(item.check)):
+            part = list(own)
+            found += part[0].check.on_device([item.expected for item in part])
+        return found
 
 
 @dataclass(frozen=True)
@@ -164,10 +175,16 @@ def _check(
         results.append(result)
         meter.add(result.chunks, result.raw_bytes, result.stored_bytes)
 
-    work = _Work(max((_peak_bytes(a, sources.get(a.name)) for a in arrays), default=0))
-    items = (_Item(checks[a.name], batch) for a in arrays for batch in _batches(a))
-    run(work, items, on_done, client=client, options=options)
+    items = [_Item(checks[a.name], batch) for a in arrays for batch in _batches(a)]
+    run(_work(arrays, sources, len(items)), items, on_done, client=client, options=options)
     return results
+
+
+def _work(arrays: list[_Array], sources: Mapping[str, SourceArray], n_batches: int) -> _Work:
+    peak = max((_peak_bytes(a, sources.get(a.name)) for a in arrays), default=0)
+    batch_bytes = max((_batch_chunks(a) * _chunk_bytes(a) for a in arrays), default=0)
+    n = batches_per_task(n_batches, batch_bytes)
+    return _Work(peak, n, peak + COPIES * n * batch_bytes)
 
 
 def _arrays(place: Place) -> tuple[list[_Array], list[str]]:
@@ -243,11 +260,17 @@ def _extra(array: _Array) -> Iterator[str]:
 
 
 def _batches(array: _Array) -> Iterator[Records]:
-    coder, manifest = array.coder, array.manifest
-    n_chunks = len(manifest.rows)
-    step = batch_chunks(n_chunks, math.prod(coder.grid.chunks) * coder.dtype.itemsize)
-    for first in range(0, n_chunks, step):
+    manifest, step = array.manifest, _batch_chunks(array)
+    for first in range(0, len(manifest.rows), step):
         yield Records(manifest.job, first, 0, manifest.rows[first : first + step])
+
+
+def _batch_chunks(array: _Array) -> int:
+    return batch_chunks(len(array.manifest.rows), _chunk_bytes(array))
+
+
+def _chunk_bytes(array: _Array) -> int:
+    return math.prod(array.coder.grid.chunks) * array.coder.dtype.itemsize
 
 
 def _peak_bytes(array: _Array, source: SourceArray | None) -> int:

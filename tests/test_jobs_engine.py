@@ -19,8 +19,9 @@ from distributed import Client
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.engine import WINDOW, Options, run
+from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.failure import naming
+from gangsaw.tasks.pools import WINDOW
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import prod
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ PLAIN_SHARED_BYTES = 48 << 10  # a kernel that wants more shared memory has to a
 
 _modules: dict[tuple[object, ...], Any] = {}
 _compiling = threading.Lock()
+around_launch: Callable[[], AbstractContextManager[None]] = nullcontext  # `timed_launches` sets it
 
 
 def load(package: str, file: str, defines: Mapping[str, int | str]) -> Any:
@@ -80,10 +81,39 @@ def launch(
             raise TypeError(
                 f"argument {place} of a kernel is {kind}: no CuPy array, no NumPy scalar"
             )
-    with device_errors("launching a kernel"):
+    with device_errors("launching a kernel"), around_launch():
         if shared_bytes > PLAIN_SHARED_BYTES:
             kernel.max_dynamic_shared_size_bytes = shared_bytes
         kernel((grid,), (block,), tuple(arguments), shared_mem=shared_bytes)
+
+
+@contextmanager
+def timed_launches() -> Iterator[Callable[[], float]]:
+    """Time every launch of the body by events; yields what waits for their end and adds them up.
+
+    For benchmarks: it holds for all threads, and the sum, in seconds, is meant for one.
+    """
+    global around_launch
+    cuda, events = cupy().cuda, []
+
+    @contextmanager
+    def timed() -> Iterator[None]:
+        pair = cuda.Event(), cuda.Event()
+        events.append(pair)
+        pair[0].record()
+        yield
+        pair[1].record()
+
+    def seconds() -> float:
+        for _, end in events:
+            end.synchronize()
+        return float(sum(cuda.get_elapsed_time(*pair) for pair in events)) / 1e3
+
+    around_launch = timed
+    try:
+        yield seconds
+    finally:
+        around_launch = nullcontext
 
 
 def _on_device(argument: Any) -> bool:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.tasks import compress as jobs
 from gangsaw.tasks.compress import Summary
+from gangsaw.tasks.device import check_here
+from gangsaw.tasks.engine import Options
 from gangsaw.tasks.exports.choose import ExportOptions, export
 from gangsaw.tasks.layout import ChunkChoice
+from gangsaw.tasks.pools import checked_device
 from gangsaw.tasks.progress import OnProgress
 from gangsaw.tasks.recipe import Recipe
 from gangsaw.tasks.report import StoreInfo, describe
@@ -19,6 +23,8 @@ from gangsaw.tasks.sources.base import Source
 from gangsaw.tasks.sources.opening import SourceOptions, open_source
 from gangsaw.tasks.verify import Report
 from gangsaw.tasks.verify import verify as check
+
+CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,6 +42,7 @@ def compress(
     bit_depth: int | str | None = None,
     chunks: ChunkChoice = None,
     layout: SourceOptions | None = None,
+    device: str = "cpu",
     client: Client | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -54,6 +61,8 @@ def compress(
     bit_depth : D of the samples, "auto" to scan for the fewest, None for the dtype's width
     chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
     layout : what the content of the source does not tell, such as the shape of a raw file
+    device : "gpu" encodes on GPUs, with the same bytes: on that of this process, or on those of
+        the client's workers that have the resource GPU=1, while the other workers use their cores
     client : Dask client; None works in this process, with its threads
     resume : finish what an earlier run with the same source and options began
     overwrite : replace an existing store
@@ -63,6 +72,8 @@ def compress(
     ------
     BadParams
         Source, codec and chunks do not go together, or the target may not be touched.
+    DeviceError
+        CuPy, the driver or the GPU is missing here.
     JobFailed
         The job stopped; `resume` goes on from there.
     """
@@ -74,6 +85,7 @@ def compress(
         codec=recipe.codecs(opened, chunks, client),
         chunks=chunks,
         client=client,
+        options=_options(device, client),
         resume=resume,
         overwrite=overwrite,
         on_progress=on_progress,
@@ -111,18 +123,27 @@ def verify(
     *,
     against: str | Path | None = None,
     layout: SourceOptions | None = None,
+    device: str = "cpu",
     client: Client | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
     """Check that every chunk of a store is there, whole and decodable; compare with `against`.
 
-    Raises BadParams where there is no such store, JobFailed where its job is not finished. What
-    is wrong with the store is in the report, not raised.
+    `device` is that of `compress`. Raises BadParams where there is no such store, JobFailed where
+    its job is not finished. What is wrong with the store is in the report, not raised.
     """
     if "://" not in str(store) and not Path(store).exists():
         raise BadParams(f"{store}: no such store")
     other = None if against is None else open_source(str(against), layout)
-    return check(str(store), against=other, client=client, on_progress=on_progress)
+    options = _options(device, client)
+    return check(str(store), against=other, client=client, options=options, on_progress=on_progress)
+
+
+def _options(device: str, client: Client | None) -> Options:
+    """Say how to run a job on a device; without a client it must be here."""
+    if client is None:
+        check_here(device)
+    return Options(device=checked_device(device))
 
 
 def info(store: str | Path) -> StoreInfo:
@@ -157,16 +178,21 @@ def workers(
     workers: int = 0,
     threads: int = 0,
     scheduler: str = "",
+    device: str = "cpu",
     dashboard: bool = False,
     silent: bool = False,
 ) -> Iterator[Client]:
     """Yield a Dask client: of a scheduler's address, or of workers started on this machine.
 
-    `silent` keeps back the log lines of these workers. Raises JobFailed where no scheduler answers,
-    BadParams for what is no address.
+    `device` "gpu" starts one worker per GPU, `workers` of them at most. `silent` keeps back the log
+    lines of these workers. Raises JobFailed where no scheduler answers, BadParams for what is no
+    address, DeviceError for what is missing for GPUs.
     """
     from gangsaw.cluster.config import ClusterConfig
-    from gangsaw.cluster.local import start
+
+    start = import_module(f"gangsaw.cluster.{CLUSTERS[checked_device(device)]}").start
+    if not scheduler:
+        check_here(device)
 
     config = ClusterConfig(
         workers=workers, threads=threads, scheduler=scheduler, dashboard=dashboard, silent=silent
@@ -178,4 +204,6 @@ def workers(
             raise JobFailed(str(error)) from error
         except ValueError as error:
             raise BadParams(str(error)) from error
+        except (ModuleNotFoundError, RuntimeError) as error:
+            raise DeviceError(str(error)) from error
         yield client

@@ -23,25 +23,30 @@ class Row:
     Attributes
     ----------
     what : what was measured, on what
-    value : the figure, in `unit`
+    value : the figure, in `unit`; None where it was not measured yet
     target : what was asked, with its sense (">= 250"), or ""
     note : peer, share, spread or reason
     """
 
     what: str
-    value: float
+    value: float | None
     unit: str
     target: str = ""
     note: str = ""
 
     @property
     def verdict(self) -> str:
-        """Yes or no against the target; empty where there is none."""
-        if not self.target:
+        """Yes or no against the target; empty where there is none, or no figure."""
+        if not self.target or self.value is None:
             return ""
         sense, bound = self.target.split()
         met = self.value >= float(bound) if sense == ">=" else self.value <= float(bound)
         return "yes" if met else "**no**"
+
+    @property
+    def measured(self) -> str:
+        """The figure with its unit."""
+        return "not measured yet" if self.value is None else f"{self.value:.4g} {self.unit}"
 
 
 def cpu_seconds(work: Callable[[], object], rounds: int = 5) -> float:
@@ -74,9 +79,7 @@ def markdown(title: str, rows: Iterable[Row]) -> str:
         "| what | measured | asked | met | remark |",
         "|---|---:|---|---|---|",
     ]
-    lines += [
-        f"| {r.what} | {r.value:.4g} {r.unit} | {r.target} | {r.verdict} | {r.note} |" for r in rows
-    ]
+    lines += [f"| {r.what} | {r.measured} | {r.target} | {r.verdict} | {r.note} |" for r in rows]
     return "\n".join(lines) + "\n"
 
 

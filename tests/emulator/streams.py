@@ -141,6 +141,7 @@ class Device:
     """`cupy.cuda.Device`."""
 
     compute_capability = "90"
+    attributes: ClassVar = {"ClockRate": 1_000_000, "MultiProcessorCount": 2}
     pci_bus_id = "0000:00:00.0"
 
     def __init__(self, device: Any = None) -> None:

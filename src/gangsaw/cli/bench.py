@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gangsaw.cli import options as opt
 from gangsaw.cli.console import size, write_json, write_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+SIZES = {"cpu": "64,256,256", "gpu": "224,512,614"}  # of the synthetic scene
 
 
 def bench(
@@ -16,9 +22,18 @@ def bench(
         typer.Argument(help="A scene of yours. (default: a synthetic one)", show_default=False),
     ] = None,
     scene: Annotated[
-        str, typer.Option("--size", help="bands,rows,columns of the synthetic scene.")
-    ] = "64,256,256",
+        str | None,
+        typer.Option(
+            "--size",
+            help="bands,rows,columns of the synthetic scene. (default: 64,256,256; on a GPU "
+            "224,512,614)",
+            show_default=False,
+        ),
+    ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds; the table has their medians.")] = 5,
+    device: Annotated[
+        str, typer.Option(help="cpu, or gpu: kernels, copies and ceilings instead of peers.")
+    ] = "cpu",
     peers: Annotated[
         bool, typer.Option(help="Measure other compressors that are installed.")
     ] = True,
@@ -29,8 +44,15 @@ def bench(
     Example: gangsaw bench scene.hdr --rounds 7 --json
     """
     from gangsaw.tasks.bench import benchmark, machine, sample_of, synthetic_sample
+    from gangsaw.tasks.device import check_here
+    from gangsaw.tasks.pools import checked_device
 
-    cube, bits = sample_of(source) if source else synthetic_sample(opt.extents_of("--size", scene))
+    check_here(device)
+    extents = opt.extents_of("--size", scene or SIZES[checked_device(device)])
+    cube, bits = sample_of(source) if source else synthetic_sample(extents)
+    if device == "gpu":
+        _bench_gpu(source or "synthetic", cube, rounds, as_json)
+        return
     found = benchmark(cube, bits, rounds=rounds, with_peers=peers)
     what = source or "synthetic"
     if as_json:
@@ -51,3 +73,16 @@ def bench(
     title = f"{what}: {shape} {cube.dtype.name}, {size(cube.nbytes)}, D={bits}"
     headers = ("codec", "bits/sample", "ratio", "encode Ms/s", "decode Ms/s")
     write_table(title, [result.row() for result in found], headers)
+
+
+def _bench_gpu(what: str, cube: NDArray[Any], rounds: int, as_json: bool) -> None:
+    from gangsaw.tasks.bench_gpu import Workbench, device_machine, figures
+
+    found = list(figures(Workbench(cube, rounds)))
+    about = device_machine()
+    if as_json:
+        rows = [vars(figure) for figure in found]
+        write_json({"data": what, "shape": cube.shape, "machine": about, "results": rows})
+        return
+    title = f"{what}: {' x '.join(map(str, cube.shape))} {cube.dtype.name}, on {about['device']}"
+    write_table(title, [figure.row() for figure in found], ("what", "measured", "asked", "remark"))

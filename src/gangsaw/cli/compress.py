@@ -44,6 +44,7 @@ def compress(
     workers: opt.Workers = None,
     threads: opt.Threads = 0,
     scheduler: opt.Scheduler = "",
+    device: opt.Device = "cpu",
     variable: opt.Variable = None,
     group: opt.Group = "",
     shape: opt.Shape = None,
@@ -69,12 +70,13 @@ def compress(
         "block": None if block is None else opt.extents_of("--block", block),
         "bit_depth": opt.bit_depth_of(bit_depth),
         "chunks": opt.chunks_of(chunks),
+        "device": device,
         "resume": resume,
         "overwrite": overwrite,
     }
     try:
         with (
-            opt.session(workers, threads, scheduler) as client,
+            opt.session(workers, threads, scheduler, device) as client,
             progress_bar("compress", quiet=quiet or as_json) as show,
         ):
             summary = face.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]

@@ -39,6 +39,13 @@ Scheduler = Annotated[
         help="Address of a running Dask scheduler, tcp://HOST:8786.", rich_help_panel=CLUSTER
     ),
 ]
+Device = Annotated[
+    str,
+    typer.Option(
+        help="cpu, or gpu: a worker per GPU, or those of the scheduler with GPU=1 beside the rest.",
+        rich_help_panel=CLUSTER,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON, nothing else.")]
 Overwrite = Annotated[
@@ -182,8 +189,14 @@ def bit_depth_of(text: str | None) -> int | str | None:
 
 
 @contextmanager
-def session(workers: int | None, threads: int, scheduler: str) -> Iterator[Client | None]:
+def session(
+    workers: int | None, threads: int, scheduler: str, device: str = "cpu"
+) -> Iterator[Client | None]:
     """Yield a Dask client as the cluster panel says, or None to work in this process."""
+    if not scheduler:
+        from gangsaw.tasks.device import check_here
+
+        check_here(device)
     if workers == 0 and not scheduler:
         from gangsaw.codecs.core.threads import set_thread_limit
 
@@ -192,6 +205,11 @@ def session(workers: int | None, threads: int, scheduler: str) -> Iterator[Clien
         return
     from gangsaw import face
 
-    settings = {"workers": workers or 0, "threads": threads, "scheduler": scheduler}
+    settings = {
+        "workers": workers or 0,
+        "threads": threads,
+        "scheduler": scheduler,
+        "device": device,
+    }
     with face.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
         yield client

@@ -21,6 +21,7 @@ def verify(
     workers: opt.Workers = 0,
     threads: opt.Threads = 0,
     scheduler: opt.Scheduler = "",
+    device: opt.Device = "cpu",
     variable: opt.Variable = None,
     group: opt.Group = "",
     shape: opt.Shape = None,
@@ -39,10 +40,12 @@ def verify(
 
     layout = opt.source_options(variable, group, shape, dtype, interleave, byte_order, offset)
     with (
-        opt.session(workers, threads, scheduler) as client,
+        opt.session(workers, threads, scheduler, device) as client,
         progress_bar("verify", quiet=quiet or as_json) as show,
     ):
-        report = face.verify(store, against=against, layout=layout, client=client, on_progress=show)
+        report = face.verify(
+            store, against=against, layout=layout, device=device, client=client, on_progress=show
+        )
     if as_json:
         write_json({**vars(report), "ok": report.ok})
     else:

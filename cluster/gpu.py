@@ -1,0 +1,95 @@
+"""A client of one worker per GPU of this machine, each with a memory pool; dask-cuda makes them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dask
+from distributed import Client
+
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.local import IGNORE_INTERRUPTS, KEEP_MEMORY, LOOPBACK, connect
+
+RESOURCES = {"GPU": 1}  # of each worker; jobs split it among the tasks that share the GPU
+THREADS = 4  # of each worker: one reads, one copies in, one computes, one copies out and writes
+
+
+@contextmanager
+def start(config: ClusterConfig) -> Iterator[Client]:
+    """Yield a client of `config.scheduler`, or of one worker per GPU; at the end these are gone.
+
+    `config.workers` bounds how many GPUs are used; 0 takes all that CUDA_VISIBLE_DEVICES allows.
+
+    Raises
+    ------
+    ConnectionError
+        No scheduler answers at `config.scheduler`.
+    ModuleNotFoundError
+        dask-cuda is not installed.
+    RuntimeError
+        dask-cuda finds no GPU.
+    ValueError
+        The scheduler's address is none, or there are fewer GPUs than workers.
+    """
+    with connect(config) if config.scheduler else _local(config) as client:
+        yield client
+
+
+@contextmanager
+def _local(config: ClusterConfig) -> Iterator[Client]:
+    with (
+        dask.config.set(KEEP_MEMORY),
+        _made(_cluster_type(), _options(config)) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def _cluster_type() -> Any:
+    if importlib.util.find_spec("dask_cuda") is None:
+        raise ModuleNotFoundError(
+            "dask-cuda is missing, which starts a worker per GPU: "
+            "pip install 'gangsaw[gpu]', or say --workers 0 for one GPU and this process"
+        )
+    return importlib.import_module("dask_cuda").LocalCUDACluster
+
+
+def _made(cluster_type: Any, options: dict[str, Any]) -> Any:
+    try:
+        return cluster_type(**options)
+    except Exception as error:  # of NVML, of its absence, of a driver: each has a class of its own
+        if isinstance(error, ValueError) and "workers" in str(error):
+            raise
+        raise RuntimeError(f"dask-cuda cannot use a GPU here: {error}") from error
+
+
+def _options(config: ClusterConfig) -> dict[str, Any]:
+    return {
+        "n_workers": config.workers or None,
+        "threads_per_worker": config.threads or THREADS,
+        "memory_limit": config.memory_limit or "auto",
+        "device_memory_limit": None,  # Dask holds no arrays of ours, so there is nothing to spill
+        "host": LOOPBACK,
+        "dashboard_address": f"{LOOPBACK}:0",
+        "scheduler_kwargs": {"dashboard": config.dashboard},
+        "resources": {**RESOURCES, **config.resources},
+        "silence_logs": logging.CRITICAL if config.silent else logging.WARNING,
+        "preload": [IGNORE_INTERRUPTS],
+        **_memory_pool(),
+    }
+
+
+def _memory_pool() -> dict[str, Any]:
+    """Let CuPy allocate from RMM where it is installed; else CuPy's own pool serves.
+
+    RMM's stream-ordered allocator, not its fixed pool: that one claims most of the GPU at once, and
+    a second process on the same GPU gets nothing.
+    """
+    if importlib.util.find_spec("rmm") is None:
+        return {}
+    return {"rmm_async": True, "rmm_allocator_external_lib_list": ["cupy"]}

@@ -1,0 +1,105 @@
+"""The codec on a GPU, as a page of its own: what no device has measured yet says so.
+
+python tests/benchmarks/bench_gpu.py                        # printed
+python tests/benchmarks/bench_gpu.py --write --logs FOLDER  # into RESULTS-GPU.md
+
+FOLDER holds memcheck.log and racecheck.log of compute-sanitizer; deploy/gpu/measure.sh makes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from table import Row, dump, markdown, say
+
+from gangsaw.codecs.core.errors import DeviceError
+from gangsaw.tasks.bench_gpu import Workbench, aviris_scene, device_machine, figures
+
+PAGE = Path(__file__).parent / "RESULTS-GPU.md"
+COMMAND = "bash deploy/gpu/measure.sh"
+TITLE = "CCSDS-123 on a GPU"
+INTRODUCTION = f"""# Results on a GPU
+
+Written by `python tests/benchmarks/bench_gpu.py --write`. On a machine with Python and an NVIDIA
+driver one command installs the package, runs the tests that need a device, under compute-sanitizer
+too, and fills this page: `{COMMAND}`.
+
+AVIRIS-like chunks of 224 bands and 14 bits in the default store configuration (P=3, reduced).
+Kernel time is that between events around each launch, on data larger than the second-level cache;
+medians of many rounds. The thesis that founded this codec encoded 0.322 Gsamples/s on its GPU.
+"""
+PASSED = re.compile(r"^(\d+) passed(?!.*(?:failed|error))", re.MULTILINE)  # pytest's last line
+SUMMARIES = {
+    "memcheck": re.compile(r"ERROR SUMMARY: (\d+) error"),
+    "racecheck": re.compile(r"RACECHECK SUMMARY: (\d+) hazard"),
+}
+
+
+def rows(logs: Path | None = None, rounds: int = 20) -> Iterator[Row]:
+    """Yield every row, unmeasured where there is no device, or no log of the sanitizer."""
+    for figure in figures(_workbench(rounds)):
+        say(figure.what)
+        yield _marked(Row(figure.what, figure.value, figure.unit, figure.target, figure.note))
+    for tool, summary in SUMMARIES.items():
+        yield _marked(_sanitized(tool, summary, logs))
+
+
+def _workbench(rounds: int) -> Workbench | None:
+    try:
+        device_machine()
+    except DeviceError as error:
+        say(f"nothing is measured: {error}")
+        return None
+    return Workbench(aviris_scene(), rounds)
+
+
+def _sanitized(tool: str, summary: re.Pattern[str], logs: Path | None) -> Row:
+    """Errors of all processes; a run whose tests did not all pass has measured nothing."""
+    log = None if logs is None else logs / f"{tool}.log"
+    text = log.read_text() if log is not None and log.is_file() else ""
+    passed, found = PASSED.search(text), summary.findall(text)
+    errors = sum(map(int, found)) if found and passed else None
+    note = f"{passed[1]} tests" if passed else ""
+    return Row(f"compute-sanitizer {tool}, tests on a device", errors, "errors", "<= 0", note)
+
+
+def _marked(row: Row) -> Row:
+    return replace(row, note=f"`{COMMAND}`") if row.value is None else row
+
+
+def page(found: list[Row]) -> str:
+    """Return the page."""
+    return f"{INTRODUCTION}\n{_environment()}\n\n{markdown(TITLE, found)}"
+
+
+def _environment() -> str:
+    try:
+        about = device_machine()
+    except DeviceError:
+        return "No device has measured anything yet."
+    return ", ".join(f"{k} {v}" for k, v in {**about, "date": date.today().isoformat()}.items())
+
+
+def main() -> None:
+    """Print or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--logs", type=Path, help="folder of compute-sanitizer's logs")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    options = parser.parse_args()
+    found = list(rows(options.logs, options.rounds))
+    if options.write:
+        PAGE.write_text(page(found))
+        return
+    sys.stdout.write(dump({TITLE: found}) if options.json else page(found))
+
+
+if __name__ == "__main__":
+    main()
