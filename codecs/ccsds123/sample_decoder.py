@@ -41,6 +41,7 @@ from gangsaw.codecs.core.jit import jit, jit_inline, jit_restrict
 
 WINDOW = 57  # bits that are sure to be in a 64-bit word loaded at a byte address
 PREFETCH_STEPS, AHEAD = 8, 40  # bytes: what so many steps read, most often
+LENGTH_BITS = 6  # lengths of a unary part, and of what follows it, are below 2^6
 SLACK = 16  # bytes that may be read beyond the last codeword's begin
 MAX_WORD_BITS = 64  # B is at most 8 bytes
 LANE_END = 2  # status: a band's codewords do not end where its lane does
@@ -140,22 +141,37 @@ def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) ->
 
 
 @jit_restrict
-def read_codewords(
-    delta: Any, position: Any, window: Any, code: Any, unary_limit: int, depth: int, cap: int,
-    lo: int, hi: int,
-) -> None:  # fmt: skip
-    """Decode one codeword per lane; a value beyond D bits becomes 2^D, which is impossible."""
+def measure_codewords(
+    delta: Any, code: Any, window: Any, unary_limit: int, depth: int, lo: int, hi: int
+) -> None:
+    """Set delta to what the unary part tells; code, k before, to its bits and those that follow.
+
+    Apart from `read_codewords`: AVX2 takes but four lanes where one of them has 64 bits.
+    """
+    limit, whole, one = fit(unary_limit, code), fit(depth, code), fit(1, code)
     for z in range(lo, hi):
-        word, k = window[z], np.int64(code[z])
-        zeros: Any = min(np.int64(leading_zeros_to_32(word)), unary_limit)
-        escape = zeros == unary_limit
-        bits = depth if escape else k
-        skip = zeros if escape else zeros + 1
-        rest = shift_right(shift_left(word, np.uint64(skip)), np.uint64(1))
-        value = np.int64(shift_right(rest, np.uint64(63 - bits)))
-        value += 0 if escape else zeros << k
-        delta[z] = fit(min(value, 1 << depth), delta)
-        position[z] = min(position[z] + skip + bits, cap)
+        k = code[z]
+        zeros = min(fit(leading_zeros_to_32(window[z]), code), limit)
+        escape = zeros == limit
+        unary = fit(zeros + (0 if escape else one), code)
+        bits = whole if escape else k
+        delta[z] = fit(0 if escape else shift_left(zeros, k), delta)
+        code[z] = fit((unary << LENGTH_BITS) + bits, code)
+
+
+@jit_restrict
+def read_codewords(
+    delta: Any, position: Any, window: Any, code: Any, depth: int, cap: int, lo: int, hi: int
+) -> None:
+    """Add the bits after the unary part; a value beyond D bits becomes 2^D, which is impossible."""
+    most, width = fit(1 << depth, delta), fit(LENGTH_BITS, code)
+    for z in range(lo, hi):
+        both = code[z]
+        unary, bits = shift_right(both, width), fit(both & (1 << LENGTH_BITS) - 1, code)
+        rest = shift_right(shift_left(window[z], np.uint64(unary)), np.uint64(1))
+        low = shift_right(rest, np.uint64(63 - bits))
+        delta[z] = min(fit(delta[z] + fit(low, delta), delta), most)
+        position[z] = min(position[z] + fit(unary + bits, code), cap)
 
 
 @jit_inline
@@ -183,7 +199,8 @@ def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -
     shift_windows(a.window, a.position, lo, hi)
     if c.long:
         complete_windows(a.window, data, a.position, lo, hi)
-    read_codewords(s.delta, a.position, a.window, a.code, c.unary_limit, c.depth, c.cap, lo, hi)
+    measure_codewords(s.delta, a.code, a.window, c.unary_limit, c.depth, lo, hi)
+    read_codewords(s.delta, a.position, a.window, a.code, c.depth, c.cap, lo, hi)
 
 
 @jit
