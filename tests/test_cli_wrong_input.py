@@ -191,6 +191,17 @@ def test_wrong_params_file(
     assert line in gangsaw(*command, "--workers", 0).failed(USAGE)
 
 
+@pytest.mark.parametrize("command", ["compress {0}.hdr {0}.zarr", "verify {0}.zarr"])
+def test_a_wrong_thread_limit(
+    gangsaw: CommandLine, scene: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("GANGSAW_THREADS", "many")
+    before = contents(scene.parent)
+    line = gangsaw(*command.format(scene.with_suffix("")).split()).failed(USAGE)
+    assert "GANGSAW_THREADS must be a number" in line
+    assert contents(scene.parent) == before
+
+
 def test_wrong_commands(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:
     assert "No such command 'compres'" in gangsaw("compres").failed(USAGE)
     assert "target" in gangsaw("compress", scene).failed(USAGE).lower()
