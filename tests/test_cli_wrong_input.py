@@ -232,6 +232,14 @@ def test_a_damaged_store(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> N
     assert "too few" in gangsaw("info", store).failed(FAILURE)
 
 
+def test_damaged_metadata(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:
+    store = tmp_path / "a.zarr"
+    gangsaw.ok("compress", scene, store, "--workers", 0)
+    (store / "data" / "zarr.json").write_text("{")
+    for command in ("info", "verify"):
+        assert "damaged" in gangsaw(command, store).err
+
+
 def test_traceback_on_demand(gangsaw: CommandLine, tmp_path: Path) -> None:
     ran = gangsaw("info", "--traceback", tmp_path / "none.zarr")
     assert ran.code == USAGE
