@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import dask
 from distributed import Client, LocalCluster
@@ -21,6 +23,7 @@ KEEP_MEMORY = {
 }
 # Ctrl-C in a terminal reaches every process of the group; only the client shall answer it
 IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
@@ -61,20 +64,39 @@ def connect(config: ClusterConfig) -> Iterator[Client]:
 @contextmanager
 def _local(config: ClusterConfig) -> Iterator[Client]:
     workers, threads = config.size
-    with (
-        dask.config.set(KEEP_MEMORY),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=threads,
-            processes=config.processes,
-            host=LOOPBACK,
-            memory_limit=config.memory_limit or "auto",
-            dashboard_address=f"{LOOPBACK}:0",  # None would mean port 8787, taken or not
-            scheduler_kwargs={"dashboard": config.dashboard},
-            resources=config.resources or None,
-            silence_logs=logging.CRITICAL if config.silent else logging.WARNING,
-            **({"preload": [IGNORE_INTERRUPTS]} if config.processes else {}),
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+    with dask.config.set(KEEP_MEMORY), ExitStack() as stack:
+        with _interrupts_wait():
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=threads,
+                processes=config.processes,
+                host=LOOPBACK,
+                memory_limit=config.memory_limit or "auto",
+                dashboard_address=f"{LOOPBACK}:0",  # None would mean port 8787, taken or not
+                scheduler_kwargs={"dashboard": config.dashboard},
+                resources=config.resources or None,
+                silence_logs=logging.CRITICAL if config.silent else logging.WARNING,
+                **({"preload": [IGNORE_INTERRUPTS]} if config.processes else {}),
+            )
+            stack.enter_context(cluster)
+        yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Keep Ctrl-C and SIGTERM back until the end: Dask cannot close a cluster that half started.
+
+    It would print tracebacks at exit, of workers in a state that it does not expect.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no signal arrives here
+        return
+    arrived: list[int] = []
+    before = {sig: signal.signal(sig, lambda n, _: arrived.append(n)) for sig in INTERRUPTS}
+    try:
+        yield
+    finally:
+        for sig, handler in before.items():
+            signal.signal(sig, handler)
+        if arrived:
+            signal.raise_signal(arrived[0])

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.chunks import ChunkGrid
 from gangsaw.tasks.place import Place, open_place
 from gangsaw.tasks.sources.axes import image_axes
-from gangsaw.tasks.sources.zarr import open_zarr
+from gangsaw.tasks.sources.zarr import open_zarr, told_in_a_line
 
 AT_ONCE = 256  # chunks whose indexes are fetched together
 
@@ -117,7 +117,8 @@ def describe(store: str) -> StoreInfo:
     CorruptChunk : the index of a chunk is damaged
     """
     source = open_zarr(store)
-    found = (zarr.open_array(store, path=a.key, mode="r") for a in source.arrays)
+    with told_in_a_line(store):
+        found = [zarr.open_array(store, path=a.key, mode="r") for a in source.arrays]
     place = open_place(store)
     pairs = zip(found, source.arrays, strict=True)
     return StoreInfo(

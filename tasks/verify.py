@@ -31,6 +31,7 @@ from gangsaw.tasks.place import Place, open_place
 from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.records import Records
 from gangsaw.tasks.sources.base import Source, SourceArray
+from gangsaw.tasks.sources.zarr import told_in_a_line
 from gangsaw.tasks.target import is_unfinished
 
 if TYPE_CHECKING:
@@ -220,7 +221,9 @@ def _array(name: str, place: Place) -> _Array:
     if manifest is None:
         raise CorruptChunk("no manifest: it cannot be verified", store=str(place))
     found = _Array(name, place, metadata.to_bytes(), manifest)
-    if found.coder.grid.n_chunks != len(manifest.rows):
+    with told_in_a_line(str(place)):
+        n_chunks = found.coder.grid.n_chunks
+    if n_chunks != len(manifest.rows):
         raise CorruptChunk("manifest and metadata differ in the number of chunks", store=str(place))
     return found
 

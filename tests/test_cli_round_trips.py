@@ -17,6 +17,7 @@ import zarr
 from command_line import CommandLine
 from envi_files import METADATA, ORDERS, cube, write_envi
 
+from gangsaw.codecs.ccsds123 import Params, encode_stream
 from gangsaw.tasks.sources.envi_header import read_header
 
 HERE = ("--workers", 0)  # no cluster: these are about the commands
@@ -85,7 +86,23 @@ def test_all_formats_hold_the_same(gangsaw: CommandLine, tmp_path: Path) -> None
     gangsaw.ok("compress", tmp_path / "d.raw", tmp_path / "e.zarr", *raw, *HERE)
     gangsaw.ok("verify", tmp_path / "e.zarr", "--against", tmp_path / "d.raw", *raw)
     gangsaw.ok("decompress", tmp_path / "e.zarr", tmp_path / "f.bil")
-    assert (tmp_path / "f.bil").read_bytes() == samples.transpose(1, 0, 2).astype("<i2").tobytes()
+    assert (tmp_path / "f.bil").read_bytes() == samples.transpose(1, 0, 2).astype(">i2").tobytes()
+
+
+@pytest.mark.parametrize("interleave", ["bsq", "bil", "bip"])
+@pytest.mark.parametrize("byte_order", ["little", "big"])
+def test_raw_comes_back(
+    gangsaw: CommandLine, tmp_path: Path, interleave: str, byte_order: str
+) -> None:
+    samples = cube("int16").astype({"little": "<i2", "big": ">i2"}[byte_order])
+    (tmp_path / "a.raw").write_bytes(samples.transpose(ORDERS[interleave]).tobytes())
+    layout = ("--interleave", interleave, "--byte-order", byte_order)
+    extents = ("--shape", "5,7,6", "--dtype", "int16")
+    gangsaw.ok("compress", tmp_path / "a.raw", tmp_path / "a.zarr", *extents, *layout, *HERE)
+    for name in ("b.raw", "b.img"):  # an ENVI image too lies as the source did
+        gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / name, "--overwrite")
+        assert (tmp_path / name).read_bytes() == (tmp_path / "a.raw").read_bytes()
+        (tmp_path / name).unlink()
 
 
 def test_the_store_is_plain_xarray(gangsaw: CommandLine, tmp_path: Path) -> None:
@@ -190,6 +207,15 @@ def test_third_party_streams(gangsaw: CommandLine, shared: Path, tmp_path: Path)
     command = ("stream", "encode", tmp_path / "a.hdr", tmp_path / "a.c123")
     gangsaw.ok(*command, "--params", tmp_path / "p.json")
     assert (tmp_path / "a.c123").read_bytes() == (folder / "jasper12__BI_M7.c123").read_bytes()
+
+
+def test_streams_of_signed_bytes_become_wider(gangsaw: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "a.c123").write_bytes(encode_stream(cube("int8"), Params()))
+    gangsaw.ok("stream", "decode", tmp_path / "a.c123", tmp_path / "a.hdr")  # ENVI has no int8
+    assert (tmp_path / "a.img").read_bytes() == cube("int8").astype("<i2").tobytes()
+    command = ("stream", "encode", tmp_path / "a.hdr", tmp_path / "b.c123")
+    gangsaw.ok(*command, "--bit-depth", 8)
+    assert (tmp_path / "b.c123").read_bytes() == (tmp_path / "a.c123").read_bytes()
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int32"])

@@ -191,6 +191,17 @@ def test_wrong_params_file(
     assert line in gangsaw(*command, "--workers", 0).failed(USAGE)
 
 
+@pytest.mark.parametrize("command", ["compress {0}.hdr {0}.zarr", "verify {0}.zarr"])
+def test_a_wrong_thread_limit(
+    gangsaw: CommandLine, scene: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("GANGSAW_THREADS", "many")
+    before = contents(scene.parent)
+    line = gangsaw(*command.format(scene.with_suffix("")).split()).failed(USAGE)
+    assert "GANGSAW_THREADS must be a number" in line
+    assert contents(scene.parent) == before
+
+
 def test_wrong_commands(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:
     assert "No such command 'compres'" in gangsaw("compres").failed(USAGE)
     assert "target" in gangsaw("compress", scene).failed(USAGE).lower()
@@ -219,6 +230,14 @@ def test_a_damaged_store(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> N
     assert len(ran.figures["problems"]) == ran.err.count("\n") == 1
     chunk.write_bytes(data[:20])
     assert "too few" in gangsaw("info", store).failed(FAILURE)
+
+
+def test_damaged_metadata(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> None:
+    store = tmp_path / "a.zarr"
+    gangsaw.ok("compress", scene, store, "--workers", 0)
+    (store / "data" / "zarr.json").write_text("{")
+    for command in ("info", "verify"):
+        assert "damaged" in gangsaw(command, store).err
 
 
 def test_traceback_on_demand(gangsaw: CommandLine, tmp_path: Path) -> None:

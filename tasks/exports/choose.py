@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.compress import decompress
-from gangsaw.tasks.exports.envi import EnviLayout, export_envi
+from gangsaw.tasks.exports.envi import EnviLayout, export_envi, kept_byte_order
 from gangsaw.tasks.exports.flat import export_raw
 from gangsaw.tasks.exports.netcdf import export_netcdf
 from gangsaw.tasks.progress import OnProgress
 from gangsaw.tasks.sources.axes import image_dims
 from gangsaw.tasks.sources.base import Source, SourceArray
+from gangsaw.tasks.sources.envi import header_fields
 from gangsaw.tasks.sources.flat import INTERLEAVES
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def export(
             array,
             path,
             dims=_raw_dims(array, options.interleave),
-            byte_order=options.byte_order or "little",
+            byte_order=options.byte_order or kept_byte_order(header_fields(array.attrs, (), None)),
             overwrite=overwrite,
             client=client,
             on_progress=on_progress,

@@ -84,8 +84,12 @@ def _resolve(layout: EnviLayout, fields: Fields) -> tuple[str, str]:
     interleave = str(layout.interleave or fields.get("interleave", "bsq")).lower()
     if interleave not in INTERLEAVES:
         raise BadParams(f"interleave must be bsq, bil or bip, got {interleave!r}")
-    kept = "big" if fields.get("byte order") == "1" else "little"
-    return interleave, layout.byte_order or kept
+    return interleave, layout.byte_order or kept_byte_order(fields)
+
+
+def kept_byte_order(fields: Fields) -> str:
+    """Return the source's byte order, "little" or "big", from its header fields."""
+    return "big" if fields.get("byte order") == "1" else "little"
 
 
 def _flat_file(

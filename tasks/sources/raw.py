@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +57,10 @@ def open_raw(
     dims, ordered = _layout(tuple(shape), interleave)
     if offset < 0:
         raise BadParams(f"offset must not be negative, got {offset}")
-    array = FlatArray(str(Path(path).absolute()), ordered, kind.str, dims, offset=offset)
+    attrs = _layout_attrs(kind, interleave)
+    array = FlatArray(
+        str(Path(path).absolute()), ordered, kind.str, dims, offset=offset, attrs=attrs
+    )
     check_size(array)
     return RawSource(path, (array,))
 
@@ -88,6 +92,14 @@ def _layout(shape: tuple[int, ...], interleave: str) -> tuple[tuple[str, ...], t
         raise BadParams(f"interleave {interleave} needs --shape bands,rows,columns, got {shape}")
     names = ("y", "x")[-len(shape) :] if len(shape) < 3 else ()
     return names or (*_numbered(len(shape) - 3), "band", "y", "x"), shape
+
+
+def _layout_attrs(kind: np.dtype[Any], interleave: str) -> dict[str, str]:
+    """Keep what an export has to know and the samples do not tell, as an ENVI source keeps it."""
+    fields = {} if interleave == "bsq" else {"interleave": interleave}
+    if kind.str.startswith(">"):
+        fields["byte order"] = "1"
+    return {"envi": json.dumps(fields)} if fields else {}
 
 
 def _numbered(n: int) -> tuple[str, ...]:

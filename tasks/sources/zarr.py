@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 import zarr
 from numpy.typing import NDArray
+from zarr.errors import UnknownCodecError
 
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.holes import must_be_whole, refuse_holes
 from gangsaw.tasks.sources.base import Coordinate, Described, Region
 from gangsaw.tasks.sources.variables import json_attrs, split
@@ -73,11 +75,23 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
 
 
 def _open(address: str, group: str) -> zarr.Array[Any] | zarr.Group:
+    where = f"{address}/{group}" if group else address
     try:
-        return zarr.open(address, path=group or None, mode="r")
+        with told_in_a_line(where):
+            return zarr.open(address, path=group or None, mode="r")
     except FileNotFoundError:
-        where = f"{address}/{group}" if group else address
         raise BadParams(f"{where}: no Zarr array or group there") from None
+
+
+@contextmanager
+def told_in_a_line(where: str) -> Iterator[None]:
+    """Raise CorruptChunk for damaged metadata, BadParams for a codec that is not installed."""
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
+    except UnknownCodecError as error:
+        raise BadParams(f"{where}: {error}: install the package that has this codec") from None
 
 
 def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:

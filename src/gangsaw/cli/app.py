@@ -19,6 +19,7 @@ import typer
 from gangsaw.cli import bench, compress, decompress, demo, info, stream, verify
 from gangsaw.cli.console import Interrupted
 from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.codecs.core.threads import thread_limit
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 TRACEBACK = "--traceback"  # taken out before the commands see it, so it may stand anywhere
@@ -54,7 +55,8 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Hold the options that stand before the command."""
+    """Hold the options that stand before the command; refuse a false GANGSAW_THREADS at once."""
+    thread_limit()  # found by a decoder it would look like a fault of the store
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -29,7 +29,7 @@ def decode(
     ] = None,
     overwrite: opt.Overwrite = False,
 ) -> None:
-    """Decode a CCSDS-123 file into an ENVI image.
+    """Decode a CCSDS-123 file into an ENVI image; signed samples of 8 bits become 16-bit ones.
 
     Example: gangsaw stream decode image.c123 image.hdr
     """
@@ -42,6 +42,8 @@ def decode(
         cube, _ = decode_stream(_read(source), max_samples=max_samples or MAX_SAMPLES)
     except ChunkError as error:
         raise error.at(store=str(source)) from None
+    if cube.dtype == "int8":  # ENVI has none
+        cube = cube.astype("int16")
     image = MemoryArray(cube, ("band", "y", "x"))
     export_envi(image, (), target, EnviLayout(interleave, byte_order), overwrite=overwrite)
 
