@@ -226,6 +226,24 @@ def test_samples_that_do_not_fit_are_named(
     assert_same(cupy, [cupy.asarray(x)], params)
 
 
+@pytest.mark.parametrize("place", [(0, 0, 0), (34, 5, 19), (31, 2, 5), (33, 0, 0)], ids=str)
+@pytest.mark.parametrize("dtype", ["i4", "u4", "u2"])
+def test_samples_of_a_far_too_wide_type(
+    cupy: ModuleType, dtype: str, place: tuple[int, int, int]
+) -> None:
+    """What a kernel makes of them overflows, were it to go on; the emulation would notice."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    finest: dict[str, Any] = {"weight_resolution": 19, "weight_min": -6, "weight_max": -6}
+    for value in {low, high, high // 2 + 1, low // 2} - {0}:
+        x = np.zeros((35, 6, 20), dtype)
+        x[place] = value
+        by_pixel = np.asfortranarray(x)
+        for params in (Params(bit_depth=2, **FULL, **finest), Params(bit_depth=14)):
+            for samples in (x, by_pixel):
+                with pytest.raises(BadParams, match=f"sample {value} does not fit"):
+                    gpu_encode.encode([on_device(cupy, samples)], params)
+
+
 @pytest.mark.parametrize("params", [Params(order="bi"), Params(coder="block")])
 def test_serial_coders_run_on_the_host(cupy: ModuleType, params: Params) -> None:
     assert_same(cupy, [cupy.asarray(ground((5, 6, 7)))], params)
