@@ -239,9 +239,9 @@ def test_samples_of_a_far_too_wide_type(
         x[place] = value
         by_pixel = np.asfortranarray(x)
         for params in (Params(bit_depth=2, **FULL, **finest), Params(bit_depth=14)):
-            for samples in (x, by_pixel):
+            for placed in (x, by_pixel):
                 with pytest.raises(BadParams, match=f"sample {value} does not fit"):
-                    gpu_encode.encode([on_device(cupy, samples)], params)
+                    gpu_encode.encode([on_device(cupy, placed)], params)
 
 
 @pytest.mark.parametrize("params", [Params(order="bi"), Params(coder="block")])
