@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from ccsds123_setups import as_image
-from emulator.host_module import schedule
+from emulator.host_module import KernelFault, schedule
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.ccsds123 import Image, Params, cpu, gpu_encode
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.samples import FULL, samples, scene
+from gangsaw.codecs.core import gpu, kernels
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import BadParams
 
@@ -260,6 +261,28 @@ def test_order_of_threads_changes_nothing(cupy: ModuleType, seed: int) -> None:
     by_pixel = on_device(cupy, scene((5, 21, 40), "u2").transpose(2, 0, 1))
     with schedule(seed=seed, poison=0x5A):
         assert_same(cupy, [x, by_pixel], Params(**FULL))
+
+
+VOTE, TILE = "if (__any_sync(~0u, above >> p.depth != 0)) break;\n", "first, columns, p, c);\n"
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+@pytest.mark.parametrize("by_pixel", [False, True])
+@pytest.mark.parametrize("before", [VOTE, TILE], ids=["filled", "coded"])
+def test_planted_races_are_found(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, before: str, by_pixel: bool
+) -> None:
+    """Else the test above would prove little."""
+    source = kernels.source("gangsaw.codecs.ccsds123", "gpu_encode.cu")
+    right = f"{before}        __syncwarp();\n"
+    assert source.count(right) == 1
+    monkeypatch.setattr(kernels, "source", lambda *_: source.replace(right, before))
+    monkeypatch.setattr(gpu, "_modules", {})
+    x = scene((40, 5, 21), "u2")
+    with pytest.raises(KernelFault, match="race|uninitialised"):
+        gpu_encode.encode(
+            [on_device(cupy, np.asfortranarray(x) if by_pixel else x)], Params(**FULL)
+        )
 
 
 @pytest.mark.slow
