@@ -279,7 +279,7 @@ def test_planted_races_are_found(
     monkeypatch.setattr(kernels, "source", lambda *_: source.replace(right, before))
     monkeypatch.setattr(gpu, "_modules", {})
     x = scene((40, 5, 21), "u2")
-    with pytest.raises(KernelFault, match="race|uninitialised"):
+    with pytest.raises(KernelFault, match=r"race|uninitialised"):
         gpu_encode.encode(
             [on_device(cupy, np.asfortranarray(x) if by_pixel else x)], Params(**FULL)
         )
