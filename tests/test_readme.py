@@ -62,7 +62,7 @@ def test_the_example_on_a_gpu(cupy: Any, tmp_path: Path, monkeypatch: pytest.Mon
     scene(tmp_path)
     monkeypatch.chdir(tmp_path)
     gangsaw.compress("scene.hdr", "scene.zarr")
-    (text,) = (text for where, _, text in BLOCKS if where == "gpu")
+    (text,) = (text for where, *of, text in BLOCKS if (where, *of) == ("gpu", "python"))
     names: dict[str, Any] = {}
     exec(text, names)
     assert isinstance(names["window"], cupy.ndarray)

@@ -28,6 +28,7 @@ from gangsaw.codecs.core.bits import (
     big_endian,
     fit,
     leading_zeros,
+    leading_zeros_to_32,
     load_be64,
     load_raw64,
     pointer,
@@ -146,7 +147,7 @@ def read_codewords(
     """Decode one codeword per lane; a value beyond D bits becomes 2^D, which is impossible."""
     for z in range(lo, hi):
         word, k = window[z], np.int64(code[z])
-        zeros: Any = min(np.int64(leading_zeros(word)), unary_limit)
+        zeros: Any = min(np.int64(leading_zeros_to_32(word)), unary_limit)
         escape = zeros == unary_limit
         bits = depth if escape else k
         skip = zeros if escape else zeros + 1

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+import llvmlite.binding
 import numba
 import numba.extending
 from numba.core.compiler import Compiler
 
 from gangsaw.codecs.core.cache import enable_cache
+
+
+def _host_features() -> set[str]:
+    """What the processor that kernels are compiled for can do, as far as Numba was not told."""
+    if numba.config.CPU_NAME not in (None, "host") or numba.config.CPU_FEATURES is not None:
+        return set((numba.config.CPU_FEATURES or "").replace("+", "").split(","))
+    return {name for name, has in llvmlite.binding.get_host_cpu_features().items() if has}
+
+
+VECTORS_COUNT_ZEROS = {"avx512f", "avx512cd"} <= _host_features()  # AVX2 has no such instruction
 
 F = TypeVar("F", bound=Callable[..., Any])
 

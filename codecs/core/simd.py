@@ -18,6 +18,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
 
+from gangsaw.codecs.core.bits import count_leading_zeros
 from gangsaw.codecs.core.jit import intrinsic
 
 
@@ -204,11 +205,7 @@ def lane_leading_zeros(typing_context: Any, vector: Any) -> Any:
     """Count the zero bits before the first one of every lane; the width of the lane for zero."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        lowered = _lowered(vector)
-        function_type = ir.FunctionType(lowered, [lowered, ir.IntType(1)])
-        symbol = f"llvm.ctlz.v{vector.lanes}i{vector.bits}"
-        function = cgutils.get_or_insert_function(builder.module, function_type, symbol)
-        return builder.call(function, [args[0], cgutils.false_bit])
+        return count_leading_zeros(builder, args[0])
 
     return vector(vector), codegen
 

@@ -31,10 +31,17 @@ class MemoryPointer:
         self.device_id = 0
 
 
+def _of_host(name: str) -> property:
+    """Return a property of the host's array; protocols are checked by what a class has."""
+    return property(lambda array: getattr(array.host, name))
+
+
 class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 - CuPy's name
     """`cupy.ndarray`: `host` is a view of emulated device memory, for this package alone."""
 
     __module__ = "cupy"
+    shape, dtype, strides, ndim = map(_of_host, ("shape", "dtype", "strides", "ndim"))
+    size, itemsize, nbytes, flags = map(_of_host, ("size", "itemsize", "nbytes", "flags"))
 
     def __init__(
         self,
@@ -70,11 +77,6 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 - CuPy's name
 
     def __array__(self, *_: Any, **__: Any) -> HostArray:
         raise TypeError(IMPLICIT)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("shape", "dtype", "strides", "ndim", "size", "itemsize", "nbytes", "flags"):
-            return getattr(self.host, name)
-        raise AttributeError(f"the stand-in's ndarray has no {name}")
 
     # between host and device
 
