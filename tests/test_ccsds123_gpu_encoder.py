@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from ccsds123_setups import as_image
-from emulator.host_module import schedule
+from emulator.host_module import KernelFault, schedule
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.ccsds123 import Image, Params, cpu, gpu_encode
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.samples import FULL, samples, scene
+from gangsaw.codecs.core import gpu, kernels
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import BadParams
 
@@ -226,6 +227,24 @@ def test_samples_that_do_not_fit_are_named(
     assert_same(cupy, [cupy.asarray(x)], params)
 
 
+@pytest.mark.parametrize("place", [(0, 0, 0), (34, 5, 19), (31, 2, 5), (33, 0, 0)], ids=str)
+@pytest.mark.parametrize("dtype", ["i4", "u4", "u2"])
+def test_samples_of_a_far_too_wide_type(
+    cupy: ModuleType, dtype: str, place: tuple[int, int, int]
+) -> None:
+    """What a kernel makes of them overflows, were it to go on; the emulation would notice."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    finest: dict[str, Any] = {"weight_resolution": 19, "weight_min": -6, "weight_max": -6}
+    for value in {low, high, high // 2 + 1, low // 2} - {0}:
+        x = np.zeros((35, 6, 20), dtype)
+        x[place] = value
+        by_pixel = np.asfortranarray(x)
+        for params in (Params(bit_depth=2, **FULL, **finest), Params(bit_depth=14)):
+            for placed in (x, by_pixel):
+                with pytest.raises(BadParams, match=f"sample {value} does not fit"):
+                    gpu_encode.encode([on_device(cupy, placed)], params)
+
+
 @pytest.mark.parametrize("params", [Params(order="bi"), Params(coder="block")])
 def test_serial_coders_run_on_the_host(cupy: ModuleType, params: Params) -> None:
     assert_same(cupy, [cupy.asarray(ground((5, 6, 7)))], params)
@@ -242,6 +261,28 @@ def test_order_of_threads_changes_nothing(cupy: ModuleType, seed: int) -> None:
     by_pixel = on_device(cupy, scene((5, 21, 40), "u2").transpose(2, 0, 1))
     with schedule(seed=seed, poison=0x5A):
         assert_same(cupy, [x, by_pixel], Params(**FULL))
+
+
+VOTE, TILE = "if (__any_sync(~0u, above >> p.depth != 0)) break;\n", "first, columns, p, c);\n"
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+@pytest.mark.parametrize("by_pixel", [False, True])
+@pytest.mark.parametrize("before", [VOTE, TILE], ids=["filled", "coded"])
+def test_planted_races_are_found(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, before: str, by_pixel: bool
+) -> None:
+    """Else the test above would prove little."""
+    source = kernels.source("gangsaw.codecs.ccsds123", "gpu_encode.cu")
+    right = f"{before}        __syncwarp();\n"
+    assert source.count(right) == 1
+    monkeypatch.setattr(kernels, "source", lambda *_: source.replace(right, before))
+    monkeypatch.setattr(gpu, "_modules", {})
+    x = scene((40, 5, 21), "u2")
+    with pytest.raises(KernelFault, match=r"race|uninitialised"):
+        gpu_encode.encode(
+            [on_device(cupy, np.asfortranarray(x) if by_pixel else x)], Params(**FULL)
+        )
 
 
 @pytest.mark.slow

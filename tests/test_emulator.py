@@ -50,6 +50,7 @@ FAULTS = {
     # the one who reads too early may even be the first
     "race": "race in shared memory|uninitialised: reads shared memory",
     "race_in_a_warp": "race in dynamic shared memory|uninitialised: reads dynamic shared memory",
+    "race_around_a_vote": "race in shared memory|uninitialised: reads shared memory",
     "race_of_a_loop": r"race in shared memory: this (writes|reads) a byte",
     "race_of_blocks": "race in device memory: .* of another block",
     "deadlock": r"deadlock: 33 of 64 threads wait in __syncthreads .*, 31 of 64 .* __shfl_sync",

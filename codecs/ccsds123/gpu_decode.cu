@@ -18,13 +18,10 @@
 // Sections and stages as in wavefront.py, reconstruct.py and sample_decoder.py.
 
 #include "bits.cuh"
+#include "cuda.cuh"
 #include "predict.cuh"
 #include "sample.cuh"
 #include "sample_coder.cuh"
-
-#ifndef DYN_SHARED
-#define DYN_SHARED(T, name) extern __shared__ T name[]
-#endif
 
 constexpr int WARP = 32;
 constexpr int MOST_THREADS = sizeof(Lane) == 4 ? 512 : 256;  // that have registers enough

@@ -98,13 +98,20 @@ struct Strip {
     int first, bands;       // its first band, and how many
 };
 
-// Local sum of one band; where there is none, at t = 0, whatever can be loaded.
+// How far a sample is above s_min: beyond D bits where it does not fit.
+__device__ __forceinline__ Wrapping above_lowest(Lane sample, const Predictor& p) {
+    return Wrapping(sample) - Wrapping(p.lowest);
+}
+
+// Local sum of one band; where there is none, at t = 0, whatever can be loaded. It may wrap: of
+// samples that do not fit nothing is coded.
 __device__ __forceinline__ Lane sum_around(const Sample* at, const Pixel& pixel, bool first_band,
                                            const Predictor& p) {
     if (NARROW && first_band && pixel.first_row) return 4 * p.middle;
-    if (COLUMN) return 4 * load(at + pixel.around.a);
-    return load(at + pixel.around.a) + load(at + pixel.around.b) + load(at + pixel.around.c) +
-           load(at + pixel.around.d);
+    const Wrapping a = load(at + pixel.around.a);
+    if (COLUMN) return Lane(4 * a);
+    return Lane(a + Wrapping(load(at + pixel.around.b)) + Wrapping(load(at + pixel.around.c)) +
+                Wrapping(load(at + pixel.around.d)));
 }
 
 // Put a sample and what belongs to it into the tile; return how far it is above s_min.
@@ -116,15 +123,18 @@ __device__ __forceinline__ Wrapping put_sample(Row& row, const Strip& strip, con
     row.sample[band] = sample;
     row.difference[HALO + band] = central_difference(sample, sum);
     if (GS_FULL) row.north[band] = load(at + pixel.north);
-    return Wrapping(sample) - Wrapping(p.lowest);
+    return above_lowest(sample, p);
 }
 
-// Put a central difference into the tile; bands of the halo count from -HALO on.
-__device__ __forceinline__ void put_difference(Row& row, const Strip& strip, const Pixel& pixel,
-                                               int band, const Predictor& p) {
+// Put a central difference into the tile, with the same result; bands of the halo count from -HALO
+// on.
+__device__ __forceinline__ Wrapping put_difference(Row& row, const Strip& strip,
+                                                   const Pixel& pixel, int band,
+                                                   const Predictor& p) {
     const Sample* const at = strip.samples + (pixel.here + band * strip.stride);
-    const Lane sum = sum_around(at, pixel, strip.first + band == 0, p);
-    row.difference[HALO + band] = central_difference(load(at), sum);
+    const Lane sample = load(at), sum = sum_around(at, pixel, strip.first + band == 0, p);
+    row.difference[HALO + band] = central_difference(sample, sum);
+    return above_lowest(sample, p);
 }
 
 // Fill the tile with a thread for each pixel: for bands that lie apart in memory. Returns bits
@@ -135,7 +145,8 @@ __device__ __forceinline__ Wrapping fill_along_pixels(Row (&tile)[PIXELS], const
     Wrapping above = 0;
     if (strip.first > 0) {
 #pragma unroll
-        for (int band = -HALO; band < 0; ++band) put_difference(tile[lane], strip, own, band, p);
+        for (int band = -HALO; band < 0; ++band)
+            above |= put_difference(tile[lane], strip, own, band, p);
     }
 #pragma unroll 4
     for (int band = 0; band < strip.bands; ++band)
@@ -151,7 +162,7 @@ __device__ __forceinline__ Wrapping fill_along_bands(Row (&tile)[PIXELS], const 
     const int halo = strip.first > 0 ? HALO * PIXELS : 0;
     for (int item = lane; item < halo; item += WARP) {
         const int i = item / max(HALO, 1), band = item % max(HALO, 1) - HALO;
-        put_difference(tile[i], strip, of_thread(own, i), band, p);
+        above |= put_difference(tile[i], strip, of_thread(own, i), band, p);
     }
 #pragma unroll 4
     for (int i = 0; i < PIXELS; ++i) {
@@ -199,13 +210,14 @@ __device__ __forceinline__ void code_sample(Band& band, const Row& row, int lane
     code_residual(band, map_residual(sample, doubled, p), c);
 }
 
-// Code the first sample of all.
+// Code the first sample of all; one that does not fit is another one.
 __device__ __forceinline__ void code_first(Band& band, const Strip& strip, int lane,
                                            const Predictor& p, const Coder& c) {
     const Sample* const at = strip.samples + lane * strip.stride;
     const bool first_band = strip.first + lane == 0;
-    const Lane before = first_band || GS_P == 0 ? 0 : load(at - strip.stride);
-    const Lane sample = load(at);
+    const Lane before =
+        first_band || GS_P == 0 ? 0 : max(min(load(at - strip.stride), p.highest), p.lowest);
+    const Lane sample = max(min(load(at), p.highest), p.lowest);
     const unsigned delta = map_residual(sample, predict_first(first_band, before, p), p);
     band.west = band.northwest = sample;
     band.out.put(delta, c.depth);
@@ -271,6 +283,9 @@ __device__ __forceinline__ Wrapping code_strip(Band& band, const Block& block, c
         const Pixel pixel = locate(block, loaded_at(block, own));
         above |= side_by_side ? fill_along_bands(tile, strip, pixel, lane, p)
                               : fill_along_pixels(tile, strip, pixel, lane, p);
+        // A block is refused with its first sample that does not fit: the numbers that it makes
+        // may overflow.
+        if (__any_sync(~0u, above >> p.depth != 0)) break;
         __syncwarp();
         advance(own, PIXELS, columns);
         fetch_ahead(strip, way_to(block, loaded_at(block, own)), side_by_side, lane);

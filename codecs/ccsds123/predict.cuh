@@ -71,7 +71,7 @@ __device__ __forceinline__ Lane local_sum(const Neighbors<Lane>& at, bool first_
 }
 
 __device__ __forceinline__ Lane central_difference(Lane sample, Lane sum) {
-    return 4 * sample - sum;
+    return Lane(4 * Wrapping(sample) - Wrapping(sum));
 }
 
 // Directional part of U_z(t) (4.5.3): all 0 in the first row; in the first column N is W and NW.

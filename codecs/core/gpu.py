@@ -38,7 +38,7 @@ def load(package: str, file: str, defines: Mapping[str, int | str]) -> Any:
     DeviceError : it does not compile here, or there is no device
     """
     cp, options = cupy(), kernels.options(defines)
-    key = (package, file, options, cp.cuda.runtime.getDevice())
+    key = (cp, package, file, options, cp.cuda.runtime.getDevice())
     with _compiling:  # many threads want the same kernel at once, when a job begins
         if key not in _modules:
             with device_errors(f"compiling {file}"):

@@ -24,6 +24,7 @@ from gangsaw.tasks.bench_gpu import Workbench, aviris_scene, device_machine, fig
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"
 COMMAND = "bash deploy/gpu/measure.sh"
 TITLE = "CCSDS-123 on a GPU"
+NOTHING_YET = "No device has measured anything yet."
 INTRODUCTION = f"""# Results on a GPU
 
 Written by `python tests/benchmarks/bench_gpu.py --write`. On a machine with Python and an NVIDIA
@@ -82,7 +83,7 @@ def _environment() -> str:
     try:
         about = device_machine()
     except DeviceError:
-        return "No device has measured anything yet."
+        return NOTHING_YET
     return ", ".join(f"{k} {v}" for k, v in {**about, "date": date.today().isoformat()}.items())
 
 
@@ -96,9 +97,19 @@ def main() -> None:
     options = parser.parse_args()
     found = list(rows(options.logs, options.rounds))
     if options.write:
-        PAGE.write_text(page(found))
-        return
-    sys.stdout.write(dump({TITLE: found}) if options.json else page(found))
+        write(found)
+    if options.json:
+        sys.stdout.write(dump({TITLE: found}))
+    elif not options.write:
+        sys.stdout.write(page(found))
+
+
+def write(found: list[Row]) -> None:
+    """Write the page; exit rather than put rows without figures in place of a device's figures."""
+    text = page(found)
+    if NOTHING_YET in text and PAGE.is_file() and NOTHING_YET not in PAGE.read_text():
+        sys.exit(f"{PAGE.name} has figures of a device and is left as it is: nothing was measured")
+    PAGE.write_text(text)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,17 @@ extern "C" __global__ void race_in_a_warp(const int* x, int* y) {
   y[threadIdx.x] = row[threadIdx.x ^ 16];
 }
 
+// A vote makes lanes meet, and orders nothing.
+extern "C" __global__ void race_around_a_vote(const int* x, int* y) {
+  __shared__ int row[64];
+  row[threadIdx.x] = x[threadIdx.x];
+  const int any = __any_sync(~0u, x[threadIdx.x] > 64);
+#ifndef WRONG
+  __syncwarp();
+#endif
+  y[threadIdx.x] = row[threadIdx.x ^ 16] + any;
+}
+
 // Reads, then writes: a barrier is missing before the second write.
 extern "C" __global__ void race_of_a_loop(const int* x, int* y) {
   __shared__ int shifted[64];

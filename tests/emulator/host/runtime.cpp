@@ -102,7 +102,8 @@ void join_clocks(Thread* first, unsigned arrived) {
 void release_group(Group& group, unsigned warp) {
   Exchange& results = group.results[group.generation & 1];
   results.lanes = group.arrived;
-  join_clocks(threads + warp * WARP, group.arrived);
+  // shuffles and votes are no barriers of memory
+  if (!strcmp(group.operation, "__syncwarp")) join_clocks(threads + warp * WARP, group.arrived);
   group.unread += __builtin_popcount(group.arrived);
   group.arrived = 0;
   ++group.generation;

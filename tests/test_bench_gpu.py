@@ -1,0 +1,89 @@
+"""The page of results on a GPU: all of it from the stand-in, nothing lost without a device."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from emulator.host_module import schedule
+
+from gangsaw.codecs.core import device
+from gangsaw.tasks import bench_gpu as figures
+
+BENCHMARKS = Path(__file__).parent / "benchmarks"
+LOGS = {
+    "memcheck": "12 passed, 900 deselected in 3.21s\n========= ERROR SUMMARY: 0 errors\n",
+    "racecheck": "12 passed in 9s\n========= RACECHECK SUMMARY: 2 hazards displayed (1 error)\n",
+}
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """The program, with a page of its own; there is no CuPy, where no fixture brings it."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import bench_gpu
+
+    monkeypatch.setattr(bench_gpu, "PAGE", tmp_path / "RESULTS-GPU.md")
+    return bench_gpu
+
+
+@pytest.fixture
+def no_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    device.cupy.cache_clear()
+    yield
+    device.cupy.cache_clear()
+
+
+def run(page: Any, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> str:
+    """Run the program; return its page."""
+    monkeypatch.setattr(sys, "argv", ["bench_gpu.py", *map(str, arguments)])
+    page.main()
+    return str(page.PAGE.read_text())
+
+
+@pytest.mark.usefixtures("no_device")
+def test_without_a_device_the_page_says_so(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):  # also over a page without figures
+        text = run(page, monkeypatch, "--write")
+        assert "No device has measured anything yet." in text
+        assert text.count("not measured yet") == len(figures.CASES) + 2
+        assert text.count("| `bash deploy/gpu/measure.sh` |") == len(figures.CASES) + 2
+
+
+@pytest.mark.usefixtures("no_device")
+def test_without_a_device_figures_are_kept(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.PAGE.write_text("measured on a device")
+    with pytest.raises(SystemExit, match="left as it is: nothing was measured"):
+        run(page, monkeypatch, "--write")
+    assert page.PAGE.read_text() == "measured on a device"
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+def test_one_run_writes_page_and_figures(
+    cupy: Any,
+    page: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, text in LOGS.items():
+        (tmp_path / f"{name}.log").write_text(text)
+    monkeypatch.setattr(page, "aviris_scene", lambda: figures.aviris_scene((5, 16, 12)))
+    monkeypatch.setattr(figures, "COPY_BYTES", 1 << 12)
+    monkeypatch.setattr(figures, "TASK_BYTES", 1 << 12)
+    small = partial(figures.Workbench, batch_bytes=1 << 13)
+    monkeypatch.setattr(page, "Workbench", small)
+    arguments = ("--write", "--json", "--rounds", 1, "--logs", tmp_path)
+    with schedule(checks=False):
+        text = run(page, monkeypatch, *arguments)
+    assert "not measured yet" not in text
+    assert "emulated device, sm_90" in text
+    assert "| compute-sanitizer memcheck, tests on a device | 0 errors | <= 0 | yes |" in text
+    assert "| compute-sanitizer racecheck, tests on a device | 2 errors | <= 0 | **no** |" in text
+    assert '"sections"' in capsys.readouterr().out
