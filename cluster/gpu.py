@@ -6,14 +6,14 @@ import importlib
 import importlib.util
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import dask
 from distributed import Client
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import IGNORE_INTERRUPTS, KEEP_MEMORY, LOOPBACK, connect
+from gangsaw.cluster.local import IGNORE_INTERRUPTS, KEEP_MEMORY, LOOPBACK, connect, interrupts_wait
 
 RESOURCES = {"GPU": 1}  # of each worker; jobs split it among the tasks that share the GPU
 THREADS = 4  # of each worker: one reads, one copies in, one computes, one copies out and writes
@@ -42,12 +42,10 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 
 @contextmanager
 def _local(config: ClusterConfig) -> Iterator[Client]:
-    with (
-        dask.config.set(KEEP_MEMORY),
-        _made(_cluster_type(), _options(config)) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+    with dask.config.set(KEEP_MEMORY), ExitStack() as stack:
+        with interrupts_wait():
+            cluster = stack.enter_context(_made(_cluster_type(), _options(config)))
+        yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
 def _cluster_type() -> Any:

@@ -65,7 +65,7 @@ def connect(config: ClusterConfig) -> Iterator[Client]:
 def _local(config: ClusterConfig) -> Iterator[Client]:
     workers, threads = config.size
     with dask.config.set(KEEP_MEMORY), ExitStack() as stack:
-        with _interrupts_wait():
+        with interrupts_wait():
             cluster = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=threads,
@@ -83,7 +83,7 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
 
 
 @contextmanager
-def _interrupts_wait() -> Iterator[None]:
+def interrupts_wait() -> Iterator[None]:
     """Keep Ctrl-C and SIGTERM back until the end: Dask cannot close a cluster that half started.
 
     It would print tracebacks at exit, of workers in a state that it does not expect.
