@@ -13,6 +13,7 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 
 def begin(self):  # the instant at which Dask has workers, none of them started
+    LocalCluster._correct_state = kept  # closing comes here too
     os.kill(os.getpid(), signal.SIGINT)
     return kept(self)
 

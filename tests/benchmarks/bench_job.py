@@ -29,6 +29,7 @@ STRIP = (224, 1024, 512)
 SHAPE = (224, 4096, 512)  # 470 Msamples, 940 MB, 32 chunks: a flight line of four equal strips
 DEPTH = 14
 CHUNKS = (224, 256, 256)
+BATCH = 8  # chunks at once: a chunk has but two blocks, so that one alone waits for the slower one
 
 
 def rows() -> Iterator[Row]:
@@ -73,16 +74,21 @@ def _codec(scene: Cube) -> Iterator[Callable[[], None]]:
         for x in range(0, SHAPE[2], CHUNKS[2])
     ]
     coder = Ccsds123().coder(CHUNKS, scene.dtype)
-    frames = [coder.encode(chunk) for chunk in chunks]
-    out = np.empty(CHUNKS, scene.dtype)
-    for work, items in ((coder.encode, chunks), (lambda f: coder.decode(f, out), frames)):
-        yield from (partial(_on_threads, n, work, items) for n in (1, 2))
+    batches = [chunks[i : i + BATCH] for i in range(0, len(chunks), BATCH)]
+    frames = [coder.encode_all(batch) for batch in batches]
+    outs = [np.empty(CHUNKS, scene.dtype) for _ in range(BATCH)]
+
+    def decode(batch: Sequence[memoryview]) -> None:
+        coder.fill([coder.whole(data) for data in batch], outs)
+
+    yield from (partial(_on_threads, n, coder.encode_all, batches) for n in (1, 2))
+    yield from (partial(_on_threads, n, decode, frames) for n in (1, 2))
 
 
-def _on_threads(n: int, work: Callable[[Any], object], items: Sequence[Any]) -> None:
+def _on_threads(n: int, work: Callable[[Any], object], batches: Sequence[Any]) -> None:
     set_thread_limit(n)
-    for item in items:
-        work(item)
+    for batch in batches:
+        work(batch)
     set_thread_limit(None)
 
 
