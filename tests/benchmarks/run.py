@@ -30,6 +30,9 @@ Written by `python tests/benchmarks/run.py --write`. Speeds of one core are CPU 
 several rounds; the others are wall clock. Samples, not bytes: a 16-bit Msample is 2 MB. The
 synthetic scenes are those of `gangsaw demo`; rows on real scenes need the shared data folder and
 are absent without it.
+
+The machine is shared: where the peers' rows are low, so are ours. RESULTS-AVX512.md has an earlier
+run, on a processor with wider vectors.
 """
 
 

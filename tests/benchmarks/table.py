@@ -13,6 +13,7 @@ from datetime import date
 from importlib.metadata import version
 from typing import Any
 
+from gangsaw.codecs.core.jit import VECTORS_COUNT_ZEROS
 from gangsaw.tasks.bench import machine
 
 
@@ -92,8 +93,9 @@ def document(sections: dict[str, list[Row]]) -> dict[str, Any]:
 def environment() -> dict[str, str]:
     """Say where, with what and when the figures were obtained."""
     packages = {name: version(name) for name in ("zarr", "dask", "xarray")}
-    cores = str(os.cpu_count())
-    return {**machine(), **packages, "cores": cores, "date": date.today().isoformat()}
+    vectors = "AVX-512" if VECTORS_COUNT_ZEROS else "at most AVX2"
+    where = {"cores": str(os.cpu_count()), "vectors": vectors}
+    return {**machine(), **packages, **where, "date": date.today().isoformat()}
 
 
 def say(message: str) -> None:
