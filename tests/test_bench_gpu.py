@@ -17,6 +17,7 @@ from gangsaw.tasks import bench_gpu as figures
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 LOGS = {
+    "tests": "FAILED tests/test_a.py::b - E\n1 failed, 11 passed, 900 deselected in 3.21s\n",
     "memcheck": "12 passed, 900 deselected in 3.21s\n========= ERROR SUMMARY: 0 errors\n",
     "racecheck": "12 passed in 9s\n========= RACECHECK SUMMARY: 2 hazards displayed (1 error)\n",
 }
@@ -52,8 +53,8 @@ def test_without_a_device_the_page_says_so(page: Any, monkeypatch: pytest.Monkey
     for _ in range(2):  # also over a page without figures
         text = run(page, monkeypatch, "--write")
         assert "No device has measured anything yet." in text
-        assert text.count("not measured yet") == len(figures.CASES) + 2
-        assert text.count("| `bash deploy/gpu/measure.sh` |") == len(figures.CASES) + 2
+        assert text.count("not measured yet") == len(figures.CASES) + 3
+        assert text.count("| `bash deploy/gpu/measure.sh` |") == len(figures.CASES) + 3
 
 
 @pytest.mark.usefixtures("no_device")
@@ -84,6 +85,7 @@ def test_one_run_writes_page_and_figures(
         text = run(page, monkeypatch, *arguments)
     assert "not measured yet" not in text
     assert "emulated device, sm_90" in text
+    assert f"| {page.TESTS} | 1 tests | <= 0 | **no** | 11 passed |" in text
     assert "| compute-sanitizer memcheck, tests on a device | 0 errors | <= 0 | yes |" in text
     assert "| compute-sanitizer racecheck, tests on a device | 2 errors | <= 0 | **no** |" in text
     assert '"sections"' in capsys.readouterr().out

@@ -34,18 +34,7 @@ NO_FAILURE = 0xFFFFFFFF
 
 
 def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
-    """Decode every block into its target on the device, to the same samples as on the CPU.
-
-    Parameters
-    ----------
-    coded : one conforming stream per block, in host memory
-    targets : (z, y, x) CuPy views to fill, integers of one dtype, any byte order and strides
-    params : what the blocks were encoded with
-
-    Raises
-    ------
-    CorruptChunk : a block is no stream of its target's shape and dtype with these params
-    """
+    """Decode what fits the device at once; see `gpu.decode`, which cuts a batch into such runs."""
     if not _has_kernel(coded, targets):
         _decode_on_host(coded, targets, params)
         return

@@ -57,21 +57,7 @@ class BlockTable(NamedTuple):
 
 
 def encode(sources: Sequence[Any], params: Params) -> Blocks:
-    """Encode every block to one conforming stream, to the same bytes as on the CPU.
-
-    Parameters
-    ----------
-    sources : CuPy blocks (z, y, x), integers of one dtype, any byte order and strides
-    params : choices of the encoder
-
-    Returns
-    -------
-    Blocks : in host memory, as `cpu.encode` gives them
-
-    Raises
-    ------
-    BadParams : a sample does not fit the bit depth, or params do not fit the blocks
-    """
+    """Encode what fits the device at once; see `gpu.encode`, which cuts a batch into such runs."""
     if not sources or not all(_has_kernel(source, params) for source in sources):
         return cpu.encode([to_host(source) for source in sources], params)
     streams: dict[int, Stream] = {}

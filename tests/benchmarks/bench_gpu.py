@@ -3,7 +3,8 @@
 python tests/benchmarks/bench_gpu.py                        # printed
 python tests/benchmarks/bench_gpu.py --write --logs FOLDER  # into RESULTS-GPU.md
 
-FOLDER holds memcheck.log and racecheck.log of compute-sanitizer; deploy/gpu/measure.sh makes them.
+FOLDER holds tests.log of pytest, memcheck.log and racecheck.log of compute-sanitizer;
+deploy/gpu/measure.sh makes them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ AVIRIS-like chunks of 224 bands and 14 bits in the default store configuration (
 Kernel time is that between events around each launch, on data larger than the second-level cache;
 medians of many rounds. The thesis that founded this codec encoded 0.322 Gsamples/s on its GPU.
 """
+TESTS = "tests on a device that fail; two processes on one GPU are among them"
+FAILED = re.compile(r"^(?:(\d+) failed, )?(\d+) passed(?!.*error)", re.MULTILINE)
 PASSED = re.compile(r"^(\d+) passed(?!.*(?:failed|error))", re.MULTILINE)  # pytest's last line
 SUMMARIES = {
     "memcheck": re.compile(r"ERROR SUMMARY: (\d+) error"),
@@ -47,6 +50,7 @@ def rows(logs: Path | None = None, rounds: int = 20) -> Iterator[Row]:
     for figure in figures(_workbench(rounds)):
         say(figure.what)
         yield _marked(Row(figure.what, figure.value, figure.unit, figure.target, figure.note))
+    yield _marked(_tested(logs))
     for tool, summary in SUMMARIES.items():
         yield _marked(_sanitized(tool, summary, logs))
 
@@ -60,10 +64,20 @@ def _workbench(rounds: int) -> Workbench | None:
     return Workbench(aviris_scene(), rounds)
 
 
+def _log(logs: Path | None, name: str) -> str:
+    log = None if logs is None else logs / f"{name}.log"
+    return log.read_text() if log is not None and log.is_file() else ""
+
+
+def _tested(logs: Path | None) -> Row:
+    found = FAILED.search(_log(logs, "tests"))
+    failed = int(found[1] or 0) if found else None
+    return Row(TESTS, failed, "tests", "<= 0", f"{found[2]} passed" if found else "")
+
+
 def _sanitized(tool: str, summary: re.Pattern[str], logs: Path | None) -> Row:
     """Errors of all processes; a run whose tests did not all pass has measured nothing."""
-    log = None if logs is None else logs / f"{tool}.log"
-    text = log.read_text() if log is not None and log.is_file() else ""
+    text = _log(logs, tool)
     passed, found = PASSED.search(text), summary.findall(text)
     errors = sum(map(int, found)) if found and passed else None
     note = f"{passed[1]} tests" if passed else ""
@@ -91,7 +105,7 @@ def main() -> None:
     """Print or write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--logs", type=Path, help="folder of compute-sanitizer's logs")
+    parser.add_argument("--logs", type=Path, help="folder of the logs")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     options = parser.parse_args()
