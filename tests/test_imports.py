@@ -66,7 +66,8 @@ def allowed(module: str, target: str) -> bool:
     if top == "cupy":
         home, _, name = module.rpartition(".")
         return module == "gangsaw.codecs.core.device" or (
-            within(home, "gangsaw.codecs") and name.startswith("gpu")
+            name.startswith("gpu")
+            and (within(home, "gangsaw.codecs") or within(home, "gangsaw.tasks.tcr"))
         )
     if within(module, "gangsaw.cluster"):
         return not within(target, "gangsaw") or within(target, "gangsaw.cluster")
@@ -108,6 +109,7 @@ def test_imports_go_one_way(module: str) -> None:
         ("gangsaw.cluster.local", "gangsaw.codecs.core.errors"),
         ("gangsaw.tasks.compress", "cupy"),
         ("gangsaw.tasks.gpu", "cupy"),
+        ("gangsaw.tasks.tcr.count", "cupy"),
         ("gangsaw.codecs.ccsds123.cpu", "cupy"),
         ("gangsaw.codecs.core.chunk", "cupy"),
     ],

@@ -1,0 +1,85 @@
+"""What is counted: the models of recombination, their parameters and multiplicities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gangsaw.codecs.core.errors import BadParams
+
+Kind = Literal["dp1", "dp2", "both"]
+MAX_P, MAX_N = 4, 10  # the sweep of the thesis; tables in the kernels have these sizes
+MAX_D = 56  # D and a palindrome at both ends are one 64-bit word
+
+
+@dataclass(frozen=True)
+class Model:
+    """Which paths are counted.
+
+    Attributes
+    ----------
+    kind : "dp1", compatible with the exhaustive method; "dp2", ordered steps with erosion after
+        extension; or "both"
+    strands : 1 or 2, how many strands of a palindrome can be cut (DP-2 only)
+    max_p : longest palindrome at a gene end, 0..4 nucleotides; DP-2 sweeps pi = 0..max_p
+    max_n : most n-nucleotides, 0..10: of each junction in DP-2, which sweeps nu = 0..max_n; of all
+        junctions together in DP-1, which counts each total n = 0..max_n
+    d_segments : D genes in a row: 1, or 2 for V-D-D-J (a V-J chain is one without D genes)
+    min_d_end : fewest symbols that the J-side cut leaves of an extended D, 1 or 0. With 0, a D that
+        is eroded completely can carry a palindrome of what follows it (DP-2 only)
+    """
+
+    kind: Kind = "dp2"
+    strands: Literal[1, 2] = 1
+    max_p: int = MAX_P
+    max_n: int = MAX_N
+    d_segments: Literal[1, 2] = 1
+    min_d_end: Literal[0, 1] = 1
+
+    def __post_init__(self) -> None:
+        """Check each parameter once; kernels check nothing again."""
+        if self.kind not in ("dp1", "dp2", "both"):
+            raise BadParams(f"model must be dp1, dp2 or both, got {self.kind!r}")
+        for name, lowest, highest in (
+            ("strands", 1, 2),
+            ("max_p", 0, MAX_P),
+            ("max_n", 0, MAX_N),
+            ("d_segments", 1, 2),
+            ("min_d_end", 0, 1),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, int) or not lowest <= value <= highest:
+                raise BadParams(f"{name} must be in {lowest}..{highest}, got {value!r}")
+        if self.d_segments == 2 and self.kind != "dp2":
+            raise BadParams("two D genes in a row are counted by dp2 only; set model to dp2")
+
+    @property
+    def dp1(self) -> bool:
+        """Whether DP-1's counts are wanted."""
+        return self.kind != "dp2"
+
+    @property
+    def dp2(self) -> bool:
+        """Whether DP-2's counts are wanted."""
+        return self.kind != "dp1"
+
+    def ways(self, change: int, pi: int) -> int:
+        """Return s(dl, pi): the ways to change the length of a gene end by `change` symbols.
+
+        Extension by 0..pi symbols, twice as many ways for each but 0 with two strands, followed by
+        erosion. change <= 0 leaves no palindrome. Equations of section 3 of the specification in
+        SPEC.md.
+        """
+        if self.strands == 1:
+            return max(0, min(pi + 1, pi + 1 - change))
+        return max(0, min(2 * pi + 1, 2 * (pi + 1 - change)))
+
+    def empty_d_ways(self, d_length: int, pi: int) -> int:
+        """Return Z: the ways to erode a D of `d_length` germline symbols completely (DP-2)."""
+        ends = range(self.min_d_end, d_length + pi + 1)
+        return sum(self.ways(end - d_length, pi) * self.ways(0, pi) for end in ends)
+
+
+def empty_d_cuts(d_length: int, max_p: int) -> int:
+    """Return z: the pairs of cuts that erase a D, both palindromes included (DP-1)."""
+    return d_length + 2 * max_p + 1
