@@ -13,11 +13,9 @@ from gangsaw.codecs.core.errors import BadParams
 Codes = npt.NDArray[np.uint8]
 
 A, T, C, G = 1, 2, 4, 8
-IUPAC = {
-    **{"A": A, "C": C, "G": G, "T": T, "U": T, "N": A | C | G | T},
-    **{"R": A | G, "Y": C | T, "S": C | G, "W": A | T, "K": G | T, "M": A | C},
-    **{"B": C | G | T, "D": A | G | T, "H": A | C | T, "V": A | C | G},
-}
+R, Y, S, W, K, M = A | G, C | T, C | G, A | T, G | T, A | C
+B, D, H, V, N = C | G | T, A | G | T, A | C | T, A | C | G, A | C | G | T
+IUPAC = dict(zip("ATCGURYSWKMBDHVN", (A, T, C, G, T, R, Y, S, W, K, M, B, D, H, V, N), strict=True))
 NUCLEOTIDES = ("A", "T", "C", "G")  # the order of the bits, and of every composition
 
 
