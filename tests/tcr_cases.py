@@ -16,9 +16,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
+import xarray as xr
 from conftest import shared_folder
 from reference import tcr
 
+from gangsaw.tasks.tcr import count_paths
 from gangsaw.tasks.tcr.batch import D_CALLS, GENE_CALLS
 from gangsaw.tasks.tcr.model import Model
 
@@ -74,7 +77,8 @@ def rules(model: Model) -> tcr.Rules:
 def _calls(case: Case, r: tcr.Codes, v: tcr.Codes, j: tcr.Codes) -> dict[str, Any]:
     p = case.model.max_p
     genes, ndn = tcr.gene_calls(r, v, j, p)
-    found: dict[str, Any] = {"genes": genes, "ndn": ndn, "d": [], "n1": [], "n2": []}
+    found: dict[str, Any] = {"genes": genes, "ndn": ndn}
+    found |= {field: [] for field in ("d", "n1", "n2") if case.d}
     for gene in map(tcr.encode, case.d.values()):
         events = list(tcr.d_events(r, gene, rules(case.model)))
         for field, values in zip(("d", "n1", "n2"), tcr.d_calls(r, v, j, events, p), strict=True):
@@ -128,6 +132,23 @@ def assert_counts(got: Mapping[str, Any], wanted: Expected) -> None:
         np.testing.assert_array_equal(found.astype(object), values, err_msg=field)
 
 
+# the worked example of the specification's section 11: TRBV1, TRBD1, TRBD2 and TRBJ1-1 of the mouse
+
+V, J = "ACCTGCAGTGCAGA", "CAAACACAGAAGTCTTC"
+D1, D2 = "GGGACAGGGGGC", "GGGACTGGGGGGGC"
+WORKED = "ACCTGCAGTGCAGACCTGGGGAACACAGAAGTCTTC"
+DP1_NONEMPTY = [0, 0, 0, 2, 13, 47, 137, 232, 342, 464, 601]  # of D1, by total n
+DP1_EMPTY_UNIT = [0, 0, 0, 0, 0, 0, 0, 8, 18, 30, 44]
+DP2_OF_D1 = {  # (strands, field): at nu = 10, pi = 0..4
+    (1, "full"): [11904, 196984, 1027080, 3341504, 8392000],
+    (1, "zero"): [6480, 108000, 568620, 1866240, 4725000],
+    (1, "no_d"): [10, 40, 90, 160, 250],
+    (1, "no_d_two"): [540, 2160, 4860, 8640, 13500],
+    (2, "full"): [11904, 1008234, 8022000, 31733674, 89206272],
+    (2, "zero"): [6480, 554040, 4455000, 17781120, 50388480],
+}
+
+
 # from the variables of a dataset
 
 VARIABLES = {
@@ -143,16 +164,49 @@ VARIABLES = {
 }
 
 
-def fields_of(dataset: Any) -> dict[str, Any]:
+def counted(case: Case) -> xr.Dataset:
+    """Return what count_paths makes of a case."""
+    m = case.model
+    return count_paths(
+        list(case.cdr3),
+        list(case.v),
+        list(case.j),
+        dict(case.d),
+        model=m.kind,
+        strands=m.strands,
+        max_p=m.max_p,
+        max_n=m.max_n,
+        d_segments=m.d_segments,
+        min_d_end=m.min_d_end,
+    )
+
+
+def fields_of(dataset: xr.Dataset) -> dict[str, Any]:
     """Return the variables of count_paths' dataset under the names of Counts' fields."""
     found = {
         field: dataset[variable].values
         for field, variable in VARIABLES.items()
         if variable in dataset
     }
+    if "dp1_paths" in dataset and "dp1_nonempty" not in found:  # V-J: there is no D to tell apart
+        found["dp1_nonempty"] = dataset.dp1_paths.values[:, None]
     for field, calls in (("genes", GENE_CALLS), ("d", D_CALLS)):
-        found[field] = np.stack([dataset[call].values for call in calls], axis=-1)
+        if calls[0] in dataset:
+            found[field] = np.stack([dataset[call].values for call in calls], axis=-1)
     return found
+
+
+def assert_dataset(case: Case, wanted: Expected | None = None) -> xr.Dataset:
+    """Count a case and hold everything against the reference, DP-1's totals too."""
+    dataset = counted(case)
+    wanted = expected(case) if wanted is None else wanted
+    assert_counts(fields_of(dataset), wanted)
+    if case.model.dp1 and case.d:
+        ways = [tcr.dp1_empty_ways(tcr.encode(d), case.model.max_p) for d in case.d.values()]
+        unit = wanted["dp1_empty"][:, None] * np.array(ways, dtype=object)[:, None]
+        totals = {"dp1_paths": wanted["dp1_nonempty"] + unit}
+        assert_counts({"dp1_paths": dataset.dp1_paths.values}, totals)
+    return dataset
 
 
 # vectors.json
@@ -177,6 +231,14 @@ def vector_cases() -> list[tuple[Case, Expected]]:
         *_vj_cases(data.get("vj_cases", [])),
         *_vddj_cases(data.get("vddj_cases", [])),
     ]
+
+
+def vector_parameters() -> list[Any]:
+    """Parameters of a test over all these cases; one that is skipped where there are none."""
+    if not vectors():
+        absent = pytest.mark.skip(reason=f"no data/tcr/vectors.json in {shared_folder()}")
+        return [pytest.param(None, None, id="absent", marks=absent)]
+    return [pytest.param(*pair, id=pair[0].name) for pair in vector_cases()]
 
 
 def _trb_cases(entries: list[dict[str, Any]]) -> list[tuple[Case, Expected]]:

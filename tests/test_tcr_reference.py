@@ -6,22 +6,31 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tcr_cases
 from reference import tcr
 from reference.tcr import Rules, encode
-from tcr_cases import Case, Expected, assert_counts, expected, vector_cases, vectors
+from tcr_cases import (
+    DP1_EMPTY_UNIT,
+    DP1_NONEMPTY,
+    DP2_OF_D1,
+    Case,
+    Expected,
+    assert_counts,
+    expected,
+    vector_cases,
+    vector_parameters,
+    vectors,
+)
 
 from gangsaw.tasks.tcr.model import Model
 
 ONE, TWO = Rules(1), Rules(2)
-# the worked example of section 11
-V, J = encode("ACCTGCAGTGCAGA"), encode("CAAACACAGAAGTCTTC")
-D1, D2 = encode("GGGACAGGGGGC"), encode("GGGACTGGGGGGGC")
-WORKED = encode("ACCTGCAGTGCAGACCTGGGGAACACAGAAGTCTTC")
-
-
-@pytest.mark.parametrize(
-    ("case", "wanted"), [pytest.param(*pair, id=str(pair[0])) for pair in vector_cases()]
+V, J, D1, D2, WORKED = map(
+    encode, (tcr_cases.V, tcr_cases.J, tcr_cases.D1, tcr_cases.D2, tcr_cases.WORKED)
 )
+
+
+@pytest.mark.parametrize(("case", "wanted"), vector_parameters())
 def test_vector(case: Case, wanted: Expected) -> None:
     assert_counts(expected(case), wanted)
 
@@ -174,27 +183,17 @@ def test_dp1_of_the_worked_example() -> None:
     assert tcr.occurrences(WORKED[17:21], tcr.extended_d(D1, 4)) == 2
     nonempty = tcr.dp1(WORKED, V, J, D1, 4, 10)
     unit = tcr.dp1_empty_unit(WORKED, V, J, 4, 10)
-    assert nonempty == [0, 0, 0, 2, 13, 47, 137, 232, 342, 464, 601]
-    assert unit == [0] * 7 + [8, 18, 30, 44]
+    assert nonempty == DP1_NONEMPTY
+    assert unit == DP1_EMPTY_UNIT
     assert tcr.dp1_empty_ways(D1, 4) == 21
     total = [full + 21 * empty for full, empty in zip(nonempty, unit, strict=True)]
     assert total[6:] == [137, 400, 720, 1094, 1525]
 
 
-TABLE = {  # at nu = 10, pi = 0..4
-    (1, "full"): [11904, 196984, 1027080, 3341504, 8392000],
-    (1, "zero"): [6480, 108000, 568620, 1866240, 4725000],
-    (1, "no_d"): [10, 40, 90, 160, 250],
-    (1, "no_d_two"): [540, 2160, 4860, 8640, 13500],
-    (2, "full"): [11904, 1008234, 8022000, 31733674, 89206272],
-    (2, "zero"): [6480, 554040, 4455000, 17781120, 50388480],
-}
-
-
-@pytest.mark.parametrize(("strands", "field"), TABLE)
+@pytest.mark.parametrize(("strands", "field"), DP2_OF_D1)
 def test_dp2_of_the_worked_example(strands: int, field: str) -> None:
     found = [dp2_of_d1(field, 10, pi, Rules(strands)) for pi in range(5)]
-    assert found == TABLE[strands, field]
+    assert found == DP2_OF_D1[strands, field]
 
 
 def test_dp2_of_the_worked_example_with_three_n() -> None:
