@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from gangsaw.tasks.tcr.model import Model
 
 CONCRETE, IUPAC = "ACGT", "ACGTURYSWKMBDHVN"
 Draw = Callable[[Any], Any]
+Parts = tuple[str, str, str, list[str]]  # cdr3, V, J, D genes
 
 # few letters make matches and palindromes; wildcards alone make large counts
 alphabets = st.sampled_from(["A", "AT", "CG", "ACG", CONCRETE, CONCRETE, CONCRETE])
@@ -94,3 +96,18 @@ def part_of(draw: Draw, text: str) -> str:
     """Any part of a text, the empty one included."""
     start, end = sorted(draw(st.tuples(*[st.integers(0, len(text))] * 2)))
     return text[start:end]
+
+
+def tiny(rng: random.Random, n_genes: int = 1) -> tuple[Parts, dict[str, Any]]:
+    """Genes of one to three symbols; few letters, so that many paths lead to the reference."""
+    max_p = rng.randint(0, 2)
+    letters = rng.choice(["AT", "AG", "ACGT"])
+
+    def drawn(least: int, most: int) -> str:
+        return "".join(rng.choices(letters, k=rng.randint(max(1, least), most)))
+
+    parts = drawn(1, 7), drawn(max_p, 3), drawn(max_p, 3), []
+    parts[3].extend(drawn(max_p, 3) for _ in range(n_genes))
+    choices = {"model": rng.choice(["dp1", "dp2", "dp2"]), "strands": rng.choice([1, 2])}
+    choices |= {"max_p": max_p, "max_n": rng.randint(0, 2), "min_d_end": rng.choice([0, 1])}
+    return parts, choices

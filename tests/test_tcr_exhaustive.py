@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 from reference import tcr
+from tcr_strategies import Parts, tiny
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr import exhaustive as module
 from gangsaw.tasks.tcr.exhaustive import Constructed, Table, exhaustive
-
-Parts = tuple[str, str, str, list[str]]  # cdr3, V, J, D genes
 
 
 def computed(parts: Parts, choices: dict[str, Any]) -> Constructed:
@@ -50,21 +49,6 @@ def _computed_dp1(
         nonempty = tcr.dp1(r, v, j, genes[0], pi, choices["max_n"])
         paths.append([a + b for a, b in zip(nonempty, empties[-1], strict=True)])
     return Constructed(tuple(zip(*paths, strict=True)), tuple(zip(*empties, strict=True)))
-
-
-def tiny(rng: random.Random, n_genes: int = 1) -> tuple[Parts, dict[str, Any]]:
-    """Genes of one to three symbols; few letters, so that many paths lead to the reference."""
-    max_p = rng.randint(0, 2)
-    letters = rng.choice(["AT", "AG", "ACGT"])
-
-    def drawn(least: int, most: int) -> str:
-        return "".join(rng.choices(letters, k=rng.randint(max(1, least), most)))
-
-    parts = drawn(1, 7), drawn(max_p, 3), drawn(max_p, 3), []
-    parts[3].extend(drawn(max_p, 3) for _ in range(n_genes))
-    choices = {"model": rng.choice(["dp1", "dp2", "dp2"]), "strands": rng.choice([1, 2])}
-    choices |= {"max_p": max_p, "max_n": rng.randint(0, 2), "min_d_end": rng.choice([0, 1])}
-    return parts, choices
 
 
 def check(seed: int) -> None:

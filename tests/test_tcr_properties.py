@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tcr_cases import Case, assert_counts, assert_dataset, counted, expected, fields_of
-from tcr_strategies import CONCRETE, cases, models, rc_text
-from test_tcr_exhaustive import tiny
+from tcr_strategies import CONCRETE, cases, models, rc_text, tiny
 
 from gangsaw.tasks.tcr import Model
 from gangsaw.tasks.tcr.exhaustive import exhaustive
