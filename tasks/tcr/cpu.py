@@ -16,9 +16,10 @@ from gangsaw.tasks.tcr.dp2 import append_empty, fill_pairs, sum_with_d, weigh
 from gangsaw.tasks.tcr.ends import CLASS_ROWS, FIRST_LANE, WAYS, exact_rows
 from gangsaw.tasks.tcr.match import (
     NU_LANES,
+    SHORT,
     find_d,
-    find_self_palindromes,
     find_turned_d,
+    find_turns,
     match_end,
 )
 from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P, Model
@@ -45,7 +46,7 @@ class Place(NamedTuple):
     Attributes
     ----------
     row : number of the reference
-    first, length : its symbols are codes[first : first + length]
+    length : of the reference
     v_length, j_length : of the germline parts
     v_match, j_match : symbols that match, palindromes included
     last_a, first_b : boundaries beyond which no junction reaches from V, from J
@@ -54,7 +55,6 @@ class Place(NamedTuple):
     """
 
     row: int
-    first: int
     length: int
     v_length: int
     j_length: int
@@ -83,8 +83,12 @@ class Outputs(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What one thread works with; see the functions that fill it. `narrow` numbers are exact."""
+    """What one thread works with; the functions that fill an array say what it holds.
 
+    Rows, of boundaries, are of the narrow type, terms and totals of the wide one.
+    """
+
+    symbols: Any
     v_rows: Any
     j_rows: Any
     exact: Any
@@ -94,16 +98,14 @@ class Scratch(NamedTuple):
     terms: Any
     total: Any
     line: Any
+    short_line: Any
     sums: Any
     runs: Any
     turns: Any
     reaches: Any
-    first_of: Any
-    starts: Any
     matches: Any
-    crossing_a: Any
-    crossing_b: Any
-    crossing_class: Any
+    longer: Any
+    crossing: Any
     class_term: Any
     classes: Any
     term_weight: Any
@@ -188,37 +190,34 @@ def with_wildcards(batch: Batch) -> npt.NDArray[np.bool_]:
 
 def make_scratch(narrow: Any, wide: Any) -> Scratch:
     """Allocate what a thread needs for references of up to MAX_LENGTH symbols."""
-    rows = END_CLASSES * CLASS_ROWS
     pairs = END_CLASSES**2
     terms = pairs * (D_CLASSES + 1)
     places = MAX_LENGTH * (MAX_D + 2 * MAX_P)
-    # pieces that end in a D's right palindrome, and pieces after a palindrome of the reference
-    crossing = 2 * MAX_P * places
-    int32 = np.int32
+    line = (NU_LANES + 1) * PI_LANES
     return Scratch(
-        v_rows=np.zeros(rows, narrow),
-        j_rows=np.zeros(rows, narrow),
+        symbols=np.zeros(MAX_LENGTH, np.uint8),
+        v_rows=np.zeros(END_CLASSES * CLASS_ROWS, narrow),
+        j_rows=np.zeros(END_CLASSES * CLASS_ROWS, narrow),
         exact=np.zeros(CLASS_ROWS, narrow),
         unit=FIRST_LANE.astype(narrow),
         direct=np.zeros(pairs * NU_LANES, wide),
         parted=np.zeros(pairs * NU_LANES, wide),
         terms=np.zeros(terms * NU_LANES, wide),
         total=np.zeros(NU_LANES, wide),
-        line=np.zeros((NU_LANES + 1) * PI_LANES, np.uint64),
+        line=np.zeros(line, np.uint64),
+        short_line=np.zeros(line, np.uint32),
         sums=np.zeros(MAX_LENGTH + 1, np.uint64),
         runs=np.zeros(MAX_LENGTH, np.uint64),
-        turns=np.zeros(MAX_LENGTH, int32),
-        reaches=np.zeros(MAX_LENGTH, int32),
-        first_of=np.zeros(MAX_LENGTH + 2, int32),
-        starts=np.zeros(places + 1, int32),
-        matches=np.zeros(places + 1, int32),
-        crossing_a=np.zeros(crossing, int32),
-        crossing_b=np.zeros(crossing, int32),
-        crossing_class=np.zeros(crossing, int32),
-        class_term=np.zeros(D_CLASSES, int32),
-        classes=np.zeros(D_CLASSES, int32),
-        term_weight=np.zeros(terms, int32),
-        pair_weight=np.zeros(pairs, int32),
+        turns=np.zeros(MAX_LENGTH, np.uint32),
+        reaches=np.zeros(MAX_LENGTH, np.uint32),
+        matches=np.zeros((MAX_LENGTH + 1) * SHORT, np.uint16),
+        longer=np.zeros(places, np.uint32),
+        # in D's right palindrome up to MAX_P ends, before its left end up to MAX_P starts
+        crossing=np.zeros(2 * MAX_P * places, np.uint32),
+        class_term=np.zeros(D_CLASSES, np.uint32),
+        classes=np.zeros(D_CLASSES, np.uint32),
+        term_weight=np.zeros(terms, np.uint32),
+        pair_weight=np.zeros(pairs, np.uint32),
     )
 
 
@@ -234,33 +233,36 @@ def _count_rows(
     scratch: Scratch,
     outputs: Outputs,
 ) -> None:
+    symbols = scratch.symbols
     for x in range(len(rows)):
         row = rows[x]
-        place = _match_ends(row, codes, bounds, v_of[row], j_of[row], tables, limits.max_n)
-        add_up(codes, place.first, place.length, scratch.sums)
+        first = bounds[row]
+        length = bounds[row + 1] - first
+        for k in range(length):
+            symbols[k] = codes[first + k]
+        place = _match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
+        add_up(symbols, length, scratch.sums)
         put_gene_calls(place, outputs.genes)
-        end = place.length - place.j_match
+        end = length - place.j_match
         put_composition(scratch.sums, place.v_match, end, outputs.ndn, 4 * row)
         if limits.dp2:
-            _count_without_d(codes, place, tables, limits, scratch, outputs)
+            _count_without_d(place, tables, limits, scratch, outputs)
         if limits.n_d:
-            _count_with_d(codes, place, tables, limits, scratch, outputs)
+            _count_with_d(place, tables, limits, scratch, outputs)
         if limits.dp1:
-            _count_dp1(codes, place, tables, limits, scratch, outputs)
+            _count_dp1(place, tables, limits, scratch, outputs)
 
 
 @jit_bare_inline
 def _match_ends(
-    row: int, codes: Any, bounds: Any, v: int, j: int, tables: Tables, max_n: int
+    row: int, length: int, v: int, j: int, tables: Tables, max_n: int, symbols: Any
 ) -> Place:
-    first, length = bounds[row], bounds[row + 1] - bounds[row]
     starts, ends = tables.v_starts, tables.j_starts
-    v_match = match_end(codes, first, 1, length, tables.v, starts[v], starts[v + 1])
-    j_match = match_end(codes, first + length - 1, -1, length, tables.j, ends[j], ends[j + 1])
+    v_match = match_end(symbols, 0, 1, length, tables.v, starts[v], starts[v + 1])
+    j_match = match_end(symbols, length - 1, -1, length, tables.j, ends[j], ends[j + 1])
     v_length, j_length = tables.v_germline[v], tables.j_germline[j]
     return Place(
         row,
-        first,
         length,
         v_length,
         j_length,
@@ -275,75 +277,75 @@ def _match_ends(
 
 @jit_bare_inline
 def _count_without_d(
-    codes: Any, place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
+    place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
 ) -> None:
-    pairs = fill_pairs(codes, place, D_CLASSES + 1 + limits.n_d, scratch)
+    pairs = fill_pairs(scratch.symbols, place, D_CLASSES + 1 + limits.n_d, scratch)
     sweep = (limits.max_n + 1, limits.max_p + 1)
     at = place.row * sweep[0] * sweep[1]
     weights = (tables.weights, scratch.pair_weight, D_CLASSES)
-    weigh(scratch.direct, pairs, weights, sweep, scratch.line, outputs.no_d, at)
-    weigh(scratch.parted, pairs, weights, sweep, scratch.line, outputs.no_d_two, at)
+    weigh(scratch.direct, pairs, weights, sweep, scratch, outputs.no_d, at)
+    weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.no_d_two, at)
 
 
 @jit_bare_inline
 def _count_with_d(
-    codes: Any, place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
+    place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
 ) -> None:
-    turns = find_self_palindromes(codes, place.first, place.length, limits.max_p, scratch)
+    symbols, length = scratch.symbols, place.length
+    turns = find_turns(symbols, length, limits.max_p, scratch)
     # DP-1 has its own pieces of D: only the calls are wanted then
-    window = (place.last_a if limits.dp2 else -1, place.first_b)
+    window = (place.last_a if limits.dp2 else -SHORT, place.first_b)
     for gene in range(limits.n_d):
-        length = tables.d_germline[gene]
-        inside = EVERYWHERE >> np.uint64(64 - length)
-        d = (tables.d, gene, inside, length)
-        found = find_d(codes, place.first, place.length, d, window, scratch)
-        least = (limits.min_d_end, length + limits.max_p)
-        found = find_turned_d(
-            codes, place.first, place.length, d, least, turns, window, found, scratch
-        )
+        germline = tables.d_germline[gene]
+        inside = EVERYWHERE >> np.uint64(64 - germline)
+        d = (tables.d, gene, inside, germline, True)
+        found = find_d(symbols, length, d, window, scratch)
+        ends = (limits.min_d_end, germline + limits.max_p)
+        found = find_turned_d(symbols, length, d, ends, turns, window, found, scratch)
         put_d_calls(gene, limits.n_d, found, place, outputs, scratch.sums)
         if limits.dp2:
-            _weigh_d(gene, found[0], place, tables, limits, scratch, outputs)
+            _weigh_d(gene, found, place, tables, limits, scratch, outputs)
 
 
 @jit_bare_inline
 def _weigh_d(
     gene: int,
-    crossing: int,
+    found: Any,
     place: Place,
     tables: Tables,
     limits: Limits,
     scratch: Scratch,
     outputs: Outputs,
 ) -> None:
-    terms = sum_with_d(place, crossing, D_CLASSES + 1 + limits.n_d, scratch)
+    terms = sum_with_d(place, found[0], found[1], D_CLASSES + 1 + limits.n_d, scratch)
     empty = D_CLASSES + 1 + gene
     pairs = place.v_classes * place.j_classes
     sweep = (limits.max_n + 1, limits.max_p + 1)
     at = (place.row * limits.n_d + gene) * sweep[0] * sweep[1]
     weights = (tables.weights, scratch.pair_weight, empty)
-    weigh(scratch.parted, pairs, weights, sweep, scratch.line, outputs.zero, at)
+    weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.zero, at)
     terms = append_empty(terms, pairs, empty, scratch)
     all_weights = (tables.weights, scratch.term_weight, 0)
-    weigh(scratch.terms, terms, all_weights, sweep, scratch.line, outputs.full, at)
+    weigh(scratch.terms, terms, all_weights, sweep, scratch, outputs.full, at)
 
 
 @jit_bare_inline
 def _count_dp1(
-    codes: Any, place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
+    place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
 ) -> None:
     totals = limits.max_n + 1
-    exact_rows(codes, place, scratch.exact, scratch.unit)
+    symbols = scratch.symbols
+    exact_rows(symbols, place, scratch.exact, scratch.unit)
     if limits.n_d == 0:
         sum_exact_without_d(place, scratch)
         put_totals(scratch, totals, outputs.dp1_nonempty, place.row * totals)
         return
-    sum_exact(codes, place, False, scratch)
+    sum_exact(symbols, place, False, 0, scratch)
     put_totals(scratch, totals, outputs.dp1_empty, place.row * totals)
     for gene in range(limits.n_d):
-        d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene])
+        d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene], False)
         window = (place.last_a, place.first_b)
-        find_d(codes, place.first, place.length, d, window, scratch)
-        sum_exact(codes, place, True, scratch)
+        found = find_d(symbols, place.length, d, window, scratch)
+        sum_exact(symbols, place, True, found[0], scratch)
         at = (place.row * limits.n_d + gene) * totals
         put_totals(scratch, totals, outputs.dp1_nonempty, at)
