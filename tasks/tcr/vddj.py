@@ -14,9 +14,15 @@ from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import load, spread, store
 from gangsaw.tasks.tcr.dp2 import fill_pairs, short_pieces
 from gangsaw.tasks.tcr.ends import CLASS_ROWS, LANES, WAYS, row_of
-from gangsaw.tasks.tcr.kernel import EVERYWHERE, copy_symbols, match_ends
-from gangsaw.tasks.tcr.match import NU_LANES, find_d, find_turned_d, find_turns, unpacked
-from gangsaw.tasks.tcr.scratch import Limits, Outputs, Place, Scratch
+from gangsaw.tasks.tcr.match import (
+    EVERYWHERE,
+    NU_LANES,
+    find_d,
+    find_turned_d,
+    find_turns,
+    unpacked,
+)
+from gangsaw.tasks.tcr.scratch import Limits, Outputs, Place, Scratch, copy_symbols, match_ends
 from gangsaw.tasks.tcr.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 
 # row m: all bits of the lanes of nu >= m, for a junction of m nucleotides is of those alone
