@@ -39,8 +39,7 @@ def count(batch: Batch, model: Model) -> Counts:
     }
     outputs = Outputs(**{name: array.reshape(-1) for name, array in arrays.items()})
     tables = make_tables(batch, model)
-    one_d = model.dp2 and model.d_segments == 1
-    limits = Limits(model.max_p, model.max_n, model.min_d_end, model.dp2, one_d, n_d)
+    limits = Limits.of(model, n_d)
     wild = with_wildcards(batch)
     references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
 

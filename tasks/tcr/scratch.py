@@ -8,8 +8,15 @@ import numpy as np
 
 from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.tasks.tcr.ends import CLASS_ROWS, FIRST_LANE
-from gangsaw.tasks.tcr.match import NU_LANES, SHORT, match_end
-from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P
+from gangsaw.tasks.tcr.match import (
+    EVERYWHERE,
+    NU_LANES,
+    SHORT,
+    find_d,
+    find_turned_d,
+    match_end,
+)
+from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P, Model
 from gangsaw.tasks.tcr.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 
 
@@ -22,6 +29,12 @@ class Limits(NamedTuple):
     dp2: bool
     one_d: bool  # DP-2 with one D gene at a time
     n_d: int
+
+    @classmethod
+    def of(cls, model: Model, n_d: int) -> Limits:
+        """Return those of a model and a number of D genes."""
+        one_d = model.dp2 and model.d_segments == 1
+        return cls(model.max_p, model.max_n, model.min_d_end, model.dp2, one_d, n_d)
 
 
 class Place(NamedTuple):
@@ -158,3 +171,17 @@ def match_ends(
         max(0, v_match - v_length) + 1,
         max(0, j_match - j_length) + 1,
     )
+
+
+@jit_bare_inline
+def find_everywhere(
+    gene: int, place: Place, turns: int, tables: Tables, limits: Limits, scratch: Scratch
+) -> Any:
+    """Find all places of a D gene, whatever V and J reach; return how many longer and crossing."""
+    germline = tables.d_germline[gene]
+    d = (tables.d, gene, EVERYWHERE >> np.uint64(64 - germline), germline, True)
+    window = (place.length, 0)
+    found = find_d(scratch.symbols, place.length, d, window, scratch)
+    ends = (limits.min_d_end, germline + limits.max_p)
+    found = find_turned_d(scratch.symbols, place.length, d, ends, turns, window, found, scratch)
+    return found[0], found[1]
