@@ -130,15 +130,18 @@ class Resolver:
         if allele in ("", WILD_ALLELE) or self.on_unknown_allele == "gene":
             return Found(alleles[min(alleles)])
         known = ", ".join(self.parts[i].name for i in alleles.values())
-        return Found(
-            UNKNOWN, self._note(text) or f"{text} is not in the germline, which has {known}"
-        )
+        return self._unknown(text, f", which has {known}")
 
-    def _unknown(self, text: str) -> Found:
-        near = get_close_matches(
-            str(gene_name(text)), [part.name.upper() for part in self.parts], 3, 0.6
-        )
-        hint = f"; near to it: {', '.join(near)}" if near else ""
+    def _stranger(self, text: str, name: GeneName) -> Found:
+        """Return why there is no gene of such a name."""
+        if self.locus not in name.loci:
+            return Found(OTHER_LOCUS, f"{text} is not of {self.locus}")
+        if name.region != self.region:
+            return Found(UNKNOWN, f"{text} is no {self.region} gene")
+        near = get_close_matches(str(name), [part.name.upper() for part in self.parts])
+        return self._unknown(text, f"; near to it: {', '.join(near)}" if near else "")
+
+    def _unknown(self, text: str, hint: str) -> Found:
         return Found(UNKNOWN, self._note(text) or f"{text} is not in the germline{hint}")
 
     def _note(self, text: str) -> str:
