@@ -112,21 +112,24 @@ def test_genes_that_end_before_their_anchor(olga: dict[tuple[str, str], Germline
 def test_anchors_are_found_where_olga_has_them(
     olga: dict[tuple[str, str], Germline], tmp_path: Path
 ) -> None:
-    """A search in all genes of four models gives no wrong part, and misses few."""
-    missed = []
-    for (locus, species), known in olga.items():
-        found = open_germline(as_fasta(locus, species, tmp_path), locus=locus)
-        doubted = {note.split()[0] for note in known.notes + found.notes}
-        for name, sequence in parts(known).items():
-            if name in doubted:
-                missed.append(name)
-            else:
-                assert parts(found)[name] == sequence, name
-    assert len(missed) <= 60
+    """Of 470 genes, a search misses pseudogenes and the like, and errs once, with a warning."""
+    missed, wrong = [], []
+    for (locus, species), germline in olga.items():
+        known = parts(germline)
+        searched = open_germline(as_fasta(locus, species, tmp_path), locus=locus)
+        found = parts(searched)
+        assert found.keys() <= known.keys()
+        missed += known.keys() - found.keys()
+        wrong += [name for name in found if found[name] != known[name]]
+    assert len(missed) <= 21
+    assert wrong == ["TRAJ7*01"]  # of the mouse, L-G-K-G
+    doubt = "TRAJ7*01 has its F/W-G-X-G motif in an unusual frame"
+    mouse = open_germline(as_fasta("TRA", "mouse", tmp_path), locus="TRA")
+    assert note_on(mouse, "TRAJ7*01").startswith(doubt)
 
 
 def as_fasta(locus: str, species: str, folder: Path) -> Path:
-    """Write all genes of a model of olga as a FASTA without anchors, TRBV31 as it ought to be."""
+    """Write all genes of a model of olga as a FASTA, which has no anchors."""
     from gangsaw.tasks.tcr.germline.olga import read_olga
 
     records = read_olga(locus, species)[1]
