@@ -21,6 +21,7 @@ from gangsaw.tasks.tcr.germline import (
     d_pairs_with_j,
     open_germline,
 )
+from gangsaw.tasks.tcr.germline.names import gene_name
 
 V = [
     *("TRBV5-4*01", "TRBV5-4*02", "TRBV6-2*01", "TRBV6-3*01", "TRBV6-5*01", "TRBV7-9*03"),
@@ -149,7 +150,13 @@ ALPHA = [Part("TRAV29/DV5*01", "GCAGCAAGCG"), Part("TRAV14/DV4*02", "GCAATGAGAGA
     ("call", "index"),
     [
         *(("TRAV29/DV5", 0), ("TRAV29DV5", 0), ("TRAV29DV5*01", 0), ("TRAV29", 0), ("TRDV5", 0)),
-        *(("TCRAV29-01", 0), ("TRAV14/DV4*02", 1), ("TRAV14", 1), ("TRDV4*02", 1)),
+        *(
+            ("TRAV29-DV5", 0),
+            ("TCRAV29-01", 0),
+            ("TRAV14/DV4*02", 1),
+            ("TRAV14", 1),
+            ("TRDV4*02", 1),
+        ),
     ],
 )
 @pytest.mark.parametrize("locus", ["TRA", "TRD"])
@@ -258,10 +265,22 @@ def test_list_is_one_part_or_ambiguous(names: list[str], between: str) -> None:
 
 
 def test_many_calls_do_not_fill_the_memory(human: Resolver) -> None:
-    for score in range(70_000):
-        assert human.find(f"TRBV28*00({score})") == V.index("TRBV28*01")
+    for score in range(1000):
+        assert human.find(f"TRBV28*00({score}.5)") == V.index("TRBV28*01")
+    assert len(human._found) == 1
+    for number in range(70_000):
+        assert human.find(f"read {number}") == UNKNOWN
     assert len(human._found) <= 1 << 16
 
 
 def test_resolver_can_be_sent_to_workers(human: Resolver) -> None:
     assert pickle.loads(pickle.dumps(human)).find("TRBV28") == V.index("TRBV28*01")
+
+
+@given(
+    st.lists(st.from_regex(r"TR[AG]V[A-C]?[0-9]{1,2}(-[0-9])?(DV[0-9])?\*0[1-9]", fullmatch=True))
+)
+def test_names_have_an_order(names: list[str]) -> None:
+    """Whatever their letters and numbers: TRGVA, TRGVA1."""
+    genes = [gene for gene in map(gene_name, [*names, "TRGVA*01"]) if gene]
+    assert sorted(gene.order for gene in genes) == sorted(gene.order for gene in reversed(genes))

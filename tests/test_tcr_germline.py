@@ -220,6 +220,7 @@ def imgt(name: str, species: str, region: str, sequence: str, frame: str = "1") 
 def test_headers_of_imgt(write: Write) -> None:
     text = (
         imgt("TRBV1*01", "Homo sapiens", "V-REGION", V)
+        + f">TRBV2*01|F\n{V}\n"  # of any species
         + imgt("TRBV1*01", "Homo sapiens", "L-PART1+V-EXON", "ATGGGC" + V)
         + imgt("TRBV1*01", "Mus musculus_C57BL/6", "V-REGION", V + "TT")
         + imgt("TRAV1*01", "Homo sapiens", "V-REGION", V)
@@ -228,7 +229,7 @@ def test_headers_of_imgt(write: Write) -> None:
         + imgt("TRBJ1-1*01", "Homo sapiens", "J-REGION", J, "3")
     )
     germline = opened(write(text), species="human")
-    assert set(parts(germline)) == {"TRBV1*01", "TRBD1*01", "TRBJ1-1*01"}
+    assert list(parts(germline)) == ["TRBV1*01", "TRBV2*01", "TRBD1*01", "TRBJ1-1*01"]
     assert parts(germline)["TRBV1*01"] == "GCCAGCAGC"
     with pytest.raises(BadParams, match=r"has genes of Homo sapiens, Mus musculus_C57BL/6: say"):
         opened(write(text))
@@ -424,6 +425,22 @@ def test_table_of_parts(write: Write, delimiter: str) -> None:
 def test_table_of_whole_genes(write: Write) -> None:
     text = f"gene,anchor,sequence\nTRBV1*01,,{V}\nTRBD1*01,,GGGACAGGGGGC\nTRBJ1-1*01,17,{J}\n"
     assert parts(opened(write(text, "a.csv"))) == parts(opened(write(FASTA)))
+
+
+def test_table_of_parts_that_were_not_cut(write: Write) -> None:
+    text = f"gene,part\nTRBV1*01,{BODY * 2}\nTRBD1*01,GGG\nTRBJ1-1*01,CAA\n"
+    with pytest.raises(BadParams, match=r"TRBV1\*01 left out: 120 nucleotides of a CDR3 are more"):
+        opened(write(text, "a.csv"))
+
+
+@given(order=st.permutations(["TRDD3*01", "TRDD1*01", "TRDD2*02", "TRDD2*01", "TRDD10*01"]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_d_genes_are_in_the_order_of_the_genome(write: Write, order: list[str]) -> None:
+    """Two D genes in a row can only be joined in it."""
+    genes = "".join(f"{name},CCTTCCTAC\n" for name in order)
+    text = f"gene,part\nTRDV1*01,GCTCTTGGG\n{genes}TRDJ1*01,ACACC\n"
+    found = [part.name for part in opened(write(text, "a.csv"), locus="TRD").d]
+    assert found == ["TRDD1*01", "TRDD2*01", "TRDD2*02", "TRDD3*01", "TRDD10*01"]
 
 
 def test_row_without_a_gene(write: Write) -> None:

@@ -10,6 +10,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline.anchors import CYS_104
 from gangsaw.tasks.tcr.germline.names import gene_name
 from gangsaw.tasks.tcr.germline.parts import Record
+from gangsaw.tasks.tcr.germline.species import is_species
 
 _GAPS = re.compile(r"[.\-]")
 _LABEL = re.compile(r"-REGION|-RS|EXON|L-PART|^CH|^EX\d")
@@ -67,7 +68,7 @@ def _record(where: str, header: str, written: str) -> Record | None:
         gene=gene,
         sequence=_letters(written),
         where=where,
-        species=fields[at + 1] if len(fields) > at + 1 else "",
+        species=next((field for field in fields[at + 1 :] if is_species(field)), ""),
         column=len(_letters(written[:CYS_104])) if gapped else None,
         frame=_frame(fields),
     )

@@ -19,7 +19,7 @@ class Germline:
     Attributes
     ----------
     source : where they are from, for people
-    v, d, j : parts in the order of the source; no D for a V-J locus
+    v, d, j : parts, sorted by their numbers; no D for a V-J locus
     notes : what was found wrong with single genes, each beginning with the gene's name
     """
 

@@ -48,6 +48,13 @@ class GeneName:
         return re.split(r"-|DV|OR", self.gene, maxsplit=1)[0]
 
     @property
+    def order(self) -> tuple[object, ...]:
+        """Key to sort by: numbers as such. D genes of TRB and TRD come as on the chromosome."""
+        pieces = re.split(r"(\d+)", self.gene)
+        numbers = tuple(int(piece) if piece.isdigit() else piece for piece in pieces)
+        return self.locus, self.region, numbers, self.allele
+
+    @property
     def without_allele(self) -> GeneName:
         """The gene as such."""
         return GeneName(self.locus, self.region, self.gene)
@@ -61,14 +68,15 @@ class GeneName:
 def gene_name(text: str) -> GeneName | None:
     """Return the one name that `text` is, or None.
 
-    `TRBV6-2*01`, `trbv6-2`, `TCRBV06-02*01`, `TRAV29DV5` and `TCRBV20-or09_02` are names.
+    `TRBV6-2*01`, `trbv6-2`, `TCRBV06-02*01`, `TRAV29DV5`, `TRAV4-4-DV10` and `TCRBV20-or09_02`
+    are names.
     """
     found = _NAME.fullmatch(text.strip().upper())
     if found is None:
         return None
     letters, gene, allele = found.groups()
     letters = letters.replace("TCR", "TR")
-    gene = _LEADING_ZEROS.sub("", gene.replace("-OR", "OR").replace("_", "-")).replace("/", "")
+    gene = _LEADING_ZEROS.sub("", re.sub("[-/](?=OR|DV)", "", gene.replace("_", "-")))
     if letters == "IGHD" and not any(letter.isdigit() for letter in gene):
         return None  # the constant gene of IgD
     return GeneName(letters[:3], letters[3], gene, _two_digits(allele))

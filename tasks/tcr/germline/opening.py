@@ -12,16 +12,9 @@ from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.names import LOCI, WITH_D, GeneName
 from gangsaw.tasks.tcr.germline.olga import read_olga
 from gangsaw.tasks.tcr.germline.parts import Cut, Part, Record, part_of
+from gangsaw.tasks.tcr.germline.species import latin
 from gangsaw.tasks.tcr.germline.table import read_anchors, read_table
 from gangsaw.tasks.tcr.germline.text import read_text
-
-_LATIN = {
-    "human": "homo sapiens",
-    "mouse": "mus musculus",
-    "rat": "rattus norvegicus",
-    "rhesus": "macaca mulatta",
-}
-_COMMON = {latin: common for common, latin in _LATIN.items()}
 
 
 def open_germline(
@@ -48,8 +41,7 @@ def open_germline(
     ------
     BadParams : what is wrong, with file, line and gene, and what to do
     """
-    locus, species = _checked_locus(locus), species.strip().lower() if species else None
-    species = _COMMON.get(species, species) if species else None
+    locus = _checked_locus(locus)
     name, records = _read(source, locus, species)
     if anchors is not None:
         records = _anchored(records, Path(anchors))
@@ -86,9 +78,14 @@ def _of_file(path: Path) -> list[Record]:
 def _anchored(records: list[Record], path: Path) -> list[Record]:
     """Return the records with the anchors of a table, by allele or else by gene."""
     given = read_anchors([path])
-    at = [given.get(r.name, given.get(r.name.partition("*")[0])) for r in records]
+    at = [
+        None if r.is_part else given.get(r.name, given.get(r.name.partition("*")[0]))
+        for r in records
+    ]
     if all(anchor is None for anchor in at):
-        raise BadParams(f"{path}: none of its genes is in the germline; names must be the same")
+        raise BadParams(
+            f"{path}: none of its genes is in the germline, whole; names must be the same"
+        )
     return [
         r if anchor is None else replace(r, anchor=anchor)
         for r, anchor in zip(records, at, strict=True)
@@ -101,23 +98,15 @@ def _of_species(
     """Return the records of the wanted species, or of the only one; unlabelled ones are of any."""
     if not records:
         raise BadParams(f"{name}: no gene of {locus} in it")
-    there = {_species(r.species): r.species for r in records if r.species}
+    there = {latin(r.species): r.species for r in records if r.species}
     labels = ", ".join(sorted(there.values()))
     if species is None:
         if len(there) > 1:
             raise BadParams(f"{name} has genes of {labels}: say of which species")
         return records
-    wanted = _LATIN.get(species, species)
-    chosen = [r for r in records if not r.species or _species(r.species).startswith(wanted)]
-    if not chosen:
+    if there and latin(species) not in there:
         raise BadParams(f"{name}: no {locus} gene of {species}, only of {labels}")
-    return chosen
-
-
-def _species(label: str) -> str:
-    """Return two words for one: IMGT adds strains, "Mus musculus_C57BL/6"."""
-    text = label.lower().split("_")[0].strip()
-    return _LATIN.get(text, text)
+    return [r for r in records if latin(r.species) in ("", latin(species))]
 
 
 def _distinct(records: Iterable[Record]) -> list[Record]:
@@ -134,7 +123,8 @@ def _distinct(records: Iterable[Record]) -> list[Record]:
 
 
 def _germline(name: str, locus: str, records: list[Record]) -> Germline:
-    cuts = [(record.gene.region, part_of(record)) for record in records]
+    ordered = sorted(records, key=lambda record: record.gene.order)
+    cuts = [(record.gene.region, part_of(record)) for record in ordered]
     notes = tuple(cut.note for _, cut in cuts if cut.note)
     v, d, j = (_parts(name, locus, region, cuts) for region in "VDJ")
     return Germline(name, v, d, j, notes)

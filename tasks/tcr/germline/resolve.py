@@ -17,7 +17,8 @@ OnAmbiguous = Literal["drop", "first"]
 OnUnknownAllele = Literal["drop", "gene"]
 
 _EMPTY = {"", ".", "-", "*", "none", "na", "n/a", "nan", "null", "no data", "unresolved", "unknown"}
-_KEPT = 1 << 16  # calls in memory: MiXCR's scores make nearly every call of a file another string
+_BRACKETS = re.compile(r"\([^()]*\)")
+_KEPT = 1 << 16  # calls in memory
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,13 @@ class Resolver:
         return self._resolved(call).why
 
     def _resolved(self, call: str) -> Found:
-        found = self._found.get(call)
+        # MiXCR's scores would make nearly every call of a file another one
+        name = _BRACKETS.sub("", call) if "(" in call else call
+        found = self._found.get(name)
         if found is None:
             if len(self._found) >= _KEPT:
                 self._found.clear()
-            found = self._found[call] = self._resolve(call)
+            found = self._found[name] = self._resolve(name)
         return found
 
     def _resolve(self, call: str) -> Found:
