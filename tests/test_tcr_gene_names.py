@@ -191,6 +191,12 @@ def test_gene_left_out_of_the_germline() -> None:
         assert human.detail(call) == why
 
 
+def test_reason_is_short_however_long_the_call(human: Resolver) -> None:
+    for call in ("TRBV" + "9" * 5000, ",".join(f"TRBV{i}" for i in range(100, 3000)), "x" * 9999):
+        assert human.find(call) == UNKNOWN
+        assert 20 < len(human.detail(call)) <= 300
+
+
 def test_no_parts() -> None:
     none = Resolver([], locus="TRA")
     assert none.find("") == MISSING

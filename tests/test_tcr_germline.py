@@ -458,6 +458,12 @@ def test_row_without_a_gene(write: Write) -> None:
         ("\n \n", "a.fasta", "a.fasta is empty"),
         (">", "a.fasta", "no header names a V, D or J gene"),
         (">seq1\nACGT\n", "a.fasta", "no header names a V, D or J gene"),
+        (f">TRBV{'9' * 5000}\nACGT\n", "a.fasta", "no header names a V, D or J gene"),
+        (
+            FASTA.replace(V, "N" * 20_000),
+            "a.fa",
+            "left out: 20000 nucleotides are more than a gene",
+        ),
         (">TRAV1*01\nACGT\n", "a.fasta", "a.fasta: no gene of TRB in it"),
         (f">TRBV1*01\n{V}\n", "a.fasta", "no D gene of TRB in it: give its file, too"),
         (FASTA.replace("GGGACA", "GGGXCA"), "a.fasta", r"line 3: TRBD1\*01: 'X' at position 4"),

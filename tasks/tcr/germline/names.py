@@ -13,6 +13,7 @@ LOCI = ("TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL")
 WITH_D = ("TRB", "TRD", "IGH")
 WILD_ALLELE = "00"  # MiXCR's: the gene is known, its allele is not
 
+_LONGEST = 64  # letters of a name; numbers of any length would not be parsed in linear time
 _LETTERS = r"(?:TC?R[ABGD]|IG[HKL])[VDJ]"
 _NAME = re.compile(rf"({_LETTERS})([A-Z0-9][A-Z0-9/_.-]*)(?:\*([A-Z0-9_.-]+))?")
 _ANYWHERE = re.compile(rf"(?<![A-Z0-9]){_LETTERS}[A-Z0-9*/_.-]*")
@@ -71,7 +72,7 @@ def gene_name(text: str) -> GeneName | None:
     `TRBV6-2*01`, `trbv6-2`, `TCRBV06-02*01`, `TRAV29DV5`, `TRAV4-4-DV10` and `TCRBV20-or09_02`
     are names.
     """
-    found = _NAME.fullmatch(text.strip().upper())
+    found = _NAME.fullmatch(text.strip().upper()) if len(text) <= _LONGEST else None
     if found is None:
         return None
     letters, gene, allele = found.groups()

@@ -67,7 +67,8 @@ def _read(
         return read_olga(locus, species)
     files = [Path(path) for path in paths]
     records = [record for path in files for record in _of_file(path)]
-    return ", ".join(path.name for path in files), records
+    of = f" ({species})" if species else ""
+    return ", ".join(path.name for path in files) + of, records
 
 
 def _of_file(path: Path) -> list[Record]:

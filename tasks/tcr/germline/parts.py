@@ -17,6 +17,7 @@ from gangsaw.tasks.tcr.nucleotides import strict
 
 LEFT_OUT = "left out"  # in each note on a gene that no part was made of
 LONGEST = 100  # nucleotides; the longest known have 40: a longer part was not cut at its anchor
+LONGEST_GENE = 10_000  # the V-, D- and J-REGIONs have at most some 350
 _RESIDUE = {"V": "Cys", "J": "Phe or Trp"}
 _EMPTY = "nothing of it lies in the CDR3"
 _MOTIF = {"V": "conserved Cys", "J": "F/W-G-X-G motif"}
@@ -81,6 +82,8 @@ def part_of(record: Record) -> Cut:
     """
     if record.flaw or not record.sequence:
         return _without(record, record.flaw or (_EMPTY if record.is_part else "it has no sequence"))
+    if len(record.sequence) > LONGEST_GENE:
+        return _without(record, f"{len(record.sequence)} nucleotides are more than a gene has")
     strict(record.sequence, f"{record.where}: {record.name}")
     if record.gene.region == "D":
         return Cut(Part(record.name, record.sequence))
