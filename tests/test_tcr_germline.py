@@ -239,6 +239,17 @@ def test_headers_of_imgt(write: Write) -> None:
         opened(write(text), species="Mus musculus")
 
 
+def test_headers_that_name_no_gene(write: Write) -> None:
+    """One note for all; constant genes and pseudogenes with odd names are not among them."""
+    quiet = ">TRBC1*01\nGAG\n>X1|IGHM*01|Homo sapiens|F|CH1|1..2\nGAG\n>IGHV(II)-1-1*01\nGAG\n"
+    strange = ">my gene\nACGT\n>NC_0001.1 contig\nACGT\n"
+    germline = opened(write(FASTA + quiet + strange))
+    assert parts(germline) == parts(opened(write(FASTA)))
+    (note,) = germline.notes
+    assert note.startswith("2 headers name no gene, the first in ")
+    assert note.endswith("genes.fasta, line 13: 'my gene'")
+
+
 def test_gapped_gene_has_its_cys_at_104(write: Write) -> None:
     """The column decides, though a better motif follows."""
     late = BODY + "GAATCCTGT" + "TATTACTGTGCC"
@@ -385,13 +396,14 @@ def test_given_anchors(write: Write) -> None:
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ("gene,index\nTRBV1*01,66\n", "has no column anchor_index or anchor_nt0 or"),
+        ("gene,index\nTRBV1*01,66\n", "names no column anchor_index or anchor_nt0 or"),
         ("gene,anchor_index\nTRBV1*01,-3\n", r"line 2: an anchor counts .* from 0, got '-3'"),
         ("gene,anchor_index\nTRBV1*01,six\n", "line 2: an anchor counts .* from 0, got 'six'"),
+        (f"gene,anchor_index\nTRBV1*01,{'9' * 5000}\n", "line 2: an anchor counts"),
         ("gene,anchor_index\nTRBV1*01\n", "line 2: 1 cells, fewer than the header"),
         ("gene,anchor_index\nTRBV1*01,66\nTRBV1*01,67\n", r"line 3: TRBV1\*01 has another anchor"),
         ("gene,anchor_index\nTRBV7*01,66\n", "none of its genes is in the germline"),
-        ("gene,anchor_index\nTRBV1*01,99999999999\n", r"none of 1 V genes can be used: TRBV1\*01"),
+        ("gene,anchor_index\nTRBV1*01,999999999\n", r"none of 1 V genes can be used: TRBV1\*01"),
     ],
 )
 def test_wrong_anchors(write: Write, table: str, why: str) -> None:
@@ -469,8 +481,8 @@ def test_row_without_a_gene(write: Write) -> None:
         (FASTA.replace("GGGACA", "GGGXCA"), "a.fasta", r"line 3: TRBD1\*01: 'X' at position 4"),
         (FASTA.replace(V, BODY), "a.fasta", r"none of 1 V genes can be used: TRBV1\*01 left out"),
         (FASTA.replace(V, ""), "a.fasta", r"TRBV1\*01 left out: it has no sequence"),
-        ("hello\nworld\n", "a.txt", "is no FASTA, and has no column allele or gene"),
-        ("allele\tmore\nTRBV1*01\t1\n", "a.tsv", "no column cdr3_part or part or germline"),
+        ("hello\nworld\n", "a.txt", "names no column allele or gene .* and it is no FASTA"),
+        ("allele\tmore\nTRBV1*01\t1\n", "a.tsv", "names no column cdr3_part or part or germline"),
         (f'allele,part\n"TRBV1*01,{"A" * 200_000}', "a.csv", "line 2: field larger than"),
         (b"\x00\x01\x02" * 9, "a.fasta", "a.fasta is no text"),
         (b">TRBV1*01\nAC\xff", "a.fasta", "a.fasta, line 2: is not UTF-8"),
@@ -555,7 +567,7 @@ def test_short_parts_are_left_out() -> None:
     why = "TRBV1*01 left out: 3 nucleotides in the CDR3, fewer than max_p = 4"
     assert germline.checked(4) == Germline("here", v[1:], germline.d, j, ("a note", why))
     assert germline.checked(4).resolver("V").detail("TRBV1*01") == why
-    with pytest.raises(BadParams, match="here: every V part is shorter than max_p = 8"):
+    with pytest.raises(BadParams, match="here: no V part has max_p = 8 nucleotides"):
         germline.checked(8)
 
 

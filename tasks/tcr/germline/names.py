@@ -13,9 +13,10 @@ LOCI = ("TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL")
 WITH_D = ("TRB", "TRD", "IGH")
 WILD_ALLELE = "00"  # MiXCR's: the gene is known, its allele is not
 
-_LONGEST = 64  # letters of a name; numbers of any length would not be parsed in linear time
+_LONGEST = 64  # letters of a name; int() refuses thousands of digits
 _LETTERS = r"(?:TC?R[ABGD]|IG[HKL])[VDJ]"
-_NAME = re.compile(rf"({_LETTERS})([A-Z0-9][A-Z0-9/_.-]*)(?:\*([A-Z0-9_.-]+))?")
+_NAME = re.compile(rf"({_LETTERS})([A-Z0-9(][A-Z0-9()/_.-]*)(?:\*([A-Z0-9_.-]+))?")
+_CONSTANT = re.compile(r"TR[ABGD]C|IG(?:[KL]C|H[ADEGM])")
 _ANYWHERE = re.compile(rf"(?<![A-Z0-9]){_LETTERS}[A-Z0-9*/_.-]*")
 _NEXT_IN_TIE = re.compile(r"/(?!DV|OR)")  # TRAV23/DV6 and TRBV20/OR9-2 are one gene each
 _LEADING_ZEROS = re.compile(r"(?<![A-Z0-9])0+(?=\d)|(?<=DV)0+(?=\d)|(?<=OR)0+(?=\d)")
@@ -80,11 +81,12 @@ def gene_name(text: str) -> GeneName | None:
     gene = _LEADING_ZEROS.sub("", re.sub("[-/](?=OR|DV)", "", gene.replace("_", "-")))
     if letters == "IGHD" and not any(letter.isdigit() for letter in gene):
         return None  # the constant gene of IgD
-    return GeneName(letters[:3], letters[3], gene, _two_digits(allele))
+    return GeneName(letters[:3], letters[3], gene, allele.zfill(2) if allele else "")
 
 
-def _two_digits(allele: str | None) -> str:
-    return (allele or "").zfill(2) if allele else ""
+def is_constant(text: str) -> bool:
+    """Say whether a name is that of a constant gene, such as TRBC1 or IGHM."""
+    return _CONSTANT.match(text.strip().upper()) is not None
 
 
 def candidates(call: str) -> list[str]:

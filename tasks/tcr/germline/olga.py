@@ -53,7 +53,7 @@ def _models() -> Path:
 
 def _genes(path: Path, anchors: dict[str, int]) -> list[Record]:
     found = list[Record]()
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         name, sequence, *_ = [*line.removeprefix("%").split(";"), ""]
         gene = gene_name(name) if line.startswith("%") else None
         if gene is not None:

@@ -11,9 +11,9 @@ from gangsaw.tasks.tcr.germline.fasta import is_fasta, read_fasta
 from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.names import LOCI, WITH_D, GeneName
 from gangsaw.tasks.tcr.germline.olga import read_olga
-from gangsaw.tasks.tcr.germline.parts import Cut, Part, Record, part_of
+from gangsaw.tasks.tcr.germline.parts import Cut, Part, Read, Record, part_of
 from gangsaw.tasks.tcr.germline.species import latin
-from gangsaw.tasks.tcr.germline.table import read_anchors, read_table
+from gangsaw.tasks.tcr.germline.table import NoColumns, read_anchors, read_table
 from gangsaw.tasks.tcr.germline.text import read_text
 
 
@@ -42,11 +42,10 @@ def open_germline(
     BadParams : what is wrong, with file, line and gene, and what to do
     """
     locus = _checked_locus(locus)
-    name, records = _read(source, locus, species)
-    if anchors is not None:
-        records = _anchored(records, Path(anchors))
+    name, read = _read(source, locus, species)
+    records = read.records if anchors is None else _anchored(read.records, Path(anchors))
     chosen = _of_species(name, [r for r in records if locus in r.gene.loci], locus, species)
-    return _germline(name, locus, _distinct(chosen))
+    return _germline(name, locus, _distinct(chosen), read.notes)
 
 
 def _checked_locus(locus: str) -> str:
@@ -57,23 +56,31 @@ def _checked_locus(locus: str) -> str:
 
 def _read(
     source: str | Path | Sequence[str | Path], locus: str, species: str | None
-) -> tuple[str, list[Record]]:
+) -> tuple[str, Read]:
     paths = [source] if isinstance(source, str | Path) else list(source)
     if not paths:
         raise BadParams("no germline: give FASTA files, tables or olga")
-    if "olga" in paths and not Path("olga").is_file():
+    if "olga" in paths:
         if len(paths) > 1:
             raise BadParams("olga is a whole germline: give it alone, or files")
-        return read_olga(locus, species)
+        model, found = read_olga(locus, species)
+        return model, Read(found)
     files = [Path(path) for path in paths]
-    records = [record for path in files for record in _of_file(path)]
+    read = [_of_file(path) for path in files]
+    records = [record for one in read for record in one.records]
+    notes = tuple(note for one in read for note in one.notes)
     of = f" ({species})" if species else ""
-    return ", ".join(path.name for path in files) + of, records
+    return ", ".join(path.name for path in files) + of, Read(records, notes)
 
 
-def _of_file(path: Path) -> list[Record]:
+def _of_file(path: Path) -> Read:
     text = read_text(path)
-    return (read_fasta if is_fasta(text) else read_table)(path, text)
+    if is_fasta(text):
+        return read_fasta(path, text)
+    try:
+        return Read(read_table(path, text))
+    except NoColumns as error:
+        raise BadParams(f"{error}, and it is no FASTA, which begins with >") from None
 
 
 def _anchored(records: list[Record], path: Path) -> list[Record]:
@@ -123,10 +130,10 @@ def _distinct(records: Iterable[Record]) -> list[Record]:
     return list(first.values())
 
 
-def _germline(name: str, locus: str, records: list[Record]) -> Germline:
+def _germline(name: str, locus: str, records: list[Record], notes: tuple[str, ...]) -> Germline:
     ordered = sorted(records, key=lambda record: record.gene.order)
     cuts = [(record.gene.region, part_of(record)) for record in ordered]
-    notes = tuple(cut.note for _, cut in cuts if cut.note)
+    notes += tuple(cut.note for _, cut in cuts if cut.note)
     v, d, j = (_parts(name, locus, region, cuts) for region in "VDJ")
     return Germline(name, v, d, j, notes)
 

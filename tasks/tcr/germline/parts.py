@@ -66,6 +66,13 @@ class Record:
     flaw: str = ""
 
 
+class Read(NamedTuple):
+    """The records of a source, and notes on what else is in it."""
+
+    records: list[Record]
+    notes: tuple[str, ...] = ()
+
+
 class Cut(NamedTuple):
     """A part, or None, and a remark on it, or ""."""
 

@@ -14,7 +14,7 @@ _GZ = b"\x1f\x8b"
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, unpacked.
+    """Return the text of a file, unpacked, with lines that end in a line feed.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def read_text(path: Path) -> str:
         raise BadParams(f"{path}, line {line}: is not UTF-8; save it as such") from None
     if not text.strip():
         raise BadParams(f"{path} is empty")
-    return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _read(path: Path) -> bytes:
