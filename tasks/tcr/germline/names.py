@@ -77,7 +77,7 @@ def gene_name(text: str) -> GeneName | None:
     if found is None:
         return None
     letters, gene, allele = found.groups()
-    letters = letters.replace("TCR", "TR")
+    letters, gene = letters.replace("TCR", "TR"), gene.removesuffix("-X")  # TCRBV06-X: any of them
     gene = _LEADING_ZEROS.sub("", re.sub("[-/](?=OR|DV)", "", gene.replace("_", "-")))
     if letters == "IGHD" and not any(letter.isdigit() for letter in gene):
         return None  # the constant gene of IgD

@@ -128,7 +128,8 @@ def _cut_where_found(record: Record) -> Cut:
     found = find_anchor(region, other)
     if found is not None and not found.doubt:
         return _cut(record, other, found.at, "was reverse-complemented")
-    return _without(record, f"no {_MOTIF[region]} found")
+    where = "" if record.frame is None else ", in the frame of its header"
+    return _without(record, f"no {_MOTIF[region]} found{where}")
 
 
 def _cut_where_said(record: Record) -> Cut:
