@@ -107,6 +107,7 @@ def test_empty_call(human: Resolver, call: str) -> None:
         ("TRBV", UNKNOWN, "TRBV is no name of a gene"),
         ("TRBV6-2**01", UNKNOWN, "TRBV6-2**01 is no name of a gene"),
         ("TRBC1", UNKNOWN, "'TRBC1' is no name of a gene"),
+        ("TCRBV06-X", AMBIGUOUS, "can be TRBV6-2*01, TRBV6-3*01, TRBV6-5*01"),
         ("TCRBV06", AMBIGUOUS, "can be TRBV6-2*01, TRBV6-3*01, TRBV6-5*01"),
         ("TRBV6-2,TRBV6-5", AMBIGUOUS, "can be TRBV6-2*01, TRBV6-5*01"),
         ("TRBV5-4*01,TRBV5-4*02", AMBIGUOUS, "can be TRBV5-4*01, TRBV5-4*02"),
