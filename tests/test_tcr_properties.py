@@ -58,18 +58,20 @@ def test_long_references(case: Case) -> None:
     assert_dataset(case)
 
 
+KINDS = {
+    "one D gene": cases(longest=16),
+    "no D gene": cases(n_d=(0, 0), longest=20),
+    "two D genes in a row": cases(models(("dp2",), d_segments=2), n_d=(2, 3)),
+    "long": cases(models(max_n=2), n_d=(1, 2), longest=80, n_references=(1, 1)),
+}
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 @many
-@given(
-    st.one_of(
-        cases(longest=16),
-        cases(n_d=(0, 0), longest=20),
-        cases(models(("dp2",), d_segments=2), n_d=(2, 3)),
-        cases(models(max_n=2), n_d=(1, 2), longest=80, n_references=(1, 1)),
-    )
-)
-def test_any_genes_for_long(case: Case) -> None:
-    assert_dataset(case)
+@given(data=st.data())
+def test_any_genes_for_long(kind: str, data: st.DataObject) -> None:
+    assert_dataset(data.draw(KINDS[kind]))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -113,17 +115,25 @@ CORNERS = {
 }
 
 
+def corner(name: str, model: Model) -> Case:
+    cdr3, v, j, d = CORNERS[name]
+    genes = {f"D{i}": gene for i, gene in enumerate(d)}
+    return Case(name, tuple(cdr3), (v,) * len(cdr3), (j,) * len(cdr3), genes, model)
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_corner(name: str) -> None:
+    assert_dataset(corner(name, Model("both", 1, 4, 3)))
+    assert_dataset(corner(name, Model("both", 2, 3, 10, min_d_end=0)))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("min_d_end", [0, 1])
 @pytest.mark.parametrize("strands", [1, 2])
 @pytest.mark.parametrize("name", CORNERS)
-def test_corner(name: str, strands: Any, min_d_end: Any) -> None:
-    cdr3, v, j, d = CORNERS[name]
-    n = len(cdr3)
-    genes = {f"D{i}": gene for i, gene in enumerate(d)}
-    case = Case(name, tuple(cdr3), (v,) * n, (j,) * n, genes)
-    for max_p, max_n in ((4, 10),) if strands == 2 else ((4, 4), (2, 10), (0, 0)):
-        model = Model("both", strands, max_p, max_n, min_d_end=min_d_end)
-        assert_dataset(replace(case, model=model))
+def test_corner_in_all_sweeps(name: str, strands: Any, min_d_end: Any) -> None:
+    for max_p, max_n in itertools.product((0, 1, 2, 4), (0, 1, 4, 10)):
+        assert_dataset(corner(name, Model("both", strands, max_p, max_n, min_d_end=min_d_end)))
 
 
 @pytest.mark.parametrize("name", CORNERS)
