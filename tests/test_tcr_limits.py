@@ -58,6 +58,20 @@ def test_wildcards_beyond_64_bits() -> None:
     assert not exact_or_refused(wild_case(60, model))
 
 
+@pytest.mark.parametrize(
+    ("cdr3", "gene", "d", "fits"),
+    [("N" * 26 + "BB", 14, 30, True), ("N" * 29 + "B" * 6, 6, 30, False)],
+    ids=["0.993", "1.0004"],
+)
+def test_counts_beside_the_limit(cdr3: str, gene: int, d: int, fits: bool) -> None:
+    model = Model("dp2", 2)
+    case = Case("beside", (cdr3,), ("N" * gene,), ("N" * gene,), {"D": "N" * d}, model)
+    largest = int(np.max(expected(case)["full"]))
+    assert abs(largest / 2**64 - 1) < 0.01
+    assert (largest < 2**64) == fits
+    assert exact_or_refused(case) == fits
+
+
 def test_two_d_genes_of_wildcards_beyond_64_bits() -> None:
     model = Model("dp2", 2, max_p=2, d_segments=2)
     largest = max(map(int, expected(wild_case(24, model))["full"].ravel()))
