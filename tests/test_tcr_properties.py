@@ -310,3 +310,26 @@ def test_many_references_in_one_call() -> None:
     order = [rng.randrange(40) for _ in range(9000)]
     wanted = {field: values[order] for field, values in expected(case).items()}
     assert_counts(fields_of(counted(taken(case, order))), wanted)
+
+
+@pytest.mark.parametrize("letters", ["AT", CONCRETE, CONCRETE + "N"])
+@pytest.mark.parametrize("segments", [1, 2])
+def test_nothing_is_left_of_the_reference_before(letters: str, segments: Any) -> None:
+    """Long ones before short ones, many matches before few: each as if it were alone."""
+    rng = random.Random(len(letters))
+
+    def drawn(least: int, most: int) -> str:
+        return "".join(rng.choices(letters, k=rng.randint(least, most)))
+
+    v, j = ([drawn(4, 20) for _ in range(150)] for _ in range(2))
+    cdr3 = [
+        v[i][: rng.randint(0, 20)] + drawn(1, 30) + j[i][rng.randint(0, 20) :] for i in range(150)
+    ]
+    d = {"D0": drawn(4, 4), "D1": drawn(20, 30), "D2": drawn(8, 12)}
+    model = Model("both" if segments == 1 else "dp2", 2, d_segments=segments, max_n=6)
+    case = Case("many", tuple(cdr3), tuple(v), tuple(j), d, model)
+    whole = fields_of(counted(case))
+    for i in range(150):
+        alone = fields_of(counted(taken(case, [i])))
+        for field, values in whole.items():
+            np.testing.assert_array_equal(alone[field][0], values[i], err_msg=field)
