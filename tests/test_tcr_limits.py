@@ -215,3 +215,17 @@ def test_any_sequences_of_strings() -> None:
     for kind in (tuple, np.array, pandas.Series, lambda x: np.array(x, dtype=object)):
         found = count_paths(kind(texts), kind(["ACGTA"] * 2), "TACGT", {"D1": "GGGAC"})
         assert found.identical(wanted)
+
+
+def test_labels_of_columns_are_no_positions() -> None:
+    """Errors name rows by their position, whatever a column of a table calls them."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    for wrong, message in (
+        ("N" * 60, "64 bits"),
+        ("AXC", "'X'"),
+        ("A" * 256, "255"),
+        ("", "empty"),
+    ):
+        column = pandas.Series(["ACGT", wrong], index=[7, 9])
+        with pytest.raises(BadParams, match=f"reference 1.*{message}"):
+            count_paths(column, "N" * 20, "N" * 20, {"D": "N" * 20}, strands=2)
