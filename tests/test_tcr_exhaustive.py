@@ -58,7 +58,7 @@ def check(seed: int) -> None:
 
 
 def test_brute_force_agrees() -> None:
-    for seed in range(100):
+    for seed in range(60):
         check(seed)
 
 

@@ -328,15 +328,15 @@ def test_nothing_is_left_of_the_reference_before(letters: str, segments: Any) ->
     def drawn(least: int, most: int) -> str:
         return "".join(rng.choices(letters, k=rng.randint(least, most)))
 
-    v, j = ([drawn(4, 20) for _ in range(150)] for _ in range(2))
+    v, j = ([drawn(4, 20) for _ in range(60)] for _ in range(2))
     cdr3 = [
-        v[i][: rng.randint(0, 20)] + drawn(1, 30) + j[i][rng.randint(0, 20) :] for i in range(150)
+        v[i][: rng.randint(0, 20)] + drawn(1, 30) + j[i][rng.randint(0, 20) :] for i in range(60)
     ]
     d = {"D0": drawn(4, 4), "D1": drawn(20, 30), "D2": drawn(8, 12)}
     model = Model("both" if segments == 1 else "dp2", 2, d_segments=segments, max_n=6)
     case = Case("many", tuple(cdr3), tuple(v), tuple(j), d, model)
     whole = fields_of(counted(case))
-    for i in range(150):
+    for i in range(60):
         alone = fields_of(counted(taken(case, [i])))
         for field, values in whole.items():
             np.testing.assert_array_equal(alone[field][0], values[i], err_msg=field)
