@@ -58,19 +58,19 @@ def count_paths(
     """
     chosen = Model(model, strands, max_p, max_n, d_segments, min_d_end)
     batch = make_batch(cdr3, v, j, {} if d is None else d, chosen)
-    _refuse_uncountable(cdr3, batch, chosen)
+    _refuse_uncountable(batch, chosen)
     lengths = np.diff(batch.d.starts).tolist()
     return to_dataset(
         count_distinct(batch, chosen), chosen, dict(zip(d or (), lengths, strict=True))
     )
 
 
-def _refuse_uncountable(cdr3: Sequence[str], batch: Batch, model: Model) -> None:
+def _refuse_uncountable(batch: Batch, model: Model) -> None:
     wrong = np.flatnonzero(~countable(batch, model)).tolist()
     if wrong:
         raise BadParams(
-            f"reference {wrong[0]}: the paths to {cdr3[wrong[0]]} exceed 64 bits, for it has too "
-            f"many wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
+            f"reference {wrong[0]}: the paths to its CDR3 exceed 64 bits, for it has too many "
+            f"wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
         )
 
 
