@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.device import backend
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences, check_lengths
 from gangsaw.tasks.tcr.bounds import countable
 from gangsaw.tasks.tcr.dataset import to_dataset
 from gangsaw.tasks.tcr.distinct import distinct, expand, take
-from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, Kind, Model
+from gangsaw.tasks.tcr.model import MAX_D, Kind, Model
 from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, ragged, strict
 
 if TYPE_CHECKING:
@@ -127,11 +127,7 @@ def encode_references(cdr3: Sequence[str]) -> Sequences:
     starts = np.zeros(len(cdr3) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     codes = CODE_OF_BYTE[np.frombuffer(joined.encode("latin-1", "replace"), np.uint8)]
-    if wrong := np.flatnonzero(lengths > MAX_LENGTH).tolist():
-        raise BadParams(
-            f"reference {wrong[0]}: the CDR3 has {lengths[wrong[0]]} nucleotides; "
-            f"at most {MAX_LENGTH} are counted"
-        )
+    check_lengths(starts)
     if not lengths.all() or not codes.all():
         at = _first_wrong(codes, lengths, starts)
         strict(cdr3[at], f"reference {at}: the CDR3")
