@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gangsaw.codecs.core.errors import BadParams
@@ -130,6 +131,12 @@ def test_a_batch_of_too_long_references_is_refused() -> None:
     long = random_batch(("A" * 200,), D, ("A" * 200,), 3)
     with pytest.raises(BadParams, match=r"reference 0: .* at most 255"):
         cpu.count(long, Model())
+
+
+def test_a_reference_that_is_refused_is_named_by_its_position() -> None:
+    labelled = pd.Series(["ACGT", "N" * 60], index=[7, 9])
+    with pytest.raises(BadParams, match="reference 1: the paths to NNN"):
+        count_paths(labelled, "N" * 20, "N" * 20, {"D": "N" * 56})
 
 
 def test_slices_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

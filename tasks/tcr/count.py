@@ -15,7 +15,8 @@ from gangsaw.tasks.tcr.bounds import countable
 from gangsaw.tasks.tcr.dataset import to_dataset
 from gangsaw.tasks.tcr.distinct import distinct, expand, take
 from gangsaw.tasks.tcr.model import MAX_D, Kind, Model
-from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, ragged, strict
+from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, decoded, ragged, strict
+from gangsaw.tasks.tcr.tables import parts_of
 
 if TYPE_CHECKING:
     import xarray
@@ -66,10 +67,10 @@ def count_paths(
 
 
 def _refuse_uncountable(batch: Batch, model: Model) -> None:
-    wrong = np.flatnonzero(~countable(batch, model)).tolist()
-    if wrong:
+    if wrong := np.flatnonzero(~countable(batch, model)).tolist():
+        text = decoded(parts_of(batch.references)[wrong[0]])
         raise BadParams(
-            f"reference {wrong[0]}: the paths to its CDR3 exceed 64 bits, for it has too many "
+            f"reference {wrong[0]}: the paths to {text} exceed 64 bits, for it has too many "
             f"wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
         )
 

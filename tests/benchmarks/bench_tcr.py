@@ -23,8 +23,9 @@ from gangsaw.tasks.tcr.batch import Batch, Sequences
 from gangsaw.tasks.tcr.count import make_batch
 from gangsaw.tasks.tcr.cpu import count
 from gangsaw.tasks.tcr.germline import Germline, open_germline
-from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES
+from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES, decoded
 from gangsaw.tasks.tcr.synthetic import random_batch
+from gangsaw.tasks.tcr.tables import parts_of
 
 REFERENCES = 40_000
 WILD = 2_000  # of them with a wildcard each: 64-bit rows
@@ -125,10 +126,7 @@ def _measured(case: Case) -> Row:
 
 
 def _strings(sequences: Sequences) -> list[str]:
-    letters = np.zeros(16, "S1")
-    letters[[1, 2, 4, 8]] = NUCLEOTIDES
-    joined = letters[sequences.codes].tobytes().decode()
-    return [joined[a:b] for a, b in zip(sequences.starts[:-1], sequences.starts[1:], strict=True)]
+    return [decoded(part) for part in parts_of(sequences)]
 
 
 def _of_strings(batch: Batch) -> Row:
