@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,11 @@ with extra_needed():
     import pyarrow as pa
     import pyarrow.compute as pc
 
+from gangsaw.tasks.tcr.germline import AMBIGUOUS, MISSING, OTHER_LOCUS, UNKNOWN, Resolver
 from gangsaw.tasks.tcr.repertoire.kernels import CYS, PHE_TRP, SAME
 from gangsaw.tasks.tcr.repertoire.strings import buffers, by_distinct, slices
 
 LONGEST: Final = 150  # nucleotides; the longest of 250,000 human and mouse ones is below 100
-MISSING, UNKNOWN, AMBIGUOUS, OTHER_LOCUS = -1, -2, -3, -4  # what a Resolver finds, else an index
 ANCHORS: Final = {"any": 0, "cys": CYS, "both": CYS | PHE_TRP}
 
 KEPT = pa.schema(
@@ -43,18 +43,6 @@ DROPPED = pa.schema(
         ("detail", pa.string()),
     ]
 )
-
-
-class Resolver(Protocol):
-    """What finds the germline part of a call."""
-
-    def find(self, call: str, /) -> int:
-        """Return an index, or MISSING, UNKNOWN, AMBIGUOUS or OTHER_LOCUS."""
-        ...
-
-    def detail(self, call: str, /) -> str:
-        """Return why `find` gives no index."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,21 @@ with extra_needed():
 from gangsaw.tasks.tcr.repertoire.kernels import Bytes, gather
 
 # How tables write that a field holds nothing, in lower case
-MISSING = frozenset(
-    ("", ".", "-", "na", "n/a", "nan", "none", "null", "no data", "unknown", "unresolved")
-    + ("undefined", "region_not_covered")
-)
+MISSING = {
+    "",
+    ".",
+    "-",
+    "*",
+    "na",
+    "n/a",
+    "nan",
+    "none",
+    "null",
+    "no data",
+    "unknown",
+    "unresolved",
+}
+MISSING |= {"undefined", "region_not_covered"}
 
 
 def is_missing(text: str) -> bool:
