@@ -57,7 +57,7 @@ class Limits:
     keep_unproductive : keep rows with a stop codon, and those that their file calls unproductive
     anchors : which codons a junction must have: "cys", its first; "both", also Phe or Trp as its
         last; or "any". A wrong first codon says that the CDR3 was cut elsewhere. A last one does
-        not: genes in use end otherwise, human TRAJ35 with Cys and mouse TRAJ56 with Leu
+        not: genes in use end otherwise, human TRAJ35 with Cys and mouse TRAJ7 with Leu
     """
 
     longest: int = LONGEST

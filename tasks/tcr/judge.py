@@ -59,10 +59,7 @@ def judge(
 
 @jit
 def _is_stop(data: npt.NDArray[np.uint8], at: int) -> bool:
-    first, second, third = (
-        CODE_OF_BYTE[data[at]],
-        CODE_OF_BYTE[data[at + 1]],
-        CODE_OF_BYTE[data[at + 2]],
-    )
+    first = CODE_OF_BYTE[data[at]]
+    second, third = CODE_OF_BYTE[data[at + 1]], CODE_OF_BYTE[data[at + 2]]
     purines = (second | third) & ~(A | G) == 0
     return bool(first == T and purines and (second == A or third == A))

@@ -16,21 +16,8 @@ with extra_needed():
 from gangsaw.tasks.tcr.repertoire.kernels import Bytes, gather
 
 # How tables write that a field holds nothing, in lower case
-MISSING = {
-    "",
-    ".",
-    "-",
-    "*",
-    "na",
-    "n/a",
-    "nan",
-    "none",
-    "null",
-    "no data",
-    "unknown",
-    "unresolved",
-}
-MISSING |= {"undefined", "region_not_covered"}
+MISSING = {"", ".", "-", "*", "na", "n/a", "nan", "none", "null", "no data", "unknown"}
+MISSING |= {"unresolved", "undefined", "region_not_covered"}
 
 
 def is_missing(text: str) -> bool:
