@@ -53,6 +53,6 @@ def by_distinct(column: pa.Array, function: Callable[[str], Any], kind: Any = No
     coded = column.dictionary_encode()
     texts = coded.dictionary.to_pylist()
     values = [function(text) for text in texts]
-    if values == texts:
+    if kind is None and values == texts:
         return column
     return pa.array(values, kind or pa.string()).take(coded.indices)
