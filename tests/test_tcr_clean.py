@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr import reasons
-from gangsaw.tasks.tcr.clean import DROPPED, KEPT, LONGEST, Limits, clean
+from gangsaw.tasks.tcr.clean import DROPPED, KEPT, Limits, clean
 from gangsaw.tasks.tcr.germline import Part, Resolver, open_germline
+from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.repertoire import ROWS, open_repertoire
 from gangsaw.tasks.tcr.repertoire.kernels import CYS, PHE_TRP
 from gangsaw.tasks.tcr.row_tally import Tally, merged, tally
@@ -162,7 +163,7 @@ def test_anchors_are_asked_for_as_far_as_the_user_wants(anchors: str, kept: list
 
 def test_limits_are_checked() -> None:
     assert cleaned({"cdr3": "GCC" * 4}, longest=11)[1][0]["reason"] == "too long"
-    for wrong in ({"longest": 0}, {"longest": LONGEST + 1}, {"anchors": "trp"}):
+    for wrong in ({"longest": 0}, {"longest": MAX_LENGTH + 1}, {"anchors": "trp"}):
         with pytest.raises(BadParams, match=next(iter(wrong))):
             Limits(**wrong)  # type: ignore[arg-type]
 

@@ -106,14 +106,14 @@ class TextTable:
             return
         text, at = np.frombuffer(block, np.uint8), 0
         width, delimiter = self._header.width, ord(self._header.delimiter)
+        starts, ends = scratch.places
         lines, found = scratch.lines, scratch.found
         while at < len(text):
             rows, at, self._line = split_lines(
-                text, at, self._line, delimiter, width, self._slots, *scratch.places, lines, found
+                text, at, self._line, delimiter, width, self._slots, starts, ends, lines, found
             )
             if rows:
-                starts, ends = scratch.places[:, :, :rows]
-                places = zip(self._wanted, starts, ends, strict=True)
+                places = zip(self._wanted, starts[:, :rows], ends[:, :rows], strict=True)
                 yield self._fields(text, places, lines[:rows].copy(), found[:rows])
 
     def _fields(self, text: Any, places: Any, lines: Any, found: Any) -> Fields:
