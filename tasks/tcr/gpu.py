@@ -125,14 +125,10 @@ def _arguments(batch: Batch, model: Model, d_lengths: Any, out: Counts) -> list[
     cp = cupy()
     nothing = cp.empty(0, np.uint64)
     empty = [[model.empty_d_ways(int(g), pi) for pi in range(model.max_p + 1)] for g in d_lengths]
-    parts = (
-        batch.references.codes,
-        batch.references.starts,
-        *(batch.v.codes, batch.v.starts, np.int32(len(batch.v)), batch.v_of),
-        *(batch.j.codes, batch.j.starts, np.int32(len(batch.j)), batch.j_of),
-        *(batch.d.codes, batch.d.starts, np.int32(len(batch.d))),
-        cp.asarray(np.array(empty, np.uint64)),
-    )
+    parts: list[Any] = []
+    for sequences in (batch.references, batch.v, batch.j, batch.d):
+        parts += [sequences.codes, sequences.starts, np.int32(len(sequences))]
+    parts += [batch.v_of, batch.j_of, cp.asarray(np.array(empty, np.uint64))]
     arrays = (getattr(out, field.name) for field in fields(out))
     return [*parts, *(nothing if array is None else array for array in arrays)]
 
