@@ -17,6 +17,7 @@ from gangsaw.tasks.tcr.model import Model
 
 WARP = 32
 WARPS = 4  # of a thread block: with one each, a multiprocessor would take 32 warps of 64
+BLOCKS = 6  # of a multiprocessor: 80 registers a thread, of which all but the widest variant spare some
 # Longest references of a launch: its shared memory is as large for every warp, and bounds how many
 # of them a multiprocessor takes at once.
 ROOMS = (48, 64, 96, 128, 255)
@@ -66,7 +67,9 @@ def defines(model: Model, *, wide: bool) -> dict[str, int | str]:
         "GS_WIDE": int(wide),
         "GS_DP1": int(model.dp1),
         "GS_DP2": int(model.dp2),
+        "GS_D_SEGMENTS": model.d_segments,
         "GS_BLOCK": WARP * WARPS,
+        "GS_BLOCKS": BLOCKS,
     }
 
 
@@ -75,11 +78,12 @@ def _d_ends(model: Model) -> int:
     return 2 if model.dp1 else 1
 
 
-def warp_bytes(room: int, model: Model, *, wide: bool, tables: int = 1) -> int:
+def warp_bytes(room: int, model: Model, *, wide: bool) -> int:
     """Return the shared memory of a warp for references of up to `room` symbols.
 
     It holds what `Reference` of paths.cuh does.
     """
+    tables = 1 if model.d_segments == 1 else 4
     paths = 8 * tables * (room + 1) * (model.max_n + 1)
     masks = 2 * room * (8 if wide else 4)
     letters = 4 * 4 * -(-room // WARP)
@@ -102,7 +106,8 @@ CALLS = {"genes", "ndn", "d", "n1", "n2"}
 def shapes_of(n: int, n_d: int, model: Model) -> dict[str, tuple[int, ...] | None]:
     """Return the shape of each array of Counts, None for what the model leaves out."""
     sweep = (model.max_n + 1, model.max_p + 1)
-    with_d = (n, n_d, *sweep) if model.dp2 and n_d else None
+    choices = n_d if model.d_segments == 1 else n_d * (n_d - 1) // 2
+    with_d = (n, choices, *sweep) if model.dp2 and choices else None
     totals = model.max_n + 1
     of_d = n_d > 0
     return {
