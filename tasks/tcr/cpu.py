@@ -159,7 +159,8 @@ WIDE = (np.uint64, np.uint64)
 def shapes_of(n: int, n_d: int, model: Model) -> dict[str, tuple[int, ...] | None]:
     """Return the shape of each array of Counts, None for what the model leaves out."""
     sweep = (model.max_n + 1, model.max_p + 1)
-    with_d = (n, n_d, *sweep) if model.dp2 and n_d else None
+    choices = n_d if model.d_segments == 1 else n_d * (n_d - 1) // 2
+    with_d = (n, choices, *sweep) if model.dp2 and choices else None
     totals = model.max_n + 1
     of_d = n_d > 0
     return {

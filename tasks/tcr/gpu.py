@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
+from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.device import cupy
-from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.gpu import launch, load, pull
-from gangsaw.tasks.tcr.batch import Batch, Counts
-from gangsaw.tasks.tcr.model import Model
+from gangsaw.codecs.core.errors import BadParams, DeviceError
+from gangsaw.codecs.core.gpu import device_errors, in_runs, launch, load, pull
+from gangsaw.codecs.core.streams import own_stream
+from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.cpu import CALLS, shapes_of
+from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 
 WARP = 32
 WARPS = 4  # of a thread block: with one each, a multiprocessor would take 32 warps of 64
-BLOCKS = 6  # of a multiprocessor: 80 registers a thread, of which all but the widest variant spare some
+# Thread blocks of a multiprocessor: allows a thread the 80 registers that it needs. With 96 it has
+# 5 blocks, with 64 registers for 8 it spills.
+BLOCKS = 6
 # Longest references of a launch: its shared memory is as large for every warp, and bounds how many
 # of them a multiprocessor takes at once.
-ROOMS = (48, 64, 96, 128, 255)
+ROOMS = (48, 64, 96, 128, MAX_LENGTH)
 NARROW_BITS = 32  # of a mask of symbols, where no D gene with its palindromes has more
+SORTING_BYTES = 40  # of a reference: lengths, their order, their copies, statuses
 
 
 def count(batch: Batch, model: Model) -> Counts:
@@ -38,50 +43,92 @@ def count(batch: Batch, model: Model) -> Counts:
 
     Raises
     ------
-    BadParams : a reference is longer than MAX_LENGTH, or has no V or J part
-    MemoryError : the counts do not fit the device's memory
-    DeviceError : the device failed
+    BadParams : a reference has no V or J part, or is longer than MAX_LENGTH
+    DeviceError : there is too little memory on the device, or it failed
     """
-    d_lengths = np.diff(batch.d.starts.get())
-    out = empty_counts(len(batch.references), len(d_lengths), model)
-    wide = bool(d_lengths.max(initial=0) + _d_ends(model) * model.max_p > NARROW_BITS)
+    try:
+        with device_errors("counting paths"):
+            return _count(batch, model)
+    except MemoryError as error:
+        n = len(batch.references)
+        needed = _counts_bytes(n, len(batch.d), model) >> 20
+        raise DeviceError(
+            f"too little memory on the GPU: counts of {n} references take {needed} MiB; count "
+            "fewer at once"
+        ) from error
+
+
+def count_hosted(batch: Batch, model: Model) -> Counts:
+    """Count references of host memory on the current device, in runs that fit its memory.
+
+    Threads that do so at once copy and count at once, each on a stream of its own.
+
+    Parameters
+    ----------
+    batch : NumPy arrays; its counts are known to fit 64 bits
+    model : what is counted
+
+    Returns
+    -------
+    Counts : NumPy arrays, as `cpu.count` gives them
+
+    Raises
+    ------
+    BadParams, DeviceError : as `count`
+    """
+    lengths = np.diff(batch.references.starts)
+
+    def work(run: slice) -> Counts:
+        with own_stream() as copies:
+            counts = _count(_uploaded(batch, run), model, run.start)
+            return _each(counts, copies.to_host)
+
+    def needed(run: slice) -> int:
+        n = run.stop - run.start
+        codes = int(lengths[run].sum()) + n * SORTING_BYTES
+        return codes + _counts_bytes(n, len(batch.d), model)
+
+    return _joined(in_runs(work, len(batch.references), needed))
+
+
+def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
+    """Count what fits the device, or raise MemoryError; first : what messages call reference 0."""
+    d_lengths = np.diff(batch.d.starts.get()).tolist()
+    wide = max(d_lengths, default=0) + (2 if model.dp1 else 1) * model.max_p > NARROW_BITS
+    out = _empty_counts(len(batch.references), len(d_lengths), model)
     kernel = load(__package__, "gpu.cu", defines(model, wide=wide)).get_function("count_paths")
     status = cupy().zeros(len(batch.references), np.int32)
-    arguments = (*_arguments(batch, model, d_lengths, out), status)
+    arguments = (*_parts(batch), _empty_ways(d_lengths, model), *_pointers(out), status)
     for order, room in _launches(batch):
-        bytes_ = warp_bytes(room, model, wide=wide)
-        sizes = (order, np.int32(len(order)), np.int32(room), np.int32(bytes_))
+        n_bytes = warp_bytes(room, model, wide=wide)
+        sizes = np.int32(len(order)), np.int32(room), np.int32(n_bytes)
         grid = -(-len(order) // WARPS)
-        launch(kernel, grid, WARP * WARPS, (*sizes, *arguments), WARPS * bytes_)
-    _refuse(pull(status))
+        launch(kernel, grid, WARP * WARPS, (order, *sizes, *arguments), WARPS * n_bytes)
+    for wrong in np.flatnonzero(pull(status))[:1]:
+        raise BadParams(f"reference {first + wrong}: v_of or j_of is no V or J part of the batch")
     return out
 
 
 def defines(model: Model, *, wide: bool) -> dict[str, int | str]:
-    """Return what specialises the kernels; wide : whether masks of D genes take 64 bits."""
+    """Return what specialises the kernel; wide : whether masks of D genes take 64 bits."""
     return {
         "GS_MAX_P": model.max_p,
         "GS_MAX_N": model.max_n,
         "GS_STRANDS": model.strands,
         "GS_MIN_D_END": model.min_d_end,
+        "GS_D_SEGMENTS": model.d_segments,
         "GS_WIDE": int(wide),
         "GS_DP1": int(model.dp1),
         "GS_DP2": int(model.dp2),
-        "GS_D_SEGMENTS": model.d_segments,
         "GS_BLOCK": WARP * WARPS,
         "GS_BLOCKS": BLOCKS,
     }
 
 
-def _d_ends(model: Model) -> int:
-    """At how many ends a D gene is extended."""
-    return 2 if model.dp1 else 1
-
-
 def warp_bytes(room: int, model: Model, *, wide: bool) -> int:
-    """Return the shared memory of a warp for references of up to `room` symbols.
+    """Return the shared memory of a warp for a reference of up to `room` symbols.
 
-    It holds what `Reference` of paths.cuh does.
+    It holds what `Reference` of matches.cuh does.
     """
     tables = 1 if model.d_segments == 1 else 4
     paths = 8 * tables * (room + 1) * (model.max_n + 1)
@@ -90,69 +137,92 @@ def warp_bytes(room: int, model: Model, *, wide: bool) -> int:
     return -(-(paths + masks + letters + 2 * room + 1) // 16) * 16
 
 
-def empty_counts(n: int, n_d: int, model: Model) -> Counts:
-    """Return uninitialised counts of n references with n_d D genes in device memory."""
-    cp = cupy()
-    arrays = {
-        name: None if shape is None else cp.empty(shape, np.int16 if name in CALLS else np.uint64)
-        for name, shape in shapes_of(n, n_d, model).items()
-    }
-    return Counts(**arrays)
-
-
-CALLS = {"genes", "ndn", "d", "n1", "n2"}
-
-
-def shapes_of(n: int, n_d: int, model: Model) -> dict[str, tuple[int, ...] | None]:
-    """Return the shape of each array of Counts, None for what the model leaves out."""
-    sweep = (model.max_n + 1, model.max_p + 1)
-    choices = n_d if model.d_segments == 1 else n_d * (n_d - 1) // 2
-    with_d = (n, choices, *sweep) if model.dp2 and choices else None
-    totals = model.max_n + 1
-    of_d = n_d > 0
-    return {
-        "full": with_d,
-        "zero": with_d,
-        "no_d": (n, *sweep) if model.dp2 else None,
-        "no_d_two": (n, *sweep) if model.dp2 else None,
-        "dp1_nonempty": (n, max(n_d, 1), totals) if model.dp1 else None,
-        "dp1_empty": (n, totals) if model.dp1 and of_d else None,
-        "genes": (n, 6),
-        "ndn": (n, 4),
-        "d": (n, n_d, 5) if of_d else None,
-        "n1": (n, n_d, 4) if of_d else None,
-        "n2": (n, n_d, 4) if of_d else None,
-    }
-
-
-def _arguments(batch: Batch, model: Model, d_lengths: Any, out: Counts) -> list[Any]:
-    """What the kernels take, behind the references of a launch."""
-    cp = cupy()
-    nothing = cp.empty(0, np.uint64)
-    empty = [[model.empty_d_ways(int(g), pi) for pi in range(model.max_p + 1)] for g in d_lengths]
-    parts: list[Any] = []
-    for sequences in (batch.references, batch.v, batch.j, batch.d):
-        parts += [sequences.codes, sequences.starts, np.int32(len(sequences))]
-    parts += [batch.v_of, batch.j_of, cp.asarray(np.array(empty, np.uint64))]
-    arrays = (getattr(out, field.name) for field in fields(out))
-    return [*parts, *(nothing if array is None else array for array in arrays)]
-
-
 def _launches(batch: Batch) -> Iterator[tuple[Any, int]]:
-    """Yield the numbers of the references of each launch, and what they have room in."""
+    """Yield numbers of references, (n,) int32, and what they have room in."""
     cp = cupy()
     lengths = cp.diff(batch.references.starts)
     order = cp.argsort(lengths)
-    ends = cp.searchsorted(lengths[order], cp.asarray(np.array(ROOMS)), side="right").get()
+    rooms = cp.asarray(np.array(ROOMS, np.int64))
+    ends = cp.searchsorted(lengths[order], rooms, side="right").get().tolist()
     if ends[-1] < len(lengths):
-        raise BadParams(f"a reference is longer than {ROOMS[-1]} nucleotides")
+        raise BadParams(f"references have up to {MAX_LENGTH} nucleotides; one is longer")
     order = order.astype(np.int32)
-    for first, last, room in zip((0, *ends), ends, ROOMS, strict=False):
+    for first, last, room in zip([0, *ends], ends, ROOMS, strict=False):
         if first < last:
             yield order[first:last], room
 
 
-def _refuse(status: npt.NDArray[np.int32]) -> None:
-    """Raise BadParams for the first reference without V or J part."""
-    for wrong in np.flatnonzero(status)[:1]:
-        raise BadParams(f"reference {wrong}: v_of or j_of is no V or J part of the batch")
+def _parts(batch: Batch) -> Iterator[Any]:
+    """Yield what the kernel knows of the batch."""
+    for sequences in (batch.references, batch.v, batch.j, batch.d):
+        yield from (sequences.codes, sequences.starts, np.int32(len(sequences)))
+    yield from (batch.v_of, batch.j_of)
+
+
+def _empty_ways(d_lengths: list[int], model: Model) -> Any:
+    """(n_d, pi) uint64 Z: the ways to erode each D gene completely."""
+    pis = range(model.max_p + 1)
+    ways = [[model.empty_d_ways(length, pi) for pi in pis] for length in d_lengths]
+    return cupy().asarray(np.array(ways, np.uint64).reshape(-1))
+
+
+def _pointers(counts: Counts) -> Iterator[Any]:
+    """Yield the arrays, one of no bytes for what is not counted."""
+    for field in fields(counts):
+        array = getattr(counts, field.name)
+        yield cupy().empty(0, np.uint64) if array is None else array
+
+
+def _empty_counts(n: int, n_d: int, model: Model) -> Counts:
+    """Return uninitialised counts in device memory."""
+    shapes = shapes_of(n, n_d, model)
+    empty = cupy().empty
+    return Counts(**{name: shape and empty(shape, _dtype(name)) for name, shape in shapes.items()})
+
+
+def _counts_bytes(n: int, n_d: int, model: Model) -> int:
+    """Bytes of all counts of n references."""
+    shapes = shapes_of(n, n_d, model)
+    return sum(_dtype(name).itemsize * prod(shape) for name, shape in shapes.items() if shape)
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    return np.dtype(np.int16 if name in CALLS else np.uint64)
+
+
+def _uploaded(batch: Batch, run: slice) -> Batch:
+    """Return a run of references, with all parts, in device memory."""
+    starts = batch.references.starts[run.start : run.stop + 1]
+    codes = batch.references.codes[starts[0] : starts[-1]]
+    return Batch(
+        _sequences(Sequences(codes, starts - starts[0])),
+        _sequences(batch.v),
+        _sequences(batch.j),
+        cupy().asarray(batch.v_of[run]),
+        cupy().asarray(batch.j_of[run]),
+        _sequences(batch.d),
+    )
+
+
+def _sequences(hosted: Sequences) -> Sequences:
+    return replace(
+        hosted, codes=cupy().asarray(hosted.codes), starts=cupy().asarray(hosted.starts)
+    )
+
+
+def _each(counts: Counts, change: Callable[[Any], Any]) -> Counts:
+    """Return counts with every array changed."""
+    arrays = {field.name: getattr(counts, field.name) for field in fields(counts)}
+    return Counts(
+        **{name: None if array is None else change(array) for name, array in arrays.items()}
+    )
+
+
+def _joined(runs: Sequence[Counts]) -> Counts:
+    """Return the counts of all runs, in their order."""
+    if len(runs) == 1:
+        return runs[0]
+    of_runs = {field.name: [getattr(one, field.name) for one in runs] for field in fields(Counts)}
+    return Counts(
+        **{name: None if parts[0] is None else np.concatenate(parts) for name, parts in of_runs.items()}
+    )

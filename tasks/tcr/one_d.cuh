@@ -15,12 +15,22 @@ __device__ __forceinline__ Gene mask_pair(const Work& w, const Sequences& d, int
     return w.r.gene(d.length(own), left, w.lane.half);
 }
 
-// Add the ways over a D gene for one class of V and of J. Of the D's own classes the frequent ones
-// are summed apart, the rare ones at once for each pi.
-__device__ __forceinline__ void sum_with_d(const Work& w, const Gene& d, int of_v, int of_j,
-                                           Paths (&full)[PI]) {
+// Ways over a D gene for each pi, from one class of V to one of J. Of the D's own classes the frequent
+// ones are summed apart, the rare ones at once for each pi.
+struct WithD {
+    Paths inside, crossing[PI], turned[PI];
+
+    __device__ __forceinline__ Paths of(int pi) const {
+        Paths sum = ways(0, pi) * inside;
+#pragma unroll
+        for (int r = 1; r < PI; ++r) sum += ways(r, pi) * crossing[r];
+        return ways(0, pi) * sum + turned[pi];
+    }
+};
+
+__device__ __forceinline__ WithD sum_with_d(const Work& w, const Gene& d, int of_j) {
     const Paths* const before = w.r.table(0) + w.lane.nu;
-    Paths inside = 0, crossing[PI] = {};
+    WithD sums = {};
     each_j_row_of(w, of_j, [&](int b, Paths after) {
         const Paths* row = before + b * NU;
         Paths come = 0;
@@ -29,24 +39,16 @@ __device__ __forceinline__ void sum_with_d(const Work& w, const Gene& d, int of_
             [&](int, unsigned ends) {
                 const Paths by = *row * after;
 #pragma unroll
-                for (int r = 1; r < PI; ++r) crossing[r] += ends >> (r - 1) & 1 ? by : 0;
+                for (int r = 1; r < PI; ++r) sums.crossing[r] += ends >> (r - 1) & 1 ? by : 0;
             },
             [&](int t, int i, int r) {
                 const Paths by = before[(b - t - i) * NU] * after;
 #pragma unroll
-                for (int pi = 0; pi < PI; ++pi) {
-                    full[pi] += ways(of_v, pi) * ways(of_j, pi) * ways(i, pi) * ways(r, pi) * by;
-                }
+                for (int pi = 0; pi < PI; ++pi) sums.turned[pi] += ways(i, pi) * ways(r, pi) * by;
             });
-        inside += come * after;
+        sums.inside += come * after;
     });
-#pragma unroll
-    for (int pi = 0; pi < PI; ++pi) {
-        Paths sum = ways(0, pi) * inside;
-#pragma unroll
-        for (int r = 1; r < PI; ++r) sum += ways(r, pi) * crossing[r];
-        full[pi] += ways(of_v, pi) * ways(of_j, pi) * ways(0, pi) * sum;
-    }
+    return sums;
 }
 
 // Where the counts of a D gene of this lane's half begin, two genes at a time; -1 if it has none.
@@ -56,7 +58,7 @@ __device__ __forceinline__ long long table_of(const Work& w, const Batch& batch,
     return ((w.number * batch.d.count + number) * NU + w.lane.nu) * PI;
 }
 
-// Paths without D, and those with an empty one.
+// Paths without D, and those with an empty one, to which others are added.
 __device__ __forceinline__ void count_without_d(const Work& w, const Batch& batch,
                                                 const Counts& out) {
     const WithoutD sums = sum_without_d(w);
@@ -66,8 +68,8 @@ __device__ __forceinline__ void count_without_d(const Work& w, const Batch& batc
         const long long table = table_of(w, batch, first);
         const Paths* const empty = batch.empty_ways + (first + w.lane.half) * PI;
 #pragma unroll
-        for (int pi = 0; pi < PI; ++pi) {
-            if (table >= 0) out.zero[table + pi] = empty[pi] * sums.parted[pi];
+        for (int pi = 0; table >= 0 && pi < PI; ++pi) {
+            out.full[table + pi] = out.zero[table + pi] = empty[pi] * sums.parted[pi];
         }
     }
 }
@@ -78,17 +80,18 @@ __device__ __forceinline__ void count_dp2(const Work& w, const Batch& batch, con
 #pragma unroll 1
     for (int first = 0; first < batch.d.count; first += 2) {
         const Gene gene = mask_pair(w, batch.d, first, 0);
-        Paths full[PI] = {};
+        const long long table = table_of(w, batch, first);
 #pragma unroll 1
         for (int of_v = 0; of_v < w.v.classes(); ++of_v) {
             if (w.v.classes() > 1) v_rows_of(w, of_v);
 #pragma unroll 1
-            for (int of_j = 0; of_j < w.j.classes(); ++of_j) sum_with_d(w, gene, of_v, of_j, full);
-        }
-        const long long table = table_of(w, batch, first);
+            for (int of_j = 0; of_j < w.j.classes(); ++of_j) {
+                const WithD sums = sum_with_d(w, gene, of_j);
 #pragma unroll
-        for (int pi = 0; pi < PI; ++pi) {
-            if (table >= 0) out.full[table + pi] = full[pi] + out.zero[table + pi];
+                for (int pi = 0; table >= 0 && pi < PI; ++pi) {
+                    out.full[table + pi] += ways(of_v, pi) * ways(of_j, pi) * sums.of(pi);
+                }
+            }
         }
     }
 }
