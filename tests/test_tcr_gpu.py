@@ -115,7 +115,7 @@ def test_every_length_that_has_room(cupy: ModuleType, model: Model) -> None:
     rng = np.random.default_rng(5)
     cdr3 = ["".join(rng.choice(list("ACGT"), length)) for length in lengths]
     cdr3 += [(unit * 40)[:40] for unit in UNITS]
-    for d in ({"short": "GGGACAG"}, {"long": "GATTACA" * 8, "short": "TAAT"}):
+    for d in ({"one": "GGGACAG", "two": "CCGGTTAA"}, {"long": "GATTACA" * 8, "short": "TAAT"}):
         assert_same(cupy, count.make_batch(cdr3, V, J, d, model), model)
 
 

@@ -24,12 +24,6 @@ struct Work {
     End v, j;
     Lane lane;
     long long number;
-
-    // Before the first boundary no n-nucleotides reach from J, behind the last none from V.
-    __device__ __forceinline__ int first_b() const {
-        return max(0, r.length - j.reach - GS_MAX_N);
-    }
-    __device__ __forceinline__ int last_a() const { return min(r.length, v.reach + GS_MAX_N); }
 };
 
 // Bring a reference of a batch into shared memory, match V and J, call them (section 7). Returns
@@ -81,7 +75,7 @@ __device__ __forceinline__ void call_all_d(const Work& w, const Batch& batch, co
 }
 
 // Put rows into a table: table[a][nu], ways to come to boundary a by n-nucleotides from where
-// begin(a) says that V ends. Behind last_a there are none.
+// begin(a) says that V ends.
 template <class Begin>
 __device__ __forceinline__ void v_rows(const Work& w, Paths* table, bool writes, Begin begin) {
     __syncwarp();  // the table may still be read
@@ -95,28 +89,30 @@ __device__ __forceinline__ void v_rows(const Work& w, Paths* table, bool writes,
     __syncwarp();
 }
 
-// Visit the boundaries b from the last to first_b with ways to go on by n-nucleotides to where
-// end(symbols of J) says that J begins.
+// Visit the boundaries b, from the last one on, that n-nucleotides reach from a J end of `fewest` to
+// `most` symbols, with the ways that there are; end(symbols) says in how many ways J ends there.
 template <class End_, class Visit>
-__device__ __forceinline__ void each_j_row(const Work& w, End_ end, Visit visit) {
-    const int first_b = w.first_b();
+__device__ __forceinline__ void each_j_row(const Work& w, int fewest, int most, End_ end,
+                                           Visit visit) {
+    const int last_b = w.r.length - fewest, first_b = max(0, w.r.length - most - GS_MAX_N);
     Paths row = 0;
 #pragma unroll 1
-    for (int b = w.r.length; b >= first_b; --b) {
+    for (int b = last_b; b >= first_b; --b) {
         const Paths fewer = __shfl_up_sync(~0u, row, 1, HALF);
-        row = end(w.r.length - b) + (w.lane.nu && b < w.r.length ? w.r.nucleotides(b) * fewer : 0);
+        row = end(w.r.length - b) + (w.lane.nu && b < last_b ? w.r.nucleotides(b) * fewer : 0);
         visit(b, row);
     }
 }
 
-// The same for ends of one class.
+// The same for one class of ends.
 __device__ __forceinline__ void v_rows_of(const Work& w, int kept) {
     v_rows(w, w.r.table(0), w.lane.number < NU, [&](int a) { return Paths(w.v.has(a, kept)); });
 }
 
 template <class Visit>
 __device__ __forceinline__ void each_j_row_of(const Work& w, int kept, Visit visit) {
-    each_j_row(w, [&](int symbols) { return Paths(w.j.has(symbols, kept)); }, visit);
+    const int fewest = w.j.fewest(kept), most = w.j.most(kept);
+    each_j_row(w, fewest, most, [&](int symbols) { return Paths(symbols <= most); }, visit);
 }
 
 // Ways for each pi: V N J, and V N N J, where all boundaries can part the n-nucleotides.

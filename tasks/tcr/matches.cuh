@@ -77,8 +77,13 @@ struct End {
     int reach, length;
 
     __device__ __forceinline__ int classes() const { return 1 + max(0, reach - length); }
+    // The fewest and the most symbols of a class.
+    __device__ __forceinline__ int fewest(int kept) const { return kept ? length + kept : 0; }
+    __device__ __forceinline__ int most(int kept) const {
+        return kept ? length + kept : min(reach, length);
+    }
     __device__ __forceinline__ bool has(int symbols, int kept) const {
-        return kept == 0 ? symbols <= min(reach, length) : symbols == length + kept;
+        return fewest(kept) <= symbols && symbols <= most(kept);
     }
 };
 

@@ -102,7 +102,7 @@ template <class Come>
 __device__ __forceinline__ Paths sum_exact(const Work& w, Come come) {
     Paths sum = 0, row = 0;
 #pragma unroll 1
-    for (int b = w.first_b(); b <= w.r.length; ++b) {
+    for (int b = max(0, w.r.length - w.j.reach - GS_MAX_N); b <= w.r.length; ++b) {
         const Paths fewer = __shfl_up_sync(~0u, row, 1, HALF);
         row = come(b) + (w.lane.nu && b ? w.r.nucleotides(b - 1) * fewer : 0);
         sum += w.r.length - b <= w.j.reach ? row : 0;

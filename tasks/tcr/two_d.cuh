@@ -52,7 +52,7 @@ __device__ __forceinline__ void each_j_row_at(const Work& w, int pi, Visit visit
     const auto end = [&](int symbols) {
         return Paths(symbols <= w.j.reach ? ways(symbols - w.j.length, pi) : 0);
     };
-    each_j_row(w, end, visit);
+    each_j_row(w, 0, w.j.reach, end, visit);
 }
 
 // Put the masks of a D gene into the one slot; return it.
