@@ -14,7 +14,20 @@ from emulator.host_module import KernelFault, schedule
 from emulator.pools import device_memory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tcr_cases import D1, D2, WORKED, Case, Expected, J, V, assert_counts, expected
+from tcr_cases import (
+    CORNERS,
+    D1,
+    D2,
+    WORKED,
+    Case,
+    Expected,
+    J,
+    V,
+    assert_counts,
+    batch_of,
+    corner,
+    expected,
+)
 from tcr_cases import vector_parameters as vectors
 from tcr_strategies import cases
 
@@ -67,10 +80,6 @@ def assert_same(cupy: ModuleType, batch: Batch, model: Model) -> dict[str, Any]:
     return found
 
 
-def batch_of(case: Case) -> Batch:
-    return count.make_batch(case.cdr3, case.v, case.j, case.d, case.model)
-
-
 def assert_right(cupy: ModuleType, case: Case, wanted: Expected | None = None) -> None:
     """Hold the counts against the reference's."""
     found = gpu.count(on_device(cupy, batch_of(case)), case.model)
@@ -80,6 +89,13 @@ def assert_right(cupy: ModuleType, case: Case, wanted: Expected | None = None) -
 @pytest.mark.parametrize(("case", "wanted"), vectors())
 def test_vector(cupy: ModuleType, case: Case, wanted: Expected) -> None:
     assert_right(cupy, case, wanted)
+
+
+@every_model
+@pytest.mark.parametrize("name", CORNERS)
+def test_corner(cupy: ModuleType, name: str, model: Model) -> None:
+    case = corner(name, model)
+    assert_right(cupy, replace(case, d={**case.d, "another": D2}))
 
 
 @every_model
@@ -212,9 +228,22 @@ def test_order_of_threads_changes_nothing(cupy: ModuleType, model: Model, seed: 
         assert_same(cupy, random_batch(**PARTS, n=6, seed=seed), model)
 
 
-SYNC = "__syncwarp();"
+BARRIER = "__syncwarp();"
+SOURCE = kernels.source("gangsaw.tasks.tcr", "gpu.cu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
-def test_each_barrier_is_needed(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", range(SOURCE.count(BARRIER)))
+def test_no_barrier_is_missed(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
     """Else the test above would prove little."""
+    parts = SOURCE.split(BARRIER)
+    mutant = BARRIER.join(parts[: number + 1]) + BARRIER.join(parts[number + 1 :])
+    monkeypatch.setattr(kernels, "source", lambda *_: mutant)
+    monkeypatch.setattr(core_gpu, "_modules", {})
+    batch = on_device(cupy, random_batch(**PARTS, n=4))
+    with pytest.raises(KernelFault, match=r"race|uninitialised"):
+        for model in (Model("both"), Model(d_segments=2)):
+            gpu.count(batch, model)

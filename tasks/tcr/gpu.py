@@ -18,13 +18,14 @@ from gangsaw.tasks.tcr.cpu import CALLS, shapes_of
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 
 WARP = 32
-WARPS = 4  # of a thread block: with one each, a multiprocessor would take 32 warps of 64
+WARPS = 4  # of a thread block at most: with one each, a multiprocessor would take 32 warps of 64
 # Thread blocks of a multiprocessor: allows a thread the 80 registers that it needs. With 96 it has
 # 5 blocks, with 64 registers for 8 it spills.
 BLOCKS = 6
 # Longest references of a launch: its shared memory is as large for every warp, and bounds how many
 # of them a multiprocessor takes at once.
 ROOMS = (48, 64, 96, 128, MAX_LENGTH)
+SHARED_BYTES = 160 << 10  # that a block can have on sm_80; later ones have more
 NARROW_BITS = 32  # of a mask of symbols, where no D gene with its palindromes has more
 SORTING_BYTES = 40  # of a reference: lengths, their order, their copies, statuses
 
@@ -101,9 +102,10 @@ def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
     arguments = (*_parts(batch), _empty_ways(d_lengths, model), *_pointers(out), status)
     for order, room in _launches(batch):
         n_bytes = warp_bytes(room, model, wide=wide)
+        warps = min(WARPS, SHARED_BYTES // n_bytes)
         sizes = np.int32(len(order)), np.int32(room), np.int32(n_bytes)
-        grid = -(-len(order) // WARPS)
-        launch(kernel, grid, WARP * WARPS, (order, *sizes, *arguments), WARPS * n_bytes)
+        grid = -(-len(order) // warps)
+        launch(kernel, grid, WARP * warps, (order, *sizes, *arguments), warps * n_bytes)
     for wrong in np.flatnonzero(pull(status))[:1]:
         raise BadParams(f"reference {first + wrong}: v_of or j_of is no V or J part of the batch")
     return out

@@ -65,8 +65,7 @@ __device__ __forceinline__ void find_self_palindromes(Reference& r, int lane) {
         int t = 0;
         while (t < most && (r.codes[q - t - 1] & complement(r.codes[q + t]))) ++t;
         r.palindromes[q] = t;
-    }
-    __syncwarp();
+    }  // read behind the barriers of mask_d
 }
 
 // A V or J end on the reference: how far it matches with its palindrome, and its germline.

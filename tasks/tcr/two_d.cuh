@@ -32,9 +32,9 @@ __device__ __forceinline__ Paths over_d(const Work& w, const Gene& d, Paths empt
 }
 
 // Let n-nucleotides follow: rows[b][nu] becomes the sum of rows[a][nu] over a = b - nu .. b, times
-// the ways of R[a:b]. From the last boundary on, so that no row is needed any more when it changes.
+// the ways of R[a:b]. From the last boundary on, so that no row is needed any more when it changes;
+// each lane has its own column.
 __device__ __forceinline__ void add_junction(const Work& w, Paths* rows) {
-    __syncwarp();
     Paths* const own = rows + w.lane.nu;
 #pragma unroll 1
     for (int b = w.r.length; w.lane.writes && b > 0; --b) {
@@ -63,7 +63,6 @@ __device__ __forceinline__ Gene mask_one(const Work& w, const Batch& batch, int 
 
 // V N N N J, where two boundaries part the n-nucleotides.
 __device__ __forceinline__ Paths sum_parted_twice(const Work& w, const Sweep& at) {
-    __syncwarp();
 #pragma unroll 1
     for (int b = 0; w.lane.writes && b <= w.r.length; ++b) {
         at.past_d[b * NU + w.lane.nu] = at.to_d[b * NU + w.lane.nu];
