@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gangsaw.cli import bench, compress, decompress, demo, info, stream, verify
+from gangsaw.cli import bench, compress, decompress, demo, info, stream, tcr, verify
 from gangsaw.cli.console import Interrupted
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.threads import thread_limit
@@ -39,6 +39,7 @@ app.command()(info.info)
 app.command()(bench.bench)
 app.command()(demo.demo)
 app.add_typer(stream.app, name="stream")
+app.add_typer(tcr.app, name="tcr")
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,12 @@
+"""gangsaw tcr: T-cell-receptor repertoires; a file for each command."""
+
+from __future__ import annotations
+
+import typer
+
+from gangsaw.cli import tcr_count, tcr_export, tcr_germline
+
+app = typer.Typer(help="Count the recombination paths of T-cell-receptor repertoires.")
+app.command()(tcr_count.count)
+app.command()(tcr_export.export)
+app.command()(tcr_germline.germline)
