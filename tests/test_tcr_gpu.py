@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from types import ModuleType
@@ -55,17 +54,6 @@ MODELS = {
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
-def on_device(cupy: ModuleType, batch: Batch) -> Batch:
-    """Return the batch in device memory."""
-
-    def moved(value: Any) -> Any:
-        if isinstance(value, Sequences):
-            return Sequences(cupy.asarray(value.codes), cupy.asarray(value.starts))
-        return cupy.asarray(value)
-
-    return Batch(**{field.name: moved(getattr(batch, field.name)) for field in fields(batch)})
-
-
 def on_host(counts: Counts) -> dict[str, Any]:
     arrays = {field.name: getattr(counts, field.name) for field in fields(counts)}
     return {name: None if array is None else array.get() for name, array in arrays.items()}
@@ -73,7 +61,7 @@ def on_host(counts: Counts) -> dict[str, Any]:
 
 def assert_same(cupy: ModuleType, batch: Batch, model: Model) -> dict[str, Any]:
     """Hold the counts against the CPU's."""
-    found, right = on_host(gpu.count(on_device(cupy, batch), model)), cpu.count(batch, model)
+    found, right = on_host(gpu.count(gpu.uploaded(batch), model)), cpu.count(batch, model)
     for field in fields(Counts):
         wanted = getattr(right, field.name)
         np.testing.assert_array_equal(found[field.name], wanted, field.name, strict=True)
@@ -82,7 +70,7 @@ def assert_same(cupy: ModuleType, batch: Batch, model: Model) -> dict[str, Any]:
 
 def assert_right(cupy: ModuleType, case: Case, wanted: Expected | None = None) -> None:
     """Hold the counts against the reference's."""
-    found = gpu.count(on_device(cupy, batch_of(case)), case.model)
+    found = gpu.count(gpu.uploaded(batch_of(case)), case.model)
     assert_counts(on_host(found), expected(case) if wanted is None else wanted)
 
 
@@ -91,10 +79,10 @@ def test_vector(cupy: ModuleType, case: Case, wanted: Expected) -> None:
     assert_right(cupy, case, wanted)
 
 
-@every_model
+@pytest.mark.parametrize("kernel", ["all", "two D"])
 @pytest.mark.parametrize("name", CORNERS)
-def test_corner(cupy: ModuleType, name: str, model: Model) -> None:
-    case = corner(name, model)
+def test_corner(cupy: ModuleType, name: str, kernel: str) -> None:
+    case = corner(name, MODELS[kernel])
     assert_right(cupy, replace(case, d={**case.d, "another": D2}))
 
 
@@ -126,7 +114,7 @@ UNITS = ("A", "AT", "N", "GATTACA", "RY")
 
 @every_model
 def test_every_length_that_has_room(cupy: ModuleType, model: Model) -> None:
-    """At both sides of each room, with D genes of 32 and of 64 bits; what overflows does on both."""
+    """At both sides of each room, with D genes of 32 and of 64 bits; some counts overflow."""
     lengths = sorted({1, 2, *gpu.ROOMS, *(room + 1 for room in gpu.ROOMS[:-1])})
     rng = np.random.default_rng(5)
     cdr3 = ["".join(rng.choice(list("ACGT"), length)) for length in lengths]
@@ -156,7 +144,7 @@ def test_no_references(cupy: ModuleType) -> None:
         v_of=batch.v_of[:0],
         j_of=batch.j_of[:0],
     )
-    found = on_host(gpu.count(on_device(cupy, none), Model()))
+    found = on_host(gpu.count(gpu.uploaded(none), Model()))
     assert found["full"].shape == (0, 3, 11, 5)
 
 
@@ -168,7 +156,7 @@ def test_parts_that_are_not_there(cupy: ModuleType, which: str, number: int) -> 
     of[[4, 7]] = number
     wrong = replace(batch, **{which: of})
     with pytest.raises(BadParams, match="reference 4: v_of or j_of is no V or J part"):
-        gpu.count(on_device(cupy, wrong), Model())
+        gpu.count(gpu.uploaded(wrong), Model())
     with device_memory.of(60_000), pytest.raises(BadParams, match="reference 4:"):
         gpu.count_hosted(wrong, Model())
 
@@ -177,7 +165,7 @@ def test_references_that_are_too_long(cupy: ModuleType) -> None:
     long = Sequences(np.ones(256, np.uint8), np.array([0, 256]))
     batch = replace(random_batch(**PARTS, n=1), references=long)
     with pytest.raises(BadParams, match="up to 255 nucleotides"):
-        gpu.count(on_device(cupy, batch), Model())
+        gpu.count(gpu.uploaded(batch), Model())
 
 
 # where arrays lie
@@ -186,7 +174,7 @@ def test_references_that_are_too_long(cupy: ModuleType) -> None:
 def test_the_backend_is_where_the_arrays_lie(cupy: ModuleType) -> None:
     batch = random_batch(**PARTS, n=3)
     assert backend(batch.references.codes, "gangsaw.tasks.tcr") is cpu
-    device = on_device(cupy, batch)
+    device = gpu.uploaded(batch)
     assert backend(device.references.codes, "gangsaw.tasks.tcr") is gpu
     found = count.count(device, Model())
     assert type(found.full) is cupy.ndarray
@@ -207,7 +195,7 @@ def test_what_exceeds_the_memory_is_split(cupy: ModuleType) -> None:
     right = cpu.count(batch, model)
     with device_memory.of(100_000) as memory:
         with pytest.raises(DeviceError, match="counts of 40 references take 0 MiB"):
-            gpu.count(on_device(cupy, batch), model)
+            gpu.count(gpu.uploaded(batch), model)
         found = gpu.count_hosted(batch, model)
     assert memory.peak <= 100_000
     np.testing.assert_array_equal(found.full, right.full)
@@ -243,7 +231,14 @@ def test_no_barrier_is_missed(
     mutant = BARRIER.join(parts[: number + 1]) + BARRIER.join(parts[number + 1 :])
     monkeypatch.setattr(kernels, "source", lambda *_: mutant)
     monkeypatch.setattr(core_gpu, "_modules", {})
-    batch = on_device(cupy, random_batch(**PARTS, n=4))
-    with pytest.raises(KernelFault, match=r"race|uninitialised"):
-        for model in (Model("both"), Model(d_segments=2)):
-            gpu.count(batch, model)
+    batch = gpu.uploaded(random_batch(**PARTS, n=4))
+    assert any(is_found(batch, model) for model in (Model("both"), Model(d_segments=2)))
+
+
+def is_found(batch: Batch, model: Model) -> bool:
+    """Whether the emulation finds that a kernel is wrong."""
+    try:
+        gpu.count(batch, model)
+    except KernelFault as fault:
+        return "race" in str(fault) or "uninitialised" in str(fault)
+    return False

@@ -26,20 +26,22 @@ struct Work {
     long long number;
 };
 
-// Bring a reference of a batch into shared memory, match V and J, call them (section 7). Returns
-// whether it has them.
-__device__ __forceinline__ bool begin(Work& w, const Batch& batch, int* status,
-                                      const Counts& out) {
+// Bring a reference of a batch into shared memory and match its V and J. Returns whether it has them.
+__device__ __forceinline__ bool match_ends(Work& w, const Batch& batch, int* status) {
     const int v = batch.v_of[w.number], j = batch.j_of[w.number], lane = w.lane.number;
     if (v < 0 || v >= batch.v.count || j < 0 || j >= batch.j.count) {
         if (lane == 0) status[w.number] = BAD_PART;
         return false;
     }
     load_reference(w.r, batch.references[w.number], lane);
-    find_self_palindromes(w.r, lane);
     w.v = match_v(w.r, batch.v[v], lane);
     w.j = match_j(w.r, batch.j[j], lane);
-    const int end = w.r.length - w.j.reach;
+    return true;
+}
+
+// Call V and J, and what is between them (section 7).
+__device__ __forceinline__ void put_gene_calls(const Work& w, const Counts& out) {
+    const int end = w.r.length - w.j.reach, lane = w.lane.number;
     if (lane == 0) {
         short* const genes = out.genes + 6 * w.number;
         genes[0] = w.r.length;
@@ -50,11 +52,10 @@ __device__ __forceinline__ bool begin(Work& w, const Batch& batch, int* status,
         genes[5] = end - w.v.reach;
     }
     if (lane < 4) out.ndn[4 * w.number + lane] = count_letter(w.r, lane, w.v.reach, end);
-    return true;
 }
 
 // Call each D gene, and what is at both sides of it.
-__device__ __forceinline__ void call_all_d(const Work& w, const Batch& batch, const Counts& out) {
+__device__ __forceinline__ void put_d_calls(const Work& w, const Batch& batch, const Counts& out) {
     const int end = w.r.length - w.j.reach, lane = w.lane.number, k = lane % 4;
 #pragma unroll 1
     for (int number = 0; number < batch.d.count; ++number) {

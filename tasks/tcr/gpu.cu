@@ -16,7 +16,7 @@ constexpr int TABLES = GS_D_SEGMENTS == 2 ? 4 : 1;
 // empty_ways : (n_d, pi), Z: ways to erode a D completely
 // status : of each reference, 0 before
 extern "C" __global__ void __launch_bounds__(GS_BLOCK, GS_BLOCKS)
-    count_paths(const int* order, int n, int room, int warp_bytes, const Code* references,
+    count_rows(const int* order, int n, int room, int warp_bytes, const Code* references,
                 const long long* starts, int n_references, const Code* v,
                 const long long* v_starts, int n_v, const Code* j, const long long* j_starts,
                 int n_j, const Code* d, const long long* d_starts, int n_d, const int* v_of,
@@ -33,8 +33,10 @@ extern "C" __global__ void __launch_bounds__(GS_BLOCK, GS_BLOCKS)
     const Counts out = {full,  zero, no_d,    no_d_two, dp1_nonempty, dp1_empty,
                         genes, ndn,  d_calls, n1,       n2};
     Work w = {Reference(memory + warp * warp_bytes, TABLES, room), {}, {}, this_lane(), order[place]};
-    if (!begin(w, batch, status, out)) return;
-    call_all_d(w, batch, out);
+    if (!match_ends(w, batch, status)) return;
+    put_gene_calls(w, out);
+    find_turns(w.r, w.lane.number);
+    put_d_calls(w, batch, out);
     if (GS_D_SEGMENTS == 2) count_two_d(w, batch, out);
     if (GS_D_SEGMENTS == 1 && GS_DP2) count_dp2(w, batch, out);
     if (GS_DP1) count_dp1(w, batch, out);

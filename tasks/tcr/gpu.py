@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.device import cupy
+from gangsaw.codecs.core.device import cupy, to_host
 from gangsaw.codecs.core.errors import BadParams, DeviceError
 from gangsaw.codecs.core.gpu import device_errors, in_runs, launch, load, pull
 from gangsaw.codecs.core.streams import own_stream
@@ -52,7 +52,7 @@ def count(batch: Batch, model: Model) -> Counts:
             return _count(batch, model)
     except MemoryError as error:
         n = len(batch.references)
-        needed = _counts_bytes(n, len(batch.d), model) >> 20
+        needed = counts_bytes(n, len(batch.d), model) >> 20
         raise DeviceError(
             f"too little memory on the GPU: counts of {n} references take {needed} MiB; count "
             "fewer at once"
@@ -77,27 +77,28 @@ def count_hosted(batch: Batch, model: Model) -> Counts:
     ------
     BadParams, DeviceError : as `count`
     """
-    lengths = np.diff(batch.references.starts)
 
     def work(run: slice) -> Counts:
         with own_stream() as copies:
-            counts = _count(_uploaded(batch, run), model, run.start)
+            counts = _count(uploaded(run_of(batch, run)), model, run.start)
             return _each(counts, copies.to_host)
 
     def needed(run: slice) -> int:
-        n = run.stop - run.start
-        codes = int(lengths[run].sum()) + n * SORTING_BYTES
-        return codes + _counts_bytes(n, len(batch.d), model)
+        n: int = run.stop - run.start
+        starts = batch.references.starts
+        codes = int(starts[run.stop] - starts[run.start])
+        return codes + n * SORTING_BYTES + counts_bytes(n, len(batch.d), model)
 
-    return _joined(in_runs(work, len(batch.references), needed))
+    runs = in_runs(work, len(batch.references), needed)
+    return runs[0] if len(runs) == 1 else _joined(runs)
 
 
 def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
     """Count what fits the device, or raise MemoryError; first : what messages call reference 0."""
-    d_lengths = np.diff(batch.d.starts.get()).tolist()
+    d_lengths = np.diff(to_host(batch.d.starts)).tolist()
     wide = max(d_lengths, default=0) + (2 if model.dp1 else 1) * model.max_p > NARROW_BITS
     out = _empty_counts(len(batch.references), len(d_lengths), model)
-    kernel = load(__package__, "gpu.cu", defines(model, wide=wide)).get_function("count_paths")
+    kernel = load(__package__, "gpu.cu", defines(model, wide=wide)).get_function("count_rows")
     status = cupy().zeros(len(batch.references), np.int32)
     arguments = (*_parts(batch), _empty_ways(d_lengths, model), *_pointers(out), status)
     for order, room in _launches(batch):
@@ -182,7 +183,7 @@ def _empty_counts(n: int, n_d: int, model: Model) -> Counts:
     return Counts(**{name: shape and empty(shape, _dtype(name)) for name, shape in shapes.items()})
 
 
-def _counts_bytes(n: int, n_d: int, model: Model) -> int:
+def counts_bytes(n: int, n_d: int, model: Model) -> int:
     """Bytes of all counts of n references."""
     shapes = shapes_of(n, n_d, model)
     return sum(_dtype(name).itemsize * prod(shape) for name, shape in shapes.items() if shape)
@@ -192,39 +193,35 @@ def _dtype(name: str) -> np.dtype[Any]:
     return np.dtype(np.int16 if name in CALLS else np.uint64)
 
 
-def _uploaded(batch: Batch, run: slice) -> Batch:
-    """Return a run of references, with all parts, in device memory."""
+def run_of(batch: Batch, run: slice) -> Batch:
+    """Return a run of references of host memory with all parts."""
     starts = batch.references.starts[run.start : run.stop + 1]
     codes = batch.references.codes[starts[0] : starts[-1]]
-    return Batch(
-        _sequences(Sequences(codes, starts - starts[0])),
-        _sequences(batch.v),
-        _sequences(batch.j),
-        cupy().asarray(batch.v_of[run]),
-        cupy().asarray(batch.j_of[run]),
-        _sequences(batch.d),
-    )
+    references = Sequences(codes, starts - starts[0])
+    return replace(batch, references=references, v_of=batch.v_of[run], j_of=batch.j_of[run])
 
 
-def _sequences(hosted: Sequences) -> Sequences:
-    return replace(
-        hosted, codes=cupy().asarray(hosted.codes), starts=cupy().asarray(hosted.starts)
-    )
+def uploaded(batch: Batch) -> Batch:
+    """Return the batch in device memory."""
+    upload = cupy().asarray
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, Sequences):
+            return Sequences(upload(value.codes), upload(value.starts))
+        return upload(value)
+
+    return Batch(**{field.name: moved(getattr(batch, field.name)) for field in fields(batch)})
 
 
 def _each(counts: Counts, change: Callable[[Any], Any]) -> Counts:
     """Return counts with every array changed."""
-    arrays = {field.name: getattr(counts, field.name) for field in fields(counts)}
-    return Counts(
-        **{name: None if array is None else change(array) for name, array in arrays.items()}
-    )
+    return _joined([counts], lambda parts: change(parts[0]))
 
 
-def _joined(runs: Sequence[Counts]) -> Counts:
+def _joined(runs: Sequence[Counts], join: Callable[[list[Any]], Any] = np.concatenate) -> Counts:
     """Return the counts of all runs, in their order."""
-    if len(runs) == 1:
-        return runs[0]
-    of_runs = {field.name: [getattr(one, field.name) for one in runs] for field in fields(Counts)}
-    return Counts(
-        **{name: None if parts[0] is None else np.concatenate(parts) for name, parts in of_runs.items()}
-    )
+    joined = {}
+    for field in fields(Counts):
+        parts = [getattr(run, field.name) for run in runs]
+        joined[field.name] = None if parts[0] is None else join(parts)
+    return Counts(**joined)

@@ -58,7 +58,7 @@ __device__ __forceinline__ void load_reference(Reference& r, const Sequence& fro
 
 // Put for how many symbols, up to MAX_P, the reference is its own reverse complement around each
 // boundary: what a palindrome at the left of a D can be (section 6).
-__device__ __forceinline__ void find_self_palindromes(Reference& r, int lane) {
+__device__ __forceinline__ void find_turns(Reference& r, int lane) {
 #pragma unroll 1
     for (int q = lane; q <= r.length; q += WARP) {
         const int most = min(min(q, r.length - q), GS_MAX_P);

@@ -13,7 +13,7 @@ struct Sweep {
 };
 
 // Ways over a D gene to boundary b, from rows that lead to it; a D of length zero included.
-__device__ __forceinline__ Paths over_d(const Work& w, const Gene& d, Paths empty,
+__device__ __forceinline__ Paths pass_d(const Work& w, const Gene& d, Paths empty,
                                         const Paths* rows, int pi, int b) {
     const Paths* const before = rows + w.lane.nu;
     const Paths* row = before + b * NU;
@@ -34,7 +34,7 @@ __device__ __forceinline__ Paths over_d(const Work& w, const Gene& d, Paths empt
 // Let n-nucleotides follow: rows[b][nu] becomes the sum of rows[a][nu] over a = b - nu .. b, times
 // the ways of R[a:b]. From the last boundary on, so that no row is needed any more when it changes;
 // each lane has its own column.
-__device__ __forceinline__ void add_junction(const Work& w, Paths* rows) {
+__device__ __forceinline__ void pass_junction(const Work& w, Paths* rows) {
     Paths* const own = rows + w.lane.nu;
 #pragma unroll 1
     for (int b = w.r.length; w.lane.writes && b > 0; --b) {
@@ -67,7 +67,7 @@ __device__ __forceinline__ Paths sum_parted_twice(const Work& w, const Sweep& at
     for (int b = 0; w.lane.writes && b <= w.r.length; ++b) {
         at.past_d[b * NU + w.lane.nu] = at.to_d[b * NU + w.lane.nu];
     }
-    add_junction(w, at.past_d);
+    pass_junction(w, at.past_d);
     Paths sum = 0;
     each_j_row_at(w, at.pi, [&](int b, Paths after) {
         sum += at.past_d[b * NU + w.lane.nu] * after;
@@ -76,16 +76,16 @@ __device__ __forceinline__ Paths sum_parted_twice(const Work& w, const Sweep& at
 }
 
 // Put rows over one D gene and the junction behind it.
-__device__ __forceinline__ void put_first_d(const Work& w, const Batch& batch, int first,
+__device__ __forceinline__ void pass_first_d(const Work& w, const Batch& batch, int first,
                                             const Sweep& at) {
     const Gene d = mask_one(w, batch, first);
     const Paths empty = batch.empty_ways[first * PI + at.pi];
 #pragma unroll 1
     for (int b = 0; b <= w.r.length; ++b) {
-        const Paths row = over_d(w, d, empty, at.to_d, at.pi, b);
+        const Paths row = pass_d(w, d, empty, at.to_d, at.pi, b);
         if (w.lane.writes) at.past_d[b * NU + w.lane.nu] = row;
     }
-    add_junction(w, at.past_d);
+    pass_junction(w, at.past_d);
 }
 
 __device__ __forceinline__ Paths sum_second_d(const Work& w, const Batch& batch, int second,
@@ -94,7 +94,7 @@ __device__ __forceinline__ Paths sum_second_d(const Work& w, const Batch& batch,
     const Paths empty = batch.empty_ways[second * PI + at.pi];
     Paths sum = 0;
     each_j_row_at(w, at.pi, [&](int b, Paths after) {
-        sum += over_d(w, d, empty, at.past_d, at.pi, b) * after;
+        sum += pass_d(w, d, empty, at.past_d, at.pi, b) * after;
     });
     return sum;
 }
@@ -111,7 +111,7 @@ __device__ __forceinline__ void count_pairs(const Work& w, const Batch& batch, c
     long long pair = w.number * (n * (n - 1) / 2);
 #pragma unroll 1
     for (int first = 0; first < n - 1; ++first) {
-        put_first_d(w, batch, first, at);
+        pass_first_d(w, batch, first, at);
 #pragma unroll 1
         for (int second = first + 1; second < n; ++second, ++pair) {
             const Paths full = sum_second_d(w, batch, second, at);
