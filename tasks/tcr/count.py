@@ -69,8 +69,8 @@ def _refuse_uncountable(cdr3: Sequence[str], batch: Batch, model: Model) -> None
     wrong = np.flatnonzero(~countable(batch, model)).tolist()
     if wrong:
         raise BadParams(
-            f"reference {wrong[0]}: the CDR3 {cdr3[wrong[0]]} has so many wildcards that more than "
-            f"2^64 paths lead to it; leave it out, or lower max_n ({model.max_n}) or max_p"
+            f"reference {wrong[0]}: the paths to {cdr3[wrong[0]]} exceed 64 bits, for it has too "
+            f"many wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
         )
 
 

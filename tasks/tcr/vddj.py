@@ -136,7 +136,7 @@ def _pass_d(
 
 
 @jit_bare_inline
-def _add(source: Any, a: int, ways: int, target: Any, b: int) -> None:
+def _add(source: Any, a: int, ways: Any, target: Any, b: int) -> None:
     store(target, b, load(target, b, LANES) + load(source, a, LANES) * ways)
 
 
