@@ -61,7 +61,7 @@ def _record(where: str, header: str, written: str) -> Record | None:
     gene = None if at is None else gene_name(names[at])
     if at is None or gene is None or _is_of_another_region(fields[at + 1 :]):
         return None
-    gapped = "." in written and gene.region == "V"
+    gapped = _GAPS.search(written) and gene.region == "V"
     return Record(
         name=names[at],
         gene=gene,

@@ -34,7 +34,7 @@ def read_olga(locus: str, species: str | None) -> tuple[str, list[Record]]:
     BadParams : olga is not installed, or has no model of this locus and species
     """
     if species not in _SPECIES:
-        raise BadParams(f"olga has models of human and mouse, none of {species or 'no species'}")
+        raise BadParams(f"species must be human or mouse for olga's germline, got {species}")
     if locus not in _MODELS:
         raise BadParams(f"olga has no model of {locus}, only of {', '.join(_MODELS)}: give a FASTA")
     model = f"{species}_{_MODELS[locus]}"

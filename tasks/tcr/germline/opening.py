@@ -9,7 +9,7 @@ from pathlib import Path
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline.fasta import is_fasta, read_fasta
 from gangsaw.tasks.tcr.germline.germline import Germline
-from gangsaw.tasks.tcr.germline.names import LOCI, WITH_D
+from gangsaw.tasks.tcr.germline.names import LOCI, WITH_D, GeneName
 from gangsaw.tasks.tcr.germline.olga import read_olga
 from gangsaw.tasks.tcr.germline.parts import Cut, Part, Record, part_of
 from gangsaw.tasks.tcr.germline.table import read_anchors, read_table
@@ -52,8 +52,7 @@ def open_germline(
     species = _COMMON.get(species, species) if species else None
     name, records = _read(source, locus, species)
     if anchors is not None:
-        given = read_anchors([Path(anchors)])
-        records = [_anchored(record, given) for record in records]
+        records = _anchored(records, Path(anchors))
     chosen = _of_species(name, [r for r in records if locus in r.gene.loci], locus, species)
     return _germline(name, locus, _distinct(chosen))
 
@@ -84,9 +83,16 @@ def _of_file(path: Path) -> list[Record]:
     return (read_fasta if is_fasta(text) else read_table)(path, text)
 
 
-def _anchored(record: Record, given: dict[str, int]) -> Record:
-    at = given.get(record.name, given.get(record.name.partition("*")[0]))
-    return record if at is None else replace(record, anchor=at)
+def _anchored(records: list[Record], path: Path) -> list[Record]:
+    """Return the records with the anchors of a table, by allele or else by gene."""
+    given = read_anchors([path])
+    at = [given.get(r.name, given.get(r.name.partition("*")[0])) for r in records]
+    if all(anchor is None for anchor in at):
+        raise BadParams(f"{path}: none of its genes is in the germline; names must be the same")
+    return [
+        r if anchor is None else replace(r, anchor=anchor)
+        for r, anchor in zip(records, at, strict=True)
+    ]
 
 
 def _of_species(
@@ -96,14 +102,15 @@ def _of_species(
     if not records:
         raise BadParams(f"{name}: no gene of {locus} in it")
     there = {_species(r.species): r.species for r in records if r.species}
+    labels = ", ".join(sorted(there.values()))
     if species is None:
         if len(there) > 1:
-            raise BadParams(f"{name} has genes of {', '.join(sorted(there))}: say of which species")
+            raise BadParams(f"{name} has genes of {labels}: say of which species")
         return records
     wanted = _LATIN.get(species, species)
     chosen = [r for r in records if not r.species or _species(r.species).startswith(wanted)]
     if not chosen:
-        raise BadParams(f"{name}: no {locus} gene of {species}, only of {', '.join(sorted(there))}")
+        raise BadParams(f"{name}: no {locus} gene of {species}, only of {labels}")
     return chosen
 
 
@@ -115,9 +122,9 @@ def _species(label: str) -> str:
 
 def _distinct(records: Iterable[Record]) -> list[Record]:
     """Return each allele once; two files can hold the same."""
-    first: dict[str, Record] = {}
+    first: dict[GeneName, Record] = {}
     for record in records:
-        known = first.setdefault(record.name, record)
+        known = first.setdefault(record.gene, record)
         if known.sequence != record.sequence:
             raise BadParams(
                 f"{record.where}: {record.name} has another sequence than in {known.where}: "

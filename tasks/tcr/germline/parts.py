@@ -18,6 +18,7 @@ from gangsaw.tasks.tcr.nucleotides import strict
 
 LEFT_OUT = "left out"  # in each note on a gene that no part was made of
 _RESIDUE = {"V": "Cys", "J": "Phe or Trp"}
+_EMPTY = "nothing of it lies in the CDR3"
 _MOTIF = {"V": "conserved Cys", "J": "F/W-G-X-G motif"}
 
 
@@ -80,7 +81,7 @@ def part_of(record: Record) -> Cut:
         although the sequence could hold it
     """
     if record.flaw or not record.sequence:
-        return _without(record, record.flaw or "it has no sequence")
+        return _without(record, record.flaw or (_EMPTY if record.is_part else "it has no sequence"))
     strict(record.sequence, f"{record.where}: {record.name}")
     if record.is_part or record.gene.region == "D":
         return Cut(Part(record.name, record.sequence))
@@ -94,7 +95,7 @@ def _without(record: Record, why: str) -> Cut:
 def _cut(record: Record, sequence: str, anchor: int, note: str = "") -> Cut:
     part = sequence[anchor + CODON :] if record.gene.region == "V" else sequence[:anchor]
     if not part:
-        return _without(record, "nothing of it lies in the CDR3")
+        return _without(record, _EMPTY)
     return Cut(Part(record.name, part), f"{record.name} {note}" if note else "")
 
 

@@ -84,28 +84,28 @@ class Resolver:
         if not names:
             empty = call.strip().lower() in _EMPTY
             return Found(MISSING) if empty else Found(UNKNOWN, f"{call!r} is no name of a gene")
-        each = [one for name in names for one in self._candidate(name)]
+        each = [self._one(name) for name in names]
         known = [one.index for one in each if one.index >= 0]
         if not known:
-            codes = {one.index for one in each}
-            code = OTHER_LOCUS if codes == {OTHER_LOCUS} else UNKNOWN
-            return Found(code, "; ".join(dict.fromkeys(one.why for one in each)))
-        same = len(known) == len(each) and len({self.parts[i].sequence for i in known}) == 1
+            return Found(_worst(each), "; ".join(dict.fromkeys(one.why for one in each)))
+        same = len(known) == len(each) and self._are_same(known)
         if same or self.on_ambiguous == "first":
             return Found(known[0])
         return Found(AMBIGUOUS, self._differ(each))
 
-    def _candidate(self, text: str) -> list[Found]:
-        """Return what one name of a call may be: one part, or all genes of a family."""
+    def _one(self, text: str) -> Found:
+        """Return what one name of a call means; of a family, all genes must have the same part."""
         name = gene_name(text)
         if name is None:
-            return [Found(UNKNOWN, f"{text} is no name of a gene")]
-        if self.locus not in name.loci and name.without_allele not in self._genes:
-            return [Found(OTHER_LOCUS, f"{text} is not of {self.locus}")]
-        if name.region != self.region:
-            return [Found(UNKNOWN, f"{text} is no {self.region} gene")]
-        genes = self._genes_of(name)
-        return [self._allele(gene, name.allele, text) for gene in genes] or [self._unknown(text)]
+            return Found(UNKNOWN, f"{text} is no name of a gene")
+        each = [self._allele(gene, name.allele, text) for gene in self._genes_of(name)]
+        known = [one.index for one in each if one.index >= 0]
+        if not known:
+            return each[0] if each else self._stranger(text, name)
+        return Found(known[0]) if self._are_same(known) else Found(AMBIGUOUS, self._differ(each))
+
+    def _are_same(self, indices: Sequence[int]) -> bool:
+        return len({self.parts[i].sequence for i in indices}) == 1
 
     def _genes_of(self, name: GeneName) -> list[dict[str, int]]:
         """Return the genes that a name without allele can mean, each as alleles with indices."""
@@ -120,6 +120,7 @@ class Resolver:
             id(alleles): alleles
             for other, alleles in self._genes.items()
             if (other.locus, other.region, other.family) == (name.locus, name.region, name.gene)
+            and "OR" not in other.gene  # orphons lie on other chromosomes, they do not rearrange
         }
         return list(members.values())
 
@@ -129,15 +130,18 @@ class Resolver:
         if allele in ("", WILD_ALLELE) or self.on_unknown_allele == "gene":
             return Found(alleles[min(alleles)])
         known = ", ".join(self.parts[i].name for i in alleles.values())
-        return Found(
-            UNKNOWN, self._note(text) or f"{text} is not in the germline, which has {known}"
-        )
+        return self._unknown(text, f", which has {known}")
 
-    def _unknown(self, text: str) -> Found:
-        near = get_close_matches(
-            str(gene_name(text)), [part.name.upper() for part in self.parts], 3, 0.6
-        )
-        hint = f"; near to it: {', '.join(near)}" if near else ""
+    def _stranger(self, text: str, name: GeneName) -> Found:
+        """Return why there is no gene of such a name."""
+        if self.locus not in name.loci:
+            return Found(OTHER_LOCUS, f"{text} is not of {self.locus}")
+        if name.region != self.region:
+            return Found(UNKNOWN, f"{text} is no {self.region} gene")
+        near = get_close_matches(str(name), [part.name.upper() for part in self.parts])
+        return self._unknown(text, f"; near to it: {', '.join(near)}" if near else "")
+
+    def _unknown(self, text: str, hint: str) -> Found:
         return Found(UNKNOWN, self._note(text) or f"{text} is not in the germline{hint}")
 
     def _note(self, text: str) -> str:
@@ -152,6 +156,14 @@ class Resolver:
         names = [self.parts[one.index].name for one in each if one.index >= 0]
         others = [one.why for one in each if one.index < 0]
         return "; ".join([f"can be {', '.join(dict.fromkeys(names))}", *others])
+
+
+def _worst(each: Sequence[Found]) -> int:
+    """Return why none of several names can be taken."""
+    codes = {one.index for one in each}
+    if AMBIGUOUS in codes:
+        return AMBIGUOUS
+    return OTHER_LOCUS if codes == {OTHER_LOCUS} else UNKNOWN
 
 
 def _check(name: str, value: str, choices: Any) -> None:

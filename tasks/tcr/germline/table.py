@@ -97,13 +97,19 @@ def _number(row: Row) -> int | None:
 def _rows(path: Path, text: str, need: Sequence[tuple[str, ...]]) -> Iterator[Row]:
     lines = text.splitlines()
     columns = _sniffed(path, lines[0], need)
-    for number, cells in enumerate(csv.reader(lines[1:], delimiter=_delimiter(lines[0])), 2):
-        if not any(cells):
-            continue
-        where = f"{path}, line {number}"
-        if len(cells) <= max(columns.values()):
-            raise BadParams(f"{where}: {len(cells)} cells, the header has more")
-        yield Row(where, {role: cells[i].strip() for role, i in columns.items()})
+    reader = csv.reader(lines[1:], delimiter=_delimiter(lines[0]))
+    try:
+        for cells in reader:
+            if any(cells):
+                yield _row(f"{path}, line {reader.line_num + 1}", cells, columns)
+    except csv.Error as error:
+        raise BadParams(f"{path}, line {reader.line_num + 1}: {error}") from None
+
+
+def _row(where: str, cells: list[str], columns: dict[str, int]) -> Row:
+    if len(cells) <= max(columns.values()):
+        raise BadParams(f"{where}: {len(cells)} cells, fewer than the header names columns")
+    return Row(where, {role: cells[i].strip() for role, i in columns.items()})
 
 
 def _sniffed(path: Path, header: str, need: Sequence[tuple[str, ...]]) -> dict[str, int]:
