@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import google_crc32c
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from gangsaw.tasks.chunks import ArrayCoder
 from gangsaw.tasks.failure import naming
@@ -18,8 +16,7 @@ from gangsaw.tasks.journal import Journal
 from gangsaw.tasks.place import Place
 from gangsaw.tasks.records import ROW, Records
 from gangsaw.tasks.tcr.staging import Part, Staging
-
-Columns = Mapping[str, NDArray[Any]]  # values of each variable for some references
+from gangsaw.tasks.tcr.values import Columns, Values
 
 
 @dataclass(frozen=True)
@@ -54,14 +51,14 @@ class CountChunk:
     staging : has the rows
     target : place of the group
     metadata : zarr.json of each variable, in the order of their records
-    counter : from tables of rows to the values of every variable, on the CPU or a GPU
+    values : counts rows, on the CPU or a GPU
     journal : of the group's first array
     """
 
     staging: Staging
     target: Place
     metadata: Mapping[str, bytes]
-    counter: Callable[[Sequence[pa.Table], str], Sequence[Columns]]
+    values: Values
     journal: Journal
     peak_bytes: int
     device_batches: int
@@ -79,14 +76,15 @@ class CountChunk:
 
     def _counted(self, chunks: Sequence[Chunk], device: str) -> list[Records]:
         with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
-            found = {chunk.number: self.journal.read(self._batch(chunk)) for chunk in chunks}
+            found = {chunk.number: self.journal.read(self.records_of(chunk)) for chunk in chunks}
             left = [chunk for chunk in chunks if found[chunk.number] is None]
-            values = self.counter([self._rows(chunk) for chunk in left], device) if left else ()
+            values = self.values([self._rows(chunk) for chunk in left], device) if left else ()
             for chunk, columns in zip(left, values, strict=True):
                 found[chunk.number] = self._store(chunk, columns)
             return [records for records in found.values() if records is not None]
 
-    def _batch(self, chunk: Chunk) -> range:
+    def records_of(self, chunk: Chunk) -> range:
+        """Return the numbers of the chunk's records: one for each variable."""
         first = chunk.number * len(self.metadata)
         return range(first, first + len(self.metadata))
 
@@ -115,7 +113,7 @@ class CountChunk:
         if self.durable:
             self.target.flush(keys)
         raw_bytes = sum(columns[name].nbytes for name in self.metadata)
-        records = Records(self.journal.job, self._batch(chunk).start, raw_bytes, rows)
+        records = Records(self.journal.job, self.records_of(chunk).start, raw_bytes, rows)
         self.journal.write(records)
         return records
 

@@ -1,72 +1,75 @@
-"""The chunk function that reads a repertoire: kept rows into the staging, dropped ones into a table."""
+"""The chunk function that reads a repertoire: kept rows to the staging, dropped ones to a table."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.failure import naming
+from gangsaw.tasks.tcr.clean import clean
+from gangsaw.tasks.tcr.row_tally import Tally, tally
 from gangsaw.tasks.tcr.dropped import dropped_lines
+from gangsaw.tasks.tcr.inputs import Input
+from gangsaw.tasks.tcr.repertoire import open_repertoire
+from gangsaw.tasks.tcr.setup import Setup
 from gangsaw.tasks.tcr.staging import ROWS, FileRows, Staging
 
-
-@dataclass(frozen=True)
-class Input:
-    """A file to read.
-
-    Attributes
-    ----------
-    number : place among all files
-    path : as the user gave it, but absolute
-    name : as the user gave it
-    sample : what its rows belong to unless a column says so
-    """
-
-    number: int
-    path: str
-    name: str
-    sample: str
-
-    def __str__(self) -> str:
-        """Return what messages call it."""
-        return self.name
+READ_BYTES = 256 << 20  # of a task: two batches of rows as read, as cleaned, and a piece
 
 
 @dataclass(frozen=True)
 class ReadRepertoire:
-    """Reads a file from its first to its last line, holding a piece of it at a time.
+    """Reads a file from its first to its last line; holds a few batches of its rows at a time.
 
     Attributes
     ----------
     staging : takes the rows
-    cleaning : yields (kept, dropped) for each batch of rows of a file
+    setup : which rows are kept
+    keep_going : keep what stands before the place where a file is damaged
     durable : whether rows are synced to the disk before the file counts as read
     """
 
     staging: Staging
-    cleaning: Cleaning
-    peak_bytes: int
+    setup: Setup
+    keep_going: bool = False
     durable: bool = True
+    peak_bytes: int = READ_BYTES
     name: str = "read"
 
     def __call__(self, batch: Input) -> FileRows:
-        """Return what the file gave; one that cannot be read is named in the result, not raised."""
+        """Return what the file gave. One that cannot be read is named there, and not raised."""
         with naming(batch.name):
             reading = _Reading(self.staging, batch)
             try:
-                for kept, dropped in self.cleaning.rows(batch):
-                    reading.keep(kept)
-                    reading.drop(dropped)
+                problem = self._read(batch, reading)
             except GangsawError as error:
-                return FileRows(problem=str(error))
-            found = reading.finish()
+                problem = str(error)
+            if problem and not self.keep_going:
+                return FileRows(problem=problem)
+            found = reading.finish(problem)
             self.staging.finish(batch.number, found, reading.keys, durable=self.durable)
             return found
+
+    def _read(self, file: Input, reading: _Reading) -> str:
+        germline, limits = self.setup.germline, self.setup.limits
+        calls = {
+            "on_ambiguous": self.setup.on_ambiguous,
+            "on_unknown_allele": self.setup.on_unknown_allele,
+        }
+        v, j = germline.resolver("V", **calls), germline.resolver("J", **calls)
+        opened = open_repertoire(
+            file.path,
+            locus=germline.locus,
+            columns=dict(self.setup.columns),
+            sample=file.sample,
+            keep_going=self.keep_going,
+        )
+        for rows in opened:
+            reading.take(*clean(rows, v, j, limits))
+        return opened.failure
 
 
 @dataclass
@@ -75,62 +78,48 @@ class _Reading:
 
     staging: Staging
     file: Input
+    tally: Tally = field(default_factory=Tally)
     samples: dict[str, int] = field(default_factory=dict)
-    reasons: Counter[str] = field(default_factory=Counter)
     waiting: list[pa.RecordBatch] = field(default_factory=list)
-    n_waiting: int = 0
-    kept: int = 0
     pieces: int = 0
     tables: int = 0
     keys: list[str] = field(default_factory=list)
 
-    def keep(self, rows: pa.RecordBatch) -> None:
-        """Take kept rows; write pieces as soon as they are full."""
-        self.waiting.append(self._numbered(rows))
-        self.n_waiting += len(rows)
-        self.kept += len(rows)
-        if self.n_waiting >= self.staging.piece_rows:
+    def take(self, kept: pa.RecordBatch, dropped: pa.RecordBatch) -> None:
+        """Take what became of a batch of rows; write pieces as soon as they are full."""
+        self.tally += tally(kept, dropped)
+        self.waiting.append(self._numbered(kept))
+        if sum(map(len, self.waiting)) >= self.staging.piece_rows:
             self._write(whole=False)
+        if len(dropped):
+            table = dropped_lines(self.file.name, dropped)
+            self.keys.append(self.staging.write_dropped(self.file.number, self.tables, table))
+            self.tables += 1
 
-    def drop(self, rows: pa.RecordBatch) -> None:
-        """Take dropped rows."""
-        if not len(rows):
-            return
-        counted = pc.value_counts(rows["reason"])
-        self.reasons.update({str(c["values"]): c["counts"].as_py() for c in counted})
-        table = dropped_lines(self.file.name, rows)
-        self.keys.append(self.staging.write_dropped(self.file.number, self.tables, table))
-        self.tables += 1
-
-    def finish(self) -> FileRows:
+    def finish(self, problem: str) -> FileRows:
         """Write the last piece; return what the file gave."""
         self._write(whole=True)
-        return FileRows(
-            rows=self.kept + self.reasons.total(),
-            kept=self.kept,
-            dropped=dict(self.reasons),
-            samples=tuple(self.samples),
-            tables=self.tables,
-        )
+        for name in self.tally.samples:
+            self._number(name)  # of which no row was kept
+        return FileRows(self.tally, tuple(self.samples), self.tables, problem)
 
     def _write(self, *, whole: bool) -> None:
-        """Write full pieces, and with `whole` what is left of the rows, too."""
+        """Write full pieces, and with `whole` the rows that are left, too."""
         rows, size = pa.Table.from_batches(self.waiting, ROWS), self.staging.piece_rows
         full = len(rows) if whole else len(rows) // size * size
         for start in range(0, full, size):
             piece = rows.slice(start, min(size, full - start))
             self.keys.append(self.staging.write(self.file.number, self.pieces, piece))
             self.pieces += 1
-        rest = rows.slice(full).combine_chunks()  # a copy: a slice would hold all the batches
-        self.waiting, self.n_waiting = rest.to_batches(), len(rest)
+        self.waiting = rows.slice(full).combine_chunks().to_batches()  # a slice would hold them all
 
     def _numbered(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows with samples by number instead of by name."""
         names = rows["sample"].dictionary_encode()
-        numbers = [self._number(str(name)) for name in names.dictionary]
-        sample = pa.array(np.array(numbers, np.int32)).take(names.indices)
-        columns = {name: rows[name] for name in ROWS.names if name != "sample"}
-        return pa.RecordBatch.from_pydict({**columns, "sample": sample}, schema=ROWS)
+        numbers = [self._number(name) for name in names.dictionary.to_pylist()]
+        of_rows = np.array(numbers, np.int32)[names.indices.to_numpy()]
+        columns = [pa.array(of_rows) if n == "sample" else rows[n] for n in ROWS.names]
+        return pa.RecordBatch.from_arrays(columns, schema=ROWS)
 
     def _number(self, name: str) -> int:
-        return self.samples.setdefault(name or self.file.sample, len(self.samples))
+        return self.samples.setdefault(name, len(self.samples))

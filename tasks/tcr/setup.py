@@ -10,6 +10,7 @@ from typing import Any
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.clean import Limits
 from gangsaw.tasks.tcr.germline import Germline
+from gangsaw.tasks.tcr.germline.resolve import OnAmbiguous, OnUnknownAllele
 from gangsaw.tasks.tcr.model import Model
 
 # Along `reference`. About 60 MB of counts: a fifth of a second of a core, few enough bytes that
@@ -26,6 +27,7 @@ class Setup:
     germline : V, D and J parts, none shorter than the model's max_p
     model : which paths are counted
     limits : which rows are kept
+    on_ambiguous, on_unknown_allele : what becomes of such calls, see `Resolver`
     columns : role -> column of the files, for what is to be read otherwise than by their format
     chunk_rows : references of a chunk of the store
     """
@@ -33,6 +35,8 @@ class Setup:
     germline: Germline
     model: Model = field(default_factory=Model)
     limits: Limits = field(default_factory=Limits)
+    on_ambiguous: OnAmbiguous = "drop"
+    on_unknown_allele: OnUnknownAllele = "drop"
     columns: tuple[tuple[str, str], ...] = ()
     chunk_rows: int = CHUNK_ROWS
 
@@ -52,5 +56,12 @@ class Setup:
             "germline": self.germline.source,
             "germline_locus": self.germline.locus,
             "germline_notes": list(self.germline.notes),
-            **asdict(self.limits),
+            "ambiguous_calls": self.on_ambiguous,
+            "unknown_alleles": self.on_unknown_allele,
+            **{f"limit_{name}": _plain(value) for name, value in asdict(self.limits).items()},
         }
+
+
+def _plain(value: Any) -> Any:
+    """Return what NetCDF takes as an attribute, too: it has no truth values."""
+    return int(value) if isinstance(value, bool) else value

@@ -11,8 +11,8 @@ Parquet has beyond it (row groups, statistics, encodings) nobody would use in th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.journal import FOLDER
 from gangsaw.tasks.place import Place
 from gangsaw.tasks.records import sealed, unsealed
+from gangsaw.tasks.tcr.row_tally import Tally
 
 ROWS = pa.schema(
     [
@@ -41,20 +42,36 @@ class FileRows:
 
     Attributes
     ----------
-    rows : in the file, dropped ones included
-    kept : that are staged
-    dropped : rows by reason
-    samples : their names in the order of first appearance
+    tally : rows by sample and reason
+    samples : names, by the numbers that staged rows have
     tables : objects that hold the table of dropped rows
-    problem : why the file could not be read to its end; "" where it could
+    problem : why it could not be read, or not to its end; "" where it could
     """
 
-    rows: int = 0
-    kept: int = 0
-    dropped: Mapping[str, int] | None = None
+    tally: Tally = field(default_factory=Tally)
     samples: tuple[str, ...] = ()
     tables: int = 0
     problem: str = ""
+
+    @property
+    def kept(self) -> int:
+        """Rows that are staged."""
+        return self.tally.total()
+
+    @property
+    def rows(self) -> int:
+        """Rows of the file, those included that were dropped."""
+        return sum(self.tally.rows.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {**vars(self), "tally": [[*key, n] for key, n in self.tally.rows.items()]}
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> FileRows:
+        """Return what `to_dict` described."""
+        rows = {(sample, reason): n for sample, reason, n in plain["tally"]}
+        return cls(Tally(rows), tuple(plain["samples"]), plain["tables"], plain["problem"])
 
 
 @dataclass(frozen=True)
@@ -123,7 +140,7 @@ class Staging:
         """Say that a file is read; its pieces are safe by then."""
         if durable:
             self.array.flush(keys)
-        record = {"job": self.job, **asdict(found)}
+        record = {"job": self.job, "found": found.to_dict()}
         self._put(self._record(file), sealed(json.dumps(record).encode()))
 
     def finished(self, n_files: int) -> dict[int, FileRows]:
@@ -141,9 +158,7 @@ class Staging:
     def _unpacked(self, data: bytes) -> FileRows | None:
         body = unsealed(data)
         record: dict[str, Any] = {"job": ""} if body is None else json.loads(body)
-        if record.pop("job") != self.job:
-            return None
-        return FileRows(**{**record, "samples": tuple(record["samples"])})
+        return FileRows.from_dict(record["found"]) if record["job"] == self.job else None
 
     def _put(self, name: str, data: bytes) -> str:
         self.array.put(self._key(name), data)

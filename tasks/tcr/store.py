@@ -6,7 +6,7 @@ warn of them.
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +19,14 @@ from zarr.core.buffer import Buffer
 from gangsaw.tasks.layout import Layout
 from gangsaw.tasks.skeleton import build_objects
 from gangsaw.tasks.sources.base import Coordinate, Described
+from gangsaw.tasks.tcr.row_tally import merged
+from gangsaw.tasks.tcr.counting import Chunk
 from gangsaw.tasks.tcr.dataset import attributes, coordinates, variables
 from gangsaw.tasks.tcr.germline import d_pairs_with_j
 from gangsaw.tasks.tcr.inputs import Input
+from gangsaw.tasks.tcr.reasons import ORDER
 from gangsaw.tasks.tcr.setup import Setup
-from gangsaw.tasks.tcr.staging import FileRows
+from gangsaw.tasks.tcr.staging import FileRows, parts_of
 
 TEXT = np.dtypes.StringDType()
 CODEC = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
@@ -39,6 +42,9 @@ ROW_VARIABLES: tuple[tuple[str, np.dtype[Any], str, str], ...] = (
     ("copies", np.dtype("int64"), "1", "Reads or cells that the row stands for"),
     ("line", np.dtype("int64"), "1", "Line in the file, from 1; row in a Parquet file"),
 )
+KEPT = "kept"
+_OUTCOMES = {"units": "1", "description": "Rows of the files that were kept, or dropped and why"}
+_PAIRS = {"description": "Whether the D gene lies before the J gene, so that they can be joined"}
 
 
 @dataclass(frozen=True)
@@ -88,33 +94,38 @@ class Contents:
         return max(1, min(self.setup.chunk_rows, self.n))
 
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """Return the labels of all dimensions but `reference`, and which D goes with which J."""
+        """Return the labels of all dimensions but `reference`, and what has these dimensions."""
         germline = self.setup.germline
         d, j = [part.name for part in germline.d], [part.name for part in germline.j]
         labels: dict[str, Any] = {
             **coordinates(self.setup.model, d),
-            "sample": list(self.samples),
             "v_gene": [part.name for part in germline.v],
             "j_gene": j,
+            "sample": list(self.samples),
+            "outcome": [KEPT, *ORDER],
         }
         found = [Coordinate(name, (name,), _label(values)) for name, values in labels.items()]
+        found.append(Coordinate("sample_rows", ("sample", "outcome"), self._outcomes(), _OUTCOMES))
         if d:
             pairs = np.asarray(d_pairs_with_j(d, j), bool)
-            text = "Whether this D gene lies before this J gene, so that they can be joined"
-            attrs = {"description": text}
-            found.append(Coordinate("d_pairs_with_j", ("d_gene", "j_gene"), pairs, attrs))
+            found.append(Coordinate("d_pairs_with_j", ("d_gene", "j_gene"), pairs, _PAIRS))
         return tuple(found)
+
+    def _outcomes(self) -> NDArray[np.int64]:
+        """(samples, outcomes): rows of each sample that were kept, and dropped for each reason."""
+        total, samples = merged(file.tally for file in self.files), self.samples
+        place = {reason: i for i, reason in enumerate(("", *ORDER))}
+        table = np.zeros((len(samples), len(place)), np.int64)
+        for (sample, reason), n in total.rows.items():
+            table[samples[sample], place[reason]] = n
+        return table
 
     def attrs(self) -> dict[str, Any]:
         """Return what the store says of itself: flat texts, numbers and lists, as NetCDF takes."""
-        germline, files = self.setup.germline, self.files
-        dropped = self.dropped
+        files, dropped = self.files, self.dropped
         return {
             **attributes(self.setup.model),
-            "germline": germline.source,
-            "germline_locus": germline.locus,
-            "germline_notes": list(germline.notes),
-            **self.setup.limits_attrs(),
+            **self.setup.attrs(),
             "input_files": [file.name for file in self.inputs],
             "input_rows": [file.rows for file in files],
             "input_kept": [file.kept for file in files],
@@ -125,11 +136,20 @@ class Contents:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Dropped rows by reason, the most frequent first."""
-        total: Counter[str] = Counter()
-        for file in self.files:
-            total.update(file.dropped)
-        return dict(total.most_common())
+        """Dropped rows by reason."""
+        total = merged(file.tally for file in self.files)
+        return {reason: total.total(reason) for reason in total.reasons}
+
+    def chunks(self, piece_rows: int) -> list[Chunk]:
+        """Return the chunks along `reference`, each with the places of its rows in the staging."""
+        step, n = self.chunk_rows, self.n
+        kept, samples = [file.kept for file in self.files], self.samples
+        numbers = [tuple(samples[name] for name in file.samples) for file in self.files]
+        rows = [range(first, min(first + step, n)) for first in range(0, n, step)]
+        return [
+            Chunk(i, len(some), parts_of(some, kept, numbers, piece_rows))
+            for i, some in enumerate(rows)
+        ]
 
     def objects(self) -> Mapping[str, Buffer]:
         """Return all objects of the store but the chunks along `reference`, by key."""
@@ -137,6 +157,11 @@ class Contents:
         layouts = {array.name: Layout(array.chunks or (), CODEC) for array in arrays}
         name = "the counts"
         return build_objects(name, arrays, self.coordinates(), self.attrs(), layouts)
+
+
+def nbytes(array: Described) -> int:
+    """Return the raw bytes of an array; of text those of its places, not of its letters."""
+    return math.prod(array.shape) * array.dtype.itemsize
 
 
 def _described(

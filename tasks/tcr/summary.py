@@ -66,15 +66,17 @@ class Summary:
         return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
 
-def summary_of(work: Place, store: str, table: str, run: Run) -> Summary:
-    """Return the summary of the finished store at `work`; `store` is what the user calls it."""
-    root = json.loads((work.get(METADATA) or _nothing(work)).to_bytes())
+def summary_of(store: Place, table: str, run: Run) -> Summary:
+    """Return the summary of a finished store."""
+    found = store.get(METADATA)
+    assert found is not None, "its job has just been finished"
+    root = json.loads(found.to_bytes())
     attrs: dict[str, Any] = root["attributes"]
     arrays: dict[str, Any] = root["consolidated_metadata"]["metadata"]
     along = [name for name, array in arrays.items() if "reference" in array["dimension_names"]]
-    manifests = [found for name in along if (found := read_manifest(work / name)) is not None]
+    manifests = [found for name in along if (found := read_manifest(store / name)) is not None]
     return Summary(
-        store=store,
+        store=str(store),
         table=table,
         files=len(attrs["input_files"]),
         problems=tuple(attrs["input_problems"]),
