@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 HEADER = b"file\tline\tid\treason\tdetail\n"
-TSV = pa.csv.WriteOptions(include_header=False, delimiter="\t")
+# no field is in quotes: what would need them becomes a space, and every program reads the table
+TSV = pa.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
+NEEDS_QUOTES = r'[\t\r\n"]'
 
 
 def dropped_lines(file: str, rows: pa.RecordBatch) -> bytes:
@@ -20,14 +24,11 @@ def dropped_lines(file: str, rows: pa.RecordBatch) -> bytes:
     ----------
     rows : with the columns line (int64), id, reason, detail (strings)
     """
-    table = pa.table(
-        {
-            "file": pa.array([file]).take(pa.array([0] * len(rows))),
-            **{name: rows[name] for name in ("line", "id", "reason", "detail")},
-        }
-    )
+    texts = {"id": rows["id"], "reason": rows["reason"], "detail": rows["detail"]}
+    plain = {n: pc.replace_substring_regex(text, NEEDS_QUOTES, " ") for n, text in texts.items()}
+    names = pa.repeat(re.sub(NEEDS_QUOTES, " ", file), len(rows))
     lines = io.BytesIO()
-    pa.csv.write_csv(table, lines, TSV)
+    pa.csv.write_csv(pa.table({"file": names, "line": rows["line"], **plain}), lines, TSV)
     return lines.getvalue()
 
 
