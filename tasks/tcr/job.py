@@ -29,7 +29,7 @@ from gangsaw.tasks.target import Target, choose_target, write_skeleton
 from gangsaw.tasks.tcr.counting import Chunk, CountChunk
 from gangsaw.tasks.tcr.dropped import write_dropped
 from gangsaw.tasks.tcr.inputs import Input
-from gangsaw.tasks.tcr.reading import ReadRepertoire
+from gangsaw.tasks.tcr.reading import ReadRepertoire, opened_input
 from gangsaw.tasks.tcr.setup import Setup
 from gangsaw.tasks.tcr.staging import FileRows, Staging
 from gangsaw.tasks.tcr.store import FIRST, Contents, nbytes
@@ -107,6 +107,12 @@ def count(
         counted = job.count(contents, on_count)
     job.finish(counted)
     return summary_of(final, str(table), Run(counted, time.monotonic() - started, read_seconds))
+
+
+def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
+    """Raise BadParams for the first file that is no repertoire, before anything is begun."""
+    for file in inputs:
+        opened_input(file, setup)
 
 
 def beside(store: Place) -> Path:

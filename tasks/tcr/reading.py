@@ -10,10 +10,10 @@ import pyarrow as pa
 from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.tcr.clean import clean
-from gangsaw.tasks.tcr.row_tally import Tally, tally
 from gangsaw.tasks.tcr.dropped import dropped_lines
 from gangsaw.tasks.tcr.inputs import Input
-from gangsaw.tasks.tcr.repertoire import open_repertoire
+from gangsaw.tasks.tcr.repertoire import Repertoire, open_repertoire
+from gangsaw.tasks.tcr.row_tally import Tally, tally
 from gangsaw.tasks.tcr.setup import Setup
 from gangsaw.tasks.tcr.staging import ROWS, FileRows, Staging
 
@@ -44,32 +44,34 @@ class ReadRepertoire:
         with naming(batch.name):
             reading = _Reading(self.staging, batch)
             try:
-                problem = self._read(batch, reading)
+                self._read(batch, reading)
             except GangsawError as error:
-                problem = str(error)
-            if problem and not self.keep_going:
-                return FileRows(problem=problem)
-            found = reading.finish(problem)
+                reading.problem = str(error)
+            if reading.problem and not self.keep_going:
+                return FileRows(problem=reading.problem)
+            found = reading.finish()
             self.staging.finish(batch.number, found, reading.keys, durable=self.durable)
             return found
 
-    def _read(self, file: Input, reading: _Reading) -> str:
-        germline, limits = self.setup.germline, self.setup.limits
-        calls = {
-            "on_ambiguous": self.setup.on_ambiguous,
-            "on_unknown_allele": self.setup.on_unknown_allele,
-        }
-        v, j = germline.resolver("V", **calls), germline.resolver("J", **calls)
-        opened = open_repertoire(
-            file.path,
-            locus=germline.locus,
-            columns=dict(self.setup.columns),
-            sample=file.sample,
-            keep_going=self.keep_going,
-        )
+    def _read(self, file: Input, reading: _Reading) -> None:
+        germline = self.setup.germline
+        v, j = (germline.resolver(region, **self.setup.calls) for region in ("V", "J"))
+        opened = opened_input(file, self.setup, keep_going=self.keep_going)
+        reading.format, reading.notes = opened.format, opened.notes
         for rows in opened:
-            reading.take(*clean(rows, v, j, limits))
-        return opened.failure
+            reading.take(*clean(rows, v, j, self.setup.limits))
+        reading.problem = opened.failure
+
+
+def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repertoire:
+    """Return the rows of a file; raise BadParams where it is no repertoire."""
+    return open_repertoire(
+        file.path,
+        locus=setup.germline.locus,
+        columns=dict(setup.columns),
+        sample=file.sample,
+        keep_going=keep_going,
+    )
 
 
 @dataclass
@@ -84,6 +86,9 @@ class _Reading:
     pieces: int = 0
     tables: int = 0
     keys: list[str] = field(default_factory=list)
+    problem: str = ""
+    format: str = ""
+    notes: tuple[str, ...] = ()
 
     def take(self, kept: pa.RecordBatch, dropped: pa.RecordBatch) -> None:
         """Take what became of a batch of rows; write pieces as soon as they are full."""
@@ -96,12 +101,19 @@ class _Reading:
             self.keys.append(self.staging.write_dropped(self.file.number, self.tables, table))
             self.tables += 1
 
-    def finish(self, problem: str) -> FileRows:
+    def finish(self) -> FileRows:
         """Write the last piece; return what the file gave."""
         self._write(whole=True)
         for name in self.tally.samples:
             self._number(name)  # of which no row was kept
-        return FileRows(self.tally, tuple(self.samples), self.tables, problem)
+        return FileRows(
+            tally=self.tally,
+            samples=tuple(self.samples),
+            tables=self.tables,
+            problem=self.problem,
+            format=self.format,
+            notes=self.notes,
+        )
 
     def _write(self, *, whole: bool) -> None:
         """Write full pieces, and with `whole` the rows that are left, too."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.clean import Limits
@@ -16,6 +16,13 @@ from gangsaw.tasks.tcr.model import Model
 # Along `reference`. About 60 MB of counts: a fifth of a second of a core, few enough bytes that
 # a worker of several threads fits into 2 GB, and 2,500 chunks for 40 million references.
 CHUNK_ROWS = 16384
+
+
+class Calls(TypedDict):
+    """Arguments of a resolver."""
+
+    on_ambiguous: OnAmbiguous
+    on_unknown_allele: OnUnknownAllele
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,11 @@ class Setup:
         """Refuse chunks of nothing."""
         if self.chunk_rows < 1:
             raise BadParams(f"a chunk must have 1 reference or more, got {self.chunk_rows}")
+
+    @property
+    def calls(self) -> Calls:
+        """How calls are taken, as `Germline.resolver` has it."""
+        return {"on_ambiguous": self.on_ambiguous, "on_unknown_allele": self.on_unknown_allele}
 
     @property
     def digest(self) -> str:

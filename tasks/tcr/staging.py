@@ -46,12 +46,15 @@ class FileRows:
     samples : names, by the numbers that staged rows have
     tables : objects that hold the table of dropped rows
     problem : why it could not be read, or not to its end; "" where it could
+    format, notes : what it was taken for, and what else was taken for granted
     """
 
     tally: Tally = field(default_factory=Tally)
     samples: tuple[str, ...] = ()
     tables: int = 0
     problem: str = ""
+    format: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def kept(self) -> int:
@@ -70,8 +73,9 @@ class FileRows:
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> FileRows:
         """Return what `to_dict` described."""
-        rows = {(sample, reason): n for sample, reason, n in plain["tally"]}
-        return cls(Tally(rows), tuple(plain["samples"]), plain["tables"], plain["problem"])
+        tally = Tally({(sample, reason): n for sample, reason, n in plain.pop("tally")})
+        lists = {name: tuple(plain.pop(name)) for name in ("samples", "notes")}
+        return cls(tally, **lists, **plain)
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from zarr.core.buffer import Buffer
 from gangsaw.tasks.layout import Layout
 from gangsaw.tasks.skeleton import build_objects
 from gangsaw.tasks.sources.base import Coordinate, Described
-from gangsaw.tasks.tcr.row_tally import merged
 from gangsaw.tasks.tcr.counting import Chunk
 from gangsaw.tasks.tcr.dataset import attributes, coordinates, variables
 from gangsaw.tasks.tcr.germline import d_pairs_with_j
 from gangsaw.tasks.tcr.inputs import Input
 from gangsaw.tasks.tcr.reasons import ORDER
+from gangsaw.tasks.tcr.row_tally import merged
 from gangsaw.tasks.tcr.setup import Setup
 from gangsaw.tasks.tcr.staging import FileRows, parts_of
 
@@ -129,10 +129,16 @@ class Contents:
             "input_files": [file.name for file in self.inputs],
             "input_rows": [file.rows for file in files],
             "input_kept": [file.kept for file in files],
+            "input_formats": [file.format for file in files],
+            "input_notes": self._notes(),
             "input_problems": [file.problem for file in files if file.problem],
             "dropped_reasons": list(dropped),
             "dropped_rows": list(dropped.values()),
         }
+
+    def _notes(self) -> list[str]:
+        pairs = zip(self.inputs, self.files, strict=True)
+        return [f"{file.name}: {note}" for file, found in pairs for note in found.notes]
 
     @property
     def dropped(self) -> dict[str, int]:
