@@ -26,7 +26,7 @@ struct Work {
     long long number;
 };
 
-// Bring a reference of a batch into shared memory and match its V and J. Returns whether it has them.
+// Bring a reference of a batch into shared memory, match its V and J; return whether it has them.
 __device__ __forceinline__ bool match_ends(Work& w, const Batch& batch, int* status) {
     const int v = batch.v_of[w.number], j = batch.j_of[w.number], lane = w.lane.number;
     if (v < 0 || v >= batch.v.count || j < 0 || j >= batch.j.count) {
@@ -90,10 +90,10 @@ __device__ __forceinline__ void v_rows(const Work& w, Paths* table, bool writes,
     __syncwarp();
 }
 
-// Visit the boundaries b, from the last one on, that n-nucleotides reach from a J end of `fewest` to
+// Visit the boundaries b, from the last one on, that n-nucleotides reach from a J of `fewest` to
 // `most` symbols, with the ways that there are; end(symbols) says in how many ways J ends there.
-template <class End_, class Visit>
-__device__ __forceinline__ void each_j_row(const Work& w, int fewest, int most, End_ end,
+template <class Begins, class Visit>
+__device__ __forceinline__ void each_j_row(const Work& w, int fewest, int most, Begins end,
                                            Visit visit) {
     const int last_b = w.r.length - fewest, first_b = max(0, w.r.length - most - GS_MAX_N);
     Paths row = 0;

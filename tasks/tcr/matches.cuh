@@ -1,4 +1,4 @@
-// A reference in shared memory, and where the genes match it: V and J from its ends, D in all places.
+// A reference in shared memory, and where genes match it: V and J from its ends, D in all places.
 
 #include "paths.cuh"
 
@@ -134,8 +134,8 @@ __device__ __forceinline__ void mask_d(const Reference& r, const Sequence& d, in
     __syncwarp();
 }
 
-// Visit in turn each t >= 1 for which R[b-t:b] is in X, with the last symbols of all its places: bit
-// e - 1 where it is X[e-t:e].
+// Visit in turn each t >= 1 for which R[b-t:b] is in X, with the last symbols of all its places:
+// bit e - 1 where it is X[e-t:e].
 template <class Visit>
 __device__ __forceinline__ void each_match(const Gene& d, int b, Visit visit) {
     const Mask* symbol = d.masks + b;

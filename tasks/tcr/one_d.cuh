@@ -7,7 +7,7 @@
 
 #include "counting.cuh"
 
-// Put the masks of two D genes, the second of which may be the first again; return that of the half.
+// Put the masks of two D genes, which may be the same one; return the gene of this lane's half.
 __device__ __forceinline__ Gene mask_pair(const Work& w, const Sequences& d, int first, int left) {
     const int other = min(first + 1, d.count - 1), own = w.lane.half ? other : first;
     mask_d(w.r, d[first], left, 0, w.lane.number);
@@ -15,8 +15,8 @@ __device__ __forceinline__ Gene mask_pair(const Work& w, const Sequences& d, int
     return w.r.gene(d.length(own), left, w.lane.half);
 }
 
-// Ways over a D gene for each pi, from one class of V to one of J. Of the D's own classes the frequent
-// ones are summed apart, the rare ones at once for each pi.
+// Ways over a D gene for each pi, from one class of V to one of J. Of the D's own classes the
+// frequent ones are summed apart, the rare ones at once for each pi.
 struct WithD {
     Paths inside, crossing[PI], turned[PI];
 

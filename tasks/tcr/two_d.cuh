@@ -27,7 +27,9 @@ __device__ __forceinline__ Paths pass_d(const Work& w, const Gene& d, Paths empt
                 others += ends >> (r - 1) & 1 ? ways(0, pi) * ways(r, pi) * *row : 0;
             }
         },
-        [&](int t, int i, int r) { others += ways(i, pi) * ways(r, pi) * before[(b - t - i) * NU]; });
+        [&](int t, int i, int r) {
+            others += ways(i, pi) * ways(r, pi) * before[(b - t - i) * NU];
+        });
     return none + ways(0, pi) * ways(0, pi) * inside + others;
 }
 
@@ -77,7 +79,7 @@ __device__ __forceinline__ Paths sum_parted_twice(const Work& w, const Sweep& at
 
 // Put rows over one D gene and the junction behind it.
 __device__ __forceinline__ void pass_first_d(const Work& w, const Batch& batch, int first,
-                                            const Sweep& at) {
+                                             const Sweep& at) {
     const Gene d = mask_one(w, batch, first);
     const Paths empty = batch.empty_ways[first * PI + at.pi];
 #pragma unroll 1
