@@ -168,6 +168,26 @@ def test_references_that_are_too_long(cupy: ModuleType) -> None:
         gpu.count(gpu.uploaded(batch), Model())
 
 
+def test_arrays_of_other_types_and_strides(cupy: ModuleType) -> None:
+    batch = random_batch(**PARTS, n=9)
+    wide = np.stack([batch.v_of.astype(np.int64)] * 2, axis=1)
+    device = replace(gpu.uploaded(batch), v_of=cupy.asarray(wide)[:, 1])
+    found, right = gpu.count(device, Model()), cpu.count(batch, Model())
+    np.testing.assert_array_equal(found.full.get(), right.full)
+
+
+def test_equal_references_are_counted_once(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched: list[Any] = []
+    monkeypatch.setattr(gpu, "launch", lambda *a: (launched.append(a), LAUNCH(*a)))
+    cdr3 = [WORKED, "GATTACA", WORKED, WORKED[3:], "GATTACA", WORKED]
+    batch = count.make_batch(cdr3, [V, V, V, V, J, V], J, {"D1": D1}, Model())
+    found = count.count_distinct(batch, Model(), gpu.count_hosted)
+    np.testing.assert_array_equal(found.full, cpu.count(batch, Model()).full)
+    assert [len(arguments[0]) for _, _, _, arguments, _ in launched] == [4]
+
+
 # where arrays lie
 
 

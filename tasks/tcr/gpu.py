@@ -156,10 +156,14 @@ def _launches(batch: Batch) -> Iterator[tuple[Any, int]]:
 
 
 def _parts(batch: Batch) -> Iterator[Any]:
-    """Yield what the kernel knows of the batch."""
+    """Yield what the kernel knows of the batch, as it reads it: other types would pass unseen."""
+    typed = cupy().ascontiguousarray
     for sequences in (batch.references, batch.v, batch.j, batch.d):
-        yield from (sequences.codes, sequences.starts, np.int32(len(sequences)))
-    yield from (batch.v_of, batch.j_of)
+        yield typed(sequences.codes, np.uint8)
+        yield typed(sequences.starts, np.int64)
+        yield np.int32(len(sequences))
+    yield typed(batch.v_of, np.int32)
+    yield typed(batch.j_of, np.int32)
 
 
 def _empty_ways(d_lengths: list[int], model: Model) -> Any:
