@@ -58,14 +58,23 @@ class Records:
             "count": len(self.rows),
             "raw_bytes": self.raw_bytes,
         }
-        body = json.dumps(header).encode() + b"\n" + self.rows.tobytes()
-        return b"%08x " % google_crc32c.value(body) + body
+        return sealed(json.dumps(header).encode() + b"\n" + self.rows.tobytes())
+
+
+def sealed(body: bytes) -> bytes:
+    """Return the bytes behind their CRC-32C in 8 hexadecimal digits and a space."""
+    return b"%08x " % google_crc32c.value(body) + body
+
+
+def unsealed(data: bytes) -> bytes | None:
+    """Return the body of what `sealed` gave, or None where it is torn or damaged."""
+    check, body = data[:9], data[9:]
+    return body if check == b"%08x " % google_crc32c.value(body) else None
 
 
 def unpack(data: bytes) -> Records | None:
     """Return the records, or None for bytes that are torn, damaged or of an unknown format."""
-    check, body = data[:9], data[9:]
-    if check != b"%08x " % google_crc32c.value(body):
+    if (body := unsealed(data)) is None:
         return None
     line, _, rows = body.partition(b"\n")
     header = json.loads(line)

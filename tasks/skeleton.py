@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from gangsaw.tasks.journal import Job, batch_chunks
 from gangsaw.tasks.layout import Layout
 from gangsaw.tasks.manifest import MANIFEST
 from gangsaw.tasks.records import ROW, Records
-from gangsaw.tasks.sources.base import Coordinate, Source, SourceArray
+from gangsaw.tasks.sources.base import Coordinate, Description, Source, SourceArray
 
 
 @dataclass(frozen=True)
@@ -49,28 +49,44 @@ def build_skeleton(source: Source, layouts: Mapping[str, Layout]) -> Skeleton:
     BadParams
         An array, its name or its attributes cannot be held, or its codec refuses it.
     """
+    objects = build_objects(source.name, source.arrays, source.coords, source.attrs, layouts)
+    return Skeleton(objects, {a.name: _job(source, a, objects, layouts) for a in source.arrays})
+
+
+def build_objects(
+    name: str,
+    arrays: Iterable[Description],
+    coords: Iterable[Coordinate],
+    attrs: Mapping[str, Any],
+    layouts: Mapping[str, Layout],
+) -> Mapping[str, Buffer]:
+    """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
+
+    `name` is what the error calls their source; see `build_skeleton`.
+    """
     objects: dict[str, Buffer] = {}
+    coords = tuple(coords)
     try:
-        group = zarr.create_group(MemoryStore(objects), attributes=dict(source.attrs))
-        for array in source.arrays:
+        group = zarr.create_group(MemoryStore(objects), attributes=dict(attrs))
+        for array in arrays:
             _create(group, array, layouts[array.name])
-        for coordinate in source.coords:
+        for coordinate in coords:
             _write(group, coordinate)
     except GangsawError:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
-        raise BadParams(f"{source.name} cannot be held in a Zarr store: {error}") from error
+        raise BadParams(f"{name} cannot be held in a Zarr store: {error}") from error
     objects[METADATA] = _consolidated(objects)
-    for coordinate in source.coords:
+    for coordinate in coords:
         objects[f"{coordinate.name}/{MANIFEST}"] = _finished(group, objects, coordinate.name)
-    return Skeleton(objects, {a.name: _job(source, a, objects, layouts) for a in source.arrays})
+    return objects
 
 
-def _create(group: zarr.Group, array: SourceArray, layout: Layout) -> None:
+def _create(group: zarr.Group, array: Description, layout: Layout) -> None:
     group.create_array(
         array.name,
         shape=array.shape,
-        dtype=array.dtype.newbyteorder("="),
+        dtype=_native(array.dtype),
         fill_value=array.fill_value,
         attributes=dict(array.attrs),
         dimension_names=array.dims,
@@ -78,12 +94,17 @@ def _create(group: zarr.Group, array: SourceArray, layout: Layout) -> None:
     )
 
 
+def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type in this machine's byte order; text has none, and refuses to be asked."""
+    return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
+
+
 def _write(group: zarr.Group, coordinate: Coordinate) -> None:
     values = np.asarray(coordinate.values)
     array = group.create_array(
         coordinate.name,
         shape=values.shape,
-        dtype=values.dtype.newbyteorder("="),
+        dtype=_native(values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
         attributes=dict(coordinate.attrs),
         dimension_names=coordinate.dims,
@@ -115,7 +136,7 @@ def _finished(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Bu
     key = array.metadata.encode_chunk_key((0,) * array.ndim)
     data = objects[f"{name}/{key}"].to_bytes() if array.size else b""
     rows = np.array([(len(data), google_crc32c.value(data))] if array.size else [], ROW)
-    records = Records(_digest(objects[f"{name}/{METADATA}"]), 0, array.nbytes, rows)
+    records = Records(digest(objects[f"{name}/{METADATA}"]), 0, array.nbytes, rows)
     buffer: Buffer = type(objects[METADATA]).from_bytes(records.pack())
     return buffer
 
@@ -128,13 +149,13 @@ def _job(
     chunk_bytes = int(np.prod(chunks, dtype=object)) * array.dtype.itemsize
     return Job(
         source=f"{source.identity()} {array.name}",
-        array=_digest(objects[f"{array.name}/{METADATA}"]),
+        array=digest(objects[f"{array.name}/{METADATA}"]),
         n_chunks=n_chunks,
         batch_chunks=batch_chunks(n_chunks, chunk_bytes),
     )
 
 
-def _digest(metadata: Buffer) -> str:
+def digest(metadata: Buffer) -> str:
     """Return the sha256 of the metadata's canonical JSON."""
     plain: Any = json.loads(metadata.to_bytes())
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()

@@ -19,8 +19,8 @@ Region = tuple[slice, ...]  # one slice per axis, 0 <= start < stop <= extent, s
 
 
 @runtime_checkable
-class SourceArray(Protocol):
-    """One array of a source, read region by region."""
+class Description(Protocol):
+    """What an array is called, how large it is and what it holds: all that its metadata need."""
 
     @property
     def name(self) -> str:
@@ -53,6 +53,11 @@ class SourceArray(Protocol):
     def fill_value(self) -> Any:
         """Fill value of the target array in units of `dtype`; None is zero."""
 
+
+@runtime_checkable
+class SourceArray(Description, Protocol):
+    """One array of a source, read region by region."""
+
     def read(self, region: Region) -> NDArray[Any]:
         """Return the samples of the region, of `dtype` and the region's shape.
 
@@ -63,7 +68,7 @@ class SourceArray(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What a SourceArray says of itself, as its file or store did."""
+    """What an array says of itself, as its file or store did."""
 
     name: str
     shape: tuple[int, ...]
@@ -82,7 +87,7 @@ class Coordinate:
     ----------
     name : its name in the target
     dims : one name per axis of `values`
-    values : numbers as stored (CF-encoded times stay numbers); text belongs into attributes
+    values : numbers as stored (CF-encoded times stay numbers), or text as NumPy's StringDType
     attrs : JSON attributes
     """
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gangsaw.tasks.progress import OnProgress, Progress
+
+    StatusOf = Callable[[Progress], str]
+    AddBar = Callable[..., OnProgress]
 
 
 class Interrupted(Exception):
@@ -49,6 +52,16 @@ def progress_bar(
 
     `status` stands beside the bar until the first call.
     """
+    with progress_bars(quiet=quiet) as add:
+        yield None if add is None else add(title, _bytes_status, status)
+
+
+@contextmanager
+def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | None]:
+    """Yield what adds a bar below those that are there, for jobs of several phases.
+
+    It takes a title, what says in words how far it is, and the words before its first call.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.progress import Progress as Bar
@@ -64,23 +77,32 @@ def progress_bar(
         TextColumn("{task.fields[status]}"),
     )
     with Bar(*columns, console=console) as bar:
-        task = bar.add_task(title, total=None, status=status)
 
-        def show(state: Progress) -> None:
-            bar.update(task, total=state.total, completed=state.done, status=_status(state))
+        def add(title: str, status_of: StatusOf, status: str = "starting") -> OnProgress:
+            task = bar.add_task(title, total=None, status=status)
 
-        yield show
+            def show(state: Progress) -> None:
+                bar.update(task, total=state.total, completed=state.done, status=status_of(state))
+
+            return show
+
+        yield add
 
 
-def _status(state: Progress) -> str:
+def _bytes_status(state: Progress) -> str:
     parts = [f"{state.done}/{state.total} chunks"]
     if state.throughput:
         parts.append(rate(state.throughput))
     if state.ratio:
         parts.append(f"ratio {state.ratio:.2f}")
-    if state.seconds_left is not None and state.done < state.total:
-        parts.append(f"{clock(state.seconds_left)} left")
-    return "  ".join(parts)
+    return "  ".join([*parts, *time_left(state)])
+
+
+def time_left(state: Progress) -> list[str]:
+    """Return the words for the time left, none where there is none or nobody knows."""
+    if state.seconds_left is None or state.done >= state.total:
+        return []
+    return [f"{clock(state.seconds_left)} left"]
 
 
 def size(n_bytes: float) -> str:
