@@ -15,7 +15,14 @@ V_GENES = ("TRBV1*01", "TRBV2*01", "TRBV3*01")
 J_GENES = ("TRBJ1-1*01", "TRBJ2-1*01")
 D_GENES = ("TRBD1*01", "TRBD2*01")
 NU, PI, TOTAL_N = (0, 1, 2), (0, 1), (0, 1, 2)
-ATTRS = {"locus": "TRB", "model": "both", "strands": 1, "max_p": 1, "max_n": 2, "d_segments": 1}
+ATTRS = {
+    "germline_locus": "TRB",
+    "model": "both",
+    "strands": 1,
+    "max_p": 1,
+    "max_n": 2,
+    "d_segments": 1,
+}
 D_LENGTHS = (12, 16)
 
 

@@ -181,7 +181,10 @@ def test_what_is_no_store_of_counts_is_refused(stores: list[Made], tmp_path: Pat
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"attrs": {"locus": "TRA"}}, "has locus TRB, .* has TRA: count both alike"),
+        (
+            {"attrs": {"germline_locus": "TRA"}},
+            "has germline_locus TRB, .* has TRA: count both alike",
+        ),
         ({"attrs": {"strands": 2}}, "has strands 1, .* has 2"),
         ({"d_genes": ("TRBD1*01",)}, "have other d_genes"),
         ({"sample_index": (("reference",), np.full(20, 3, "i4"))}, "points outside the 2 names"),

@@ -20,9 +20,9 @@ from gangsaw.tasks.sources.zarr import told_in_a_line
 
 ROW_DIM = "reference"
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")
-NAMED = ("v_gene", "j_gene", "d_gene", "sample")
+NAMED = ("v_gene", "j_gene", "d_gene", "d_pair", "sample")
 # what two stores must have in common, so that their rows can be compared
-MODEL = ("locus", "model", "strands", "max_p", "max_n", "d_segments", "min_d_end")
+MODEL = ("germline_locus", "model", "strands", "max_p", "max_n", "d_segments", "min_d_end")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class CountsStore:
     address : path or URL
     version : fingerprint of its metadata, so that a replaced store is opened anew
     rows : references in it
-    names : coordinates v_gene, j_gene, d_gene (() for a V-J chain), sample
+    names : coordinates v_gene, j_gene, d_gene and d_pair, sample; () for what there is not
     attrs : of the group
     shapes : dims and extents of each variable
     """
@@ -183,5 +183,6 @@ def _coordinate(index: str) -> str:
 
 @lru_cache(maxsize=64)
 def _array(address: str, name: str, version: str) -> tuple[zarr.Array[Any], bool]:
-    array = zarr.open_array(address, path=name, mode="r")
-    return array, must_be_whole(array)
+    """Return the array, and whether a finished job wrote it; its records lie below the first."""
+    array, first = (zarr.open_array(address, path=key, mode="r") for key in (name, NUCLEOTYPE[0]))
+    return array, must_be_whole(first)

@@ -7,8 +7,11 @@ footers would cost more than reading rows; and a file per part would be tasks x 
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -40,14 +43,33 @@ def write_parts(path: Path, table: pa.Table, part: NDArray[np.int64], n_parts: i
     partial.replace(path)
 
 
-def read_part(paths: Iterable[Path], part: int) -> pa.Table:
-    """Return the rows of one part of all files, in the order of the files."""
+def read_part(paths: Iterable[Path], part: int, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return the rows of one part of all files, in the order of the files; None is all columns."""
     batches = []
     for path in paths:  # read, not mapped: thousands of maps would exceed the limit of open files
-        with pa.OSFile(str(path), "rb") as file, ipc.open_file(file) as reader:
-            batches.append(reader.get_batch(part))
+        with pa.OSFile(str(path), "rb") as file:
+            with ipc.open_file(file, options=_only(file, columns)) as reader:
+                batches.append(reader.get_batch(part))
     return pa.Table.from_batches(batches)
+
+
+def _only(file: pa.NativeFile, columns: Sequence[str] | None) -> ipc.IpcReadOptions:
+    if columns is None:
+        return ipc.IpcReadOptions()
+    with ipc.open_file(file) as reader:
+        names = reader.schema.names
+    return ipc.IpcReadOptions(included_fields=sorted({names.index(name) for name in columns}))
 
 
 def _none(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema=schema)
+
+
+@contextmanager
+def scratch(beside: Path) -> Iterator[Path]:
+    """Yield a folder beside a file that is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{beside.name}.", suffix=".parts", dir=beside.parent))
+    try:
+        yield folder.absolute()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -11,11 +11,8 @@ does not grow with the rows. What is on disk meanwhile is about 60 bytes a row, 
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +37,7 @@ from gangsaw.tasks.tcr.nucleotypes import (
     sharing_counts,
     total_copies,
 )
-from gangsaw.tasks.tcr.parts import read_part, write_parts
+from gangsaw.tasks.tcr.parts import read_part, scratch, write_parts
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -175,7 +172,7 @@ def share(
     n_parts = -(-n_rows // PART_ROWS)
     batches = list(runs(opened, RUN_ROWS))
     meter = Meter(len(batches) + 2 * n_parts, on_progress, started)
-    with _scratch(target) as folder:
+    with scratch(target) as folder:
         totals = np.zeros(len(people.names), np.int64)
 
         def add(_: Rows, found: NDArray[np.int64]) -> None:
@@ -192,16 +189,6 @@ def share(
         with whole_files([target], overwrite=overwrite) as (partial,):
             counts = _write(partial, groups, opened, people, meter)
     return _summary(target, opened, people, n_rows, counts, started)
-
-
-@contextmanager
-def _scratch(target: Path) -> Iterator[Path]:
-    """Yield a folder beside the target that is gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".parts", dir=target.parent))
-    try:
-        yield folder.absolute()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(

@@ -1,0 +1,55 @@
+"""gangsaw tcr germline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gangsaw.cli import options as opt
+from gangsaw.cli import tcr_options as tcr
+from gangsaw.cli.console import write_json, write_table
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.tcr.germline import Germline
+
+
+def germline(
+    source: Annotated[
+        list[str],
+        typer.Argument(help="FASTA files (IMGT style) or tables, .gz or not; or olga."),
+    ],
+    locus: tcr.Locus = "TRB",
+    species: tcr.Species = None,
+    anchors: tcr.Anchors = None,
+    max_p: tcr.MaxP = 4,
+    as_json: opt.Json = False,
+) -> None:
+    """List the germline parts that would be counted with, and what is wrong with single genes.
+
+    Example: gangsaw tcr germline TRBV.fasta TRBD.fasta TRBJ.fasta --locus TRB --species human
+    """
+    found = tcr.germline_of(source, locus, species, anchors, max_p)
+    if as_json:
+        write_json(figures(found))
+        return
+    rows = [
+        (part.name, region, str(len(part.sequence)), part.sequence)
+        for region, parts in (("V", found.v), ("D", found.d), ("J", found.j))
+        for part in parts
+    ]
+    write_table(f"{found.source}: {found.locus}", rows, ("gene", "region", "length", "CDR3 part"))
+    for note in found.notes:
+        typer.echo(note)
+
+
+def figures(found: Germline) -> dict[str, object]:
+    """Return a germline as JSON holds it."""
+    regions = {"v": found.v, "d": found.d, "j": found.j}
+    parts = {r: {part.name: part.sequence for part in parts} for r, parts in regions.items()}
+    return {
+        "source": found.source,
+        "locus": found.locus,
+        **parts,
+        "notes": found.notes,
+    }

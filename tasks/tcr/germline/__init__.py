@@ -1,0 +1,20 @@
+"""Germline genes: the parts that a CDR3 can hold, and how repertoires name them."""
+
+from gangsaw.tasks.tcr.germline.germline import Germline
+from gangsaw.tasks.tcr.germline.names import LOCI, d_pairs_with_j
+from gangsaw.tasks.tcr.germline.opening import open_germline
+from gangsaw.tasks.tcr.germline.parts import Part
+from gangsaw.tasks.tcr.germline.resolve import AMBIGUOUS, MISSING, OTHER_LOCUS, UNKNOWN, Resolver
+
+__all__ = [
+    "AMBIGUOUS",
+    "LOCI",
+    "MISSING",
+    "OTHER_LOCUS",
+    "UNKNOWN",
+    "Germline",
+    "Part",
+    "Resolver",
+    "d_pairs_with_j",
+    "open_germline",
+]

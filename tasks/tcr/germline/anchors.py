@@ -1,0 +1,112 @@
+"""Where the CDR3 begins in a V gene and ends in a J gene: the conserved codons.
+
+The rules were tried on the genes of human and mouse T-cell receptors that have known anchors; each
+comment says what a simpler rule got wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from gangsaw.tasks.tcr.nucleotides import COMPLEMENT, IUPAC, encoded
+
+CODON = 3
+CYS_104 = 3 * 103  # column of a gapped V gene, from 0, where IMGT's position 104 begins
+
+_TAIL = 45  # of a V gene; the CDR3 part of light chains, the longest, has about 30 nucleotides
+_STEP = 3  # codons, by which a given anchor may be wrong
+_STOPS = {"TAA", "TAG", "TGA"}
+_CYS = {"TGT", "TGC"}
+_PHE_TRP = {"TTT", "TTC", "TGG"}
+_TYR = {"TAT", "TAC"}
+# before the Cys: Y-[YFHLI]-C in most genes, L-Y-C in some
+_BEFORE_CYS = {"TAT", "TAC", "TTT", "TTC", "CAT", "CAC", "TTA", "TTG", "ATT", "ATC", "ATA"} | {
+    "CT" + last for last in "ACGT"
+}
+# TRGJ genes, and a few of TRAJ, have Ala for the first Gly
+_MOTIF = re.compile("(?=(?:TT[TC]|TGG)G([GC]).{4}GG)")
+_LETTERS = {int(code): letter for letter, code in IUPAC.items() if letter != "U"}
+
+
+class Anchor(NamedTuple):
+    """Where a codon begins, from 0, and what may be wrong with it."""
+
+    at: int
+    doubt: str = ""
+
+
+def other_strand(sequence: str) -> str:
+    """Return the reverse complement of a sequence of IUPAC letters."""
+    return "".join(_LETTERS[int(code)] for code in COMPLEMENT[encoded(sequence)[::-1]])
+
+
+def has_anchor(region: str, sequence: str, at: int) -> bool:
+    """Say whether the codon at `at` is a Cys (of a V gene), a Phe or Trp (of a J gene)."""
+    return sequence[at : at + CODON] in (_CYS if region == "V" else _PHE_TRP)
+
+
+def find_anchor(region: str, sequence: str, frame: int | None = None) -> Anchor | None:
+    """Return the Cys of a V gene or the F/W-G-X-G motif of a J gene, or None.
+
+    Parameters
+    ----------
+    frame : where the first codon begins, 0..2, if known; then no other frame is searched
+    """
+    return (_find_cys if region == "V" else _find_motif)(sequence, frame)
+
+
+def anchor_near(region: str, sequence: str, at: int) -> int | None:
+    """Return the anchor that was meant where `at` has none: a slip of few nucleotides."""
+    found = find_anchor(region, sequence, None if region == "V" else at % CODON)
+    return found.at if found is not None and abs(found.at - at) <= _STEP * CODON else None
+
+
+def _find_cys(sequence: str, frame: int | None) -> Anchor | None:
+    """Return the best Cys of the tail, the last of equals.
+
+    Y-Y-C-C has the right one first, so both codons before it count. Genes with a stop codon, as
+    pseudogenes have them, need both.
+    """
+    best, best_score = None, 1
+    for at in range(max(0, len(sequence) - _TAIL), len(sequence) - CODON + 1):
+        if not has_anchor("V", sequence, at) or (frame is not None and at % CODON != frame):
+            continue
+        score = _before_cys(sequence, at)
+        if score >= best_score and (score == 2 or _is_open(sequence, at % CODON, at)):
+            best, best_score = Anchor(at), score
+    return best
+
+
+def _before_cys(sequence: str, at: int) -> int:
+    """Return how many of the two codons before a Cys are those of the motif."""
+    second, first = sequence[max(0, at - 6) : at - 3], sequence[max(0, at - 3) : at]
+    return (second in _TYR) + (first in _BEFORE_CYS)
+
+
+def _is_open(sequence: str, start: int, stop: int) -> bool:
+    codons = (sequence[i : i + CODON] for i in range(start, stop - CODON + 1, CODON))
+    return not any(codon in _STOPS for codon in codons)
+
+
+def _find_motif(sequence: str, frame: int | None) -> Anchor | None:
+    """Return the best motif: of the usual frame, open behind it, with Gly.
+
+    A J gene ends with the first nucleotide of a codon that the constant gene completes; so the
+    motif is 3 k + 1 from the end. Some whole genes end elsewhere (IGHJ6*02), so another frame is
+    taken, with a doubt: of TRAJ7*01 of the mouse, L-G-K-G, it gives one that is shifted by one.
+    """
+    best: tuple[tuple[bool, bool, bool], int] | None = None
+    for motif in _MOTIF.finditer(sequence):
+        at = motif.start()
+        usual, gly = (len(sequence) - at) % CODON == 1, motif.group(1) == "G"
+        if (frame is not None and at % CODON != frame) or not (usual or gly):
+            continue
+        score = (usual, _is_open(sequence, at, len(sequence)), gly)
+        if best is None or score > best[0]:
+            best = score, at
+    if best is None:
+        return None
+    sure = frame is not None or best[0][0]
+    doubt = "has its F/W-G-X-G motif in an unusual frame: check where its CDR3 ends"
+    return Anchor(best[1], "" if sure else doubt)

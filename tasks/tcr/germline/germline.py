@@ -1,0 +1,80 @@
+"""What is counted with: the CDR3 parts of the genes of one locus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.germline.names import gene_name
+from gangsaw.tasks.tcr.germline.parts import LEFT_OUT, Part
+from gangsaw.tasks.tcr.germline.resolve import OnAmbiguous, OnUnknownAllele, Resolver
+
+
+@dataclass(frozen=True)
+class Germline:
+    """The germline parts of one locus and species.
+
+    Attributes
+    ----------
+    source : where they are from, for people
+    v, d, j : parts in the order of the source; no D for a V-J locus
+    notes : what was found wrong with single genes, each beginning with the gene's name
+    """
+
+    source: str
+    v: tuple[Part, ...]
+    d: tuple[Part, ...]
+    j: tuple[Part, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def locus(self) -> str:
+        """Its three letters, such as "TRB"; J genes belong to one locus only."""
+        gene = gene_name(self.j[0].name)
+        return gene.locus if gene else ""
+
+    def resolver(
+        self,
+        region: Literal["V", "D", "J"],
+        *,
+        on_ambiguous: OnAmbiguous = "drop",
+        on_unknown_allele: OnUnknownAllele = "drop",
+    ) -> Resolver:
+        """Return what finds the V, D or J parts by the calls of a repertoire; see `Resolver`."""
+        return Resolver(
+            {"V": self.v, "D": self.d, "J": self.j}[region],
+            locus=self.locus,
+            notes=self.notes,
+            on_ambiguous=on_ambiguous,
+            on_unknown_allele=on_unknown_allele,
+        )
+
+    def checked(self, max_p: int) -> Germline:
+        """Return it without the parts that are shorter than `max_p`, each with a note.
+
+        The models take palindromes of up to `max_p` nucleotides of a gene that is as long.
+
+        Raises
+        ------
+        BadParams : no V or no J part, or of several D parts none, is long enough
+        """
+        left = {region: _long_enough(getattr(self, region), max_p) for region in ("v", "d", "j")}
+        short = [part for r in left for part in getattr(self, r) if part not in left[r]]
+        for region, parts in left.items():
+            if getattr(self, region) and not parts:
+                raise BadParams(
+                    f"{self.source}: every {region.upper()} part is shorter than max_p = {max_p}"
+                )
+        notes = tuple(_too_short(part, max_p) for part in short)
+        return replace(self, **left, notes=self.notes + notes)  # type: ignore[arg-type]
+
+
+def _long_enough(parts: Iterable[Part], max_p: int) -> tuple[Part, ...]:
+    return tuple(part for part in parts if len(part.sequence) >= max(max_p, 1))
+
+
+def _too_short(part: Part, max_p: int) -> str:
+    n = len(part.sequence)
+    return f"{part.name} {LEFT_OUT}: {n} nucleotides in the CDR3, fewer than max_p = {max_p}"

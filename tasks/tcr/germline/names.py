@@ -1,0 +1,117 @@
+"""Names of genes, as IMGT, IgBLAST, MiXCR, 10x, VDJtools and immunoSEQ write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+LOCI = ("TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL")
+WITH_D = ("TRB", "TRD", "IGH")
+WILD_ALLELE = "00"  # MiXCR's: the gene is known, its allele is not
+
+_LETTERS = r"(?:TC?R[ABGD]|IG[HKL])[VDJ]"
+_NAME = re.compile(rf"({_LETTERS})([A-Z0-9][A-Z0-9/_.-]*)(?:\*([A-Z0-9_.-]+))?")
+_ANYWHERE = re.compile(rf"(?<![A-Z0-9]){_LETTERS}[A-Z0-9*/_.-]*")
+_NEXT_IN_TIE = re.compile(r"/(?!DV|OR)")  # TRAV23/DV6 and TRBV20/OR9-2 are one gene each
+_LEADING_ZEROS = re.compile(r"(?<![A-Z0-9])0+(?=\d)|(?<=DV)0+(?=\d)|(?<=OR)0+(?=\d)")
+
+
+@dataclass(frozen=True)
+class GeneName:
+    """A name in one spelling, whoever wrote it.
+
+    Attributes
+    ----------
+    locus : "TRB"
+    region : "V", "D" or "J"
+    gene : what follows, without slashes and leading zeros: "6-2", "29DV5", "20OR9-2"
+    allele : "01", or "" for the gene as such
+    """
+
+    locus: str
+    region: str
+    gene: str
+    allele: str = ""
+
+    @property
+    def loci(self) -> tuple[str, ...]:
+        """Loci that use the gene: TRAV29/DV5 rearranges to TRAJ and to TRDD or TRDJ."""
+        return ("TRA", "TRD") if self.locus == "TRA" and "DV" in self.gene else (self.locus,)
+
+    @property
+    def family(self) -> str:
+        """The number before the dash: "6" of "6-2", "29" of "29DV5"."""
+        return re.split(r"-|DV|OR", self.gene, maxsplit=1)[0]
+
+    @property
+    def without_allele(self) -> GeneName:
+        """The gene as such."""
+        return GeneName(self.locus, self.region, self.gene)
+
+    def __str__(self) -> str:
+        """Return the name as IMGT writes it, but for the slashes."""
+        allele = f"*{self.allele}" if self.allele else ""
+        return f"{self.locus}{self.region}{self.gene}{allele}"
+
+
+def gene_name(text: str) -> GeneName | None:
+    """Return the one name that `text` is, or None.
+
+    `TRBV6-2*01`, `trbv6-2`, `TCRBV06-02*01`, `TRAV29DV5` and `TCRBV20-or09_02` are names.
+    """
+    found = _NAME.fullmatch(text.strip().upper())
+    if found is None:
+        return None
+    letters, gene, allele = found.groups()
+    letters = letters.replace("TCR", "TR")
+    gene = _LEADING_ZEROS.sub("", gene.replace("-OR", "OR").replace("_", "-")).replace("/", "")
+    if letters == "IGHD" and not any(letter.isdigit() for letter in gene):
+        return None  # the constant gene of IgD
+    return GeneName(letters[:3], letters[3], gene, _two_digits(allele))
+
+
+def _two_digits(allele: str | None) -> str:
+    return (allele or "").zfill(2) if allele else ""
+
+
+def candidates(call: str) -> list[str]:
+    """Return the names in a call, in its order.
+
+    Commas, semicolons, bars, `or`, scores in brackets, species words and remarks on functionality
+    stand between them. `TRBV6-2/TRBV6-3`, `TCRBV12-03/12-04*01` and `TRBV6-2/3` are ties of two.
+    """
+    return [name for tie in _ANYWHERE.findall(call.upper()) for name in _untied(tie)]
+
+
+def _untied(tie: str) -> list[str]:
+    first, *others = _NEXT_IN_TIE.split(tie)
+    letters = re.match(_LETTERS, first)
+    start = letters.group() if letters else ""
+    return [first, *(_whole(start, first, other) for other in others if other)]
+
+
+def _whole(letters: str, first: str, other: str) -> str:
+    """Return the name that a tie shortens: 12-04*01 or 3 after TRBV6-2."""
+    if re.match(_LETTERS, other):
+        return other
+    dashed = "-" in first and "-" not in other
+    return first.rpartition("-")[0] + "-" + other if dashed else letters + other
+
+
+def d_pairs_with_j(d_names: Sequence[str], j_names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return (n_d, n_j) which D can be joined to which J.
+
+    TRBD2 lies behind all TRBJ1 genes: joining by deletion pairs it with TRBJ2 only. All else pairs.
+    """
+    first = np.array([not _is_in(name, "D", "2") for name in d_names], np.bool_)
+    behind = np.array([_is_in(name, "J", "2") for name in j_names], np.bool_)
+    return np.logical_or.outer(first, behind)
+
+
+def _is_in(name: str, region: str, family: str) -> bool:
+    gene = gene_name(name)
+    return gene is not None and (gene.locus, gene.region, gene.family) == ("TRB", region, family)

@@ -1,0 +1,150 @@
+"""Germline of a source: read, choose species and locus, cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.germline.fasta import is_fasta, read_fasta
+from gangsaw.tasks.tcr.germline.germline import Germline
+from gangsaw.tasks.tcr.germline.names import LOCI, WITH_D, GeneName
+from gangsaw.tasks.tcr.germline.olga import read_olga
+from gangsaw.tasks.tcr.germline.parts import Cut, Part, Record, part_of
+from gangsaw.tasks.tcr.germline.table import read_anchors, read_table
+from gangsaw.tasks.tcr.germline.text import read_text
+
+_LATIN = {
+    "human": "homo sapiens",
+    "mouse": "mus musculus",
+    "rat": "rattus norvegicus",
+    "rhesus": "macaca mulatta",
+}
+_COMMON = {latin: common for common, latin in _LATIN.items()}
+
+
+def open_germline(
+    source: str | Path | Sequence[str | Path],
+    *,
+    locus: str,
+    species: str | None = None,
+    anchors: str | Path | None = None,
+) -> Germline:
+    """Return the germline parts of one locus and species.
+
+    Parameters
+    ----------
+    source : "olga", or FASTA files and tables (one, or several for V, D and J), gz or not; see
+        `read_fasta`, `read_table`
+    locus : "TRA", "TRB", "TRG", "TRD", "IGH", "IGK" or "IGL", whatever the case. Genes named
+        TRAV29/DV5 and alike count for TRA and TRD
+    species : "human", "mouse" or as the source says, such as "Macaca mulatta"; needed for olga,
+        and where a file has several
+    anchors : table of `gene` and `anchor_index` (from 0, in the sequence without gaps), as olga's;
+        it comes before what a search finds or a table says
+
+    Raises
+    ------
+    BadParams : what is wrong, with file, line and gene, and what to do
+    """
+    locus, species = _checked_locus(locus), species.strip().lower() if species else None
+    species = _COMMON.get(species, species) if species else None
+    name, records = _read(source, locus, species)
+    if anchors is not None:
+        records = _anchored(records, Path(anchors))
+    chosen = _of_species(name, [r for r in records if locus in r.gene.loci], locus, species)
+    return _germline(name, locus, _distinct(chosen))
+
+
+def _checked_locus(locus: str) -> str:
+    if locus.upper() not in LOCI:
+        raise BadParams(f"locus must be one of {', '.join(LOCI)}, got {locus!r}")
+    return locus.upper()
+
+
+def _read(
+    source: str | Path | Sequence[str | Path], locus: str, species: str | None
+) -> tuple[str, list[Record]]:
+    paths = [source] if isinstance(source, str | Path) else list(source)
+    if not paths:
+        raise BadParams("no germline: give FASTA files, tables or olga")
+    if "olga" in paths and not Path("olga").is_file():
+        if len(paths) > 1:
+            raise BadParams("olga is a whole germline: give it alone, or files")
+        return read_olga(locus, species)
+    files = [Path(path) for path in paths]
+    records = [record for path in files for record in _of_file(path)]
+    return ", ".join(path.name for path in files), records
+
+
+def _of_file(path: Path) -> list[Record]:
+    text = read_text(path)
+    return (read_fasta if is_fasta(text) else read_table)(path, text)
+
+
+def _anchored(records: list[Record], path: Path) -> list[Record]:
+    """Return the records with the anchors of a table, by allele or else by gene."""
+    given = read_anchors([path])
+    at = [given.get(r.name, given.get(r.name.partition("*")[0])) for r in records]
+    if all(anchor is None for anchor in at):
+        raise BadParams(f"{path}: none of its genes is in the germline; names must be the same")
+    return [
+        r if anchor is None else replace(r, anchor=anchor)
+        for r, anchor in zip(records, at, strict=True)
+    ]
+
+
+def _of_species(
+    name: str, records: list[Record], locus: str, species: str | None
+) -> Iterable[Record]:
+    """Return the records of the wanted species, or of the only one; unlabelled ones are of any."""
+    if not records:
+        raise BadParams(f"{name}: no gene of {locus} in it")
+    there = {_species(r.species): r.species for r in records if r.species}
+    labels = ", ".join(sorted(there.values()))
+    if species is None:
+        if len(there) > 1:
+            raise BadParams(f"{name} has genes of {labels}: say of which species")
+        return records
+    wanted = _LATIN.get(species, species)
+    chosen = [r for r in records if not r.species or _species(r.species).startswith(wanted)]
+    if not chosen:
+        raise BadParams(f"{name}: no {locus} gene of {species}, only of {labels}")
+    return chosen
+
+
+def _species(label: str) -> str:
+    """Return two words for one: IMGT adds strains, "Mus musculus_C57BL/6"."""
+    text = label.lower().split("_")[0].strip()
+    return _LATIN.get(text, text)
+
+
+def _distinct(records: Iterable[Record]) -> list[Record]:
+    """Return each allele once; two files can hold the same."""
+    first: dict[GeneName, Record] = {}
+    for record in records:
+        known = first.setdefault(record.gene, record)
+        if known.sequence != record.sequence:
+            raise BadParams(
+                f"{record.where}: {record.name} has another sequence than in {known.where}: "
+                "keep one of them"
+            )
+    return list(first.values())
+
+
+def _germline(name: str, locus: str, records: list[Record]) -> Germline:
+    cuts = [(record.gene.region, part_of(record)) for record in records]
+    notes = tuple(cut.note for _, cut in cuts if cut.note)
+    v, d, j = (_parts(name, locus, region, cuts) for region in "VDJ")
+    return Germline(name, v, d, j, notes)
+
+
+def _parts(name: str, locus: str, region: str, cuts: list[tuple[str, Cut]]) -> tuple[Part, ...]:
+    mine = [cut for r, cut in cuts if r == region]
+    parts = tuple(cut.part for cut in mine if cut.part is not None)
+    if parts or (region == "D" and locus not in WITH_D):
+        return parts
+    if not mine:
+        raise BadParams(f"{name}: no {region} gene of {locus} in it: give its file, too")
+    raise BadParams(f"{name}: none of {len(mine)} {region} genes can be used: {mine[0].note}")

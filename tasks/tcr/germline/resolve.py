@@ -1,0 +1,209 @@
+"""From a call of a repertoire to a germline part, or to the reason why there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, get_args
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.germline.names import LOCI, WILD_ALLELE, GeneName, candidates, gene_name
+from gangsaw.tasks.tcr.germline.parts import LEFT_OUT, Part
+
+MISSING, UNKNOWN, AMBIGUOUS, OTHER_LOCUS = -1, -2, -3, -4
+OnAmbiguous = Literal["drop", "first"]
+OnUnknownAllele = Literal["drop", "gene"]
+
+_EMPTY = {"", ".", "-", "*", "none", "na", "n/a", "nan", "null", "no data", "unresolved", "unknown"}
+_KEPT = 1 << 16  # calls in memory: MiXCR's scores make nearly every call of a file another string
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a call means: an index into the parts or a negative code, and why."""
+
+    index: int
+    why: str = ""
+
+
+class Resolver:
+    """Finds parts by the calls of a repertoire.
+
+    A gene without allele is its allele *01, or the lowest there is. Of a list, all candidates must
+    have the same CDR3 part; then it is the first.
+
+    Parameters
+    ----------
+    parts : all of one region (V, D or J)
+    locus : "TRB"; by default the one that all parts belong to
+    notes : of a Germline; they say which genes were left out of it, and why
+    on_ambiguous : "first" takes the first of a list whose candidates differ
+    on_unknown_allele : "gene" takes an allele that the germline lacks for the gene as such
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        *,
+        locus: str | None = None,
+        notes: Iterable[str] = (),
+        on_ambiguous: OnAmbiguous = "drop",
+        on_unknown_allele: OnUnknownAllele = "drop",
+    ) -> None:
+        _check("on_ambiguous", on_ambiguous, OnAmbiguous)
+        _check("on_unknown_allele", on_unknown_allele, OnUnknownAllele)
+        self.parts = tuple(parts)
+        self.on_ambiguous, self.on_unknown_allele = on_ambiguous, on_unknown_allele
+        names = [_parsed(part.name) for part in self.parts]
+        self.region = names[0].region if names else ""
+        self.locus = locus or _common_locus(names)
+        self._genes = _index(names)
+        self._left_out = _left_out(notes)
+        self._found: dict[str, Found] = {}
+
+    def find(self, call: str) -> int:
+        """Return the index of the part, or MISSING, UNKNOWN, AMBIGUOUS or OTHER_LOCUS."""
+        return self._resolved(call).index
+
+    def detail(self, call: str) -> str:
+        """Return why `find` gives no part, for people; empty where it gives one."""
+        return self._resolved(call).why
+
+    def _resolved(self, call: str) -> Found:
+        found = self._found.get(call)
+        if found is None:
+            if len(self._found) >= _KEPT:
+                self._found.clear()
+            found = self._found[call] = self._resolve(call)
+        return found
+
+    def _resolve(self, call: str) -> Found:
+        names = list(dict.fromkeys(candidates(call)))
+        if not names:
+            empty = call.strip().lower() in _EMPTY
+            return Found(MISSING) if empty else Found(UNKNOWN, f"{call!r} is no name of a gene")
+        each = [self._one(name) for name in names]
+        known = [one.index for one in each if one.index >= 0]
+        if not known:
+            return Found(_worst(each), "; ".join(dict.fromkeys(one.why for one in each)))
+        same = len(known) == len(each) and self._are_same(known)
+        if same or self.on_ambiguous == "first":
+            return Found(known[0])
+        return Found(AMBIGUOUS, self._differ(each))
+
+    def _one(self, text: str) -> Found:
+        """Return what one name of a call means; of a family, all genes must have the same part."""
+        name = gene_name(text)
+        if name is None:
+            return Found(UNKNOWN, f"{text} is no name of a gene")
+        each = [self._allele(gene, name.allele, text) for gene in self._genes_of(name)]
+        known = [one.index for one in each if one.index >= 0]
+        if not known:
+            return each[0] if each else self._stranger(text, name)
+        return Found(known[0]) if self._are_same(known) else Found(AMBIGUOUS, self._differ(each))
+
+    def _are_same(self, indices: Sequence[int]) -> bool:
+        return len({self.parts[i].sequence for i in indices}) == 1
+
+    def _genes_of(self, name: GeneName) -> list[dict[str, int]]:
+        """Return the genes that a name without allele can mean, each as alleles with indices."""
+        if name.without_allele in self._genes:
+            return [self._genes[name.without_allele]]
+        family = GeneName(name.locus, name.region, name.family)
+        if re.fullmatch(r".+-1", name.gene) and family in self._genes:
+            return [self._genes[family]]  # immunoSEQ numbers the only gene of a family, too
+        if name.gene != name.family:
+            return []
+        members = {
+            id(alleles): alleles
+            for other, alleles in self._genes.items()
+            if (other.locus, other.region, other.family) == (name.locus, name.region, name.gene)
+            and "OR" not in other.gene  # orphons lie on other chromosomes, they do not rearrange
+        }
+        return list(members.values())
+
+    def _allele(self, alleles: dict[str, int], allele: str, text: str) -> Found:
+        if allele in alleles:
+            return Found(alleles[allele])
+        if allele in ("", WILD_ALLELE) or self.on_unknown_allele == "gene":
+            return Found(alleles[min(alleles)])
+        known = ", ".join(self.parts[i].name for i in alleles.values())
+        return self._unknown(text, f", which has {known}")
+
+    def _stranger(self, text: str, name: GeneName) -> Found:
+        """Return why there is no gene of such a name."""
+        if self.locus not in name.loci:
+            return Found(OTHER_LOCUS, f"{text} is not of {self.locus}")
+        if name.region != self.region:
+            return Found(UNKNOWN, f"{text} is no {self.region} gene")
+        near = get_close_matches(str(name), [part.name.upper() for part in self.parts])
+        return self._unknown(text, f"; near to it: {', '.join(near)}" if near else "")
+
+    def _unknown(self, text: str, hint: str) -> Found:
+        return Found(UNKNOWN, self._note(text) or f"{text} is not in the germline{hint}")
+
+    def _note(self, text: str) -> str:
+        """Return why a gene was left out of the germline, if it was."""
+        wanted = gene_name(text)
+        for gene, note in self._left_out.items():
+            if wanted in (gene, gene.without_allele):
+                return note
+        return ""
+
+    def _differ(self, each: Sequence[Found]) -> str:
+        names = [self.parts[one.index].name for one in each if one.index >= 0]
+        others = [one.why for one in each if one.index < 0]
+        return "; ".join([f"can be {', '.join(dict.fromkeys(names))}", *others])
+
+
+def _worst(each: Sequence[Found]) -> int:
+    """Return why none of several names can be taken."""
+    codes = {one.index for one in each}
+    if AMBIGUOUS in codes:
+        return AMBIGUOUS
+    return OTHER_LOCUS if codes == {OTHER_LOCUS} else UNKNOWN
+
+
+def _check(name: str, value: str, choices: Any) -> None:
+    if value not in get_args(choices):
+        raise BadParams(f"{name} must be {' or '.join(get_args(choices))}, got {value!r}")
+
+
+def _parsed(name: str) -> GeneName:
+    gene = gene_name(name)
+    if gene is None:
+        raise BadParams(f"{name!r} is no name of a gene such as TRBV6-2*01")
+    return gene
+
+
+def _left_out(notes: Iterable[str]) -> dict[GeneName, str]:
+    named = ((gene_name(note.partition(" ")[0]), note) for note in notes)
+    return {gene: note for gene, note in named if gene and LEFT_OUT in note}
+
+
+def _common_locus(names: Sequence[GeneName]) -> str:
+    """Return the locus that all genes belong to, TRA before TRD."""
+    common = [locus for locus in LOCI if all(locus in name.loci for name in names)]
+    if names and not common:
+        raise BadParams(f"parts of several loci, {names[0]} and others: give those of one")
+    return common[0] if names else ""
+
+
+def _index(names: Sequence[GeneName]) -> dict[GeneName, dict[str, int]]:
+    """Return the alleles of each gene; TRAV29/DV5 also under the names TRAV29 and TRDV5."""
+    genes: dict[GeneName, dict[str, int]] = {}
+    for i, name in enumerate(names):
+        genes.setdefault(name.without_allele, {})[name.allele] = i
+    for gene, alleles in list(genes.items()):
+        for alias in _halves(gene):
+            genes.setdefault(alias, alleles)
+    return genes
+
+
+def _halves(gene: GeneName) -> tuple[GeneName, ...]:
+    alpha, dv, delta = gene.gene.partition("DV")
+    if gene.locus != "TRA" or not dv:
+        return ()
+    return GeneName("TRA", "V", alpha), GeneName("TRD", "V", delta)

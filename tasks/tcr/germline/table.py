@@ -1,0 +1,134 @@
+"""Germline genes of a table, and tables of anchors: TSV, CSV or with semicolons."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.germline.names import gene_name
+from gangsaw.tasks.tcr.germline.parts import Record
+from gangsaw.tasks.tcr.germline.text import read_text
+
+# what a column can be called, whatever the case; the first that is there is taken
+_COLUMNS = {
+    "name": ("allele", "gene", "name", "gene_name", "id"),
+    "species": ("organism", "species"),
+    "part": ("cdr3_part", "part"),
+    "sequence": ("germline", "sequence", "nucleotides", "nuc", "seq"),
+    "anchor": ("anchor_index", "anchor_nt0", "anchor", "cdr3_anchor"),
+    "status": ("status",),
+}
+_FINE = ("", "ok")  # of the status
+
+
+class Row(NamedTuple):
+    """A row of a table by the roles of its columns, and where it is."""
+
+    where: str
+    cells: dict[str, str]
+
+
+def read_table(path: Path, text: str) -> list[Record]:
+    """Return the V, D and J genes of a table.
+
+    Columns, in any order, whatever their case, others are passed over: the name (`allele`, `gene`,
+    `name`, `gene_name` or `id`); the part in the CDR3 (`cdr3_part` or `part`) or the whole gene
+    (`germline`, `sequence`, `nucleotides`, `nuc` or `seq`); and, where there are some, `organism`
+    or `species`; the anchor (`anchor_index`, `anchor_nt0`, `anchor` or `cdr3_anchor`), the
+    position from 0 of the Cys or Phe/Trp codon in the whole gene; `status`, "ok" or empty, else
+    the gene is left out.
+
+    Raises
+    ------
+    BadParams : columns are missing, a name is none, an anchor is no number
+    """
+    rows = _rows(path, text, need=[("name",), ("part", "sequence")])
+    return [_record(row) for row in rows if row.cells["name"]]
+
+
+def read_anchors(paths: Sequence[Path]) -> dict[str, int]:
+    """Return the anchors of genes, from tables with columns `gene` and `anchor_index`, as olga's.
+
+    Raises
+    ------
+    BadParams : no such file, columns are missing, a name is none, an anchor is no number, or two
+        rows have different anchors for one gene
+    """
+    anchors: dict[str, int] = {}
+    for path in paths:
+        for row in _rows(path, read_text(path), need=[("name",), ("anchor",)]):
+            name, at = row.cells["name"], _number(row)
+            if at is not None and anchors.setdefault(name, at) != at:
+                raise BadParams(f"{row.where}: {name} has another anchor, {at}, than before")
+    return anchors
+
+
+def _record(row: Row) -> Record:
+    cells = row.cells
+    gene = gene_name(cells["name"])
+    if gene is None:
+        raise BadParams(f"{row.where}: {cells['name']!r} is no name of a gene such as TRBV6-2*01")
+    is_part = "part" in cells
+    status = cells.get("status", "")
+    return Record(
+        name=cells["name"],
+        gene=gene,
+        sequence=(cells["part"] if is_part else cells["sequence"]).upper().replace("U", "T"),
+        where=row.where,
+        species=cells.get("species", ""),
+        anchor=None if is_part else _number(row),
+        is_part=is_part,
+        flaw="" if status.lower() in _FINE else f"its status is {status}",
+    )
+
+
+def _number(row: Row) -> int | None:
+    text = row.cells.get("anchor", "")
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit():
+        raise BadParams(f"{row.where}: an anchor counts nucleotides from 0, got {text!r}")
+    return int(text)
+
+
+def _rows(path: Path, text: str, need: Sequence[tuple[str, ...]]) -> Iterator[Row]:
+    lines = text.splitlines()
+    columns = _sniffed(path, lines[0], need)
+    reader = csv.reader(lines[1:], delimiter=_delimiter(lines[0]))
+    try:
+        for cells in reader:
+            if any(cells):
+                yield _row(f"{path}, line {reader.line_num + 1}", cells, columns)
+    except csv.Error as error:
+        raise BadParams(f"{path}, line {reader.line_num + 1}: {error}") from None
+
+
+def _row(where: str, cells: list[str], columns: dict[str, int]) -> Row:
+    if len(cells) <= max(columns.values()):
+        raise BadParams(f"{where}: {len(cells)} cells, fewer than the header names columns")
+    return Row(where, {role: cells[i].strip() for role, i in columns.items()})
+
+
+def _sniffed(path: Path, header: str, need: Sequence[tuple[str, ...]]) -> dict[str, int]:
+    """Return the column of each role that the header has."""
+    there = [name.strip().strip('"').lower() for name in header.split(_delimiter(header))]
+    found = {
+        role: there.index(name)
+        for role, names in _COLUMNS.items()
+        if (name := next((name for name in names if name in there), ""))
+    }
+    for roles in need:
+        if not any(role in found for role in roles):
+            names = " or ".join(name for role in roles for name in _COLUMNS[role])
+            raise BadParams(
+                f"{path} is no FASTA, and has no column {names}; its first line must "
+                "name the columns"
+            )
+    return found
+
+
+def _delimiter(header: str) -> str:
+    return max("\t,;", key=header.count)
