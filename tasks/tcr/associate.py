@@ -1,9 +1,9 @@
 """How path counts and enzyme calls go with frequency and sharing.
 
-    stores of counts and the table of `share` -> a file per run of rows     (one pass over the counts)
-    files -> tallies -> sums of rank products                     Spearman  (two passes)
-    files -> moments -> steps of Newton's method -> LASSO         logistic  (some ten passes)
-    files -> tallies by sharing                                   plots     (one pass)
+    stores and the table of `share` -> a file per run of rows     one pass over the counts
+    files -> tallies -> sums of rank products: Spearman           two passes over the files
+    files -> moments -> steps of Newton's method -> LASSO         some ten passes
+    files -> tallies by sharing: plots                            one pass
 
 A pass holds one run in each task. This thread holds tallies: 16 bytes for each distinct value of a
 column, some columns at a time. What is on disk meanwhile is 8 bytes per nucleotype and path count

@@ -1,4 +1,4 @@
-"""The nucleotypes of a table of `share` beside the counts of their first references: one file a run.
+"""The nucleotypes of a table of `share` beside the counts of their first references.
 
 Counts are read once, from all chunks of a store; what statistics go over several times lies in
 small files afterwards, a row per nucleotype with the chosen columns alone. The counts of a store

@@ -47,9 +47,11 @@ def read_part(paths: Iterable[Path], part: int, columns: Sequence[str] | None = 
     """Return the rows of one part of all files, in the order of the files; None is all columns."""
     batches = []
     for path in paths:  # read, not mapped: thousands of maps would exceed the limit of open files
-        with pa.OSFile(str(path), "rb") as file:
-            with ipc.open_file(file, options=_only(file, columns)) as reader:
-                batches.append(reader.get_batch(part))
+        with (
+            pa.OSFile(str(path), "rb") as file,
+            ipc.open_file(file, options=_only(file, columns)) as reader,
+        ):
+            batches.append(reader.get_batch(part))
     return pa.Table.from_batches(batches)
 
 

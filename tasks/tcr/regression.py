@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from gangsaw.tasks.tcr.design import Design
 from gangsaw.tasks.tcr.lasso import Selection, adaptive_lasso
 from gangsaw.tasks.tcr.logistic import Fit

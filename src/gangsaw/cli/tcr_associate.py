@@ -31,14 +31,14 @@ def associate(
     nu: Annotated[
         str | None,
         typer.Option(
-            help="Most n-nucleotides of the path counts to take: 0,3,10 or all. (default: the most)",
+            help="Most n-nucleotides of the counts to take: 0,3,10 or all. (default: the most)",
             show_default=False,
         ),
     ] = None,
     pi: Annotated[
         str | None,
         typer.Option(
-            help="Longest palindromes of the path counts to take: 0,4 or all. (default: the longest)",
+            help="Longest palindromes of the counts to take: 0,4 or all. (default: the longest)",
             show_default=False,
         ),
     ] = None,
