@@ -125,9 +125,6 @@ def associate(
         correlated = job.correlate(n)
         regressed, notes = job.regress(n)
         by_sharing = job.group()
-    constant = {each.paths for each in correlated if np.isnan(each.rho)}
-    if len(constant) == len(columns):
-        notes += ("no correlations: all path counts, or all outcomes, are constant",)
     return Association(
         stores=tuple(store.address for store in opened),
         table=str(table),
@@ -136,9 +133,17 @@ def associate(
         correlations=correlated,
         regression=regressed,
         by_sharing=by_sharing,
-        notes=notes,
+        notes=(*_constants(correlated), *notes),
         seconds=time.monotonic() - started,
     )
+
+
+def _constants(found: Sequence[Correlation]) -> Iterator[str]:
+    """Name the columns that have no ranks to correlate, for whichever reason."""
+    pairs = [(name, each) for each in found for name in (each.paths, each.outcome)]
+    has = {name for name, each in pairs if not math.isnan(each.rho)}
+    for name in dict.fromkeys(name for name, _ in pairs if name not in has):
+        yield f"no correlation with {name}: it is constant"
 
 
 @dataclass

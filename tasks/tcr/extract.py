@@ -78,7 +78,8 @@ class Extract:
 def _same(table: pa.Table, store: CountsStore, run: Rows, keep: Any) -> None:
     """Raise BadParams unless the table's nucleotypes are those of the store."""
     texts = store.read("cdr3", run.rows)[keep].astype(object)
-    if not pa.array(texts, pa.string()).equals(table["cdr3"].combine_chunks()):
+    told = table["cdr3"].cast(pa.string()).combine_chunks()  # other tools write large_string
+    if not pa.array(texts, pa.string()).equals(told):
         raise BadParams("the table has other nucleotypes at these rows: share this store anew")
 
 

@@ -137,12 +137,12 @@ def _write_regression(found: Regression) -> None:
             f"{each.error:.4f}",
             f"{each.z:+.2f}",
             p_text(each.p),
-            {None: "", True: "yes", False: "no"}[each.kept],
+            {None: "", True: "keeps", False: "drops"}[each.kept],
         )
         for each in found.coefficients
     ]
     title = f"log odds of being shared ({found.shared:,} of {found.nucleotypes:,}), logistic"
-    headers = ("predictor", "per deviation", "error", "z", "P", "kept by the LASSO")
+    headers = ("predictor", "per deviation", "error", "z", "P", "LASSO")
     write_table(title, rows, headers)
     converged = "converged" if found.converged else "not converged"
     notes = [("note", note) for note in found.notes]
