@@ -88,6 +88,26 @@ def store_be64(typing_context: Any, data: Any, index: Any, word: Any) -> Any:
 
 
 @intrinsic
+def count_ones(typing_context: Any, word: Any) -> Any:
+    """Count the one bits of an integer; int64."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.zext(builder.ctpop(args[0]), ir.IntType(64))
+
+    return types.int64(word), codegen
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """Count the zero bits after the last one of a uint64 that is not zero; int64."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
 def leading_zeros(typing_context: Any, word: Any) -> Any:
     """Count the zero bits before the first one; the width of the word for zero."""
     signature = word(word)

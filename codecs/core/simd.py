@@ -222,6 +222,41 @@ def widen(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
+def widen_to(typing_context: Any, vector: Any, data: Any) -> Any:
+    """Zero-extend every lane to the width of the items of `data`; none is shorter."""
+    wide = Vector(vector.lanes, data.dtype.bitwidth)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return args[0] if wide.bits == vector.bits else builder.zext(args[0], _lowered(wide))
+
+    return wide(vector, data), codegen
+
+
+@intrinsic
+def spread(typing_context: Any, number: Any, data: Any, lanes: Any) -> Any:
+    """Vector with `number` in every lane, as wide as the items of `data`; lanes is a `static`."""
+    vector = Vector(lanes.count, data.dtype.bitwidth)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _splat(builder, vector, args[0], sig.args[0])
+
+    return vector(types.unliteral(number), data, lanes), codegen
+
+
+@intrinsic
+def to_next_lane(typing_context: Any, vector: Any) -> Any:
+    """Move every lane to the next one; the first becomes 0, the last is lost."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source = ir.VectorType(ir.IntType(32), vector.lanes)
+        places = [vector.lanes, *range(vector.lanes - 1)]
+        zero = ir.Constant(args[0].type, None)
+        return builder.shuffle_vector(args[0], zero, ir.Constant(source, places))
+
+    return vector(vector), codegen
+
+
+@intrinsic
 def store_lanes_be64(typing_context: Any, data: Any, positions: Any, first: Any, words: Any) -> Any:
     """Write lane i of words to data[p:p + 8], p = positions[first + i], big-endian."""
 

@@ -1,0 +1,182 @@
+"""Counting as one pure function: strings in, a dataset out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.device import backend
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.dataset import to_dataset
+from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, Kind, Model
+from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, ragged, strict
+
+if TYPE_CHECKING:
+    import xarray
+
+MAX_PART = 32_767  # of V and J: their lengths are int16 in the result
+
+
+def count_paths(
+    cdr3: Sequence[str],
+    v: str | Sequence[str],
+    j: str | Sequence[str],
+    d: Mapping[str, str] | None = None,
+    *,
+    model: Kind = "dp2",
+    strands: Literal[1, 2] = 1,
+    max_p: int = 4,
+    max_n: int = 10,
+    d_segments: Literal[1, 2] = 1,
+    min_d_end: Literal[0, 1] = 1,
+) -> xarray.Dataset:
+    """Count the recombination paths that lead to each CDR3.
+
+    Letters are nucleotides or IUPAC codes of several, in either case.
+
+    Parameters
+    ----------
+    cdr3 : nucleotides of each reference, without the conserved codons of Cys and Phe/Trp
+    v : germline V after its codon of Cys: one for all references, or one for each
+    j : germline J before its codon of Phe or Trp: one for all references, or one for each
+    d : germline D genes by name; none for a V-J chain
+    model, strands, max_p, max_n, d_segments, min_d_end : as in `Model`
+
+    Returns
+    -------
+    Dataset : the variables of tasks/tcr/dataset.py, references in their order
+
+    Raises
+    ------
+    BadParams : a parameter, reference or gene cannot be counted; the message names it
+    """
+    chosen = Model(model, strands, max_p, max_n, d_segments, min_d_end)
+    batch = make_batch(cdr3, v, j, {} if d is None else d, chosen)
+    lengths = np.diff(batch.d.starts).tolist()
+    return to_dataset(count(batch, chosen), chosen, dict(zip(d or (), lengths, strict=True)))
+
+
+def count(batch: Batch, model: Model) -> Counts:
+    """Count where the batch lies: on the CPU or on a GPU."""
+    counts: Counts = backend(batch.references.codes, __package__).count(batch, model)
+    return counts
+
+
+def make_batch(
+    cdr3: Sequence[str],
+    v: str | Sequence[str],
+    j: str | Sequence[str],
+    d: Mapping[str, str],
+    model: Model,
+) -> Batch:
+    """Check and encode what `count_paths` takes.
+
+    Raises
+    ------
+    BadParams : as `count_paths`
+    """
+    if isinstance(cdr3, str | bytes):
+        raise BadParams(
+            "cdr3 must be a sequence of strings, one for each reference; got one string"
+        )
+    references = encode_references(list(cdr3))
+    v_parts, v_of = _parts("V", v, len(references), model)
+    j_parts, j_of = _parts("J", j, len(references), model)
+    return Batch(references, v_parts, j_parts, v_of, j_of, _d_genes(d, model))
+
+
+def encode_references(cdr3: Sequence[str]) -> Sequences:
+    """Encode all references in one go, and name the first that cannot be counted.
+
+    Raises
+    ------
+    BadParams : one is no string, empty, longer than MAX_LENGTH or holds another letter
+    """
+    try:
+        joined = "".join(cdr3)
+    except TypeError as error:
+        at = next(i for i, text in enumerate(cdr3) if not isinstance(text, str))
+        raise BadParams(f"reference {at}: the CDR3 must be a string, got {cdr3[at]!r}") from error
+    lengths = np.fromiter(map(len, cdr3), np.int64, len(cdr3))
+    starts = np.zeros(len(cdr3) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    codes = CODE_OF_BYTE[np.frombuffer(joined.encode("latin-1", "replace"), np.uint8)]
+    if wrong := np.flatnonzero(lengths > MAX_LENGTH).tolist():
+        raise BadParams(
+            f"reference {wrong[0]}: the CDR3 has {lengths[wrong[0]]} nucleotides; "
+            f"at most {MAX_LENGTH} are counted"
+        )
+    if not lengths.all() or not codes.all():
+        at = _first_wrong(codes, lengths, starts)
+        strict(cdr3[at], f"reference {at}: the CDR3")
+    return Sequences(codes, starts)
+
+
+def _first_wrong(codes: Any, lengths: Any, starts: Any) -> int:
+    """Index of the first reference that is empty or holds a code of 0."""
+    empty = np.flatnonzero(lengths == 0)[:1].tolist()
+    wrong = np.flatnonzero(codes == 0)[:1]
+    holding = (np.searchsorted(starts, wrong, "right") - 1).tolist()
+    first: int = min(empty + holding)
+    return first
+
+
+def _parts(
+    gene: str, parts: str | Sequence[str], n: int, model: Model
+) -> tuple[Sequences, npt.NDArray[np.int32]]:
+    """Encode each different part once; which one each reference has."""
+    if isinstance(parts, str):
+        return _encoded_parts([parts], [f"the {gene} part"], model), np.zeros(n, np.int32)
+    if not isinstance(parts, Iterable) or isinstance(parts, bytes):
+        raise BadParams(f"{gene.lower()} must be a string or a sequence of them, got {parts!r}")
+    texts = list(parts)
+    if len(texts) != n:
+        raise BadParams(
+            f"{gene.lower()} must be one string or one for each of the {n} references; "
+            f"got {len(texts)}"
+        )
+    number: dict[str, int] = {}
+    part_of = np.fromiter((number.setdefault(text, len(number)) for text in texts), np.int32, n)
+    firsts = np.unique(part_of, return_index=True)[1].tolist()
+    names = [f"reference {at}: the {gene} part" for at in firsts]
+    return _encoded_parts(list(number), names, model), part_of
+
+
+def _encoded_parts(texts: list[str], names: list[str], model: Model) -> Sequences:
+    return Sequences(
+        *ragged(
+            [
+                _part(text, what, model.max_p, MAX_PART)
+                for text, what in zip(texts, names, strict=True)
+            ]
+        )
+    )
+
+
+def _part(text: str, what: str, shortest: int, longest: int) -> Codes:
+    """Encode a germline part that is long enough for its palindromes."""
+    if not isinstance(text, str):
+        raise BadParams(f"{what} must be a string of nucleotides, got {text!r}")
+    codes = strict(text, what)
+    if len(codes) < shortest:
+        raise BadParams(
+            f"{what} has {len(codes)} nucleotides, fewer than max_p = {shortest}: "
+            "its palindrome is unknown"
+        )
+    if len(codes) > longest:
+        raise BadParams(f"{what} has {len(codes)} nucleotides; at most {longest} are counted")
+    return codes
+
+
+def _d_genes(d: Mapping[str, str], model: Model) -> Sequences:
+    if not isinstance(d, Mapping):
+        raise BadParams(f"d must map names of D genes to sequences, got {type(d).__name__}")
+    if model.d_segments == 2 and len(d) < 2:
+        raise BadParams(f"two D genes in a row need at least 2 D genes, got {len(d)}")
+    return Sequences(
+        *ragged([_part(text, f"D gene {name}", model.max_p, MAX_D) for name, text in d.items()])
+    )

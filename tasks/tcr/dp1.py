@@ -1,0 +1,48 @@
+"""DP-1: exact totals of n-nucleotides in a vector, from boundary to boundary (section 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.jit import jit_part
+from gangsaw.codecs.core.simd import load, spread, store, to_next_lane, widen_to
+from gangsaw.tasks.tcr.ends import LANES, WAYS
+from gangsaw.tasks.tcr.match import NU_LANES
+
+
+@jit_part
+def sum_exact(codes: Any, place: Any, has_d: bool, scratch: Any) -> None:
+    """Fill scratch.total: paths of each total n, with the D that find_d listed or an empty one.
+
+    G[b, n] = V, n-nucleotides and a D that ends at b + w(R[b - 1]) G[b - 1, n - 1].
+    """
+    total = spread(0, scratch.total, LANES)
+    row = spread(0, scratch.exact, LANES)
+    for b in range(place.first_b, place.length + 1):
+        if b:
+            row = to_next_lane(row) * WAYS[codes[place.first + b - 1]]
+        if has_d:
+            for piece in range(scratch.first_of[b], scratch.first_of[b + 1]):
+                before = load(scratch.exact, scratch.starts[piece], LANES)
+                row = row + before * scratch.matches[piece]
+        elif b <= place.last_a:
+            row = row + load(scratch.exact, b * NU_LANES, LANES)
+        if b >= place.length - place.j_match:
+            total = total + widen_to(row, scratch.total)
+    store(scratch.total, 0, total)
+
+
+@jit_part
+def sum_exact_without_d(place: Any, scratch: Any) -> None:
+    """Fill scratch.total: paths V N J of each n."""
+    total = spread(0, scratch.total, LANES)
+    for a in range(place.length - place.j_match, place.last_a + 1):
+        total = total + widen_to(load(scratch.exact, a * NU_LANES, LANES), scratch.total)
+    store(scratch.total, 0, total)
+
+
+@jit_part
+def put_totals(scratch: Any, n_totals: int, out: Any, at: int) -> None:
+    """Copy scratch.total to out[at:]."""
+    for n in range(n_totals):
+        out[at + n] = scratch.total[n]

@@ -1,0 +1,74 @@
+"""Ways from V to each boundary, and from each boundary to J, over one junction.
+
+A row holds them for all nu, or all n, in one vector: the parameter is innermost (NU_LANES). Rows of
+references without wildcards are 16 bits wide, others 64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.jit import jit_part
+from gangsaw.codecs.core.simd import load, spread, static, store, to_next_lane
+from gangsaw.tasks.tcr.match import NU_LANES
+from gangsaw.tasks.tcr.model import MAX_LENGTH
+
+LANES = static(NU_LANES)
+CLASS_ROWS = (MAX_LENGTH + 1) * NU_LANES
+WAYS = np.array([bin(code).count("1") for code in range(16)], np.uint8)  # w(c) of section 1
+FIRST_LANE = np.zeros(NU_LANES, np.uint8)
+FIRST_LANE[0] = 1
+
+
+@jit_part
+def kept_range(matched: int, germline: int, kept: int) -> Any:
+    """Fewest and most symbols of a gene that can be there with `kept` symbols of palindrome."""
+    if kept == 0:
+        return 0, min(matched, germline)
+    return germline + kept, germline + kept
+
+
+@jit_part
+def v_rows(codes: Any, place: Any, kept: int, rows: Any) -> None:
+    """Fill rows[a]: sum over k = a - nu .. a, V of k symbols, of the n-strings R[k:a].
+
+    By recursion, A[a, nu] = v(a) + w(R[a - 1]) A[a - 1, nu - 1], for a = 0..last_a.
+    """
+    fewest, most = kept_range(place.v_match, place.v_length, kept)
+    row = spread(0, rows, LANES)
+    one = spread(1, rows, LANES)
+    for a in range(place.last_a + 1):
+        if a:
+            row = to_next_lane(row) * WAYS[codes[place.first + a - 1]]
+        if fewest <= a <= most:
+            row = row + one
+        store(rows, kept * CLASS_ROWS + a * NU_LANES, row)
+
+
+@jit_part
+def j_rows(codes: Any, place: Any, kept: int, rows: Any) -> None:
+    """Fill rows[b]: the same from the right, for b = first_b..length."""
+    fewest, most = kept_range(place.j_match, place.j_length, kept)
+    row = spread(0, rows, LANES)
+    one = spread(1, rows, LANES)
+    for b in range(place.length, place.first_b - 1, -1):
+        if b < place.length:
+            row = to_next_lane(row) * WAYS[codes[place.first + b]]
+        if fewest <= place.length - b <= most:
+            row = row + one
+        store(rows, kept * CLASS_ROWS + b * NU_LANES, row)
+
+
+@jit_part
+def exact_rows(codes: Any, place: Any, rows: Any, unit: Any) -> None:
+    """Fill rows[a]: V of a - n symbols and n n-nucleotides, for each n (DP-1)."""
+    row = spread(0, rows, LANES)
+    one = load(unit, 0, LANES)
+    for a in range(place.last_a + 1):
+        if a:
+            row = to_next_lane(row) * WAYS[codes[place.first + a - 1]]
+        if a <= place.v_match:
+            row = row + one
+        store(rows, a * NU_LANES, row)

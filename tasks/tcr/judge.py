@@ -1,0 +1,65 @@
+"""Kernel: what is wrong with each CDR3, as far as its nucleotides say."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.jit import jit
+from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, A, G, T
+
+FINE: Final = 0
+EMPTY: Final = 1
+LETTER: Final = 2
+LONG: Final = 3
+FRAME: Final = 4
+STOP: Final = 5
+
+
+@jit
+def judge(
+    offsets: Any, data: npt.NDArray[np.uint8], longest: int, verdicts: Any, places: Any
+) -> None:
+    """Say of each CDR3 the first that holds of EMPTY, LETTER, LONG, FRAME, STOP, else FINE.
+
+    A stop codon is looked for in the frame of the first nucleotide. With wildcards it is one only
+    where each reading is: TAR and TRA are, TRG may be tryptophan.
+
+    Parameters
+    ----------
+    offsets, data : n strings
+    longest : nucleotides that are not too long
+    verdicts : (n,) int8, filled
+    places : (n,) int32, filled: index of the first letter that is none, or of the stop codon
+    """
+    for row in range(len(verdicts)):
+        begin, end = offsets[row], offsets[row + 1]
+        places[row] = 0
+        verdict = EMPTY if begin == end else FINE
+        for at in range(begin, end):
+            if CODE_OF_BYTE[data[at]] == 0:
+                verdict = LETTER
+                places[row] = at - begin
+                break
+        if verdict == FINE:
+            if end - begin > longest:
+                verdict = LONG
+            elif (end - begin) % 3:
+                verdict = FRAME
+            else:
+                for at in range(begin, end, 3):
+                    if _is_stop(data, at):
+                        verdict = STOP
+                        places[row] = at - begin
+                        break
+        verdicts[row] = verdict
+
+
+@jit
+def _is_stop(data: npt.NDArray[np.uint8], at: int) -> bool:
+    first = CODE_OF_BYTE[data[at]]
+    second, third = CODE_OF_BYTE[data[at + 1]], CODE_OF_BYTE[data[at + 2]]
+    purines = (second | third) & ~(A | G) == 0
+    return bool(first == T and purines and (second == A or third == A))

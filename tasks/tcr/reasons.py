@@ -1,0 +1,96 @@
+"""Why a row of a repertoire is dropped: one fixed vocabulary, one reason a row.
+
+`ORDER` is the order in which reasons are looked for; the first that holds is the row's. What is
+wrong with the line itself comes first, then the CDR3, then the genes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.tasks.tcr.extra import extra_needed
+
+with extra_needed():
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+KEPT: Final = ""
+RAGGED: Final = "ragged line"
+NOT_UTF8: Final = "not UTF-8"
+OTHER_LOCUS: Final = "other locus"
+BAD_COPIES: Final = "not a number of copies"
+NO_CDR3: Final = "no CDR3"
+TOO_SHORT: Final = "too short"
+NOT_NUCLEOTIDES: Final = "not nucleotides"
+TOO_LONG: Final = "too long"
+OUT_OF_FRAME: Final = "out of frame"
+STOP_CODON: Final = "stop codon"
+NO_ANCHORS: Final = "no anchors"
+NOT_PRODUCTIVE: Final = "not productive"
+NO_V: Final = "no V"
+UNKNOWN_V: Final = "unknown V"
+AMBIGUOUS_V: Final = "ambiguous V"
+NO_J: Final = "no J"
+UNKNOWN_J: Final = "unknown J"
+AMBIGUOUS_J: Final = "ambiguous J"
+
+ORDER: Final = (
+    RAGGED,
+    NOT_UTF8,
+    OTHER_LOCUS,
+    BAD_COPIES,
+    NO_CDR3,
+    TOO_SHORT,
+    NOT_NUCLEOTIDES,
+    TOO_LONG,
+    OUT_OF_FRAME,
+    STOP_CODON,
+    NO_ANCHORS,
+    NOT_PRODUCTIVE,
+    NO_V,
+    UNKNOWN_V,
+    AMBIGUOUS_V,
+    NO_J,
+    UNKNOWN_J,
+    AMBIGUOUS_J,
+)
+_CODES = {reason: code for code, reason in enumerate((KEPT, *ORDER))}
+
+
+class Marks:
+    """The reason and the detail of each of n rows; the first reason that is given to a row stays.
+
+    Attributes
+    ----------
+    codes : (n,) int8, 0 for a row that is kept, else 1 + index into ORDER
+    details : string array, what exactly was wrong; "" where the reason says all
+    """
+
+    def __init__(self, rows: int) -> None:
+        self.codes: npt.NDArray[np.int8] = np.zeros(rows, np.int8)
+        self.details: pa.Array = pa.repeat("", rows)
+
+    @classmethod
+    def of(cls, reasons: pa.Array, details: pa.Array) -> Marks:
+        """Return the marks that rows already carry."""
+        marks = cls(len(reasons))
+        coded = reasons.dictionary_encode()
+        known = np.array([_CODES[text] for text in coded.dictionary.to_pylist()], np.int8)
+        if len(known):
+            marks.codes = known[coded.indices.to_numpy()]
+        marks.details = details
+        return marks
+
+    def mark(self, wrong: npt.NDArray[np.bool_], reason: str, detail: Any = "") -> None:
+        """Give `reason` to the rows of the mask that have none; `detail`: one text or an array."""
+        wrong = wrong & (self.codes == 0)
+        if wrong.any():
+            self.codes[wrong] = _CODES[reason]
+            self.details = pc.if_else(pa.array(wrong), detail, self.details)
+
+    def reasons(self) -> pa.Array:
+        """Return the reason of each row, "" where it is kept."""
+        return pa.array((KEPT, *ORDER)).take(pa.array(self.codes))

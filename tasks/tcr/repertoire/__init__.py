@@ -1,0 +1,6 @@
+"""Repertoires in the formats that programs export, as one stream of rows."""
+
+from gangsaw.tasks.tcr.repertoire.opening import Repertoire, open_repertoire
+from gangsaw.tasks.tcr.repertoire.rows import ROWS
+
+__all__ = ["ROWS", "Repertoire", "open_repertoire"]

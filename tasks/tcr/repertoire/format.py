@@ -1,0 +1,69 @@
+"""What a format of repertoires is: which of its columns hold what, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gangsaw.codecs.core.errors import BadParams
+
+Columns = dict[str, Any]  # role -> string array
+
+# The roles of columns. A junction has the codons of Cys and Phe/Trp, a cdr3 has not.
+ROLES = ("junction", "cdr3", "v", "d", "j", "copies", "id", "sample", "locus", "productive")
+NEEDED = (("junction", "cdr3"), ("v",), ("j",))
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format.
+
+    Attributes
+    ----------
+    name : for users
+    signs : sets of columns, each of which tells the format from others
+    columns : role -> columns that may hold it, the first that is there does
+    needed : sets of roles, one of each must be there
+    prepare : turns what was read into the roles of `ROLES`
+    """
+
+    name: str
+    signs: tuple[tuple[str, ...], ...]
+    columns: Mapping[str, tuple[str, ...]]
+    needed: tuple[tuple[str, ...], ...] = NEEDED
+    prepare: Callable[[Columns], Columns] = dict
+
+    def recognises(self, names: tuple[str, ...]) -> bool:
+        """Whether a header with these names is of this format; case does not count."""
+        there = {name.lower() for name in names}
+        return any(there.issuperset(sign) for sign in self.signs)
+
+    def chosen(self, names: tuple[str, ...], what: object) -> dict[str, str]:
+        """Return role -> name in the file.
+
+        Raises
+        ------
+        BadParams : a needed column is missing, or there twice; the message names `what`
+        """
+        there: dict[str, list[str]] = {}
+        for name in names:
+            there.setdefault(name.lower(), []).append(name)
+        roles: dict[str, str] = {}
+        for role, columns in self.columns.items():
+            if found := [name for column in columns for name in there.get(column, ())]:
+                roles[role] = found[0]
+                if names.count(found[0]) > 1:
+                    raise BadParams(f"{what} has two columns {found[0]!r}")
+        for alternatives in self.needed:
+            if not any(role in roles for role in alternatives):
+                lacks = [column for role in alternatives for column in self.columns.get(role, ())]
+                needs = f"{what} ({self.name}) needs a column {' or '.join(lacks)}"
+                raise BadParams(f"{needs}; it has {listed(names)}")
+        return roles
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Return column names for a message, the first hundred."""
+    shown = ", ".join(name[:60] for name in names[:100])
+    return f"{shown}, ..." if len(names) > 100 else shown

@@ -1,0 +1,27 @@
+"""A table whose columns the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.repertoire.format import NEEDED, ROLES, Format
+
+
+def generic(columns: Mapping[str, str]) -> Format:
+    """Return the format for role -> column, such as junction=nt, v=gene_v, j=gene_j.
+
+    Raises
+    ------
+    BadParams : a role is none of ROLES, or a needed one is not given
+    """
+    if wrong := sorted(set(columns) - set(ROLES)):
+        raise BadParams(f"columns hold {', '.join(ROLES)}; not {', '.join(wrong)}")
+    for alternatives in NEEDED:
+        if not any(role in columns for role in alternatives):
+            raise BadParams(f"say which column holds {' or '.join(alternatives)}")
+    return Format(
+        name="table with columns as given",
+        signs=((),),
+        columns={role: (column.lower(),) for role, column in columns.items()},
+    )

@@ -1,0 +1,118 @@
+"""The header of a text table: found by what it says, behind comments, in whatever delimiter."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gangsaw.codecs.core.errors import BadParams
+
+MAX_LINE = 1 << 20  # bytes: a longer line is dropped, and never held in memory
+SNIFFED_LEAST, SNIFFED_MOST = 5, 1000  # rows that can say of a file that all have another width
+UTF8_BOM, UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Header:
+    """Where the table begins in a text, and its columns.
+
+    Attributes
+    ----------
+    names : as in the file, but for a leading # and spaces
+    delimiter : one character
+    line, end : number of its line, and how many bytes it ends after
+    width : how many fields a row must have
+    shift : which field the first column is: 1 where rows begin with a name that has no column
+    notes : what was taken for granted
+    """
+
+    names: Names
+    delimiter: str
+    line: int
+    end: int
+    width: int
+    shift: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def find_header(head: bytes, path: Path, known: Callable[[Names], bool]) -> Header:
+    """Return the header in the first bytes of a file.
+
+    The first line that is neither empty nor a comment, or a comment whose names are `known`:
+    VDJtools begins its header with #.
+
+    Raises
+    ------
+    BadParams : there is none, or the file is empty, binary, UTF-16 or has one line only
+    """
+    _refuse_no_text(head, path)
+    end = len(UTF8_BOM) if head.startswith(UTF8_BOM) else 0
+    for line, raw in enumerate(head[end:].split(b"\n"), 1):
+        end += len(raw) + 1
+        names, delimiter = _names(raw, path)
+        comment = raw.startswith(b"#")
+        if any(names) and (not comment or known(names)):
+            header = Header(names, delimiter, line, min(end, len(head)), len(names))
+            return _with_width_of_rows(header, head[end:])
+    raise BadParams(f"{path} holds no table: no line that could be a header")
+
+
+def _refuse_no_text(head: bytes, path: Path) -> None:
+    if not head:
+        raise BadParams(f"{path} is empty")
+    if head.startswith(UTF16_BOMS):
+        raise BadParams(f"{path} is UTF-16: save it as UTF-8")
+    if b"\0" in head[:4096]:
+        raise BadParams(f"{path} is binary, no table of text")
+    if b"\r" in head and b"\n" not in head:
+        raise BadParams(f"{path} has lines that end with CR alone: convert it to LF")
+    if b"\n" not in head and len(head) >= MAX_LINE:
+        raise BadParams(f"{path} is no table: its first line is longer than {MAX_LINE} bytes")
+
+
+def _names(raw: bytes, path: Path) -> tuple[Names, str]:
+    """Return the fields of a header line and the delimiter that gives most of them."""
+    try:
+        text = raw.decode().strip("\r")
+    except UnicodeDecodeError:
+        raise BadParams(f"{path} is no table of text in UTF-8") from None
+    delimiter = max("\t,;", key=text.count)
+    try:
+        fields = next(csv.reader([text.lstrip("#")], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise BadParams(f"{path} holds no table: {error}") from None
+    return tuple(field.strip() for field in fields), delimiter
+
+
+def _with_width_of_rows(header: Header, rest: bytes) -> Header:
+    """Return the header with another width, where all first rows agree on one.
+
+    Some writers leave the last empty columns out; R writes names of rows without a column.
+    """
+    rows = rest.split(b"\n")[:-1][:SNIFFED_MOST]  # the last may be cut
+    rows = [row for row in rows if row.rstrip(b"\r") and not row.startswith(b"#")]
+    widths = {_width(row, header.delimiter) for row in rows}
+    if len(rows) < SNIFFED_LEAST or len(widths) != 1:
+        return header
+    (width,) = widths
+    named = len(header.names)
+    if width < named:
+        note = f"rows end after {width} of {named} columns: the others are taken as absent"
+        return replace(header, width=width, names=header.names[:width], notes=(note,))
+    if width == named + 1:
+        at_end = all(row.rstrip(b"\r").endswith(header.delimiter.encode()) for row in rows)
+        note = f"rows have a field without a column at their {'end' if at_end else 'begin'}"
+        return replace(header, width=width, shift=0 if at_end else 1, notes=(note,))
+    return header
+
+
+def _width(row: bytes, delimiter: str) -> int:
+    if b'"' not in row:
+        return row.count(delimiter.encode()) + 1
+    try:
+        return len(next(csv.reader([row.decode("latin-1")], delimiter=delimiter), []))
+    except csv.Error:
+        return 0

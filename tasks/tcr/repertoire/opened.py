@@ -1,0 +1,153 @@
+"""Bytes of a file, whatever it is compressed with: found by its first bytes, not by its name."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.extra import extra_needed
+
+COMPRESSED_BYTES = 1 << 17  # read at a time
+GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
+
+
+class Damaged(BadParams):
+    """Compressed data that end early or do not fit their checksum."""
+
+
+class Stream(Protocol):
+    """What `opened` gives."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return 1..size bytes, none at the end; raise Damaged after the last good ones."""
+
+
+def magic(path: Path) -> bytes:
+    """Return the first bytes of a file.
+
+    Raises
+    ------
+    BadParams : there is no such file, or it cannot be read
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(8)
+    except OSError as error:
+        raise BadParams(f"{path}: {error.strerror or error}") from None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Stream]:
+    """Open a file for reading its decompressed bytes.
+
+    Raises
+    ------
+    BadParams : it cannot be read, or is an archive of files
+    Damaged : by `read`, when compressed data are damaged
+    """
+    start = magic(path)
+    if start.startswith(ZIP):
+        raise BadParams(f"{path} is a zip archive or a workbook: unpack it, or save it as TSV")
+    with path.open("rb") as file:
+        for first, stream in _STREAMS.items():
+            if start.startswith(first):
+                yield stream(file)
+                return
+        yield file
+
+
+class _Gzip:
+    """Members of gzip one after the other, as bgzip and `cat` leave them.
+
+    Python's own GzipFile reads 8 KiB at a time and computes the checksum in a second pass: a third
+    slower. Arrow's stream loses what it decoded before data that end early.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._waiting = file, b""
+        self._member: Any = zlib.decompressobj(31)
+        self._begun = False  # a member whose end has not been seen
+
+    def read(self, size: int, /) -> bytes:
+        while True:
+            if not self._waiting:
+                self._waiting = self._file.read(COMPRESSED_BYTES)
+            if not self._waiting:
+                if self._begun:
+                    raise Damaged("gzip data end early")
+                return b""
+            if out := self._decompress(size):
+                return out
+
+    def _decompress(self, size: int) -> bytes:
+        if not self._begun:
+            self._waiting = self._waiting.lstrip(b"\0")  # padding between members, as of tapes
+            if not self._waiting:
+                return b""
+        self._begun = True
+        try:
+            out: bytes = self._member.decompress(self._waiting, size)
+        except zlib.error as error:
+            raise Damaged(f"gzip data are damaged ({error})") from None
+        self._waiting = self._member.unconsumed_tail
+        if self._member.eof:
+            self._waiting = self._member.unused_data
+            self._member, self._begun = zlib.decompressobj(31), False
+        return out
+
+
+class _Module:
+    """A file of one of Python's own modules of compression."""
+
+    def __init__(self, file: Any, kind: str) -> None:
+        self._file, self._kind = file, kind
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            out: bytes = self._file.read1(size)
+        except EOFError:
+            raise Damaged(f"{self._kind} data end early") from None
+        except (OSError, lzma.LZMAError) as error:
+            raise Damaged(f"{self._kind} data are damaged ({error})") from None
+        return out
+
+
+class _Arrow:
+    """Zstandard by Arrow, in small reads: what one read had decoded before an error is lost."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        with extra_needed():
+            import pyarrow as pa
+        if not pa.Codec.is_available("zstd"):
+            raise BadParams("this pyarrow has no Zstandard: unpack the file first")
+        self._file = pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            out: bytes = self._file.read(min(size, COMPRESSED_BYTES))
+        except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+            raise Damaged(f"zstd data are damaged ({error})") from None
+        return out
+
+
+def _bzip2(file: BinaryIO) -> Stream:
+    return _Module(bz2.BZ2File(file), "bzip2")
+
+
+def _xz(file: BinaryIO) -> Stream:
+    return _Module(lzma.LZMAFile(file), "xz")
+
+
+_STREAMS: dict[bytes, Callable[[BinaryIO], Stream]] = {
+    GZIP: _Gzip,
+    BZIP2: _bzip2,
+    XZ: _xz,
+    ZSTD: _Arrow,
+}

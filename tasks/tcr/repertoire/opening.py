@@ -1,0 +1,168 @@
+"""Any repertoire file, opened by what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.repertoire.airr import AIRR
+from gangsaw.tasks.tcr.repertoire.format import NEEDED, ROLES, Format, listed
+from gangsaw.tasks.tcr.repertoire.generic import generic
+from gangsaw.tasks.tcr.repertoire.header import MAX_LINE, Header, Names, find_header
+from gangsaw.tasks.tcr.repertoire.immunoseq import IMMUNOSEQ
+from gangsaw.tasks.tcr.repertoire.mixcr import MIXCR
+from gangsaw.tasks.tcr.repertoire.opened import PARQUET, Damaged, magic, opened
+from gangsaw.tasks.tcr.repertoire.parquet import ParquetTable, parquet_names
+from gangsaw.tasks.tcr.repertoire.rows import BATCH_ROWS, Asked, rebatched, rows_of
+from gangsaw.tasks.tcr.repertoire.tcrdist import tcrdist
+from gangsaw.tasks.tcr.repertoire.tenx import TENX
+from gangsaw.tasks.tcr.repertoire.text import TextTable
+from gangsaw.tasks.tcr.repertoire.vdjtools import VDJTOOLS
+
+LOCI = ("TRA", "TRB", "TRG", "TRD")
+SUFFIXES = {".gz", ".bgz", ".bz2", ".xz", ".zst", ".tsv", ".csv", ".txt", ".parquet", ".pq"}
+
+
+class Repertoire:
+    """The rows of a file; each iteration reads it anew.
+
+    Attributes
+    ----------
+    format : name of the format that its columns say it has
+    columns : role -> column that holds it
+    notes : what was taken for granted
+    """
+
+    def __init__(
+        self, table: Any, kind: Format, columns: dict[str, str], asked: Asked, notes: Names = ()
+    ):
+        self.format, self.columns, self.notes = kind.name, columns, notes
+        self._table, self._kind, self._asked = table, kind, asked
+
+    @property
+    def failure(self) -> str:
+        """Where the last iteration ended for damage that it was to bear."""
+        return str(self._table.failure)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return batches of the schema ROWS, of 65,536 rows, fewer where rows are long.
+
+        Raises
+        ------
+        BadParams : the file is damaged or has changed
+        """
+        return rebatched(self._rows(), BATCH_ROWS)
+
+    def _rows(self) -> Iterator[Any]:
+        for fields in self._table:
+            read = {role: fields.columns[name] for role, name in self.columns.items()}
+            yield rows_of(fields, self._kind.prepare(read), self._asked)
+
+
+def open_repertoire(
+    path: str | Path,
+    *,
+    locus: str,
+    columns: Mapping[str, str] | None = None,
+    sample: str | None = None,
+    keep_going: bool = False,
+) -> Repertoire:
+    """Open a file of rearrangements, found to be what it is by its columns.
+
+    AIRR (TSV, CSV, Parquet), VDJtools, immunoSEQ, 10x contig annotations, MiXCR, tcrdist, or any
+    table whose columns are named; plain or compressed with gzip, bgzip, bzip2, xz or Zstandard.
+
+    Parameters
+    ----------
+    path : the file
+    locus : TRA, TRB, TRG or TRD: rows that say another are dropped with that reason; of a paired
+        table, the chain that is read
+    columns : role -> column, the roles being junction (with the codons of Cys and Phe/Trp) or cdr3
+        (without), v, d, j, copies, id, sample, locus, productive: all of a table of no known
+        format, or what should be read otherwise of one of a known format
+    sample : name of the sample, for rows that name none; the file's name without its endings
+    keep_going : read compressed data that are damaged as far as they go, in place of an error
+
+    Raises
+    ------
+    BadParams : no such file, no table, no format that is known, a column that is missing
+    """
+    path = Path(path)
+    if locus not in LOCI:
+        raise BadParams(f"locus must be one of {', '.join(LOCI)}, got {locus!r}")
+    asked = Asked(locus, sample_name(path) if sample is None else sample)
+    known = (VDJTOOLS, AIRR, TENX, IMMUNOSEQ, MIXCR, tcrdist(locus))
+    if magic(path).startswith(PARQUET):
+        names = parquet_names(path)
+        kind = recognised(path, names, known, columns or {})
+        roles = kind.chosen(names, path)
+        return Repertoire(ParquetTable(path, _distinct(roles)), kind, roles, asked)
+    header = read_header(path, known)
+    kind = recognised(path, header.names, known, columns or {})
+    roles = kind.chosen(header.names, path)
+    table = TextTable(path, header, _distinct(roles), keep_going)
+    return Repertoire(table, kind, roles, asked, header.notes)
+
+
+def read_header(path: Path, known: tuple[Format, ...]) -> Header:
+    """Return the header of a text file.
+
+    Raises
+    ------
+    BadParams : it has none
+    """
+    pieces: list[bytes] = []
+    with opened(path) as stream:
+        try:
+            while sum(map(len, pieces)) < MAX_LINE and (piece := stream.read(MAX_LINE)):
+                pieces.append(piece)
+        except Damaged as error:
+            if not pieces:
+                raise Damaged(f"{path}: {error}") from None
+    names_known = lambda names: any(kind.recognises(names) for kind in known)  # noqa: E731
+    return find_header(b"".join(pieces), path, names_known)
+
+
+def recognised(
+    path: Path, names: Names, known: tuple[Format, ...], columns: Mapping[str, str]
+) -> Format:
+    """Return the format of a table with these columns, `columns` of it replaced.
+
+    Raises
+    ------
+    BadParams : it is of no known format, and `columns` do not say enough
+    """
+    if wrong := sorted(set(columns) - set(ROLES)):
+        raise BadParams(f"columns hold {', '.join(ROLES)}; not {', '.join(wrong)}")
+    if all(any(role in columns for role in alternatives) for alternatives in NEEDED):
+        return generic(columns)
+    for kind in known:
+        if kind.recognises(names):
+            return _replaced(kind, columns)
+    formats = ", ".join(kind.name for kind in known)
+    raise BadParams(
+        f"{path} is of no known format ({formats}): say which columns hold junction or cdr3, "
+        f"v and j. It has {listed(names)}"
+    )
+
+
+def sample_name(path: Path) -> str:
+    """Return the file's name without its endings: A2-i129 for A2-i129.txt.gz."""
+    while path.suffix.lower() in SUFFIXES and path.stem:
+        path = path.with_suffix("")
+    return path.name
+
+
+def _replaced(kind: Format, columns: Mapping[str, str]) -> Format:
+    taken = dict(kind.columns)
+    if {"junction", "cdr3"} & set(columns):  # the other would win or be the second choice
+        taken.pop("junction", None)
+        taken.pop("cdr3", None)
+    return replace(kind, columns=taken | {role: (name.lower(),) for role, name in columns.items()})
+
+
+def _distinct(roles: dict[str, str]) -> list[str]:
+    return list(dict.fromkeys(roles.values()))

@@ -1,0 +1,170 @@
+"""Rows of all formats as one: the batches that a repertoire is read as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gangsaw.tasks.tcr import reasons
+from gangsaw.tasks.tcr.extra import extra_needed
+
+with extra_needed():
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+from gangsaw.tasks.tcr.repertoire.format import Columns
+from gangsaw.tasks.tcr.repertoire.kernels import CYS, LETTERS, PHE_TRP, junction_inside
+from gangsaw.tasks.tcr.repertoire.numbers import copies_of
+from gangsaw.tasks.tcr.repertoire.strings import (
+    MISSING,
+    buffers,
+    by_distinct,
+    is_missing,
+    slices,
+)
+from gangsaw.tasks.tcr.repertoire.text import Fields
+
+BATCH_ROWS = 65_536
+BATCH_BYTES = 1 << 26  # fewer rows where they are long: a batch stays small whatever is in a file
+NO_SEQUENCE = pa.array(
+    sorted({"NaN", *(case(word) for word in MISSING for case in (str, str.upper, str.title))})
+)
+
+ROWS = pa.schema(
+    [
+        ("line", pa.int64()),  # of the file, from 1; of a Parquet file the row
+        ("id", pa.string()),
+        ("sample", pa.string()),
+        ("cdr3", pa.string()),  # upper case, T for U, without the codons of Cys and Phe/Trp
+        ("v_call", pa.string()),
+        ("d_call", pa.string()),
+        ("j_call", pa.string()),
+        ("copies", pa.int64()),
+        ("anchors", pa.uint8()),  # CYS | PHE_TRP: which were there; both where the file has a cdr3
+        ("productive", pa.bool_()),  # null where the file does not say
+        ("reason", pa.string()),  # why the reader itself drops the row, "" where it does not
+        ("detail", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of a file is asked for: the locus, and the sample of rows that name none."""
+
+    locus: str
+    sample: str
+
+
+def rows_of(fields: Fields, columns: Columns, asked: Asked) -> Any:
+    """Return a batch of the schema ROWS.
+
+    Parameters
+    ----------
+    fields : the lines
+    columns : role -> string array (n,), prepared by the format
+    asked : see there
+    """
+    size = len(fields.lines)
+    marks = reasons.Marks(size)
+    marks.mark(_filled(fields.ragged), reasons.RAGGED, fields.ragged)
+    marks.mark(_filled(fields.not_utf8), reasons.NOT_UTF8, fields.not_utf8)
+    empty = pa.repeat("", size)
+    if (locus := columns.get("locus")) is not None:
+        other = by_distinct(locus, lambda text: is_other(text, asked.locus), pa.bool_())
+        marks.mark(other.to_numpy(zero_copy_only=False), reasons.OTHER_LOCUS, locus)
+    copies = np.ones(size, np.int64)
+    if (written := columns.get("copies")) is not None:
+        copies, wrong = copies_of(written)
+        marks.mark(wrong, reasons.BAD_COPIES, written)
+    cdr3, anchors = _cdr3(columns, marks, empty)
+    values = {
+        "line": pa.array(fields.lines),
+        "id": columns.get("id", empty),
+        "sample": _sample(columns, asked.sample, size),
+        "cdr3": cdr3,
+        **{f"{gene}_call": _call(columns.get(gene), empty) for gene in "vdj"},
+        "copies": pa.array(copies),
+        "anchors": pa.array(anchors),
+        "productive": _productive(columns.get("productive"), size),
+        "reason": marks.reasons(),
+        "detail": marks.details,
+    }
+    return pa.RecordBatch.from_arrays([values[name] for name in ROWS.names], schema=ROWS)
+
+
+def rebatched(batches: Iterator[Any], rows: int) -> Iterator[Any]:
+    """Return the same rows, `rows` at a time or BATCH_BYTES, in their order."""
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        while (size := sum(part.num_rows for part in waiting)) >= rows or (
+            sum(part.nbytes for part in waiting) > BATCH_BYTES
+        ):
+            joined = pa.concat_batches(waiting)
+            yield joined.slice(0, rows)
+            waiting = [joined.slice(rows)] if size > rows else []
+    if waiting:
+        yield pa.concat_batches(waiting)
+
+
+def is_other(text: str, locus: str) -> bool:
+    """Whether a word or list such as "TRA", "TRA,TRD" or "TRAD" names loci, and not this one."""
+    words = {word.strip().upper() for word in text.split(",")}
+    if is_missing(text) or locus in words:
+        return False
+    return not ("TRAD" in words and locus in ("TRA", "TRD"))
+
+
+def _filled(column: Any) -> Any:
+    offsets, _ = buffers(column)
+    return np.diff(offsets) > 0
+
+
+def _cdr3(columns: Columns, marks: reasons.Marks, empty: Any) -> tuple[Any, Any]:
+    """Return the CDR3 without anchor codons, of the junction or else the cdr3, and the anchors."""
+    size = len(empty)
+    junction, cdr3 = (_sequence(columns.get(role), empty) for role in ("junction", "cdr3"))
+    offsets, data = buffers(junction)
+    starts, ends = np.empty((2, size), np.int32)
+    anchors = np.empty(size, np.uint8)
+    junction_inside(offsets, data, starts, ends, anchors)
+    long = np.diff(offsets)
+    has_cdr3 = _filled(cdr3) & (long == 0)
+    marks.mark((long > 0) & (long <= 6), reasons.TOO_SHORT, junction)
+    anchors[long == 0] = CYS | PHE_TRP
+    inside = slices(junction, starts, ends, LETTERS)
+    if not has_cdr3.any():
+        return inside, anchors
+    begin, data = buffers(cdr3)
+    given = slices(cdr3, begin[:-1], begin[1:], LETTERS)
+    return pc.if_else(pa.array(has_cdr3), given, inside), anchors
+
+
+def _sequence(column: Any, empty: Any) -> Any:
+    if column is None:
+        return empty
+    missing = pc.is_in(column, value_set=NO_SEQUENCE)
+    return pc.if_else(missing, "", column) if pc.any(missing).as_py() else column
+
+
+def _call(column: Any, empty: Any) -> Any:
+    if column is None:
+        return empty
+    return by_distinct(column, lambda text: "" if is_missing(text) else text.strip())
+
+
+def _sample(columns: Columns, sample: str, size: int) -> Any:
+    if (named := columns.get("sample")) is None:
+        return pa.repeat(sample, size)
+    return pc.if_else(pa.array(_filled(named)), named, sample)
+
+
+def _productive(column: Any, size: int) -> Any:
+    if column is None:
+        return pa.nulls(size, pa.bool_())
+    words = {"t": True, "true": True, "1": True, "f": False, "false": False, "0": False}
+    return by_distinct(column, lambda text: words.get(text.strip().lower()), pa.bool_())

@@ -1,0 +1,243 @@
+"""Small repertoires as programs write them: one writer for each format."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+@dataclass(frozen=True)
+class Record:
+    """A rearrangement: what all formats can say of one."""
+
+    junction: str = "TGTGCCAGCAGTGACAGGGAACACCTTT"
+    v: str = "TRBV6-2*01"
+    d: str = "TRBD1*01"
+    j: str = "TRBJ1-1*01"
+    copies: int = 1
+    id: str = ""
+    sample: str = ""
+
+
+Rows = Sequence[Record]
+
+
+def table(columns: Mapping[str, Sequence[object]], delimiter: str = "\t", end: str = "\n") -> str:
+    """Return the text of a table; fields are quoted where they must be."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator=end)
+    writer.writerows([columns.keys(), *zip(*columns.values(), strict=True)])
+    return text.getvalue()
+
+
+def airr_columns(rows: Rows) -> dict[str, list[object]]:
+    return {
+        "sequence_id": [row.id for row in rows],
+        "sequence": ["" for _ in rows],
+        "rev_comp": ["F" for _ in rows],
+        "productive": ["T" for _ in rows],
+        "v_call": [row.v for row in rows],
+        "d_call": [row.d for row in rows],
+        "j_call": [row.j for row in rows],
+        "junction": [row.junction for row in rows],
+        "duplicate_count": [row.copies for row in rows],
+        "repertoire_id": [row.sample for row in rows],
+        "locus": ["TRB" for _ in rows],
+    }
+
+
+def airr(rows: Rows) -> str:
+    return table(airr_columns(rows))
+
+
+def airr_cdr3(rows: Rows) -> str:
+    columns = airr_columns(rows)
+    del columns["junction"]
+    return table(columns | {"cdr3": [row.junction[3:-3].lower() for row in rows]})
+
+
+def vdjtools(rows: Rows) -> str:
+    columns = {
+        "#count": [row.copies for row in rows],
+        "freq": [1e-3 for _ in rows],
+        "cdr3nt": [row.junction for row in rows],
+        "cdr3aa": ["C" for _ in rows],
+        "v": [row.v for row in rows],
+        "d": [row.d or "." for row in rows],
+        "j": [row.j for row in rows],
+        **{name: [-1 for _ in rows] for name in ("VEnd", "DStart", "DEnd", "JStart")},
+    }
+    return table(columns)
+
+
+def vdjtools_new(rows: Rows) -> str:
+    return vdjtools(rows).removeprefix("#")
+
+
+def tenx(rows: Rows) -> str:
+    columns = {
+        "barcode": ["AAAC-1" for _ in rows],
+        "is_cell": ["True" for _ in rows],
+        "contig_id": [row.id for row in rows],
+        "chain": ["TRB" for _ in rows],
+        "v_gene": [row.v or "None" for row in rows],
+        "d_gene": [row.d or "None" for row in rows],
+        "j_gene": [row.j or "None" for row in rows],
+        "productive": ["True" for _ in rows],
+        "cdr3": ["CF" for _ in rows],
+        "cdr3_nt": [row.junction for row in rows],
+        "reads": [row.copies * 7 for row in rows],
+        "umis": [row.copies for row in rows],
+    }
+    return table(columns, ",")
+
+
+def mixcr(rows: Rows, count: str = "readCount") -> str:
+    def hits(call: str) -> str:
+        return ",".join(f"{name}(340.5)" for name in call.split(",")) if call else ""
+
+    columns = {
+        "cloneId": [row.id for row in rows],
+        count: [f"{row.copies}.0" for row in rows],
+        "targetSequences": [row.junction for row in rows],
+        "allVHitsWithScore": [f"{hits(row.v)},TRBV9*00(12)" for row in rows],
+        "allDHitsWithScore": [hits(row.d) for row in rows],
+        "allJHitsWithScore": [hits(row.j) for row in rows],
+        "nSeqCDR3": [row.junction for row in rows],
+        "aaSeqCDR3": ["CF" for _ in rows],
+    }
+    return table(columns)
+
+
+def mixcr_old(rows: Rows) -> str:
+    columns = {
+        "Clone ID": [row.id for row in rows],
+        "Clone count": [row.copies for row in rows],
+        "N. Seq. CDR3": [row.junction for row in rows],
+        "Best V hit": [row.v for row in rows],
+        "Best D hit": [row.d for row in rows],
+        "Best J hit": [row.j for row in rows],
+    }
+    return table(columns)
+
+
+def immunoseq(rows: Rows) -> str:
+    """Version 4: the read goes on after the CDR3."""
+    columns = {
+        "rearrangement": [f"GATTACA{row.junction}GGGCCG" for row in rows],
+        "amino_acid": ["CF" for _ in rows],
+        "templates": [row.copies for row in rows],
+        "frame_type": ["In" for _ in rows],
+        "cdr3_length": [len(row.junction) for row in rows],
+        "v_index": [7 for _ in rows],
+        **{f"{gene}_resolved": [getattr(row, gene) for row in rows] for gene in "vdj"},
+        "sample_name": [row.sample for row in rows],
+    }
+    return table(columns)
+
+
+def immunoseq_old(rows: Rows) -> str:
+    columns = {
+        "nucleotide": [f"GATTACA{row.junction}GGGCCG" for row in rows],
+        "aminoAcid": ["CF" for _ in rows],
+        "count (templates)": [row.copies for row in rows],
+        "cdr3Length": [len(row.junction) for row in rows],
+        **{f"{gene}MaxResolved": [getattr(row, gene) for row in rows] for gene in "vdj"},
+        "vIndex": [7 for _ in rows],
+        "sequenceStatus": ["In" for _ in rows],
+        "sample_name": [row.sample for row in rows],
+    }
+    return table(columns)
+
+
+def tcrdist(rows: Rows) -> str:
+    columns = {
+        "subject": [row.sample for row in rows],
+        "count": [row.copies for row in rows],
+        "v_a_gene": ["TRAV1*01" for _ in rows],
+        "j_a_gene": ["TRAJ1*01" for _ in rows],
+        "cdr3_a_nucseq": ["tgtttt" for _ in rows],
+        "v_b_gene": [row.v for row in rows],
+        "d_b_gene": [row.d for row in rows],
+        "j_b_gene": [row.j for row in rows],
+        "cdr3_b_nucseq": [row.junction.lower() for row in rows],
+        "clone_id": [row.id for row in rows],
+    }
+    return table(columns, ",")
+
+
+def own(rows: Rows) -> str:
+    """Return a table of nobody's format; see OWN."""
+    columns = {
+        "name": [row.id for row in rows],
+        "mouse": [row.sample for row in rows],
+        "nt": [row.junction[3:-3] for row in rows],
+        "V gene": [row.v for row in rows],
+        "D gene": [row.d for row in rows],
+        "J gene": [row.j for row in rows],
+        "n": [row.copies for row in rows],
+    }
+    return table(columns, ";")
+
+
+OWN = {
+    "id": "name",
+    "sample": "mouse",
+    "cdr3": "nt",
+    "v": "V gene",
+    "d": "D gene",
+    "j": "J gene",
+    "copies": "n",
+}
+
+WRITERS: dict[str, Callable[[Rows], str]] = {
+    "airr": airr,
+    "airr_cdr3": airr_cdr3,
+    "vdjtools": vdjtools,
+    "vdjtools_new": vdjtools_new,
+    "tenx": tenx,
+    "mixcr": mixcr,
+    "mixcr_clone_count": lambda rows: mixcr(rows, "cloneCount"),
+    "mixcr_old": mixcr_old,
+    "immunoseq": immunoseq,
+    "immunoseq_old": immunoseq_old,
+    "tcrdist": tcrdist,
+    "own": own,
+}
+WITHOUT_ID = {"vdjtools", "vdjtools_new", "immunoseq", "immunoseq_old"}
+WITHOUT_SAMPLE = {"vdjtools", "vdjtools_new", "tenx", "mixcr", "mixcr_clone_count", "mixcr_old"}
+
+
+def parquet(rows: Rows) -> bytes:
+    """Return the bytes of a Parquet file of AIRR columns, in small row groups."""
+    sink = io.BytesIO()
+    pq.write_table(pa.table(airr_columns(rows)), sink, row_group_size=3)
+    return sink.getvalue()
+
+
+def bgzip(data: bytes) -> bytes:
+    """Return many members of gzip, the last of them empty."""
+    pieces = [data[at : at + 50] for at in range(0, len(data), 50)]
+    return b"".join(gzip.compress(piece) for piece in [*pieces, b""])
+
+
+def zstd(data: bytes) -> bytes:
+    return bytes(pa.compress(data, "zstd", asbytes=True))
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gz": gzip.compress,
+    "bgzip": bgzip,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstd,
+}
