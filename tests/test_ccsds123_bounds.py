@@ -3,43 +3,18 @@ access, so that one byte too far is a segmentation fault and not a lucky guess."
 
 from __future__ import annotations
 
-import ctypes
-import math
-import mmap
-import sys
-import weakref
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from fenced_memory import fenced, needs_fences
 
 from gangsaw.codecs.ccsds123 import Params, cpu
 from gangsaw.codecs.ccsds123.samples import noise
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect as Linux has it")
-
-PAGE, NO_ACCESS = mmap.PAGESIZE, 0
-Array = npt.NDArray[Any]
-
-
-def fenced(values: Array, at_end: bool) -> Array:
-    """Copy a C-contiguous array to between two pages without access, flush with one of them."""
-    pages = math.ceil(values.nbytes / PAGE)
-    memory = mmap.mmap(-1, (pages + 2) * PAGE)
-    anchor = ctypes.c_char.from_buffer(memory)
-    address = ctypes.addressof(anchor)
-    protect = ctypes.CDLL(None, use_errno=True).mprotect
-    protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    for fence in (address, address + (pages + 1) * PAGE):
-        assert protect(fence, PAGE, NO_ACCESS) == 0, ctypes.get_errno()
-    offset = (pages + 1) * PAGE - values.nbytes if at_end else PAGE
-    out = np.frombuffer(memory, values.dtype, values.size, offset).reshape(values.shape)
-    out[...] = values
-    weakref.finalize(out, lambda kept: None, anchor)
-    return out
+pytestmark = needs_fences
 
 
 @pytest.mark.parametrize("at_end", [True, False])

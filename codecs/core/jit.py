@@ -57,6 +57,20 @@ def jit_part(function: F) -> F:
     return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
+def jit_bare(function: F) -> F:
+    """As `jit`, for kernels that make no arrays and pass many on: references are not counted.
+
+    Numba counts one up and down for each array of each call, by an atomic operation: hundreds of
+    them where tuples of arrays are passed on, which took most of the time of counting TCR paths.
+    """
+    return _compile(function, _nrt=False)
+
+
+def jit_bare_inline(function: F) -> F:
+    """As `jit_bare`, and always inlined by LLVM."""
+    return _compile(function, _nrt=False, forceinline=True)
+
+
 def intrinsic(function: Callable[..., Any]) -> Any:
     """Define a function of kernels by its LLVM code; Any, since a kernel calls it otherwise."""
     return numba.extending.intrinsic(function)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.jit import jit, jit_part
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.threads import run_blocks
 from gangsaw.tasks.tcr.batch import Batch, Counts
 from gangsaw.tasks.tcr.calls import add_up, put_composition, put_d_calls, put_gene_calls
@@ -222,7 +222,7 @@ def make_scratch(narrow: Any, wide: Any) -> Scratch:
     )
 
 
-@jit
+@jit_bare
 def _count_rows(
     rows: Any,
     codes: Any,
@@ -249,7 +249,7 @@ def _count_rows(
             _count_dp1(codes, place, tables, limits, scratch, outputs)
 
 
-@jit_part
+@jit_bare_inline
 def _match_ends(
     row: int, codes: Any, bounds: Any, v: int, j: int, tables: Tables, max_n: int
 ) -> Place:
@@ -273,7 +273,7 @@ def _match_ends(
     )
 
 
-@jit_part
+@jit_bare_inline
 def _count_without_d(
     codes: Any, place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
 ) -> None:
@@ -285,7 +285,7 @@ def _count_without_d(
     weigh(scratch.parted, pairs, weights, sweep, scratch.line, outputs.no_d_two, at)
 
 
-@jit_part
+@jit_bare_inline
 def _count_with_d(
     codes: Any, place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
 ) -> None:
@@ -306,7 +306,7 @@ def _count_with_d(
             _weigh_d(gene, found[0], place, tables, limits, scratch, outputs)
 
 
-@jit_part
+@jit_bare_inline
 def _weigh_d(
     gene: int,
     crossing: int,
@@ -328,7 +328,7 @@ def _weigh_d(
     weigh(scratch.terms, terms, all_weights, sweep, scratch.line, outputs.full, at)
 
 
-@jit_part
+@jit_bare_inline
 def _count_dp1(
     codes: Any, place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
 ) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.jit import jit_part
+from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.codecs.core.simd import load, spread, store, to_next_lane, widen_to
 from gangsaw.tasks.tcr.ends import LANES, WAYS
 from gangsaw.tasks.tcr.match import NU_LANES
 
 
-@jit_part
+@jit_bare_inline
 def sum_exact(codes: Any, place: Any, has_d: bool, scratch: Any) -> None:
     """Fill scratch.total: paths of each total n, with the D that find_d listed or an empty one.
 
@@ -32,7 +32,7 @@ def sum_exact(codes: Any, place: Any, has_d: bool, scratch: Any) -> None:
     store(scratch.total, 0, total)
 
 
-@jit_part
+@jit_bare_inline
 def sum_exact_without_d(place: Any, scratch: Any) -> None:
     """Fill scratch.total: paths V N J of each n."""
     total = spread(0, scratch.total, LANES)
@@ -41,7 +41,7 @@ def sum_exact_without_d(place: Any, scratch: Any) -> None:
     store(scratch.total, 0, total)
 
 
-@jit_part
+@jit_bare_inline
 def put_totals(scratch: Any, n_totals: int, out: Any, at: int) -> None:
     """Copy scratch.total to out[at:]."""
     for n in range(n_totals):

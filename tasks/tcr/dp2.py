@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.jit import jit_part
+from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.codecs.core.simd import load, spread, static, store, widen, widen_to
 from gangsaw.tasks.tcr.ends import CLASS_ROWS, LANES, j_rows, kept_range, v_rows
 from gangsaw.tasks.tcr.match import NU_LANES
@@ -20,7 +20,7 @@ from gangsaw.tasks.tcr.tables import D_CLASSES, END_CLASSES, PI_LANES
 PIS = static(PI_LANES)
 
 
-@jit_part
+@jit_bare_inline
 def fill_pairs(codes: Any, place: Any, per_pair: int, scratch: Any) -> int:
     """Fill the rows of each class of V and of J, and the terms without D of each pair of them."""
     for v in range(place.v_classes):
@@ -37,7 +37,7 @@ def fill_pairs(codes: Any, place: Any, per_pair: int, scratch: Any) -> int:
     return term
 
 
-@jit_part
+@jit_bare_inline
 def sum_direct(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill the term of V N J: the rows of J at the ends of V."""
     fewest, most = kept_range(place.v_match, place.v_length, v)
@@ -48,7 +48,7 @@ def sum_direct(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     store(scratch.direct, term * NU_LANES, ways)
 
 
-@jit_part
+@jit_bare_inline
 def sum_parted(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill the term of V N N J: any boundary can part the junctions."""
     ways = spread(0, scratch.parted, LANES)
@@ -59,7 +59,7 @@ def sum_parted(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     store(scratch.parted, term * NU_LANES, ways)
 
 
-@jit_part
+@jit_bare_inline
 def sum_inside(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill the term of D without palindromes: places of one b are added up before J's factor."""
     v_at, j_at = v * CLASS_ROWS, j * CLASS_ROWS
@@ -74,7 +74,7 @@ def sum_inside(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     store(scratch.terms, term * NU_LANES, total)
 
 
-@jit_part
+@jit_bare_inline
 def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None:
     """Add the places of D with palindromes to the terms of their classes, given by class_term."""
     v_at, j_at = v * CLASS_ROWS, j * CLASS_ROWS
@@ -86,7 +86,7 @@ def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None
         store(scratch.terms, at, load(scratch.terms, at, LANES) + ways)
 
 
-@jit_part
+@jit_bare_inline
 def list_classes(crossing: int, scratch: Any) -> int:
     """Number the classes of D that occur: scratch.classes has them, .class_term their numbers."""
     for d_class in range(1, D_CLASSES):
@@ -102,7 +102,7 @@ def list_classes(crossing: int, scratch: Any) -> int:
     return n
 
 
-@jit_part
+@jit_bare_inline
 def sum_with_d(place: Any, crossing: int, per_pair: int, scratch: Any) -> int:
     """Fill the terms of one D gene, for each pair of classes of V and J; return their number.
 
@@ -122,7 +122,7 @@ def sum_with_d(place: Any, crossing: int, per_pair: int, scratch: Any) -> int:
     return term
 
 
-@jit_part
+@jit_bare_inline
 def append_empty(n_terms: int, pairs: int, row: int, scratch: Any) -> int:
     """Add the terms of a D of length zero, at any boundary; return the number of all."""
     for pair in range(pairs):
@@ -133,13 +133,13 @@ def append_empty(n_terms: int, pairs: int, row: int, scratch: Any) -> int:
     return n_terms
 
 
-@jit_part
+@jit_bare_inline
 def pair_row(v: int, j: int, per_pair: int) -> int:
     """Row of the table of weights at which those of a pair of classes of V and J begin."""
     return (v * END_CLASSES + j) * per_pair
 
 
-@jit_part
+@jit_bare_inline
 def weigh(
     terms: Any,
     n_terms: int,

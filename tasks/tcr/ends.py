@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.jit import jit_part
+from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.codecs.core.simd import load, spread, static, store, to_next_lane
 from gangsaw.tasks.tcr.match import NU_LANES
 from gangsaw.tasks.tcr.model import MAX_LENGTH
@@ -22,7 +22,7 @@ FIRST_LANE = np.zeros(NU_LANES, np.uint8)
 FIRST_LANE[0] = 1
 
 
-@jit_part
+@jit_bare_inline
 def kept_range(matched: int, germline: int, kept: int) -> Any:
     """Fewest and most symbols of a gene that can be there with `kept` symbols of palindrome."""
     if kept == 0:
@@ -30,7 +30,7 @@ def kept_range(matched: int, germline: int, kept: int) -> Any:
     return germline + kept, germline + kept
 
 
-@jit_part
+@jit_bare_inline
 def v_rows(codes: Any, place: Any, kept: int, rows: Any) -> None:
     """Fill rows[a]: sum over k = a - nu .. a, V of k symbols, of the n-strings R[k:a].
 
@@ -47,7 +47,7 @@ def v_rows(codes: Any, place: Any, kept: int, rows: Any) -> None:
         store(rows, kept * CLASS_ROWS + a * NU_LANES, row)
 
 
-@jit_part
+@jit_bare_inline
 def j_rows(codes: Any, place: Any, kept: int, rows: Any) -> None:
     """Fill rows[b]: the same from the right, for b = first_b..length."""
     fewest, most = kept_range(place.j_match, place.j_length, kept)
@@ -61,7 +61,7 @@ def j_rows(codes: Any, place: Any, kept: int, rows: Any) -> None:
         store(rows, kept * CLASS_ROWS + b * NU_LANES, row)
 
 
-@jit_part
+@jit_bare_inline
 def exact_rows(codes: Any, place: Any, rows: Any, unit: Any) -> None:
     """Fill rows[a]: V of a - n symbols and n n-nucleotides, for each n (DP-1)."""
     row = spread(0, rows, LANES)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.bits import count_ones, trailing_zeros
-from gangsaw.codecs.core.jit import jit_part
+from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.tasks.tcr.nucleotides import COMPLEMENT
 from gangsaw.tasks.tcr.tables import END_CLASSES
 
@@ -16,7 +16,7 @@ ONE = np.uint64(1)
 NOTHING = np.uint64(0)
 
 
-@jit_part
+@jit_bare_inline
 def match_end(codes: Any, at: int, step: int, length: int, part: Any, start: int, stop: int) -> int:
     """Count the symbols of part[start:stop] that match the reference from `at` on (section 4)."""
     most = min(length, stop - start)
@@ -27,7 +27,7 @@ def match_end(codes: Any, at: int, step: int, length: int, part: Any, start: int
     return most
 
 
-@jit_part
+@jit_bare_inline
 def find_self_palindromes(codes: Any, first: int, length: int, max_p: int, scratch: Any) -> int:
     """List the boundaries q around which the reference is its own reverse complement.
 
@@ -47,7 +47,7 @@ def find_self_palindromes(codes: Any, first: int, length: int, max_p: int, scrat
     return n
 
 
-@jit_part
+@jit_bare_inline
 def find_d(
     codes: Any,
     first: int,
@@ -108,7 +108,7 @@ def find_d(
     return crossing, longest, left, right
 
 
-@jit_part
+@jit_bare_inline
 def find_turned_d(
     codes: Any,
     first: int,

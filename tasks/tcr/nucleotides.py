@@ -29,8 +29,8 @@ def _codes_of_bytes() -> Codes:
 
 def _complements() -> Codes:
     """(16,) complement of each code: A with T, C with G."""
-    codes = np.arange(16, dtype=np.uint8)
-    return (codes & 5) << 1 | (codes & 10) >> 1
+    codes = np.arange(16)
+    return ((codes & 5) << 1 | (codes & 10) >> 1).astype(np.uint8)
 
 
 CODE_OF_BYTE = _codes_of_bytes()

@@ -108,7 +108,8 @@ def _weights(model: Model, d_lengths: list[int]) -> npt.NDArray[np.uint32]:
     middle = np.concatenate([of_d, no_d, empty_d_weights(model, d_lengths)])
     pairs = (ends[:, None] * ends).reshape(-1, 1, PI_LANES)
     # at most 9^4, or 9^2 times 4,716 ways to empty a D of 56 symbols: 32 bits
-    return (pairs * middle).astype(np.uint32).ravel()
+    table: npt.NDArray[np.uint32] = (pairs * middle).astype(np.uint32).ravel()
+    return table
 
 
 def parts_of(sequences: Sequences) -> list[Codes]:

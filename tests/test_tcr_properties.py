@@ -1,0 +1,320 @@
+"""What must hold of count_paths whatever is counted: it is the reference; section 10."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tcr_cases import Case, assert_counts, assert_dataset, counted, expected, fields_of
+from tcr_strategies import CONCRETE, cases, models, rc_text, tiny
+
+from gangsaw.tasks.tcr import Model
+from gangsaw.tasks.tcr.exhaustive import exhaustive
+
+Exact = npt.NDArray[np.object_]
+DP2, DP1 = ("full", "zero", "no_d", "no_d_two"), ("dp1_nonempty", "dp1_empty")
+dp2 = models(("dp2",))
+both_without_palindromes = models(("both",), max_p=0)
+few, some, many = (settings(max_examples=n, deadline=None) for n in (40, 100, 1500))
+
+
+def exact_fields(case: Case) -> dict[str, Exact]:
+    """Counts of a case as Python's integers: differences of unsigned ones do not wrap."""
+    fields = fields_of(counted(case))
+    return {field: np.asarray(values).astype(object) for field, values in fields.items()}
+
+
+# equality with the reference
+
+
+@some
+@given(cases())
+def test_any_genes(case: Case) -> None:
+    assert_dataset(case)
+
+
+@few
+@given(cases(n_d=(0, 0)))
+def test_chains_without_d(case: Case) -> None:
+    assert_dataset(case)
+
+
+@few
+@given(cases(models(("dp2",), d_segments=2), n_d=(2, 3), longest=10))
+def test_two_d_genes_in_a_row(case: Case) -> None:
+    assert_dataset(case)
+
+
+@few
+@given(cases(models(max_n=3), n_d=(1, 1), longest=40, n_references=(1, 1), wild_genes=False))
+def test_long_references(case: Case) -> None:
+    assert_dataset(case)
+
+
+@pytest.mark.slow
+@many
+@given(
+    st.one_of(
+        cases(longest=16),
+        cases(n_d=(0, 0), longest=20),
+        cases(models(("dp2",), d_segments=2), n_d=(2, 3)),
+        cases(models(max_n=2), n_d=(1, 2), longest=80, n_references=(1, 1)),
+    )
+)
+def test_any_genes_for_long(case: Case) -> None:
+    assert_dataset(case)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_brute_force(seed: int) -> None:
+    """What is constructed path by path is what is counted."""
+    parts, choices = tiny(random.Random(1000 + seed))
+    model = Model(choices["model"], *(choices[k] for k in ("strands", "max_p", "max_n")))
+    model = replace(model, min_d_end=choices["min_d_end"])
+    case = Case("tiny", *((part,) for part in parts[:3]), {"D": parts[3][0]}, model)
+    found, constructed = counted(case).isel(reference=0, d_gene=0), exhaustive(*parts, **choices)
+    if model.dp2:
+        assert found.paths_full.values.tolist() == [list(row) for row in constructed.paths]
+        zero = [list(row) for row in constructed.zero_length_d]
+        assert found.paths_zero_length_d.values.tolist() == zero
+    else:
+        of_all = [row[-1] for row in constructed.paths]  # with palindromes of up to max_p
+        assert found.dp1_paths.values.tolist() == of_all
+
+
+# corners
+
+
+V, J, D = "ACCTGCAGTGCAGA", "CAAACACAGAAGTCTTC", "GGGACAGGGGGC"
+CORNERS = {
+    "one symbol": (["A", "C", "G", "T", "N"], V, J, [D]),
+    "two and three symbols": (["AC", "TC", "NN", "GGG", "ATG", "NNN"], V, J, [D]),
+    "V is the reference": ([V, V + "TCTG", V[:5], V + "TCT"], V, J, [D]),
+    "J is the reference": ([J, "TTTG" + J, J[-5:], "TTG" + J], V, J, [D]),
+    "D is the reference": ([D, "TCCC" + D + "GCCC", D[3:7], rc_text(D)], V, J, [D]),
+    "shorter than V and J together": ([V[:9] + J[-8:], V[:3] + J[-2:]], V, J, [D]),
+    "V and J overlap": (["ACACACAC", "ACACA"], "ACACAC", "CACAC", ["CACA"]),
+    "D longer than the reference": (["GGGACAG", "GG"], "AAAA", "TTTT", ["G" * 56, D * 4]),
+    "D as long as palindromes": (["ACGTACGT", "ACGTGTCC"], "ACGT", "ACGT", ["ACGT", "GGAC"]),
+    "V and J as long as palindromes": (["ACGTACGT", "CCGGCC"], "ACGT", "CCGG", [D]),
+    "nothing matches": (["TTTTTTTT"], "CCCCCC", "CCCCCC", ["CCCCCC"]),
+    "one letter": (["A" * 30], "A" * 12, "A" * 12, ["A" * 14, "A" * 56]),
+    "palindromes everywhere": (["AT" * 14, "ACGT" * 6], "ATATAT", "ATATAT", ["ATAT", "TATATA"]),
+    "wildcards in genes": (["ACGTACGTAC", "ANNA"], "ACNNRY", "NNACGT", ["NNNN", "ARYN", "BDHV"]),
+    "wildcards alone": (["N" * 9, "RY" * 5, "SWKM" * 2], "NNNNNN", "NNNNN", ["NNNNN"]),
+    "n-nucleotides alone": (["TTTTTTTTTT", "T" * 20, "T" * 21], "CCCC", "CCCC", ["CCCC"]),
+}
+
+
+@pytest.mark.parametrize("min_d_end", [0, 1])
+@pytest.mark.parametrize("strands", [1, 2])
+@pytest.mark.parametrize("name", CORNERS)
+def test_corner(name: str, strands: Any, min_d_end: Any) -> None:
+    cdr3, v, j, d = CORNERS[name]
+    n = len(cdr3)
+    genes = {f"D{i}": gene for i, gene in enumerate(d)}
+    case = Case(name, tuple(cdr3), (v,) * n, (j,) * n, genes)
+    for max_p, max_n in ((4, 10),) if strands == 2 else ((4, 4), (2, 10), (0, 0)):
+        model = Model("both", strands, max_p, max_n, min_d_end=min_d_end)
+        assert_dataset(replace(case, model=model))
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_corner_with_two_d_genes_in_a_row(name: str) -> None:
+    cdr3, v, j, d = CORNERS[name]
+    n = min(2, len(cdr3))
+    genes = {"Da": d[0], "Db": d[-1], "Dc": "GATTACA"}
+    model = Model("dp2", 2, 2, 5, d_segments=2)
+    assert_dataset(Case(name, tuple(cdr3[:n]), (v,) * n, (j,) * n, genes, model))
+
+
+# section 10
+
+
+@some
+@given(cases(dp2))
+def test_strands_agree_without_palindromes(case: Case) -> None:
+    one, two = (exact_fields(replace(case, model=replace(case.model, strands=s))) for s in (1, 2))
+    for field in DP2:
+        np.testing.assert_array_equal(one[field][..., 0], two[field][..., 0])
+
+
+@some
+@given(cases(dp2))
+def test_more_is_never_less(case: Case) -> None:
+    """More n-nucleotides, longer palindromes, and D of any length: paths are added."""
+    found = exact_fields(case)
+    for field in DP2:
+        for axis in (-1, -2):
+            assert (np.diff(found[field], axis=axis) >= 0).all()
+    assert (found["full"] >= found["zero"]).all()
+    assert (found["no_d_two"] >= found["no_d"]).all()
+
+
+@some
+@given(cases(dp2))
+def test_a_sweep_is_all_its_cells(case: Case) -> None:
+    """max_n and max_p say where a table ends and change nothing in it."""
+    m = case.model
+    smaller = replace(case, model=replace(m, max_p=m.max_p // 2, max_n=m.max_n // 2))
+    whole, part = exact_fields(case), exact_fields(smaller)
+    for field in DP2:
+        cut = whole[field][..., : m.max_n // 2 + 1, : m.max_p // 2 + 1]
+        np.testing.assert_array_equal(part[field], cut)
+
+
+@some
+@given(cases(models(("both",), max_p=0, max_n=10, min_d_end=0), longest=10))
+def test_both_models_agree_without_palindromes(case: Case) -> None:
+    """DP-2 with room for all n, e = 0 allowed, is DP-1 summed over n, with g + 1 ways to no D."""
+    assert all(len(cdr3) <= 10 for cdr3 in case.cdr3)
+    found = exact_fields(case)
+    ways = np.array([len(gene) + 1 for gene in case.d.values()], dtype=object)
+    wanted = found["dp1_nonempty"].sum(-1) + found["dp1_empty"].sum(-1)[:, None] * ways
+    np.testing.assert_array_equal(found["full"][:, :, 10, 0], wanted)
+
+
+def turned(case: Case) -> Case:
+    """The other strand of references and genes."""
+    d = {name: rc_text(gene) for name, gene in reversed(case.d.items())}
+    sides = {"v": tuple(map(rc_text, case.j)), "j": tuple(map(rc_text, case.v))}
+    return replace(case, cdr3=tuple(map(rc_text, case.cdr3)), d=d, **sides)
+
+
+@some
+@given(cases(models(("dp1",))))
+def test_dp1_of_the_other_strand(case: Case) -> None:
+    forward, backward = exact_fields(case), exact_fields(turned(case))
+    np.testing.assert_array_equal(forward["dp1_nonempty"], backward["dp1_nonempty"][:, ::-1])
+    np.testing.assert_array_equal(forward["dp1_empty"], backward["dp1_empty"])
+    np.testing.assert_array_equal(forward["genes"], backward["genes"][:, [0, 2, 1, 4, 3, 5]])
+
+
+@some
+@given(
+    st.one_of(
+        cases(both_without_palindromes),
+        cases(models(("dp2",), max_p=0, d_segments=2), n_d=(2, 3), longest=8),
+    )
+)
+def test_dp2_of_the_other_strand_without_palindromes(case: Case) -> None:
+    forward, backward = exact_fields(case), exact_fields(turned(case))
+    if case.model.d_segments == 1:  # pairs are not in the reverse order
+        for field in ("full", "zero"):
+            np.testing.assert_array_equal(forward[field], backward[field][:, ::-1])
+        complements = [1, 0, 3, 2]
+        np.testing.assert_array_equal(forward["n1"], backward["n2"][:, ::-1, complements])
+    else:
+        for i, j in itertools.combinations(range(len(case.d)), 2):
+            number = pair_number(i, j, len(case.d))
+            other = pair_number(len(case.d) - 1 - j, len(case.d) - 1 - i, len(case.d))
+            np.testing.assert_array_equal(forward["full"][:, number], backward["full"][:, other])
+    for field in ("no_d", "no_d_two"):
+        np.testing.assert_array_equal(forward[field], backward[field])
+
+
+def pair_number(i: int, j: int, n: int) -> int:
+    return list(itertools.combinations(range(n), 2)).index((i, j))
+
+
+@some
+@given(
+    cases(
+        models(("both",)),
+        wild_references=False,
+        wild_genes=False,
+        n_references=(1, 1),
+        longest=10,
+    ),
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from("NRYSWKMBDHV")), max_size=3),
+)
+def test_wildcards_are_the_sum_of_what_they_may_be(case: Case, wild: list[tuple[int, str]]) -> None:
+    """Exactly in DP-1 and without palindromes; with palindromes at least (section 9, point 11)."""
+    letters = list(case.cdr3[0])
+    for at, letter in wild:
+        letters[at % len(letters)] = letter
+    every = tuple(map("".join, itertools.product(*map(nucleotides, letters))))
+    found = exact_fields(rows_of(case, ("".join(letters), *every)))
+    for field in (*DP1, *DP2):
+        counts, parts = found[field][0], found[field][1:].sum(axis=0)
+        if field in DP1 or field in ("zero", "no_d", "no_d_two"):
+            np.testing.assert_array_equal(counts, parts, err_msg=field)
+        else:
+            np.testing.assert_array_equal(counts[..., 0], parts[..., 0], err_msg=field)
+            assert (counts >= parts).all()
+
+
+def nucleotides(letter: str) -> str:
+    """The nucleotides that a letter may be."""
+    if letter in CONCRETE:
+        return letter
+    sets = {"N": "ACGT", "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC"}
+    return (sets | {"B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG"})[letter]
+
+
+def rows_of(case: Case, cdr3: tuple[str, ...]) -> Case:
+    """Other references with the genes of the first."""
+    return replace(case, cdr3=cdr3, v=case.v[:1] * len(cdr3), j=case.j[:1] * len(cdr3))
+
+
+def taken(case: Case, rows: list[int]) -> Case:
+    """References in another order, some of them twice or left out."""
+    parts = {name: tuple(getattr(case, name)[i] for i in rows) for name in ("cdr3", "v", "j")}
+    return replace(case, **parts)
+
+
+@some
+@given(cases(n_references=(2, 5)), st.data())
+def test_references_are_independent(case: Case, data: st.DataObject) -> None:
+    """In any order, any chunks, beside duplicates: each has the same counts."""
+    n = len(case.cdr3)
+    rows = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2 * n))
+    whole, some_rows = fields_of(counted(case)), fields_of(counted(taken(case, rows)))
+    for field, values in whole.items():
+        np.testing.assert_array_equal(some_rows[field], values[rows], err_msg=field)
+
+
+@few
+@given(cases(n_d=(2, 3)), st.randoms(use_true_random=False))
+def test_d_genes_are_independent(case: Case, order: random.Random) -> None:
+    names = list(case.d)
+    order.shuffle(names)
+    shuffled = counted(replace(case, d={name: case.d[name] for name in names}))
+    whole = counted(case)
+    for name in names:
+        one = counted(replace(case, d={name: case.d[name]})).sel(d_gene=name)
+        assert one.equals(whole.sel(d_gene=name))
+        assert one.equals(shuffled.sel(d_gene=name))
+
+
+@few
+@given(cases())
+def test_letters_of_rna_and_in_lower_case(case: Case) -> None:
+    def as_rna(text: str) -> str:
+        return text.replace("T", "u").swapcase()
+
+    other = replace(
+        case,
+        cdr3=tuple(map(str.lower, case.cdr3)),
+        v=tuple(map(as_rna, case.v)),
+        d={name: as_rna(gene) for name, gene in case.d.items()},
+    )
+    assert counted(case).equals(counted(other))
+
+
+def test_many_references_in_one_call() -> None:
+    """More than one slice of work: every row is that of its sequence."""
+    rng = random.Random(1)
+    cdr3 = ["".join(rng.choices("ACGTN", k=rng.randint(1, 9))) for _ in range(40)]
+    model = Model("both", max_p=2, max_n=3)
+    case = Case("few", tuple(cdr3), ("ACGG",) * 40, ("TTGC",) * 40, {"D": "GATTA"}, model)
+    order = [rng.randrange(40) for _ in range(9000)]
+    wanted = {field: values[order] for field, values in expected(case).items()}
+    assert_counts(fields_of(counted(taken(case, order))), wanted)
