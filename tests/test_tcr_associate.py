@@ -164,7 +164,7 @@ def test_predictors_are_all_there_but_those_that_others_determine(found: Associa
         "log1p full TRBD1*01 nu=2 pi=1",
         "log1p full TRBD2*01 nu=2 pi=1",
         "log1p zero_length_d TRBD1*01 nu=2 pi=1",
-        "log1p zero_length_d TRBD2*01 nu=2 pi=1",
+        "log1p no_d nu=2 pi=1",
     ]
     # the lengths of N1 and N2 are the sums of their nucleotides in these stores
     assert "n1_g left out: it is +1 n1 -1 n1_a -1 n1_t -1 n1_c (and a constant)" in notes

@@ -168,9 +168,10 @@ def _label(axes: Axes, groups: Sequence[Group], look: Look) -> None:
     axes.tick_params(labelsize=8)
     axes.xaxis.label.set_size(9)
     axes.yaxis.label.set_size(9)
-    axes.set_ylim(bottom=0 if look.is_log else min(0, *axes.get_ylim()))
+    # room for a median at 0, and none for the part of an interval that no length can have
+    axes.set_ylim(bottom=0 if look.is_log else -0.02 * axes.get_ylim()[1])
 
 
 def _short(n: int) -> str:
     """Return a number that fits below a box."""
-    return f"n={n:,}" if n < 100_000 else f"n={n / 1e6:.3g} M"
+    return f"n={n:,}" if n < 1_000_000 else f"n={n / 1e6:.3g} M"

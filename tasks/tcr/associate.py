@@ -31,7 +31,7 @@ from gangsaw.tasks.tcr.design import Design, Floats, Moments, dependent, exact_t
 from gangsaw.tasks.tcr.extract import OUTCOMES, RUN_ROWS, Extract, check_table, file_of
 from gangsaw.tasks.tcr.logistic import Curvature, NewtonPass, fit
 from gangsaw.tasks.tcr.parts import scratch
-from gangsaw.tasks.tcr.path_columns import ALL, DP1, NO_D, PathColumn, path_columns
+from gangsaw.tasks.tcr.path_columns import ALL, DP1, NO_D, ZERO, PathColumn, path_columns
 from gangsaw.tasks.tcr.predictors import predictor_names
 from gangsaw.tasks.tcr.regression import Regression, regression
 from gangsaw.tasks.tcr.spearman import (
@@ -243,12 +243,15 @@ class _Job:
         )
 
     def _counts(self) -> tuple[str, ...]:
-        """Return the path counts of the regression: of the largest limits, without their sum."""
+        """Return the path counts of the regression: of the largest limits, without their sum.
+
+        Those with D of length zero are for each D gene a multiple of V N N J: the first will do.
+        """
         nu = max(column.nu for column in self.columns)
         pi = max((c.pi for c in self.columns if c.pi is not None), default=None)
-        return tuple(
-            c.name for c in self.columns if c.kind != ALL and c.nu == nu and c.pi in (pi, None)
-        )
+        own = [c for c in self.columns if c.kind != ALL and c.nu == nu and c.pi in (pi, None)]
+        zero = [column for column in own if column.kind == ZERO]
+        return tuple(column.name for column in own if column not in zero[1:])
 
     def group(self) -> tuple[Group, ...]:
         """Return the figures of the plots."""

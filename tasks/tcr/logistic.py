@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.tasks.failure import naming
-from gangsaw.tasks.tcr.design import Design, Floats
+from gangsaw.tasks.tcr.design import Design, Floats, one_blas_thread
 
 STEPS = 30
 TOLERANCE = 1e-8  # of the last step, in log odds per standard deviation
@@ -48,7 +48,7 @@ class NewtonPass:
 
     def __call__(self, path: Path) -> Curvature:
         """Return the sums of a file."""
-        with naming(path.name):
+        with naming(path.name), one_blas_thread():
             x, shared = self.design.read(path)
             return curvature(x, shared.astype(float), np.array(self.beta))
 
@@ -62,15 +62,17 @@ def curvature(x: Floats, y: Floats, beta: Floats) -> Curvature:
     y : (n,) 0 or 1
     beta : (1 + predictors,), the intercept first
     """
-    with_one = np.column_stack([np.ones(len(x)), x])
-    log_odds = with_one @ beta
+    log_odds = beta[0] + x @ beta[1:]
     sign = 2 * y - 1
     value = -np.logaddexp(0, -sign * log_odds).sum()
     error = sign * np.exp(-np.logaddexp(0, sign * log_odds))  # y - p without cancellation
     weight = np.abs(error) * (1 - np.abs(error))
-    information = with_one.T @ (with_one * weight[:, None])
-    largest = float(np.abs(error).max(initial=0))
-    return Curvature(float(value), with_one.T @ error, information, largest)
+    weighted = x * weight[:, None]
+    information = np.empty((len(beta), len(beta)))
+    information[0, 0], information[1:, 1:] = weight.sum(), x.T @ weighted
+    information[0, 1:] = information[1:, 0] = weighted.sum(axis=0)
+    gradient = np.concatenate([[error.sum()], x.T @ error])
+    return Curvature(float(value), gradient, information, float(np.abs(error).max(initial=0)))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.tcr.counted import CountsStore
 
 Counts = NDArray[np.uint64]
-BY_D = {"full": "paths_full", "zero_length_d": "paths_zero_length_d"}
-ALL, NO_D, DP1 = "all", "no_d", "dp1"
+ALL, ZERO, NO_D, DP1 = "all", "zero_length_d", "no_d", "dp1"
+BY_D = {"full": "paths_full", ZERO: "paths_zero_length_d"}
 
 
 @dataclass(frozen=True)
