@@ -21,6 +21,7 @@ from gangsaw.tasks.tcr.germline import (
     d_pairs_with_j,
     open_germline,
 )
+from gangsaw.tasks.tcr.germline.names import gene_name
 
 V = [
     *("TRBV5-4*01", "TRBV5-4*02", "TRBV6-2*01", "TRBV6-3*01", "TRBV6-5*01", "TRBV7-9*03"),
@@ -106,6 +107,7 @@ def test_empty_call(human: Resolver, call: str) -> None:
         ("TRBV", UNKNOWN, "TRBV is no name of a gene"),
         ("TRBV6-2**01", UNKNOWN, "TRBV6-2**01 is no name of a gene"),
         ("TRBC1", UNKNOWN, "'TRBC1' is no name of a gene"),
+        ("TCRBV06-X", AMBIGUOUS, "can be TRBV6-2*01, TRBV6-3*01, TRBV6-5*01"),
         ("TCRBV06", AMBIGUOUS, "can be TRBV6-2*01, TRBV6-3*01, TRBV6-5*01"),
         ("TRBV6-2,TRBV6-5", AMBIGUOUS, "can be TRBV6-2*01, TRBV6-5*01"),
         ("TRBV5-4*01,TRBV5-4*02", AMBIGUOUS, "can be TRBV5-4*01, TRBV5-4*02"),
@@ -149,7 +151,7 @@ ALPHA = [Part("TRAV29/DV5*01", "GCAGCAAGCG"), Part("TRAV14/DV4*02", "GCAATGAGAGA
     ("call", "index"),
     [
         *(("TRAV29/DV5", 0), ("TRAV29DV5", 0), ("TRAV29DV5*01", 0), ("TRAV29", 0), ("TRDV5", 0)),
-        *(("TCRAV29-01", 0), ("TRAV14/DV4*02", 1), ("TRAV14", 1), ("TRDV4*02", 1)),
+        *(("TRAV29-DV5", 0), ("TCRAV29-01*01", 0), ("TRAV14/DV4", 1), ("TRAV14", 1), ("TRDV4", 1)),
     ],
 )
 @pytest.mark.parametrize("locus", ["TRA", "TRD"])
@@ -182,6 +184,12 @@ def test_gene_left_out_of_the_germline() -> None:
     for call in ("TRBV7-1*01", "TRBV7-1", "TCRBV07-01*01"):
         assert human.find(call) == UNKNOWN
         assert human.detail(call) == why
+
+
+def test_reason_is_short_however_long_the_call(human: Resolver) -> None:
+    for call in ("TRBV" + "9" * 5000, ",".join(f"TRBV{i}" for i in range(100, 3000)), "x" * 9999):
+        assert human.find(call) == UNKNOWN
+        assert 20 < len(human.detail(call)) <= 300
 
 
 def test_no_parts() -> None:
@@ -258,10 +266,22 @@ def test_list_is_one_part_or_ambiguous(names: list[str], between: str) -> None:
 
 
 def test_many_calls_do_not_fill_the_memory(human: Resolver) -> None:
-    for score in range(70_000):
-        assert human.find(f"TRBV28*00({score})") == V.index("TRBV28*01")
+    for score in range(1000):
+        assert human.find(f"TRBV28*00({score}.5)") == V.index("TRBV28*01")
+    assert len(human._found) == 1
+    for number in range(70_000):
+        assert human.find(f"read {number}") == UNKNOWN
     assert len(human._found) <= 1 << 16
 
 
 def test_resolver_can_be_sent_to_workers(human: Resolver) -> None:
     assert pickle.loads(pickle.dumps(human)).find("TRBV28") == V.index("TRBV28*01")
+
+
+@given(
+    st.lists(st.from_regex(r"TR[AG]V[A-C]?[0-9]{1,2}(-[0-9])?(DV[0-9])?\*0[1-9]", fullmatch=True))
+)
+def test_names_have_an_order(names: list[str]) -> None:
+    """Whatever their letters and numbers: TRGVA, TRGVA1."""
+    genes = [gene for gene in map(gene_name, [*names, "TRGVA*01"]) if gene]
+    assert sorted(gene.order for gene in genes) == sorted(gene.order for gene in reversed(genes))

@@ -220,6 +220,7 @@ def imgt(name: str, species: str, region: str, sequence: str, frame: str = "1") 
 def test_headers_of_imgt(write: Write) -> None:
     text = (
         imgt("TRBV1*01", "Homo sapiens", "V-REGION", V)
+        + f">TRBV2*01|F\n{V}\n"  # of any species
         + imgt("TRBV1*01", "Homo sapiens", "L-PART1+V-EXON", "ATGGGC" + V)
         + imgt("TRBV1*01", "Mus musculus_C57BL/6", "V-REGION", V + "TT")
         + imgt("TRAV1*01", "Homo sapiens", "V-REGION", V)
@@ -228,7 +229,7 @@ def test_headers_of_imgt(write: Write) -> None:
         + imgt("TRBJ1-1*01", "Homo sapiens", "J-REGION", J, "3")
     )
     germline = opened(write(text), species="human")
-    assert set(parts(germline)) == {"TRBV1*01", "TRBD1*01", "TRBJ1-1*01"}
+    assert list(parts(germline)) == ["TRBV1*01", "TRBV2*01", "TRBD1*01", "TRBJ1-1*01"]
     assert parts(germline)["TRBV1*01"] == "GCCAGCAGC"
     with pytest.raises(BadParams, match=r"has genes of Homo sapiens, Mus musculus_C57BL/6: say"):
         opened(write(text))
@@ -236,6 +237,17 @@ def test_headers_of_imgt(write: Write) -> None:
         opened(write(text), species="rat")
     with pytest.raises(BadParams, match="no D gene of TRB in it"):
         opened(write(text), species="Mus musculus")
+
+
+def test_headers_that_name_no_gene(write: Write) -> None:
+    """One note for all; constant genes and pseudogenes with odd names are not among them."""
+    quiet = ">TRBC1*01\nGAG\n>X1|IGHM*01|Homo sapiens|F|CH1|1..2\nGAG\n>IGHV(II)-1-1*01\nGAG\n"
+    strange = ">my gene\nACGT\n>NC_0001.1 contig\nACGT\n"
+    germline = opened(write(FASTA + quiet + strange))
+    assert parts(germline) == parts(opened(write(FASTA)))
+    (note,) = germline.notes
+    assert note.startswith("2 headers name no gene, the first in ")
+    assert note.endswith("genes.fasta, line 13: 'my gene'")
 
 
 def test_gapped_gene_has_its_cys_at_104(write: Write) -> None:
@@ -342,7 +354,9 @@ def test_frame_of_the_header_is_kept(write: Write) -> None:
     """TRAJ7*01 of the mouse is L-G-K-G, and F-G-E-G only if read out of frame."""
     leu = "CAACAGACTTAC" + "TTTGGGGAAGGGAACCCAGGTGGTGG"
     text = FASTA + imgt("TRBJ1-2*01", "any", "J-REGION", leu, frame="2")
-    assert note_on(opened(write(text)), "TRBJ1-2*01").endswith("left out: no F/W-G-X-G motif found")
+    assert note_on(opened(write(text)), "TRBJ1-2*01").endswith(
+        "motif found, in the frame of its header"
+    )
 
 
 @given(
@@ -384,13 +398,14 @@ def test_given_anchors(write: Write) -> None:
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ("gene,index\nTRBV1*01,66\n", "has no column anchor_index or anchor_nt0 or"),
+        ("gene,index\nTRBV1*01,66\n", "names no column anchor_index or anchor_nt0 or"),
         ("gene,anchor_index\nTRBV1*01,-3\n", r"line 2: an anchor counts .* from 0, got '-3'"),
         ("gene,anchor_index\nTRBV1*01,six\n", "line 2: an anchor counts .* from 0, got 'six'"),
+        (f"gene,anchor_index\nTRBV1*01,{'9' * 5000}\n", "line 2: an anchor counts"),
         ("gene,anchor_index\nTRBV1*01\n", "line 2: 1 cells, fewer than the header"),
         ("gene,anchor_index\nTRBV1*01,66\nTRBV1*01,67\n", r"line 3: TRBV1\*01 has another anchor"),
         ("gene,anchor_index\nTRBV7*01,66\n", "none of its genes is in the germline"),
-        ("gene,anchor_index\nTRBV1*01,99999999999\n", r"none of 1 V genes can be used: TRBV1\*01"),
+        ("gene,anchor_index\nTRBV1*01,999999999\n", r"none of 1 V genes can be used: TRBV1\*01"),
     ],
 )
 def test_wrong_anchors(write: Write, table: str, why: str) -> None:
@@ -426,6 +441,22 @@ def test_table_of_whole_genes(write: Write) -> None:
     assert parts(opened(write(text, "a.csv"))) == parts(opened(write(FASTA)))
 
 
+def test_table_of_parts_that_were_not_cut(write: Write) -> None:
+    text = f"gene,part\nTRBV1*01,{BODY * 2}\nTRBD1*01,GGG\nTRBJ1-1*01,CAA\n"
+    with pytest.raises(BadParams, match=r"TRBV1\*01 left out: 120 nucleotides of a CDR3 are more"):
+        opened(write(text, "a.csv"))
+
+
+@given(order=st.permutations(["TRDD3*01", "TRDD1*01", "TRDD2*02", "TRDD2*01", "TRDD10*01"]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_d_genes_are_in_the_order_of_the_genome(write: Write, order: list[str]) -> None:
+    """Two D genes in a row can only be joined in it."""
+    genes = "".join(f"{name},CCTTCCTAC\n" for name in order)
+    text = f"gene,part\nTRDV1*01,GCTCTTGGG\n{genes}TRDJ1*01,ACACC\n"
+    found = [part.name for part in opened(write(text, "a.csv"), locus="TRD").d]
+    assert found == ["TRDD1*01", "TRDD2*01", "TRDD2*02", "TRDD3*01", "TRDD10*01"]
+
+
 def test_row_without_a_gene(write: Write) -> None:
     with pytest.raises(BadParams, match=r"a.csv, line 3: 'V1' is no name of a gene"):
         opened(write("gene,part\nTRBV1*01,GCC\nV1,GCC\n", "a.csv"))
@@ -441,13 +472,19 @@ def test_row_without_a_gene(write: Write) -> None:
         ("\n \n", "a.fasta", "a.fasta is empty"),
         (">", "a.fasta", "no header names a V, D or J gene"),
         (">seq1\nACGT\n", "a.fasta", "no header names a V, D or J gene"),
+        (f">TRBV{'9' * 5000}\nACGT\n", "a.fasta", "no header names a V, D or J gene"),
+        (
+            FASTA.replace(V, "N" * 20_000),
+            "a.fa",
+            "left out: 20000 nucleotides are more than a gene",
+        ),
         (">TRAV1*01\nACGT\n", "a.fasta", "a.fasta: no gene of TRB in it"),
         (f">TRBV1*01\n{V}\n", "a.fasta", "no D gene of TRB in it: give its file, too"),
         (FASTA.replace("GGGACA", "GGGXCA"), "a.fasta", r"line 3: TRBD1\*01: 'X' at position 4"),
         (FASTA.replace(V, BODY), "a.fasta", r"none of 1 V genes can be used: TRBV1\*01 left out"),
         (FASTA.replace(V, ""), "a.fasta", r"TRBV1\*01 left out: it has no sequence"),
-        ("hello\nworld\n", "a.txt", "is no FASTA, and has no column allele or gene"),
-        ("allele\tmore\nTRBV1*01\t1\n", "a.tsv", "no column cdr3_part or part or germline"),
+        ("hello\nworld\n", "a.txt", "names no column allele or gene .* and it is no FASTA"),
+        ("allele\tmore\nTRBV1*01\t1\n", "a.tsv", "names no column cdr3_part or part or germline"),
         (f'allele,part\n"TRBV1*01,{"A" * 200_000}', "a.csv", "line 2: field larger than"),
         (b"\x00\x01\x02" * 9, "a.fasta", "a.fasta is no text"),
         (b">TRBV1*01\nAC\xff", "a.fasta", "a.fasta, line 2: is not UTF-8"),
@@ -532,7 +569,7 @@ def test_short_parts_are_left_out() -> None:
     why = "TRBV1*01 left out: 3 nucleotides in the CDR3, fewer than max_p = 4"
     assert germline.checked(4) == Germline("here", v[1:], germline.d, j, ("a note", why))
     assert germline.checked(4).resolver("V").detail("TRBV1*01") == why
-    with pytest.raises(BadParams, match="here: every V part is shorter than max_p = 8"):
+    with pytest.raises(BadParams, match="here: no V part has max_p = 8 nucleotides"):
         germline.checked(8)
 
 

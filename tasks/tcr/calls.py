@@ -16,12 +16,12 @@ SPREAD = np.array(
 
 
 @jit_bare_inline
-def add_up(codes: Any, first: int, length: int, sums: Any) -> None:
+def add_up(symbols: Any, length: int, sums: Any) -> None:
     """sums[k]: how often R[:k] contains A, T, C and G, in one word."""
     total = np.uint64(0)
     sums[0] = total
     for k in range(length):
-        total += SPREAD[codes[first + k]]
+        total += SPREAD[symbols[k]]
         sums[k + 1] = total
 
 
@@ -48,7 +48,7 @@ def put_gene_calls(place: Any, out: Any) -> None:
 @jit_bare_inline
 def put_d_calls(gene: int, n_d: int, found: Any, place: Any, outputs: Any, sums: Any) -> None:
     """Write the columns D_CALLS and the compositions of N1 and N2, from what find_d found."""
-    _, longest, first, last = found
+    _, _, longest, first, last = found
     if longest == 0:
         first, last = 1, place.length
     end = place.length - place.j_match

@@ -6,27 +6,31 @@ from typing import Any
 
 from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.codecs.core.simd import load, spread, store, to_next_lane, widen_to
-from gangsaw.tasks.tcr.ends import LANES, WAYS
-from gangsaw.tasks.tcr.match import NU_LANES
+from gangsaw.tasks.tcr.dp2 import short_pieces
+from gangsaw.tasks.tcr.ends import LANES, WAYS, row_of
+from gangsaw.tasks.tcr.match import SHORT, unpacked
 
 
 @jit_bare_inline
-def sum_exact(codes: Any, place: Any, has_d: bool, scratch: Any) -> None:
+def sum_exact(symbols: Any, place: Any, has_d: bool, longer: int, scratch: Any) -> None:
     """Fill scratch.total: paths of each total n, with the D that find_d listed or an empty one.
 
     G[b, n] = V, n-nucleotides and a D that ends at b + w(R[b - 1]) G[b - 1, n - 1].
     """
     total = spread(0, scratch.total, LANES)
     row = spread(0, scratch.exact, LANES)
+    piece = 0
     for b in range(place.first_b, place.length + 1):
         if b:
-            row = to_next_lane(row) * WAYS[codes[place.first + b - 1]]
-        if has_d:
-            for piece in range(scratch.first_of[b], scratch.first_of[b + 1]):
-                before = load(scratch.exact, scratch.starts[piece], LANES)
-                row = row + before * scratch.matches[piece]
-        elif b <= place.last_a:
-            row = row + load(scratch.exact, b * NU_LANES, LANES)
+            row = to_next_lane(row) * WAYS[symbols[b - 1]]
+        if has_d and 0 < b <= place.last_a + SHORT:
+            row = row + short_pieces(scratch.exact, 0, b, scratch.matches)
+        elif not has_d and b <= place.last_a:
+            row = row + load(scratch.exact, row_of(0, b), LANES)
+        while piece < longer and unpacked(scratch.longer[piece])[1] == b:
+            a, _, number = unpacked(scratch.longer[piece])
+            row = row + load(scratch.exact, row_of(0, a), LANES) * number
+            piece += 1
         if b >= place.length - place.j_match:
             total = total + widen_to(row, scratch.total)
     store(scratch.total, 0, total)
@@ -37,7 +41,7 @@ def sum_exact_without_d(place: Any, scratch: Any) -> None:
     """Fill scratch.total: paths V N J of each n."""
     total = spread(0, scratch.total, LANES)
     for a in range(place.length - place.j_match, place.last_a + 1):
-        total = total + widen_to(load(scratch.exact, a * NU_LANES, LANES), scratch.total)
+        total = total + widen_to(load(scratch.exact, row_of(0, a), LANES), scratch.total)
     store(scratch.total, 0, total)
 
 

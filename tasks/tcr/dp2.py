@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.jit import jit_bare_inline
-from gangsaw.codecs.core.simd import load, spread, static, store, widen, widen_to
-from gangsaw.tasks.tcr.ends import CLASS_ROWS, LANES, j_rows, kept_range, v_rows
-from gangsaw.tasks.tcr.match import NU_LANES
+from gangsaw.codecs.core.simd import load, spread, static, store, widen_to
+from gangsaw.tasks.tcr.ends import LANES, j_rows, kept_range, row_of, v_rows
+from gangsaw.tasks.tcr.match import NU_LANES, SHORT, unpacked
 from gangsaw.tasks.tcr.tables import D_CLASSES, END_CLASSES, PI_LANES
 
 PIS = static(PI_LANES)
 
 
 @jit_bare_inline
-def fill_pairs(codes: Any, place: Any, per_pair: int, scratch: Any) -> int:
+def fill_pairs(symbols: Any, place: Any, per_pair: int, scratch: Any) -> int:
     """Fill the rows of each class of V and of J, and the terms without D of each pair of them."""
     for v in range(place.v_classes):
-        v_rows(codes, place, v, scratch.v_rows)
+        v_rows(symbols, place, v, scratch.v_rows)
     for j in range(place.j_classes):
-        j_rows(codes, place, j, scratch.j_rows)
+        j_rows(symbols, place, j, scratch.j_rows)
     term = 0
     for v in range(place.v_classes):
         for j in range(place.j_classes):
@@ -43,7 +43,7 @@ def sum_direct(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     fewest, most = kept_range(place.v_match, place.v_length, v)
     ways = spread(0, scratch.direct, LANES)
     for k in range(max(fewest, place.first_b), most + 1):
-        row = load(scratch.j_rows, j * CLASS_ROWS + k * NU_LANES, LANES)
+        row = load(scratch.j_rows, row_of(j, k), LANES)
         ways = ways + widen_to(row, scratch.direct)
     store(scratch.direct, term * NU_LANES, ways)
 
@@ -53,35 +53,45 @@ def sum_parted(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill the term of V N N J: any boundary can part the junctions."""
     ways = spread(0, scratch.parted, LANES)
     for a in range(place.first_b, place.last_a + 1):
-        before = load(scratch.v_rows, v * CLASS_ROWS + a * NU_LANES, LANES)
-        after = load(scratch.j_rows, j * CLASS_ROWS + a * NU_LANES, LANES)
+        before = load(scratch.v_rows, row_of(v, a), LANES)
+        after = load(scratch.j_rows, row_of(j, a), LANES)
         ways = ways + widen_to(before * after, scratch.parted)
     store(scratch.parted, term * NU_LANES, ways)
 
 
 @jit_bare_inline
-def sum_inside(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
+def sum_inside(place: Any, v: int, j: int, longer: int, term: int, scratch: Any) -> None:
     """Fill the term of D without palindromes: places of one b are added up before J's factor."""
-    v_at, j_at = v * CLASS_ROWS, j * CLASS_ROWS
     total = spread(0, scratch.terms, LANES)
-    for b in range(max(1, place.first_b), place.length + 1):
-        ways = spread(0, scratch.v_rows, LANES)
-        for piece in range(scratch.first_of[b], scratch.first_of[b + 1]):
-            row = load(scratch.v_rows, v_at + scratch.starts[piece], LANES)
-            ways = ways + row * scratch.matches[piece]
-        after = load(scratch.j_rows, j_at + b * NU_LANES, LANES)
+    for b in range(max(1, place.first_b), min(place.length, place.last_a + SHORT) + 1):
+        ways = short_pieces(scratch.v_rows, v, b, scratch.matches)
+        after = load(scratch.j_rows, row_of(j, b), LANES)
         total = total + widen_to(ways, scratch.terms) * widen_to(after, scratch.terms)
+    for piece in range(longer):
+        a, b, number = unpacked(scratch.longer[piece])
+        before = load(scratch.v_rows, row_of(v, a), LANES) * number
+        after = load(scratch.j_rows, row_of(j, b), LANES)
+        total = total + widen_to(before * after, scratch.terms)
     store(scratch.terms, term * NU_LANES, total)
+
+
+@jit_bare_inline
+def short_pieces(rows: Any, kept: int, b: int, matches: Any) -> Any:
+    """Return the ways to all pieces of D of 1..SHORT symbols that end at b, inside."""
+    ways = load(rows, row_of(kept, b - 1), LANES) * matches[b * SHORT]
+    for t in range(1, SHORT):
+        ways = ways + load(rows, row_of(kept, b - 1 - t), LANES) * matches[b * SHORT + t]
+    return ways
 
 
 @jit_bare_inline
 def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None:
     """Add the places of D with palindromes to the terms of their classes, given by class_term."""
-    v_at, j_at = v * CLASS_ROWS, j * CLASS_ROWS
     for piece in range(crossing):
-        before = load(scratch.v_rows, v_at + scratch.crossing_a[piece], LANES)
-        after = load(scratch.j_rows, j_at + scratch.crossing_b[piece], LANES)
-        at = (term + scratch.class_term[scratch.crossing_class[piece]]) * NU_LANES
+        a, b, d_class = unpacked(scratch.crossing[piece])
+        before = load(scratch.v_rows, row_of(v, a), LANES)
+        after = load(scratch.j_rows, row_of(j, b), LANES)
+        at = (term + scratch.class_term[d_class]) * NU_LANES
         ways = widen_to(before * after, scratch.terms)
         store(scratch.terms, at, load(scratch.terms, at, LANES) + ways)
 
@@ -94,7 +104,7 @@ def list_classes(crossing: int, scratch: Any) -> int:
     scratch.classes[0] = 0
     n = 1
     for piece in range(crossing):
-        d_class = scratch.crossing_class[piece]
+        d_class = scratch.crossing[piece] >> np.uint32(16)
         if scratch.class_term[d_class] == 0:
             scratch.class_term[d_class] = n
             scratch.classes[n] = d_class
@@ -103,7 +113,7 @@ def list_classes(crossing: int, scratch: Any) -> int:
 
 
 @jit_bare_inline
-def sum_with_d(place: Any, crossing: int, per_pair: int, scratch: Any) -> int:
+def sum_with_d(place: Any, longer: int, crossing: int, per_pair: int, scratch: Any) -> int:
     """Fill the terms of one D gene, for each pair of classes of V and J; return their number.
 
     scratch.term_weight gets where in the table of weights those of each term are.
@@ -116,7 +126,7 @@ def sum_with_d(place: Any, crossing: int, per_pair: int, scratch: Any) -> int:
                 row = pair_row(v, j, per_pair) + scratch.classes[n]
                 scratch.term_weight[term + n] = row * PI_LANES
                 store(scratch.terms, (term + n) * NU_LANES, spread(0, scratch.terms, LANES))
-            sum_inside(place, v, j, term, scratch)
+            sum_inside(place, v, j, longer, term, scratch)
             sum_crossing(crossing, v, j, term, scratch)
             term += n_classes
     return term
@@ -141,25 +151,38 @@ def pair_row(v: int, j: int, per_pair: int) -> int:
 
 @jit_bare_inline
 def weigh(
-    terms: Any,
-    n_terms: int,
-    weights: Any,
-    sweep: Any,
-    line: Any,
-    out: Any,
-    at: int,
+    terms: Any, n_terms: int, weights: Any, sweep: Any, scratch: Any, out: Any, at: int
 ) -> None:
     """out[at + nu * pis + pi] = sum of terms[term, nu] table[where[term] + row, pi].
 
-    `weights` is (table, where, row), `sweep` is how many nu and how many pi there are. Each nu
-    writes a whole vector to `line`, of which the next overwrites what is beyond the last pi.
+    `weights` is (table, where, row), `sweep` is how many nu and how many pi there are. The greatest
+    is that of the last nu and the last pi: where it fits 32 bits, all sums do.
+    """
+    table, where, row = weights
+    greatest = np.uint64(0)
+    for term in range(n_terms):
+        factor = np.uint64(table[where[term] + row * PI_LANES + sweep[1] - 1])
+        greatest += factor * np.uint64(terms[term * NU_LANES + sweep[0] - 1])
+    if greatest >> np.uint64(32):
+        weigh_in(terms, n_terms, weights, sweep, scratch.line, out, at)
+    else:
+        weigh_in(terms, n_terms, weights, sweep, scratch.short_line, out, at)
+
+
+@jit_bare_inline
+def weigh_in(
+    terms: Any, n_terms: int, weights: Any, sweep: Any, line: Any, out: Any, at: int
+) -> None:
+    """Weigh in vectors of the width of `line`.
+
+    Each nu writes a whole vector there, of which the next overwrites what is beyond the last pi.
     """
     table, where, row = weights
     for nu in range(sweep[0]):
         total = spread(0, line, PIS)
         for term in range(n_terms):
-            factor = widen(load(table, where[term] + row * PI_LANES, PIS))
-            total = total + factor * np.uint64(terms[term * NU_LANES + nu])
+            factor = widen_to(load(table, where[term] + row * PI_LANES, PIS), line)
+            total = total + factor * spread(terms[term * NU_LANES + nu], line, PIS)
         store(line, nu * sweep[1], total)
     for i in range(sweep[0] * sweep[1]):
         out[at + i] = line[i]

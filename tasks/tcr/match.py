@@ -14,21 +14,25 @@ from gangsaw.tasks.tcr.tables import END_CLASSES
 NU_LANES = 16  # nu = 0..10, and what makes a vector of them
 ONE = np.uint64(1)
 NOTHING = np.uint64(0)
+ENDS = np.uint64(15)  # of a D gene in its palindrome, at most MAX_P
+SHORT = 4  # pieces of as many symbols are looked for everywhere: few chance matches are longer
 
 
 @jit_bare_inline
-def match_end(codes: Any, at: int, step: int, length: int, part: Any, start: int, stop: int) -> int:
+def match_end(
+    symbols: Any, at: int, step: int, length: int, part: Any, start: int, stop: int
+) -> int:
     """Count the symbols of part[start:stop] that match the reference from `at` on (section 4)."""
     most = min(length, stop - start)
     for k in range(most):
-        if codes[at] & part[start + k] == 0:
+        if symbols[at] & part[start + k] == 0:
             return k
         at += step
     return most
 
 
 @jit_bare_inline
-def find_self_palindromes(codes: Any, first: int, length: int, max_p: int, scratch: Any) -> int:
+def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> int:
     """List the boundaries q around which the reference is its own reverse complement.
 
     Return their number. scratch.turns and .reaches get q and for how many symbols, at most max_p.
@@ -37,7 +41,7 @@ def find_self_palindromes(codes: Any, first: int, length: int, max_p: int, scrat
     for q in range(1, length):
         reach = 0
         for t in range(min(max_p, q, length - q)):
-            if codes[first + q - t - 1] & COMPLEMENT[codes[first + q + t]] == 0:
+            if symbols[q - t - 1] & COMPLEMENT[symbols[q + t]] == 0:
                 break
             reach += 1
         if reach:
@@ -48,93 +52,116 @@ def find_self_palindromes(codes: Any, first: int, length: int, max_p: int, scrat
 
 
 @jit_bare_inline
-def find_d(
-    codes: Any,
-    first: int,
-    length: int,
-    d: Any,
-    window: Any,
-    scratch: Any,
-) -> Any:
-    """List the places where R[a:b], a < b, is a piece of a D gene; section 5's bit registers.
+def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
+    """Find the places where R[a:b], a < b, is a piece of a D gene; section 5's bit registers.
 
-    `d` is a table of masks, the number of the gene in it, the bits where pieces end `inside` and
-    its germline length; `window` is (last_a, first_b).
+    Bit e - 1 of the register of start a says, at b, that R[a:b] is the piece of D that ends at e. A
+    register that is 0 stays so, and never before that of an earlier start. Most are soon 0: those
+    of the last SHORT starts are updated at every b, without a branch that depends on the symbols.
 
-    Bit e - 1 of the register of start a, after b symbols, says that R[a:b] matches the piece of D
-    that ends at e. A register that is 0 stays so, and earlier starts die first, so the living ones
-    are those of the last few starts.
+    Parameters
+    ----------
+    symbols, length : the reference
+    d : masks of genes, number of the gene among them, bits of ends `inside`, germline length, and
+        whether the four ends after the germline are those of palindromes
+    window : (last_a, first_b): places with a greater a or a smaller b are not reached from V or J
 
-    Places with a <= last_a and b >= first_b are listed, for others cannot be reached from V and J:
-    scratch.starts and .matches have a * NU_LANES and how many pieces end within the bits `inside`,
-    for each b from scratch.first_of[b] on; pieces that end in the palindrome, in class
-    e - germline > 0 each, go to scratch.crossing_a, _b and _class.
+    scratch.matches[b * SHORT + t - 1] gets how many pieces inside end at b, of t = 1..SHORT
+    symbols, for b = first_b..last_a + SHORT; scratch.longer the places of longer ones, with their
+    number, in the order of b; scratch.crossing those that end in the palindrome, with their class.
 
-    Return the number of those, the greatest b - a, and of the places that have it the first symbol,
-    from 1, of the left-most one and the last of the right-most.
+    Returns
+    -------
+    (numbers of longer and crossing, greatest b - a, first symbol from 1 of the left-most place that
+    has it, last symbol of the right-most)
     """
-    masks, gene, inside, germline = d
+    masks, gene, inside, germline, has_palindrome = d
     last_a, first_b = window
     n, crossing, alive, longest, left, right = 0, 0, 0, 0, 0, 0
+    run1 = run2 = run3 = run4 = word = NOTHING
+    beyond = np.uint64(germline)
     for b in range(1, length + 1):
-        scratch.first_of[b] = n
-        mask = masks[16 * gene + codes[first + b - 1]]
-        run = mask
-        a = b - 1
-        while run != NOTHING:
-            scratch.runs[a] = run
-            if b >= first_b and a <= last_a:
-                within = run & inside
-                scratch.starts[n] = a * NU_LANES
-                scratch.matches[n] = count_ones(within)
-                n += within != NOTHING
-                beyond = run ^ within
-                while beyond != NOTHING:
-                    scratch.crossing_a[crossing] = a * NU_LANES
-                    scratch.crossing_b[crossing] = b * NU_LANES
-                    scratch.crossing_class[crossing] = trailing_zeros(beyond) + 1 - germline
-                    crossing += 1
-                    beyond &= beyond - ONE
-            a -= 1
-            if a < alive:
-                break
-            run = (scratch.runs[a] << ONE) & mask
-        alive = a + 1
-        if b - alive > longest:
-            longest, left = b - alive, alive + 1
-        if b - alive == longest:
+        mask = masks[16 * gene + symbols[b - 1]]
+        longer = (run4 << ONE) & mask
+        run4, run3, run2, run1 = (
+            (run3 << ONE) & mask,
+            (run2 << ONE) & mask,
+            (run1 << ONE) & mask,
+            mask,
+        )
+        here = (
+            int(run1 != NOTHING)
+            + int(run2 != NOTHING)
+            + int(run3 != NOTHING)
+            + int(run4 != NOTHING)
+        )
+        if first_b <= b <= last_a + SHORT:
+            scratch.matches[b * SHORT] = count_ones(run1 & inside)
+            scratch.matches[b * SHORT + 1] = count_ones(run2 & inside)
+            scratch.matches[b * SHORT + 2] = count_ones(run3 & inside)
+            scratch.matches[b * SHORT + 3] = count_ones(run4 & inside)
+            if has_palindrome:
+                ends = (run1 >> beyond) & ENDS
+                ends |= ((run2 >> beyond) & ENDS) << np.uint64(4)
+                ends |= ((run3 >> beyond) & ENDS) << np.uint64(8)
+                ends |= ((run4 >> beyond) & ENDS) << np.uint64(12)
+                out = np.uint64(4 * max(0, b - 1 - last_a))  # of the window: the first few starts
+                word |= ((ends >> out) << out) << np.uint64(16 * (b & 3))
+        if b & 3 == 3 or b == length:
+            # four boundaries at once, for the end of a loop is a branch that is guessed wrong
+            while word != NOTHING:
+                bit = trailing_zeros(word)
+                at = (b & ~3) + (bit >> 4)
+                start = at - 1 - ((bit >> 2) & 3)
+                scratch.crossing[crossing] = packed(start, at, (bit & 3) + 1)
+                crossing += 1
+                word &= word - ONE
+        if longer == NOTHING:
+            alive = b - SHORT
+        else:
+            a = b - SHORT - 1
+            while longer != NOTHING:
+                scratch.runs[a] = longer
+                if b >= first_b and a <= last_a:
+                    scratch.longer[n] = packed(a, b, count_ones(longer & inside))
+                    n += 1
+                    ends = (longer & ~inside) >> beyond
+                    while ends != NOTHING:
+                        scratch.crossing[crossing] = packed(a, b, trailing_zeros(ends) + 1)
+                        crossing += 1
+                        ends &= ends - ONE
+                a -= 1
+                if a < alive:
+                    break
+                longer = (scratch.runs[a] << ONE) & mask
+            alive = a + 1
+            here = b - alive
+        if here > longest:
+            longest, left = here, b - here + 1
+        if here == longest:
             right = b
-    scratch.first_of[length + 1] = n
-    return crossing, longest, left, right
+    return n, crossing, longest, left, right
 
 
 @jit_bare_inline
 def find_turned_d(
-    codes: Any,
-    first: int,
-    length: int,
-    d: Any,
-    ends: Any,
-    turns: int,
-    window: Any,
-    found: Any,
-    scratch: Any,
+    symbols: Any, length: int, d: Any, ends: Any, turns: int, window: Any, found: Any, scratch: Any
 ) -> Any:
-    """List D with a palindrome of what follows it in the reference (section 6, f < 0).
+    """Find D with a palindrome of what follows it in the reference (section 6, f < 0).
 
     At a boundary q where the reference turns, D begins with its first symbol and has i = 1..reach
     symbols of palindrome before it. `d` and `window` are as in find_d, `found` is what it returned,
     `ends` the range of ends of D; return the same as find_d with these places.
     """
-    masks, gene, _, germline = d
-    crossing, longest, left, right = found
+    masks, gene, _, germline, _ = d
+    n, crossing, longest, left, right = found
     for turn in range(turns):
         q, reach = scratch.turns[turn], scratch.reaches[turn]
         end = 0
         while (
             end < ends[1]
             and q + end < length
-            and (masks[16 * gene + codes[first + q + end]] >> np.uint64(end)) & ONE
+            and (masks[16 * gene + symbols[q + end]] >> np.uint64(end)) & ONE
         ):
             end += 1
         if end < ends[0]:
@@ -145,8 +172,20 @@ def find_turned_d(
             left, right = min(left, q - reach + 1), max(right, q + end)
         for e in range(max(ends[0], window[1] - q), end + 1):
             for i in range(max(1, q - window[0]), reach + 1):
-                scratch.crossing_a[crossing] = (q - i) * NU_LANES
-                scratch.crossing_b[crossing] = (q + e) * NU_LANES
-                scratch.crossing_class[crossing] = i * END_CLASSES + max(0, e - germline)
+                d_class = i * END_CLASSES + max(0, e - germline)
+                scratch.crossing[crossing] = packed(q - i, q + e, d_class)
                 crossing += 1
-    return crossing, longest, left, right
+    return n, crossing, longest, left, right
+
+
+@jit_bare_inline
+def packed(a: int, b: int, number: int) -> Any:
+    """Return a place as one word: a and b, up to MAX_LENGTH, and a class or a number of pieces."""
+    return np.uint32(a | b << 8 | number << 16)
+
+
+@jit_bare_inline
+def unpacked(word: Any) -> Any:
+    """Return a, b and the class or number of a place."""
+    number = np.int64(word)
+    return number & 255, (number >> 8) & 255, number >> 16

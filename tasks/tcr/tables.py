@@ -30,6 +30,8 @@ class Tables(NamedTuple):
     d_both : the same of the D gene with both palindromes (DP-1, section 5)
     weights : (pairs of V and J classes * per_pair * PI_LANES) uint32: multiplicities by pi, of
         which row 0..24 of a pair is for a class of D, row 25 for no D, row 26 + d for an empty D
+    end_weights : (END_CLASSES * PI_LANES) uint32: multiplicities of one end
+    d_weights : ((D_CLASSES + D genes) * PI_LANES) uint32: those of the classes of D, of an empty D
     """
 
     v: Any
@@ -42,6 +44,8 @@ class Tables(NamedTuple):
     d_both: Any
     d_germline: Any
     weights: Any
+    end_weights: Any
+    d_weights: Any
 
 
 def make_tables(batch: Batch, model: Model) -> Tables:
@@ -58,7 +62,7 @@ def make_tables(batch: Batch, model: Model) -> Tables:
         _masks([with_right(gene, p) for gene in genes]),
         _masks([with_left(with_right(gene, p), p, gene) for gene in genes]),
         np.diff(batch.d.starts),
-        _weights(model, [len(gene) for gene in genes]),
+        *_weights(model, [len(gene) for gene in genes]),
     )
 
 
@@ -101,15 +105,16 @@ def empty_d_weights(model: Model, d_lengths: list[int]) -> npt.NDArray[np.uint64
     return ways
 
 
-def _weights(model: Model, d_lengths: list[int]) -> npt.NDArray[np.uint32]:
+def _weights(model: Model, d_lengths: list[int]) -> tuple[npt.NDArray[np.uint32], ...]:
+    """Return weights, end_weights and d_weights of Tables."""
     ends = end_ways(model)
     of_d = (ends[:, None] * ends).reshape(D_CLASSES, PI_LANES)
-    no_d = np.ones((1, PI_LANES), np.uint64)
-    middle = np.concatenate([of_d, no_d, empty_d_weights(model, d_lengths)])
+    empty = empty_d_weights(model, d_lengths)
+    middle = np.concatenate([of_d, np.ones((1, PI_LANES), np.uint64), empty])
     pairs = (ends[:, None] * ends).reshape(-1, 1, PI_LANES)
     # at most 9^4, or 9^2 times 4,716 ways to empty a D of 56 symbols: 32 bits
-    table: npt.NDArray[np.uint32] = (pairs * middle).astype(np.uint32).ravel()
-    return table
+    tables = (pairs * middle, ends, np.concatenate([of_d, empty]))
+    return tuple(table.astype(np.uint32).ravel() for table in tables)
 
 
 def parts_of(sequences: Sequences) -> list[Codes]:

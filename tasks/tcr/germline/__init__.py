@@ -4,7 +4,15 @@ from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.names import LOCI, d_pairs_with_j
 from gangsaw.tasks.tcr.germline.opening import open_germline
 from gangsaw.tasks.tcr.germline.parts import Part
-from gangsaw.tasks.tcr.germline.resolve import AMBIGUOUS, MISSING, OTHER_LOCUS, UNKNOWN, Resolver
+from gangsaw.tasks.tcr.germline.resolve import (
+    AMBIGUOUS,
+    MISSING,
+    OTHER_LOCUS,
+    UNKNOWN,
+    OnAmbiguous,
+    OnUnknownAllele,
+    Resolver,
+)
 
 __all__ = [
     "AMBIGUOUS",
@@ -13,6 +21,8 @@ __all__ = [
     "OTHER_LOCUS",
     "UNKNOWN",
     "Germline",
+    "OnAmbiguous",
+    "OnUnknownAllele",
     "Part",
     "Resolver",
     "d_pairs_with_j",

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline.anchors import CYS_104
-from gangsaw.tasks.tcr.germline.names import gene_name
-from gangsaw.tasks.tcr.germline.parts import Record
+from gangsaw.tasks.tcr.germline.names import gene_name, is_constant
+from gangsaw.tasks.tcr.germline.parts import Read, Record
+from gangsaw.tasks.tcr.germline.species import is_species
 
 _GAPS = re.compile(r"[.\-]")
-_LABEL = re.compile(r"-REGION|-RS|EXON|L-PART|^CH|^EX\d")
+_LABEL = re.compile(r"-REGION|-RS|EXON|L-PART|-UNIT|-GENE|^CH|^EX\d")
 _REGION = re.compile(r"[VDJ]-REGION")
 _FRAME = 7  # field of IMGT's headers: the nucleotide, from 1, where the first codon begins
 
@@ -22,29 +23,36 @@ def is_fasta(text: str) -> bool:
     return text.lstrip().startswith(">")
 
 
-def read_fasta(path: Path, text: str) -> list[Record]:
-    """Return the V, D and J genes of a FASTA.
+def read_fasta(path: Path, text: str) -> Read:
+    """Return the V, D and J genes of a FASTA, and a note on headers that name no gene at all.
 
     Headers are IMGT's, with the name of the gene in the second of many fields between bars, or
-    begin with the name. Records of other regions (constant genes, leaders) are passed over.
+    begin with the name. Constant genes, and exons with leaders, are passed over.
 
     Raises
     ------
     BadParams : no header names a V, D or J gene
     """
-    found = [record for record in map(_record, *zip(*_records(path, text), strict=True)) if record]
+    found, strange = list[Record](), list[str]()
+    for where, header, written in _records(path, text):
+        record = _record(where, header, written)
+        if record is not None:
+            found.append(record)
+        elif not _is_passed_over(header):
+            strange.append(f"{where}: {header[:60]!r}")
     if not found:
         raise BadParams(
             f"{path}: no header names a V, D or J gene; they must be such as >TRBV6-2*01 or "
             ">M11951|TRBV6-2*01|Homo sapiens|F|V-REGION|..."
         )
-    return found
+    note = f"{len(strange)} headers name no gene, the first in {strange[0]}" if strange else ""
+    return Read(found, (note,) if note else ())
 
 
 def _records(path: Path, text: str) -> Iterator[tuple[str, str, str]]:
     """Yield where each record is, its header and its sequence as written."""
     where, header, lines = "", "", list[str]()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.startswith(">"):
             if where:
                 yield where, header, "".join(lines)
@@ -55,28 +63,38 @@ def _records(path: Path, text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _record(where: str, header: str, written: str) -> Record | None:
-    fields = [field.strip() for field in header.split("|")]
-    names = [field.split()[0] if field else "" for field in fields]
-    at = next((i for i, name in enumerate(names) if gene_name(name)), None)
-    gene = None if at is None else gene_name(names[at])
-    if at is None or gene is None or _is_of_another_region(fields[at + 1 :]):
+    fields = _fields(header)
+    at = next((i for i, field in enumerate(fields) if gene_name(_word(field))), None)
+    gene = None if at is None else gene_name(_word(fields[at]))
+    if at is None or gene is None or _is_passed_over(header):
         return None
     gapped = _GAPS.search(written) and gene.region == "V"
     return Record(
-        name=names[at],
+        name=_word(fields[at]),
         gene=gene,
         sequence=_letters(written),
         where=where,
-        species=fields[at + 1] if len(fields) > at + 1 else "",
+        species=next((field for field in fields[at + 1 :] if is_species(field)), ""),
         column=len(_letters(written[:CYS_104])) if gapped else None,
         frame=_frame(fields),
     )
 
 
-def _is_of_another_region(fields: list[str]) -> bool:
-    """Say whether a record has no V-, D- or J-REGION, but an exon with the leader, or the like."""
-    labels = [field for field in fields if _LABEL.search(field)]
-    return bool(labels) and not any(_REGION.search(label) for label in labels)
+def _is_passed_over(header: str) -> bool:
+    """Say whether a record is a constant gene, or of an exon with the leader, or the like."""
+    fields = _fields(header)
+    labels = [field for field in fields[1:] if _LABEL.search(field)]
+    if labels:
+        return not any(_REGION.search(label) for label in labels)
+    return any(is_constant(_word(field)) for field in fields[:2])
+
+
+def _fields(header: str) -> list[str]:
+    return [field.strip() for field in header.split("|")]
+
+
+def _word(field: str) -> str:
+    return field.split()[0] if field else ""
 
 
 def _letters(written: str) -> str:

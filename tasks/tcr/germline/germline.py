@@ -19,7 +19,7 @@ class Germline:
     Attributes
     ----------
     source : where they are from, for people
-    v, d, j : parts in the order of the source; no D for a V-J locus
+    v, d, j : parts, sorted by their numbers; no D for a V-J locus
     notes : what was found wrong with single genes, each beginning with the gene's name
     """
 
@@ -32,7 +32,7 @@ class Germline:
     @property
     def locus(self) -> str:
         """Its three letters, such as "TRB"; J genes belong to one locus only."""
-        gene = gene_name(self.j[0].name)
+        gene = gene_name(self.j[0].name) if self.j else None
         return gene.locus if gene else ""
 
     def resolver(
@@ -60,15 +60,14 @@ class Germline:
         ------
         BadParams : no V or no J part, or of several D parts none, is long enough
         """
-        left = {region: _long_enough(getattr(self, region), max_p) for region in ("v", "d", "j")}
-        short = [part for r in left for part in getattr(self, r) if part not in left[r]]
-        for region, parts in left.items():
-            if getattr(self, region) and not parts:
-                raise BadParams(
-                    f"{self.source}: every {region.upper()} part is shorter than max_p = {max_p}"
-                )
+        regions = {"V": self.v, "D": self.d, "J": self.j}
+        long = {name: _long_enough(parts, max_p) for name, parts in regions.items()}
+        for name, parts in regions.items():
+            if parts and not long[name]:
+                raise BadParams(f"{self.source}: no {name} part has max_p = {max_p} nucleotides")
+        short = (p for name, parts in regions.items() for p in parts if p not in long[name])
         notes = tuple(_too_short(part, max_p) for part in short)
-        return replace(self, **left, notes=self.notes + notes)  # type: ignore[arg-type]
+        return replace(self, v=long["V"], d=long["D"], j=long["J"], notes=self.notes + notes)
 
 
 def _long_enough(parts: Iterable[Part], max_p: int) -> tuple[Part, ...]:

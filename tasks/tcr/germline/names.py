@@ -13,8 +13,10 @@ LOCI = ("TRA", "TRB", "TRG", "TRD", "IGH", "IGK", "IGL")
 WITH_D = ("TRB", "TRD", "IGH")
 WILD_ALLELE = "00"  # MiXCR's: the gene is known, its allele is not
 
+_LONGEST = 64  # letters of a name; int() refuses thousands of digits
 _LETTERS = r"(?:TC?R[ABGD]|IG[HKL])[VDJ]"
-_NAME = re.compile(rf"({_LETTERS})([A-Z0-9][A-Z0-9/_.-]*)(?:\*([A-Z0-9_.-]+))?")
+_NAME = re.compile(rf"({_LETTERS})([A-Z0-9(][A-Z0-9()/_.-]*)(?:\*([A-Z0-9_.-]+))?")
+_CONSTANT = re.compile(r"TR[ABGD]C|IG(?:[KL]C|H[ADEGM])")
 _ANYWHERE = re.compile(rf"(?<![A-Z0-9]){_LETTERS}[A-Z0-9*/_.-]*")
 _NEXT_IN_TIE = re.compile(r"/(?!DV|OR)")  # TRAV23/DV6 and TRBV20/OR9-2 are one gene each
 _LEADING_ZEROS = re.compile(r"(?<![A-Z0-9])0+(?=\d)|(?<=DV)0+(?=\d)|(?<=OR)0+(?=\d)")
@@ -48,6 +50,13 @@ class GeneName:
         return re.split(r"-|DV|OR", self.gene, maxsplit=1)[0]
 
     @property
+    def order(self) -> tuple[object, ...]:
+        """Key to sort by: numbers as such. D genes of TRB and TRD come as on the chromosome."""
+        pieces = re.split(r"(\d+)", self.gene)
+        numbers = tuple(int(piece) if piece.isdigit() else piece for piece in pieces)
+        return self.locus, self.region, numbers, self.allele
+
+    @property
     def without_allele(self) -> GeneName:
         """The gene as such."""
         return GeneName(self.locus, self.region, self.gene)
@@ -61,21 +70,23 @@ class GeneName:
 def gene_name(text: str) -> GeneName | None:
     """Return the one name that `text` is, or None.
 
-    `TRBV6-2*01`, `trbv6-2`, `TCRBV06-02*01`, `TRAV29DV5` and `TCRBV20-or09_02` are names.
+    `TRBV6-2*01`, `trbv6-2`, `TCRBV06-02*01`, `TRAV29DV5`, `TRAV4-4-DV10` and `TCRBV20-or09_02`
+    are names.
     """
-    found = _NAME.fullmatch(text.strip().upper())
+    found = _NAME.fullmatch(text.strip().upper()) if len(text) <= _LONGEST else None
     if found is None:
         return None
     letters, gene, allele = found.groups()
-    letters = letters.replace("TCR", "TR")
-    gene = _LEADING_ZEROS.sub("", gene.replace("-OR", "OR").replace("_", "-")).replace("/", "")
+    letters, gene = letters.replace("TCR", "TR"), gene.removesuffix("-X")  # TCRBV06-X: any of them
+    gene = _LEADING_ZEROS.sub("", re.sub("[-/](?=OR|DV)", "", gene.replace("_", "-")))
     if letters == "IGHD" and not any(letter.isdigit() for letter in gene):
         return None  # the constant gene of IgD
-    return GeneName(letters[:3], letters[3], gene, _two_digits(allele))
+    return GeneName(letters[:3], letters[3], gene, allele.zfill(2) if allele else "")
 
 
-def _two_digits(allele: str | None) -> str:
-    return (allele or "").zfill(2) if allele else ""
+def is_constant(text: str) -> bool:
+    """Say whether a name is that of a constant gene, such as TRBC1 or IGHM."""
+    return _CONSTANT.match(text.strip().upper()) is not None
 
 
 def candidates(call: str) -> list[str]:

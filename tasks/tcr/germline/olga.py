@@ -9,10 +9,11 @@ from pathlib import Path
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline.names import gene_name
 from gangsaw.tasks.tcr.germline.parts import Record
+from gangsaw.tasks.tcr.germline.species import latin
 from gangsaw.tasks.tcr.germline.table import read_anchors
 from gangsaw.tasks.tcr.germline.text import read_text
 
-_SPECIES = ("human", "mouse")
+_SPECIES = {"homo sapiens": "human", "mus musculus": "mouse"}
 _MODELS = {
     "TRA": "T_alpha",
     "TRB": "T_beta",
@@ -33,11 +34,11 @@ def read_olga(locus: str, species: str | None) -> tuple[str, list[Record]]:
     ------
     BadParams : olga is not installed, or has no model of this locus and species
     """
-    if species not in _SPECIES:
+    if species is None or latin(species) not in _SPECIES:
         raise BadParams(f"species must be human or mouse for olga's germline, got {species}")
     if locus not in _MODELS:
         raise BadParams(f"olga has no model of {locus}, only of {', '.join(_MODELS)}: give a FASTA")
-    model = f"{species}_{_MODELS[locus]}"
+    model = f"{_SPECIES[latin(species)]}_{_MODELS[locus]}"
     folder = _models() / model
     anchors = read_anchors([folder / f"{x}_gene_CDR3_anchors.csv" for x in "VJ"])
     return f"olga {version('olga')} {model}", _genes(folder / "model_params.txt", anchors)
@@ -52,7 +53,7 @@ def _models() -> Path:
 
 def _genes(path: Path, anchors: dict[str, int]) -> list[Record]:
     found = list[Record]()
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         name, sequence, *_ = [*line.removeprefix("%").split(";"), ""]
         gene = gene_name(name) if line.startswith("%") else None
         if gene is not None:

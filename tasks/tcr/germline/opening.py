@@ -11,17 +11,10 @@ from gangsaw.tasks.tcr.germline.fasta import is_fasta, read_fasta
 from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.names import LOCI, WITH_D, GeneName
 from gangsaw.tasks.tcr.germline.olga import read_olga
-from gangsaw.tasks.tcr.germline.parts import Cut, Part, Record, part_of
-from gangsaw.tasks.tcr.germline.table import read_anchors, read_table
+from gangsaw.tasks.tcr.germline.parts import Cut, Part, Read, Record, part_of
+from gangsaw.tasks.tcr.germline.species import latin
+from gangsaw.tasks.tcr.germline.table import NoColumns, read_anchors, read_table
 from gangsaw.tasks.tcr.germline.text import read_text
-
-_LATIN = {
-    "human": "homo sapiens",
-    "mouse": "mus musculus",
-    "rat": "rattus norvegicus",
-    "rhesus": "macaca mulatta",
-}
-_COMMON = {latin: common for common, latin in _LATIN.items()}
 
 
 def open_germline(
@@ -48,13 +41,11 @@ def open_germline(
     ------
     BadParams : what is wrong, with file, line and gene, and what to do
     """
-    locus, species = _checked_locus(locus), species.strip().lower() if species else None
-    species = _COMMON.get(species, species) if species else None
-    name, records = _read(source, locus, species)
-    if anchors is not None:
-        records = _anchored(records, Path(anchors))
+    locus = _checked_locus(locus)
+    name, read = _read(source, locus, species)
+    records = read.records if anchors is None else _anchored(read.records, Path(anchors))
     chosen = _of_species(name, [r for r in records if locus in r.gene.loci], locus, species)
-    return _germline(name, locus, _distinct(chosen))
+    return _germline(name, locus, _distinct(chosen), read.notes)
 
 
 def _checked_locus(locus: str) -> str:
@@ -65,30 +56,44 @@ def _checked_locus(locus: str) -> str:
 
 def _read(
     source: str | Path | Sequence[str | Path], locus: str, species: str | None
-) -> tuple[str, list[Record]]:
+) -> tuple[str, Read]:
     paths = [source] if isinstance(source, str | Path) else list(source)
     if not paths:
         raise BadParams("no germline: give FASTA files, tables or olga")
-    if "olga" in paths and not Path("olga").is_file():
+    if "olga" in paths:
         if len(paths) > 1:
             raise BadParams("olga is a whole germline: give it alone, or files")
-        return read_olga(locus, species)
+        model, found = read_olga(locus, species)
+        return model, Read(found)
     files = [Path(path) for path in paths]
-    records = [record for path in files for record in _of_file(path)]
-    return ", ".join(path.name for path in files), records
+    read = [_of_file(path) for path in files]
+    records = [record for one in read for record in one.records]
+    notes = tuple(note for one in read for note in one.notes)
+    of = f" ({species})" if species else ""
+    return ", ".join(path.name for path in files) + of, Read(records, notes)
 
 
-def _of_file(path: Path) -> list[Record]:
+def _of_file(path: Path) -> Read:
     text = read_text(path)
-    return (read_fasta if is_fasta(text) else read_table)(path, text)
+    if is_fasta(text):
+        return read_fasta(path, text)
+    try:
+        return Read(read_table(path, text))
+    except NoColumns as error:
+        raise BadParams(f"{error}, and it is no FASTA, which begins with >") from None
 
 
 def _anchored(records: list[Record], path: Path) -> list[Record]:
     """Return the records with the anchors of a table, by allele or else by gene."""
     given = read_anchors([path])
-    at = [given.get(r.name, given.get(r.name.partition("*")[0])) for r in records]
+    at = [
+        None if r.is_part else given.get(r.name, given.get(r.name.partition("*")[0]))
+        for r in records
+    ]
     if all(anchor is None for anchor in at):
-        raise BadParams(f"{path}: none of its genes is in the germline; names must be the same")
+        raise BadParams(
+            f"{path}: none of its genes is in the germline, whole; names must be the same"
+        )
     return [
         r if anchor is None else replace(r, anchor=anchor)
         for r, anchor in zip(records, at, strict=True)
@@ -101,23 +106,15 @@ def _of_species(
     """Return the records of the wanted species, or of the only one; unlabelled ones are of any."""
     if not records:
         raise BadParams(f"{name}: no gene of {locus} in it")
-    there = {_species(r.species): r.species for r in records if r.species}
+    there = {latin(r.species): r.species for r in records if r.species}
     labels = ", ".join(sorted(there.values()))
     if species is None:
         if len(there) > 1:
             raise BadParams(f"{name} has genes of {labels}: say of which species")
         return records
-    wanted = _LATIN.get(species, species)
-    chosen = [r for r in records if not r.species or _species(r.species).startswith(wanted)]
-    if not chosen:
+    if there and latin(species) not in there:
         raise BadParams(f"{name}: no {locus} gene of {species}, only of {labels}")
-    return chosen
-
-
-def _species(label: str) -> str:
-    """Return two words for one: IMGT adds strains, "Mus musculus_C57BL/6"."""
-    text = label.lower().split("_")[0].strip()
-    return _LATIN.get(text, text)
+    return [r for r in records if latin(r.species) in ("", latin(species))]
 
 
 def _distinct(records: Iterable[Record]) -> list[Record]:
@@ -133,9 +130,10 @@ def _distinct(records: Iterable[Record]) -> list[Record]:
     return list(first.values())
 
 
-def _germline(name: str, locus: str, records: list[Record]) -> Germline:
-    cuts = [(record.gene.region, part_of(record)) for record in records]
-    notes = tuple(cut.note for _, cut in cuts if cut.note)
+def _germline(name: str, locus: str, records: list[Record], notes: tuple[str, ...]) -> Germline:
+    ordered = sorted(records, key=lambda record: record.gene.order)
+    cuts = [(record.gene.region, part_of(record)) for record in ordered]
+    notes += tuple(cut.note for _, cut in cuts if cut.note)
     v, d, j = (_parts(name, locus, region, cuts) for region in "VDJ")
     return Germline(name, v, d, j, notes)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline.anchors import (
     CODON,
     anchor_near,
@@ -17,6 +16,8 @@ from gangsaw.tasks.tcr.germline.names import GeneName
 from gangsaw.tasks.tcr.nucleotides import strict
 
 LEFT_OUT = "left out"  # in each note on a gene that no part was made of
+LONGEST = 100  # nucleotides; the longest known have 40: a longer part was not cut at its anchor
+LONGEST_GENE = 10_000  # the V-, D- and J-REGIONs have at most some 350
 _RESIDUE = {"V": "Cys", "J": "Phe or Trp"}
 _EMPTY = "nothing of it lies in the CDR3"
 _MOTIF = {"V": "conserved Cys", "J": "F/W-G-X-G motif"}
@@ -65,6 +66,13 @@ class Record:
     flaw: str = ""
 
 
+class Read(NamedTuple):
+    """The records of a source, and notes on what else is in it."""
+
+    records: list[Record]
+    notes: tuple[str, ...] = ()
+
+
 class Cut(NamedTuple):
     """A part, or None, and a remark on it, or ""."""
 
@@ -77,14 +85,17 @@ def part_of(record: Record) -> Cut:
 
     Raises
     ------
-    BadParams : its sequence holds other letters than nucleotides, or an anchor lies outside of it
-        although the sequence could hold it
+    BadParams : its sequence holds other letters than nucleotides
     """
     if record.flaw or not record.sequence:
         return _without(record, record.flaw or (_EMPTY if record.is_part else "it has no sequence"))
+    if len(record.sequence) > LONGEST_GENE:
+        return _without(record, f"{len(record.sequence)} nucleotides are more than a gene has")
     strict(record.sequence, f"{record.where}: {record.name}")
-    if record.is_part or record.gene.region == "D":
+    if record.gene.region == "D":
         return Cut(Part(record.name, record.sequence))
+    if record.is_part:
+        return _sized(record, record.sequence)
     return _cut_where_said(record) if record.anchor is not None else _cut_where_found(record)
 
 
@@ -94,8 +105,14 @@ def _without(record: Record, why: str) -> Cut:
 
 def _cut(record: Record, sequence: str, anchor: int, note: str = "") -> Cut:
     part = sequence[anchor + CODON :] if record.gene.region == "V" else sequence[:anchor]
+    return _sized(record, part, note)
+
+
+def _sized(record: Record, part: str, note: str = "") -> Cut:
     if not part:
         return _without(record, _EMPTY)
+    if len(part) > LONGEST:
+        return _without(record, f"{len(part)} nucleotides of a CDR3 are more than {LONGEST}")
     return Cut(Part(record.name, part), f"{record.name} {note}" if note else "")
 
 
@@ -111,15 +128,14 @@ def _cut_where_found(record: Record) -> Cut:
     found = find_anchor(region, other)
     if found is not None and not found.doubt:
         return _cut(record, other, found.at, "was reverse-complemented")
-    return _without(record, f"no {_MOTIF[region]} found")
+    where = "" if record.frame is None else ", in the frame of its header"
+    return _without(record, f"no {_MOTIF[region]} found{where}")
 
 
 def _cut_where_said(record: Record) -> Cut:
     """Take the anchor of the source, unless it is plainly that of the other strand or a slip."""
     region, sequence, said = record.gene.region, record.sequence, record.anchor
     assert said is not None
-    if said < 0:
-        raise BadParams(f"{record.where}: {record.name}: an anchor counts from 0, got {said}")
     if said + CODON > len(sequence):
         return _without(record, f"it ends before its anchor, nucleotide {said + 1}")
     if has_anchor(region, sequence, said):

@@ -17,7 +17,9 @@ OnAmbiguous = Literal["drop", "first"]
 OnUnknownAllele = Literal["drop", "gene"]
 
 _EMPTY = {"", ".", "-", "*", "none", "na", "n/a", "nan", "null", "no data", "unresolved", "unknown"}
-_KEPT = 1 << 16  # calls in memory: MiXCR's scores make nearly every call of a file another string
+_BRACKETS = re.compile(r"\([^()]*\)")
+_MOST_LETTERS = 300  # of a reason; a damaged table can hold calls of any length
+_KEPT = 1 << 16  # calls in memory
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,14 @@ class Resolver:
         return self._resolved(call).why
 
     def _resolved(self, call: str) -> Found:
-        found = self._found.get(call)
+        # MiXCR's scores would make nearly every call of a file another one
+        name = _BRACKETS.sub("", call) if "(" in call else call
+        found = self._found.get(name)
         if found is None:
             if len(self._found) >= _KEPT:
                 self._found.clear()
-            found = self._found[call] = self._resolve(call)
+            found = self._resolve(name)
+            found = self._found[name] = Found(found.index, _shortened(found.why))
         return found
 
     def _resolve(self, call: str) -> Found:
@@ -156,6 +161,10 @@ class Resolver:
         names = [self.parts[one.index].name for one in each if one.index >= 0]
         others = [one.why for one in each if one.index < 0]
         return "; ".join([f"can be {', '.join(dict.fromkeys(names))}", *others])
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 3]}..."
 
 
 def _worst(each: Sequence[Found]) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.germline.names import gene_name
+from gangsaw.tasks.tcr.germline.names import gene_name, is_constant
 from gangsaw.tasks.tcr.germline.parts import Record
 from gangsaw.tasks.tcr.germline.text import read_text
 
@@ -22,6 +22,10 @@ _COLUMNS = {
     "status": ("status",),
 }
 _FINE = ("", "ok")  # of the status
+
+
+class NoColumns(BadParams):
+    """The header lacks columns."""
 
 
 class Row(NamedTuple):
@@ -46,7 +50,7 @@ def read_table(path: Path, text: str) -> list[Record]:
     BadParams : columns are missing, a name is none, an anchor is no number
     """
     rows = _rows(path, text, need=[("name",), ("part", "sequence")])
-    return [_record(row) for row in rows if row.cells["name"]]
+    return [_record(row) for row in rows if not is_constant(row.cells["name"])]
 
 
 def read_anchors(paths: Sequence[Path]) -> dict[str, int]:
@@ -89,13 +93,13 @@ def _number(row: Row) -> int | None:
     text = row.cells.get("anchor", "")
     if not text:
         return None
-    if not text.isascii() or not text.isdigit():
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise BadParams(f"{row.where}: an anchor counts nucleotides from 0, got {text!r}")
     return int(text)
 
 
 def _rows(path: Path, text: str, need: Sequence[tuple[str, ...]]) -> Iterator[Row]:
-    lines = text.splitlines()
+    lines = text.split("\n")
     columns = _sniffed(path, lines[0], need)
     reader = csv.reader(lines[1:], delimiter=_delimiter(lines[0]))
     try:
@@ -123,10 +127,7 @@ def _sniffed(path: Path, header: str, need: Sequence[tuple[str, ...]]) -> dict[s
     for roles in need:
         if not any(role in found for role in roles):
             names = " or ".join(name for role in roles for name in _COLUMNS[role])
-            raise BadParams(
-                f"{path} is no FASTA, and has no column {names}; its first line must "
-                "name the columns"
-            )
+            raise NoColumns(f"{path}: its first line names no column {names}")
     return found
 
 
