@@ -121,8 +121,11 @@ def _legend(look: Look) -> str:
 
 
 def _draw_boxes(axes: Axes, groups: Sequence[Group], look: Look) -> None:
-    if look.is_log:
+    has_zero = any(group.quantiles[0] <= 0 for group in groups)
+    if look.is_log and has_zero:
         axes.set_yscale("symlog", linthresh=1, linscale=0.5)
+    elif look.is_log:
+        axes.set_yscale("log")
     keys = ("whislo", "q1", "med", "q3", "whishi")
     boxes: list[Any] = [dict(zip(keys, group.quantiles, strict=True)) for group in groups]
     line = {"color": INK, "lw": 0.9}
@@ -166,10 +169,13 @@ def _label(axes: Axes, groups: Sequence[Group], look: Look) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
-    axes.xaxis.label.set_size(9)
-    axes.yaxis.label.set_size(9)
+    axes.xaxis.label.set_fontsize(9)
+    axes.yaxis.label.set_fontsize(9)
     # room for a median at 0, and none for the part of an interval that no length can have
-    axes.set_ylim(bottom=0 if look.is_log else -0.02 * axes.get_ylim()[1])
+    if not look.is_log:
+        axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
+    elif axes.get_yscale() == "symlog":
+        axes.set_ylim(bottom=0)
 
 
 def _short(n: int) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.tcr.extract import read_file
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 COLLINEAR = 1e-10  # of a standardised predictor's variance, beyond what the others explain
 SHOWN = 1e-6  # smallest coefficient that is named in such a combination
 

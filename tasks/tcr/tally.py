@@ -83,7 +83,8 @@ def sum_of_squares(tally: Tally) -> int:
     n = tally.n
     repeated, times = np.unique(tally.counts, return_counts=True)
     pairs = zip(repeated.tolist(), times.tolist(), strict=True)
-    return (n**3 - n - sum(times * (t**3 - t) for t, times in pairs)) // 3
+    ties: int = sum(times * (t**3 - t) for t, times in pairs)
+    return (n**3 - n - ties) // 3
 
 
 def mean_and_error(tally: Tally) -> tuple[float, float]:
