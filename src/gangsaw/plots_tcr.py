@@ -46,14 +46,17 @@ def write_plots(found: Association, folder: Path, *, overwrite: bool = False) ->
 
     Raises BadParams where a file is there and may not be replaced.
     """
+    from matplotlib import rc_context
+
     check_folder(folder, overwrite=overwrite)
     folder.mkdir(parents=True, exist_ok=True)
     figures = (plot_paths(found), plot_n2(found))
     targets = [folder / f"{name}.{form}" for name in NAMES for form in FORMATS]
-    with whole_files(targets, overwrite=overwrite) as parts:
+    # neither salt nor date: equal figures are equal files
+    plain = rc_context({"svg.hashsalt": "gangsaw"})
+    with plain, whole_files(targets, overwrite=overwrite) as parts:
         for i, part in enumerate(parts):
             form = FORMATS[i % len(FORMATS)]
-            # no date: equal figures are equal files
             told = {"Date": None} if form == "svg" else None
             figures[i // len(FORMATS)].savefig(part, format=form, dpi=150, metadata=told)
     return targets
@@ -97,7 +100,7 @@ def _figure(found: Association, column: str, look: Look) -> Figure:
 
     groups = [group for group in found.by_sharing if group.column == column]
     shown, rest = groups[:MAX_BOXES], groups[MAX_BOXES:]
-    figure = Figure(figsize=(max(5.5, 1.6 + 0.72 * len(shown)), 4.6), layout="constrained")
+    figure = Figure(figsize=(max(6.4, 1.6 + 0.72 * len(shown)), 4.6), layout="constrained")
     axes = figure.add_subplot()
     _draw_boxes(axes, shown, look)
     if look.mean:

@@ -136,7 +136,7 @@ def dependent(covariance: Floats) -> list[tuple[int, Floats]]:
     safe = np.where(constant, 1, deviation)
     correlation = covariance / np.outer(safe, safe)
     kept: list[int] = []
-    found = []
+    found: list[tuple[int, Floats]] = []
     for i in range(len(covariance)):
         among = correlation[np.ix_(kept, kept)]
         weights = np.linalg.solve(among, correlation[kept, i]) if kept else np.zeros(0)

@@ -113,7 +113,7 @@ def fit(at: Callable[[Floats], Curvature], n: int, n_shared: int, names: Sequenc
     n, n_shared : rows, and those with y = 1; both kinds are there
     names : of the predictors, without the intercept
     """
-    beta = np.zeros(1 + len(names))
+    beta: Floats = np.zeros(1 + len(names))
     beta[0] = math.log(n_shared / (n - n_shared))
     here = at(beta)
     null = here.value
