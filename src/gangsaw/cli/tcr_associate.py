@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -107,32 +107,42 @@ def _write(found: Association) -> None:
         f"{found.table}: {found.nucleotypes:,} nucleotypes",
         [("seconds", clock(found.seconds)), *(("note", note) for note in found.notes)],
     )
+    limits = {part for each in found.correlations for part in each.paths.split() if "=" in part}
+    each_once = len(limits) == len({part.split("=")[0] for part in limits})
+    told = sorted(limits) if each_once else []  # what all path counts have is said once
     write_table(
-        "Spearman's rank correlation of path counts",
-        _correlations(found),
-        ("paths", "with copies", "P", "with frequency", "P", "with individuals", "P"),
+        " ".join(["Spearman's rho (P) of path counts:", *told]),
+        _correlations(found, told),
+        ("paths", "copies", "frequency", "individuals"),
     )
     if found.regression is not None:
-        _write_regression(found.regression)
-    write_table("means by sharing", *_by_sharing(found))
+        _write_regression(found.regression, told)
+    write_table("means by sharing", *_by_sharing(found, told))
 
 
-def _correlations(found: Association) -> list[list[str]]:
+def _without(told: Sequence[str], name: str) -> str:
+    return " ".join(part for part in name.split() if part not in told)
+
+
+def _correlations(found: Association, told: Sequence[str]) -> list[list[str]]:
     rows: dict[str, list[str]] = {}
     for each in found.correlations:
-        rows.setdefault(each.paths, [each.paths]).extend((f"{each.rho:.4f}", p_text(each.p)))
+        row = rows.setdefault(each.paths, [_without(told, each.paths)])
+        row.append(f"{each.rho:+.3f} ({p_text(each.p, 0)})")
     return list(rows.values())
 
 
-def p_text(p: float) -> str:
-    """Return a P value for people."""
-    return "< 1e-300" if p < 1e-300 else f"{p:.2g}"
+def p_text(p: float, digits: int = 1) -> str:
+    """Return a P value for people: digits after the first one where it is small."""
+    if p < 1e-300:
+        return "< 1e-300"
+    return f"{p:.{digits}e}" if p < 1e-3 else f"{p:.{digits + 1}g}"
 
 
-def _write_regression(found: Regression) -> None:
+def _write_regression(found: Regression, told: Sequence[str]) -> None:
     rows = [
         (
-            each.predictor,
+            _without(told, each.predictor),
             f"{each.estimate:+.4f}",
             f"{each.error:.4f}",
             f"{each.z:+.2f}",
@@ -150,10 +160,11 @@ def _write_regression(found: Regression) -> None:
     write_table("the fit", [("steps", f"{found.steps}, {converged}"), ("likelihood", fit), *notes])
 
 
-def _by_sharing(found: Association) -> tuple[list[list[str]], tuple[str, ...]]:
+def _by_sharing(found: Association, told: Sequence[str]) -> tuple[list[list[str]], tuple[str, ...]]:
     people = sorted({each.individuals for each in found.by_sharing})[:SHOWN]
     rows: dict[str, list[str]] = {}
     for each in found.by_sharing:
         if each.individuals in people:
-            rows.setdefault(each.column, [each.column]).append(f"{each.mean:.4g}")
+            row = rows.setdefault(each.column, [_without(told, each.column)])
+            row.append(f"{each.mean:.4g}")
     return list(rows.values()), ("individuals", *map(str, people))
