@@ -200,6 +200,12 @@ def test_the_backend_is_where_the_arrays_lie(cupy: ModuleType) -> None:
     assert type(found.full) is cupy.ndarray
 
 
+@pytest.mark.usefixtures("no_cupy")
+def test_missing_cupy_is_told() -> None:
+    with pytest.raises(DeviceError, match="CuPy is not installed"):
+        gpu.count_hosted(random_batch(**PARTS, n=3), Model())
+
+
 @every_model
 def test_references_of_host_memory(cupy: ModuleType, model: Model) -> None:
     batch = random_batch(**PARTS, n=20)

@@ -142,6 +142,8 @@ def warp_bytes(room: int, model: Model, *, wide: bool) -> int:
 
 def _launches(batch: Batch) -> Iterator[tuple[Any, int]]:
     """Yield numbers of references, (n,) int32, and what they have room in."""
+    if not len(batch.references):
+        return
     cp = cupy()
     lengths = cp.diff(batch.references.starts)
     order = cp.argsort(lengths)
