@@ -85,7 +85,7 @@ def compress(
         codec=recipe.codecs(opened, chunks, client),
         chunks=chunks,
         client=client,
-        options=_options(device, client),
+        options=options_for(device, client),
         resume=resume,
         overwrite=overwrite,
         on_progress=on_progress,
@@ -135,11 +135,11 @@ def verify(
     if "://" not in str(store) and not Path(store).exists():
         raise BadParams(f"{store}: no such store")
     other = None if against is None else open_source(str(against), layout)
-    options = _options(device, client)
+    options = options_for(device, client)
     return check(str(store), against=other, client=client, options=options, on_progress=on_progress)
 
 
-def _options(device: str, client: Client | None) -> Options:
+def options_for(device: str, client: Client | None) -> Options:
     """Say how to run a job on a device; without a client it must be here."""
     if client is None:
         check_here(device)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from gangsaw.tasks.tcr.tables import parts_of
 if TYPE_CHECKING:
     import xarray
 
+Counting = Callable[[Batch, Model], Counts]
 MAX_PART = 32_767  # of V and J: their lengths are int16 in the result
 
 
@@ -81,12 +82,15 @@ def count(batch: Batch, model: Model) -> Counts:
     return counts
 
 
-def count_distinct(batch: Batch, model: Model) -> Counts:
-    """Count a batch in host memory, equal references with equal genes once."""
+def count_distinct(batch: Batch, model: Model, counting: Counting = count) -> Counts:
+    """Count a batch in host memory, equal references with equal genes once.
+
+    counting : what counts, `gpu.count_hosted` to do it on the GPU of this process
+    """
     rows, same = distinct(batch)
     if len(rows) == len(same):
-        return count(batch, model)
-    return expand(count(take(batch, rows), model), same)
+        return counting(batch, model)
+    return expand(counting(take(batch, rows), model), same)
 
 
 def make_batch(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from gangsaw.codecs.core.errors import BadParams
 
-PACKAGES = {"olga", "pyarrow", "scipy", "sklearn"}
+PACKAGES = {"olga", "pyarrow", "scipy", "sklearn", "threadpoolctl"}
 
 
 @contextmanager

@@ -37,9 +37,7 @@ def compress(
     param: opt.Param = None,
     params: opt.ParamsFile = None,
     bit_depth: opt.BitDepth = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Finish what an earlier run began.")
-    ] = False,
+    resume: opt.Resume = False,
     overwrite: opt.Overwrite = False,
     workers: opt.Workers = None,
     threads: opt.Threads = 0,

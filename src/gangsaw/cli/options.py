@@ -48,6 +48,7 @@ Device = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON, nothing else.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Finish what an earlier run began.")]
 Overwrite = Annotated[
     bool,
     typer.Option(

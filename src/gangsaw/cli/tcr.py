@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from gangsaw.cli import tcr_count, tcr_export, tcr_germline
+from gangsaw.cli import tcr_associate, tcr_count, tcr_export, tcr_germline, tcr_share
 
 app = typer.Typer(help="Count the recombination paths of T-cell-receptor repertoires.")
 app.command()(tcr_count.count)
 app.command()(tcr_export.export)
+app.command()(tcr_share.share)
+app.command()(tcr_associate.associate)
 app.command()(tcr_germline.germline)

@@ -1,0 +1,115 @@
+"""The nucleotypes of a table of `share` beside the counts of their first references.
+
+Counts are read once, from all chunks of a store; what statistics go over several times lies in
+small files afterwards, a row per nucleotype with the chosen columns alone. The counts of a store
+are hundreds of numbers per reference, so that each pass over them would cost far more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as pd
+import pyarrow.parquet as pq
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.failure import naming
+from gangsaw.tasks.tcr.counted import CountsStore, Rows
+from gangsaw.tasks.tcr.parts import read_part, write_parts
+from gangsaw.tasks.tcr.path_columns import PathColumn, read_columns
+from gangsaw.tasks.tcr.predictors import read_predictors
+from gangsaw.tasks.tcr.share import METADATA
+
+RUN_ROWS = 1 << 16  # of a store; 4 of the usual chunks. Fixed: sums are rounded run by run
+ROW_BYTES = 6_000  # of memory: 3 x 55 counts of 8 bytes, once decoded and once as stored
+OUTCOMES = ("copies", "frequency", "individuals")
+TAKEN = ("cdr3", *OUTCOMES, "first_store", "first_reference")
+
+
+@dataclass(frozen=True)
+class Extract:
+    """The task over a run of rows of a store.
+
+    Attributes
+    ----------
+    stores : of counts
+    shared : table of `share`
+    columns : path counts to take
+    folder : for the files
+    """
+
+    stores: tuple[CountsStore, ...]
+    shared: Path
+    columns: tuple[PathColumn, ...]
+    folder: Path
+    name: str = "associate-read"
+    peak_bytes: int = RUN_ROWS * ROW_BYTES
+
+    def __call__(self, run: Rows) -> int:
+        """Return the number of nucleotypes whose first reference is in the run."""
+        store = self.stores[run.store]
+        with naming(f"{store}, rows {run.rows.start}..{run.rows.stop - 1}"):
+            table = self._nucleotypes(run)
+            keep = table["first_reference"].to_numpy() - run.rows.start
+            if len(table):
+                _same(table, store, run, keep)
+            columns: dict[str, Any] = {name: table[name] for name in OUTCOMES}
+            columns |= read_columns(store, self.columns, run.rows, keep)
+            columns |= read_predictors(store, run.rows, keep)
+            found = pa.table({name: np.ascontiguousarray(c) for name, c in columns.items()})
+            write_parts(file_of(self.folder, run), found, np.zeros(len(found), np.int64), 1)
+            return len(found)
+
+    def _nucleotypes(self, run: Rows) -> pa.Table:
+        place = pd.field("first_reference")
+        wanted = (pd.field("first_store") == run.store) & (place >= run.rows.start)
+        found = pd.dataset(self.shared, format="parquet").to_table(
+            columns=list(TAKEN), filter=wanted & (place < run.rows.stop), use_threads=False
+        )
+        return found.sort_by("first_reference")
+
+
+def _same(table: pa.Table, store: CountsStore, run: Rows, keep: Any) -> None:
+    """Raise BadParams unless the table's nucleotypes are those of the store."""
+    texts = store.read("cdr3", run.rows)[keep].astype(object)
+    told = table["cdr3"].cast(pa.string()).combine_chunks()  # other tools write large_string
+    if not pa.array(texts, pa.string()).equals(told):
+        raise BadParams("the table has other nucleotypes at these rows: share this store anew")
+
+
+def file_of(folder: Path, run: Rows) -> Path:
+    """Return the file of a run."""
+    return folder / f"run-{run.place}"
+
+
+def read_file(path: Path, columns: Sequence[str]) -> pa.Table:
+    """Return columns of a run."""
+    return read_part([path], 0, columns)
+
+
+def check_table(shared: Path, stores: Sequence[CountsStore]) -> int:
+    """Return how many individuals a table of `share` counts with; 0 where it does not say.
+
+    Raises
+    ------
+    BadParams : it is no such table, or was made from other stores
+    """
+    try:
+        schema = pq.read_schema(shared)
+    except (OSError, pa.ArrowInvalid):
+        raise BadParams(f"{shared} is no Parquet table of gangsaw tcr share") from None
+    if absent := [name for name in TAKEN if name not in schema.names]:
+        raise BadParams(f"{shared} was not written by gangsaw tcr share: no column {absent[0]}")
+    told = json.loads((schema.metadata or {}).get(METADATA, b"{}"))  # another tool drops it
+    had, has = [each["rows"] for each in told.get("stores", [])], [s.rows for s in stores]
+    if had and had != has:
+        raise BadParams(
+            f"{shared} was made from stores of {had} rows, these have {has}: name the same stores"
+        )
+    return len(told.get("individuals", []))

@@ -1,0 +1,80 @@
+"""The files of a job: what each is called, and which sample its rows belong to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.sources.flat import file_identity
+from gangsaw.tasks.tcr.repertoire.opening import sample_name
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file to read.
+
+    Attributes
+    ----------
+    number : place among all files
+    name : as the user gave it
+    path : absolute, for workers stand elsewhere
+    sample : of rows that name none
+    """
+
+    number: int
+    name: str
+    path: str
+    sample: str
+
+    def __str__(self) -> str:
+        """Return what messages call it."""
+        return self.name
+
+    def identity(self) -> str:
+        """What tells its content from another."""
+        return f"{file_identity(self.path)} as {self.sample}"
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the file."""
+        return Path(self.path).stat().st_size
+
+
+def open_inputs(paths: Sequence[str | Path]) -> tuple[Input, ...]:
+    """Return the files of a job, in their order.
+
+    A file names its sample; of files that are called alike in several folders, as MiXCR leaves
+    them, the folders do so, too.
+
+    Raises
+    ------
+    BadParams : a file is not there, or given twice
+    """
+    absolute = [Path(path).absolute() for path in paths]
+    for name, path in zip(paths, absolute, strict=True):
+        if not path.is_file():
+            raise BadParams(f"{name}: {'it is a folder' if path.is_dir() else 'no such file'}")
+    again = [str(path) for path, n in Counter(p.resolve() for p in absolute).items() if n > 1]
+    if again:
+        raise BadParams(f"{again[0]} is given twice: its rows would count twice")
+    samples = _samples(absolute)
+    return tuple(
+        Input(i, str(name), str(path), sample)
+        for i, (name, path, sample) in enumerate(zip(paths, absolute, samples, strict=True))
+    )
+
+
+def _samples(paths: Sequence[Path]) -> list[str]:
+    """Return the shortest names by which files differ: a, or of several such folder/a."""
+    names = [sample_name(path) for path in paths]
+    folders = [path.parent for path in paths]
+    while alike := {name for name, n in Counter(names).items() if n > 1}:
+        for i, name in enumerate(names):
+            if name in alike and folders[i].name:
+                names[i], folders[i] = f"{folders[i].name}/{name}", folders[i].parent
+            elif name in alike:
+                names[i] = str(paths[i])  # the same folder has it as .tsv and .tsv.gz
+    return names
