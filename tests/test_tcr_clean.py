@@ -94,7 +94,8 @@ def test_a_wrong_row_is_dropped_with_its_reason(
 
 
 def test_each_reason_of_the_vocabulary_is_given() -> None:
-    assert {reason for _, reason, _ in WRONG} == set(reasons.ORDER)
+    later = {reasons.UNCOUNTABLE}  # known when it is counted: test_tcr_job has it
+    assert {reason for _, reason, _ in WRONG} == set(reasons.ORDER) - later
 
 
 @pytest.mark.parametrize(("wrong", "reason", "_"), WRONG)
