@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.tasks.failure import naming
-from gangsaw.tasks.tcr.extract import read_file
+from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS, read_file
 
 Floats = NDArray[np.floating[Any]]
 COLLINEAR = 1e-10  # of a standardised predictor's variance, beyond what the others explain
@@ -92,7 +92,11 @@ class Moments:
 
     design: Design
     name: str = "associate-moments"
-    peak_bytes: int = 0
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len(self.design.columns)
 
     def __call__(self, path: Path) -> Sums:
         """Return the sums of a file."""
