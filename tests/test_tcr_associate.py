@@ -105,8 +105,10 @@ def calls_of(data: xr.Dataset) -> dict[str, Any]:
     for end in "vj":
         eroded = (data[f"{end}_length"] - data[f"{end}_match"]).values
         found |= {f"{end}_erosion": eroded.clip(0), f"{end}_p": (-eroded).clip(0)}
-    masked = np.where(pairs_of(data), data["d_length"].values, -1)
-    best = xr.DataArray(masked.argmax(1), dims="reference")
+    beside = (data["vd_distance"].clip(0) + data["dj_distance"].clip(0)).values
+    scores = zip(pairs_of(data), data["d_length"].values, -beside, strict=True)
+    best = [max(range(2), key=lambda i: (p[i], d[i], n[i])) for p, d, n in scores]
+    best = xr.DataArray(best, dims="reference")
     of_best = data.isel(d_gene=best)
     found["d_match"] = of_best["d_length"].values
     for name, distance in (("n1", "vd_distance"), ("n2", "dj_distance"), ("ndn", "vj_distance")):
