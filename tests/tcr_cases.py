@@ -22,7 +22,8 @@ from conftest import shared_folder
 from reference import tcr
 
 from gangsaw.tasks.tcr import count_paths
-from gangsaw.tasks.tcr.batch import D_CALLS, GENE_CALLS
+from gangsaw.tasks.tcr.batch import D_CALLS, GENE_CALLS, Batch
+from gangsaw.tasks.tcr.count import make_batch
 from gangsaw.tasks.tcr.model import Model
 
 Expected = dict[str, npt.NDArray[Any]]  # arrays of Python's integers
@@ -149,6 +150,46 @@ DP2_OF_D1 = {  # (strands, field): at nu = 10, pi = 0..4
 }
 
 
+# what is likely to be got wrong
+
+
+def text_of(code: int) -> str:
+    """Return the letter of a code."""
+    return next(letter for letter, known in tcr.CODES.items() if known == code)
+
+
+def rc_text(text: str) -> str:
+    """Return the reverse complement in letters."""
+    return "".join(map(text_of, tcr.rc(tcr.encode(text))))
+
+
+CORNERS = {  # name: references, V, J, D genes
+    "one symbol": (["A", "C", "G", "T", "N"], V, J, [D1]),
+    "two and three symbols": (["AC", "TC", "NN", "GGG", "ATG", "NNN"], V, J, [D1]),
+    "V is the reference": ([V, V + "TCTG", V[:5], V + "TCT"], V, J, [D1]),
+    "J is the reference": ([J, "TTTG" + J, J[-5:], "TTG" + J], V, J, [D1]),
+    "D is the reference": ([D1, "TCCC" + D1 + "GCCC", D1[3:7], rc_text(D1)], V, J, [D1]),
+    "shorter than V and J together": ([V[:9] + J[-8:], V[:3] + J[-2:]], V, J, [D1]),
+    "V and J overlap": (["ACACACAC", "ACACA"], "ACACAC", "CACAC", ["CACA"]),
+    "D longer than the reference": (["GGGACAG", "GG"], "AAAA", "TTTT", ["G" * 56, D1 * 4]),
+    "D as long as palindromes": (["ACGTACGT", "ACGTGTCC"], "ACGT", "ACGT", ["ACGT", "GGAC"]),
+    "V and J as long as palindromes": (["ACGTACGT", "CCGGCC"], "ACGT", "CCGG", [D1]),
+    "nothing matches": (["TTTTTTTT"], "CCCCCC", "CCCCCC", ["CCCCCC"]),
+    "one letter": (["A" * 30], "A" * 12, "A" * 12, ["A" * 14, "A" * 56]),
+    "palindromes everywhere": (["AT" * 14, "ACGT" * 6], "ATATAT", "ATATAT", ["ATAT", "TATATA"]),
+    "wildcards in genes": (["ACGTACGTAC", "ANNA"], "ACNNRY", "NNACGT", ["NNNN", "ARYN", "BDHV"]),
+    "wildcards alone": (["N" * 9, "RY" * 5, "SWKM" * 2], "NNNNNN", "NNNNN", ["NNNNN"]),
+    "n-nucleotides alone": (["TTTTTTTTTT", "T" * 20, "T" * 21], "CCCC", "CCCC", ["CCCC"]),
+}
+
+
+def corner(name: str, model: Model) -> Case:
+    """Return a case that is likely to be got wrong."""
+    cdr3, v, j, d = CORNERS[name]
+    genes = {f"D{i}": gene for i, gene in enumerate(d)}
+    return Case(name, tuple(cdr3), (v,) * len(cdr3), (j,) * len(cdr3), genes, model)
+
+
 # from the variables of a dataset
 
 VARIABLES = {
@@ -162,6 +203,11 @@ VARIABLES = {
     "n1": "n1_composition",
     "n2": "n2_composition",
 }
+
+
+def batch_of(case: Case) -> Batch:
+    """Return what a backend is given of a case."""
+    return make_batch(case.cdr3, case.v, case.j, case.d, case.model)
 
 
 def counted(case: Case) -> xr.Dataset:

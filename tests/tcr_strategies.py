@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
-from reference import tcr
-from tcr_cases import Case
+from tcr_cases import Case, rc_text
 
 from gangsaw.tasks.tcr.model import Model
 
@@ -19,16 +18,6 @@ Parts = tuple[str, str, str, list[str]]  # cdr3, V, J, D genes
 # few letters make matches and palindromes; wildcards alone make large counts
 alphabets = st.sampled_from(["A", "AT", "CG", "ACG", CONCRETE, CONCRETE, CONCRETE])
 wild_alphabets = st.one_of(alphabets, st.sampled_from(["ATN", "ACGTN", "ACGTRYSWKM", IUPAC]))
-
-
-def text_of(code: int) -> str:
-    """Return the letter of a code."""
-    return next(letter for letter, known in tcr.CODES.items() if known == code)
-
-
-def rc_text(text: str) -> str:
-    """Return the reverse complement in letters."""
-    return "".join(map(text_of, tcr.rc(tcr.encode(text))))
 
 
 @st.composite

@@ -9,9 +9,13 @@ import io
 import lzma
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from gangsaw.tasks.tcr.repertoire import ROWS, open_repertoire
 
 
 @dataclass(frozen=True)
@@ -241,3 +245,48 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "zst": zstd,
 }
+
+
+RECORDS = [
+    Record(id="a", sample="m1", copies=3),
+    Record("TGCGCCAGCAGTGATTTTGAGACCCAGTACTTC", "TRBV13-1", "", "TRBJ2-5*01", 12, "b", "m1"),
+    Record("TGTGCNAGCTGG", "TRBV1*01,TRBV2*01", "TRBD2*01", "TRBJ2-7", 2**62, "c", "m2"),
+]
+HEADER = "sequence_id\tv_call\tj_call\tjunction\tduplicate_count\tlocus\tproductive\n"
+GOOD = "x\tTRBV1\tTRBJ1-1\tTGTGCAAAATTT\t2\tTRB\tT\n"
+
+
+def written(folder: Path, data: str | bytes, name: str = "m.txt") -> Path:
+    path = folder / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def rows_in(path: Path, **options: Any) -> list[dict[str, Any]]:
+    """All rows of a file; the batches must be of the schema."""
+    batches = list(open_repertoire(path, **{"locus": "TRB"} | options))
+    assert all(batch.schema == ROWS for batch in batches)
+    for batch in batches:
+        batch.validate(full=True)
+    rows: list[dict[str, Any]] = pa.Table.from_batches(batches, ROWS).to_pylist()
+    return rows
+
+
+def expected(record: Record, line: int, writer: str) -> dict[str, Any]:
+    without_id = writer in WITHOUT_ID
+    without_sample = writer in WITHOUT_SAMPLE
+    return {
+        "line": line,
+        "id": "" if without_id else record.id,
+        "sample": "m" if without_sample else record.sample or "m",
+        "cdr3": record.junction[3:-3],
+        "v_call": record.v,
+        "d_call": record.d,
+        "j_call": record.j,
+        "copies": record.copies,
+        "reason": "",
+    }
+
+
+def fields_of(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in expected(RECORDS[0], 1, "")}

@@ -53,8 +53,9 @@ def test_without_a_device_the_page_says_so(page: Any, monkeypatch: pytest.Monkey
     for _ in range(2):  # also over a page without figures
         text = run(page, monkeypatch, "--write")
         assert "No device has measured anything yet." in text
-        assert text.count("not measured yet") == len(figures.CASES) + 3
-        assert text.count("| `bash deploy/gpu/measure.sh` |") == len(figures.CASES) + 3
+        n_rows = len(figures.CASES) + len(page.bench_tcr_gpu.CASES) + len(LOGS)
+        assert text.count("not measured yet") == n_rows
+        assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
 
 
 @pytest.mark.usefixtures("no_device")
@@ -80,6 +81,8 @@ def test_one_run_writes_page_and_figures(
     monkeypatch.setattr(figures, "TASK_BYTES", 1 << 12)
     small = partial(figures.Workbench, batch_bytes=1 << 13)
     monkeypatch.setattr(page, "Workbench", small)
+    monkeypatch.setattr(page.bench_tcr_gpu, "REFERENCES", 40)
+    monkeypatch.setattr(page.bench_tcr_gpu, "TASK", 16)
     arguments = ("--write", "--json", "--rounds", 1, "--logs", tmp_path)
     with schedule(checks=False):
         text = run(page, monkeypatch, *arguments)

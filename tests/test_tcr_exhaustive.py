@@ -56,14 +56,13 @@ def check(seed: int) -> None:
     assert exhaustive(*parts, **choices) == computed(parts, choices), (parts, choices)
 
 
-@pytest.mark.parametrize("hundred", [0, 1])
-def test_brute_force_agrees(hundred: int) -> None:
-    for seed in range(100 * hundred, 100 * hundred + 100):
+def test_brute_force_agrees() -> None:
+    for seed in range(100):
         check(seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("hundred", range(2, 22))
+@pytest.mark.parametrize("hundred", range(1, 21))
 def test_brute_force_agrees_for_long(hundred: int) -> None:
     for seed in range(100 * hundred, 100 * hundred + 100):
         check(seed)
@@ -77,13 +76,13 @@ def test_brute_force_without_d() -> None:
 
 def test_brute_force_with_two_d_genes() -> None:
     found = 0
-    for seed in range(12):
+    for seed in range(6):
         parts, choices = tiny(random.Random(seed), n_genes=2)
         choices |= {"model": "dp2", "max_p": 1, "max_n": seed % 2}
         constructed = exhaustive(*parts, **choices)
         assert constructed == computed(parts, choices), (parts, choices)
         found += constructed.paths[-1][-1] > 0
-    assert found >= 6
+    assert found >= 3
 
 
 def with_wildcards(rng: random.Random, text: str) -> str:
@@ -103,7 +102,7 @@ def test_wildcards_are_exact_in_dp1_and_without_palindromes() -> None:
 def test_palindromes_of_wildcards_are_bounded_from_above() -> None:
     """Pairs of wildcards that are compatible count once for all in DP-2: section 9, point 11."""
     less = 0
-    for seed in range(15):
+    for seed in range(8):
         rng = random.Random(seed)
         parts, choices = tiny(rng)
         choices |= {"model": "dp2", "max_n": 1}

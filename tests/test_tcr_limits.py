@@ -83,7 +83,7 @@ def test_wildcards_in_dp1() -> None:
 
 def test_a_reference_that_does_not_fit_is_named() -> None:
     with pytest.raises(BadParams, match=r"reference 2\b.*64 bits"):
-        count_paths(["ACGT", "NNN", "N" * 200, "N" * 200], "N" * 20, "N" * 20, {"D": "N" * 56})
+        count_paths(["ACGT", "NNN", "N" * 60, "N" * 60], "N" * 20, "N" * 20, {"D": "N" * 56})
 
 
 REPETITIVE = [  # as many places and as many ways as one symbol can have

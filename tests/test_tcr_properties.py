@@ -12,8 +12,18 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tcr_cases import Case, assert_counts, assert_dataset, counted, expected, fields_of
-from tcr_strategies import CONCRETE, cases, models, rc_text, tiny
+from tcr_cases import (
+    CORNERS,
+    Case,
+    assert_counts,
+    assert_dataset,
+    corner,
+    counted,
+    expected,
+    fields_of,
+    rc_text,
+)
+from tcr_strategies import CONCRETE, cases, models, tiny
 
 from gangsaw.tasks.tcr import Model
 from gangsaw.tasks.tcr.exhaustive import exhaustive
@@ -58,18 +68,20 @@ def test_long_references(case: Case) -> None:
     assert_dataset(case)
 
 
+KINDS = {
+    "one D gene": cases(longest=16),
+    "no D gene": cases(n_d=(0, 0), longest=20),
+    "two D genes in a row": cases(models(("dp2",), d_segments=2), n_d=(2, 3)),
+    "long": cases(models(max_n=2), n_d=(1, 2), longest=80, n_references=(1, 1)),
+}
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 @many
-@given(
-    st.one_of(
-        cases(longest=16),
-        cases(n_d=(0, 0), longest=20),
-        cases(models(("dp2",), d_segments=2), n_d=(2, 3)),
-        cases(models(max_n=2), n_d=(1, 2), longest=80, n_references=(1, 1)),
-    )
-)
-def test_any_genes_for_long(case: Case) -> None:
-    assert_dataset(case)
+@given(data=st.data())
+def test_any_genes_for_long(kind: str, data: st.DataObject) -> None:
+    assert_dataset(data.draw(KINDS[kind]))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -92,47 +104,27 @@ def test_brute_force(seed: int) -> None:
 # corners
 
 
-V, J, D = "ACCTGCAGTGCAGA", "CAAACACAGAAGTCTTC", "GGGACAGGGGGC"
-CORNERS = {
-    "one symbol": (["A", "C", "G", "T", "N"], V, J, [D]),
-    "two and three symbols": (["AC", "TC", "NN", "GGG", "ATG", "NNN"], V, J, [D]),
-    "V is the reference": ([V, V + "TCTG", V[:5], V + "TCT"], V, J, [D]),
-    "J is the reference": ([J, "TTTG" + J, J[-5:], "TTG" + J], V, J, [D]),
-    "D is the reference": ([D, "TCCC" + D + "GCCC", D[3:7], rc_text(D)], V, J, [D]),
-    "shorter than V and J together": ([V[:9] + J[-8:], V[:3] + J[-2:]], V, J, [D]),
-    "V and J overlap": (["ACACACAC", "ACACA"], "ACACAC", "CACAC", ["CACA"]),
-    "D longer than the reference": (["GGGACAG", "GG"], "AAAA", "TTTT", ["G" * 56, D * 4]),
-    "D as long as palindromes": (["ACGTACGT", "ACGTGTCC"], "ACGT", "ACGT", ["ACGT", "GGAC"]),
-    "V and J as long as palindromes": (["ACGTACGT", "CCGGCC"], "ACGT", "CCGG", [D]),
-    "nothing matches": (["TTTTTTTT"], "CCCCCC", "CCCCCC", ["CCCCCC"]),
-    "one letter": (["A" * 30], "A" * 12, "A" * 12, ["A" * 14, "A" * 56]),
-    "palindromes everywhere": (["AT" * 14, "ACGT" * 6], "ATATAT", "ATATAT", ["ATAT", "TATATA"]),
-    "wildcards in genes": (["ACGTACGTAC", "ANNA"], "ACNNRY", "NNACGT", ["NNNN", "ARYN", "BDHV"]),
-    "wildcards alone": (["N" * 9, "RY" * 5, "SWKM" * 2], "NNNNNN", "NNNNN", ["NNNNN"]),
-    "n-nucleotides alone": (["TTTTTTTTTT", "T" * 20, "T" * 21], "CCCC", "CCCC", ["CCCC"]),
-}
+@pytest.mark.parametrize("name", CORNERS)
+def test_corner(name: str) -> None:
+    assert_dataset(corner(name, Model("both", 1, 4, 3)))
+    assert_dataset(corner(name, Model("both", 2, 3, 10, min_d_end=0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("min_d_end", [0, 1])
 @pytest.mark.parametrize("strands", [1, 2])
 @pytest.mark.parametrize("name", CORNERS)
-def test_corner(name: str, strands: Any, min_d_end: Any) -> None:
-    cdr3, v, j, d = CORNERS[name]
-    n = len(cdr3)
-    genes = {f"D{i}": gene for i, gene in enumerate(d)}
-    case = Case(name, tuple(cdr3), (v,) * n, (j,) * n, genes)
-    for max_p, max_n in ((4, 10),) if strands == 2 else ((4, 4), (2, 10), (0, 0)):
-        model = Model("both", strands, max_p, max_n, min_d_end=min_d_end)
-        assert_dataset(replace(case, model=model))
+def test_corner_in_all_sweeps(name: str, strands: Any, min_d_end: Any) -> None:
+    for max_p, max_n in itertools.product((0, 1, 2, 4), (0, 1, 4, 10)):
+        assert_dataset(corner(name, Model("both", strands, max_p, max_n, min_d_end=min_d_end)))
 
 
 @pytest.mark.parametrize("name", CORNERS)
 def test_corner_with_two_d_genes_in_a_row(name: str) -> None:
-    cdr3, v, j, d = CORNERS[name]
-    n = min(2, len(cdr3))
-    genes = {"Da": d[0], "Db": d[-1], "Dc": "GATTACA"}
-    model = Model("dp2", 2, 2, 5, d_segments=2)
-    assert_dataset(Case(name, tuple(cdr3[:n]), (v,) * n, (j,) * n, genes, model))
+    case = corner(name, Model("dp2", 2, 2, 5, d_segments=2))
+    d = list(case.d.values())
+    first = taken(case, list(range(min(2, len(case.cdr3)))))
+    assert_dataset(replace(first, d={"Da": d[0], "Db": d[-1], "Dc": "GATTACA"}))
 
 
 # section 10

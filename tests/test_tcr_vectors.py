@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +26,7 @@ from tcr_cases import (
 )
 from tcr_cases import vector_parameters as vectors
 
-from gangsaw.tasks.tcr import count_paths
+from gangsaw.tasks.tcr import Model, count_paths
 
 GENES = {"TRBD1*01": D1, "TRBD2*01": D2}
 
@@ -111,3 +115,49 @@ def test_hidden_paths() -> None:
         found = count_paths(["A"], "CCCC", "CCCC", {"D1": D1}, strands=strands)
         both_ends_eroded = (4 * strands + 1) ** 2
         assert found.paths_full.sel(nu=0, pi=4).item() == ways * both_ends_eroded
+
+
+def germline(shared: Path, organism: str, chain: str) -> dict[str, str]:
+    """Parts of all genes, first alleles also under the name of their gene."""
+    table = shared / "data" / "tcr" / "germline" / "germline_cdr3_parts.tsv"
+    parts: dict[str, str] = {}
+    with table.open() as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            if row["organism"] == organism and row["chain"] == chain and row["status"] == "ok":
+                name = row["allele"]
+                parts[name] = row["cdr3_part"].upper()
+                parts.setdefault(name.partition("*")[0], parts[name])
+    return parts
+
+
+def human_rows(shared: Path) -> list[tuple[str, str, str]]:
+    path = shared / "data" / "tcr" / "human_TRB" / "A4-i125.txt.gz"
+    with gzip.open(path, "rt") as lines:
+        return [
+            (row["cdr3nt"], row["v"], row["j"]) for row in csv.DictReader(lines, delimiter="\t")
+        ]
+
+
+def mouse_rows(shared: Path, chain: str) -> list[tuple[str, str, str]]:
+    names = {"TRA": ("cdr3_a_nucseq", "v_a_gene", "j_a_gene")}
+    names["TRB"] = ("cdr3_b_nucseq", "v_b_gene", "j_b_gene")
+    with (shared / "data" / "tcr" / "mouse" / "dash.csv").open() as lines:
+        return [tuple(map(row.__getitem__, names[chain])) for row in csv.DictReader(lines)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strands", [1, 2])
+@pytest.mark.parametrize(
+    ("organism", "chain"), [("human", "TRB"), ("mouse", "TRB"), ("mouse", "TRA")]
+)
+def test_real_references(shared: Path, organism: str, chain: str, strands: Any) -> None:
+    parts = germline(shared, organism, chain)
+    rows = human_rows(shared) if organism == "human" else mouse_rows(shared, chain)
+    known = [row for row in rows if len(row[0]) > 6 and row[1] in parts and row[2] in parts]
+    assert len(known) > 0.8 * len(rows)
+    cdr3, v, j = zip(*random.Random(strands).sample(known, 30), strict=True)
+    d = {name: part for name, part in parts.items() if name[3] == "D" and "*" in name}
+    assert len(d) == {"human": 3, "mouse": 2}[organism] * (chain == "TRB")
+    genes = (tuple(parts[name] for name in names) for names in (v, j))
+    model = Model("both", strands, min_d_end=strands - 1)
+    assert_dataset(Case("real", tuple(text[3:-3].upper() for text in cdr3), *genes, d, model))

@@ -66,9 +66,16 @@ def jit_bare(function: F) -> F:
     return _compile(function, _nrt=False)
 
 
+def jit_bare_part(function: F) -> F:
+    """As `jit_bare`, for what only kernels call."""
+    return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def jit_bare_inline(function: F) -> F:
-    """As `jit_bare`, and always inlined by LLVM."""
-    return _compile(function, _nrt=False, forceinline=True)
+    """As `jit_bare_part`, and always inlined by LLVM."""
+    return _compile(
+        function, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:

@@ -36,9 +36,11 @@ else
 fi
 
 if profiler=$(of_toolkit ncu); then  # what limits the kernels, where counters may be read
-  "$profiler" --kernel-name "regex:encode_bands|decode_lanes" --launch-count 8 \
-    --section SpeedOfLight --section Occupancy --section WarpStateStats \
-    "$python" -c "from gangsaw.cli import main; main()" bench --device gpu --rounds 1 >"$logs/counters.log" 2>&1 || true
+  for kernels in "encode_bands|decode_lanes" count_rows; do
+    "$profiler" --kernel-name "regex:$kernels" --launch-count 8 \
+      --section SpeedOfLight --section Occupancy --section WarpStateStats \
+      "$python" tests/benchmarks/bench_gpu.py --rounds 1 >>"$logs/counters.log" 2>&1 || true
+  done
 fi
 
 "$python" tests/benchmarks/bench_gpu.py --write --json --logs "$logs" >"$logs/results.json"

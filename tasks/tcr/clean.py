@@ -17,10 +17,10 @@ with extra_needed():
     import pyarrow.compute as pc
 
 from gangsaw.tasks.tcr.germline import AMBIGUOUS, MISSING, OTHER_LOCUS, UNKNOWN, Resolver
+from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.repertoire.kernels import CYS, PHE_TRP, SAME
 from gangsaw.tasks.tcr.repertoire.strings import buffers, by_distinct, slices
 
-LONGEST: Final = 150  # nucleotides; the longest of 250,000 human and mouse ones is below 100
 ANCHORS: Final = {"any": 0, "cys": CYS, "both": CYS | PHE_TRP}
 
 KEPT = pa.schema(
@@ -51,7 +51,7 @@ class Limits:
 
     Attributes
     ----------
-    longest : nucleotides, 1..LONGEST
+    longest : nucleotides, 1..MAX_LENGTH
     keep_out_of_frame : keep rows whose length is no multiple of three, productive or not, and look
         for no stop codons in them: counting needs no frame
     keep_unproductive : keep rows with a stop codon, and those that their file calls unproductive
@@ -60,15 +60,15 @@ class Limits:
         not: genes in use end otherwise, human TRAJ35 with Cys and mouse TRAJ7 with Leu
     """
 
-    longest: int = LONGEST
+    longest: int = MAX_LENGTH
     keep_out_of_frame: bool = False
     keep_unproductive: bool = False
     anchors: Literal["cys", "both", "any"] = "cys"
 
     def __post_init__(self) -> None:
         """Check each parameter once."""
-        if not isinstance(self.longest, int) or not 1 <= self.longest <= LONGEST:
-            raise BadParams(f"longest must be in 1..{LONGEST}, got {self.longest!r}")
+        if not isinstance(self.longest, int) or not 1 <= self.longest <= MAX_LENGTH:
+            raise BadParams(f"longest must be in 1..{MAX_LENGTH}, got {self.longest!r}")
         if self.anchors not in ANCHORS:
             raise BadParams(f"anchors must be {', '.join(ANCHORS)}, got {self.anchors!r}")
 

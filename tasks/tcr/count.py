@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,13 +11,16 @@ import numpy.typing as npt
 from gangsaw.codecs.core.device import backend
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.bounds import countable
 from gangsaw.tasks.tcr.dataset import to_dataset
+from gangsaw.tasks.tcr.distinct import distinct, expand, take
 from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, Kind, Model
 from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, ragged, strict
 
 if TYPE_CHECKING:
     import xarray
 
+Counting = Callable[[Batch, Model], Counts]
 MAX_PART = 32_767  # of V and J: their lengths are int16 in the result
 
 
@@ -56,14 +59,37 @@ def count_paths(
     """
     chosen = Model(model, strands, max_p, max_n, d_segments, min_d_end)
     batch = make_batch(cdr3, v, j, {} if d is None else d, chosen)
+    _refuse_uncountable(cdr3, batch, chosen)
     lengths = np.diff(batch.d.starts).tolist()
-    return to_dataset(count(batch, chosen), chosen, dict(zip(d or (), lengths, strict=True)))
+    return to_dataset(
+        count_distinct(batch, chosen), chosen, dict(zip(d or (), lengths, strict=True))
+    )
+
+
+def _refuse_uncountable(cdr3: Sequence[str], batch: Batch, model: Model) -> None:
+    wrong = np.flatnonzero(~countable(batch, model)).tolist()
+    if wrong:
+        raise BadParams(
+            f"reference {wrong[0]}: the paths to {cdr3[wrong[0]]} exceed 64 bits, for it has too "
+            f"many wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
+        )
 
 
 def count(batch: Batch, model: Model) -> Counts:
     """Count where the batch lies: on the CPU or on a GPU."""
     counts: Counts = backend(batch.references.codes, __package__).count(batch, model)
     return counts
+
+
+def count_distinct(batch: Batch, model: Model, counting: Counting = count) -> Counts:
+    """Count a batch in host memory, equal references with equal genes once.
+
+    counting : what counts, `gpu.count_hosted` to do it on the GPU of this process
+    """
+    rows, same = distinct(batch)
+    if len(rows) == len(same):
+        return counting(batch, model)
+    return expand(counting(take(batch, rows), model), same)
 
 
 def make_batch(

@@ -36,7 +36,7 @@ class CountsStore:
     rows : references in it
     names : coordinates v_gene, j_gene, d_gene and d_pair, sample; () for what there is not
     attrs : of the group
-    shapes : dims and extents of each variable
+    shapes, kinds : dims and extents of each variable, and types
     """
 
     address: str
@@ -45,6 +45,7 @@ class CountsStore:
     names: dict[str, tuple[str, ...]] = field(hash=False)
     attrs: dict[str, Any] = field(hash=False)
     shapes: dict[str, dict[str, int]] = field(hash=False)
+    kinds: dict[str, np.dtype[Any]] = field(hash=False)
 
     def read(self, name: str, rows: range, *cut: int | slice) -> NDArray[Any]:
         """Return the rows of a variable, the axes after the first cut by `cut`.
@@ -122,6 +123,7 @@ def open_counts(address: str) -> CountsStore:
         names={name: _texts(arrays[name]) if name in arrays else () for name in NAMED},
         attrs=dict(group.attrs),
         shapes={k: dict(zip(dims[k], a.shape, strict=False)) for k, a in arrays.items()},
+        kinds={k: a.dtype for k, a in arrays.items()},
     )
 
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.threads import run_blocks
 from gangsaw.tasks.tcr.batch import Batch, Counts
+from gangsaw.tasks.tcr.dp1 import count_exact_rows
 from gangsaw.tasks.tcr.ends import WAYS
 from gangsaw.tasks.tcr.kernel import count_rows
 from gangsaw.tasks.tcr.model import Model
@@ -38,8 +39,7 @@ def count(batch: Batch, model: Model) -> Counts:
     }
     outputs = Outputs(**{name: array.reshape(-1) for name, array in arrays.items()})
     tables = make_tables(batch, model)
-    one_d = model.dp2 and model.d_segments == 1
-    limits = Limits(model.max_p, model.max_n, model.min_d_end, model.dp1, model.dp2, one_d, n_d)
+    limits = Limits.of(model, n_d)
     wild = with_wildcards(batch)
     references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
 
@@ -47,7 +47,10 @@ def count(batch: Batch, model: Model) -> Counts:
         rows = np.arange(i * SLICE, min(n, (i + 1) * SLICE))
         for some, dtypes in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
             if len(some):
-                count_rows(some, *references, tables, limits, make_scratch(*dtypes), outputs)
+                scratch = make_scratch(*dtypes)
+                count_rows(some, *references, tables, limits, scratch, outputs)
+                if model.dp1:
+                    count_exact_rows(some, *references, tables, limits, scratch, outputs)
         if model.d_segments == 2 and n_d:
             scratch = make_scratch(*WIDE)
             count_pair_rows(rows, *references, tables, limits, scratch, make_chain(), outputs)

@@ -4,11 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.jit import jit_bare_inline
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import load, spread, store, to_next_lane, widen_to
 from gangsaw.tasks.tcr.dp2 import short_pieces
-from gangsaw.tasks.tcr.ends import LANES, WAYS, row_of
-from gangsaw.tasks.tcr.match import SHORT, unpacked
+from gangsaw.tasks.tcr.ends import LANES, WAYS, exact_rows, row_of
+from gangsaw.tasks.tcr.match import EVERYWHERE, SHORT, find_d, unpacked
+from gangsaw.tasks.tcr.scratch import Limits, Outputs, Scratch, copy_symbols, match_ends
+from gangsaw.tasks.tcr.tables import Tables
+
+
+@jit_bare
+def count_exact_rows(
+    rows: Any,
+    codes: Any,
+    bounds: Any,
+    v_of: Any,
+    j_of: Any,
+    tables: Tables,
+    limits: Limits,
+    scratch: Scratch,
+    outputs: Outputs,
+) -> None:
+    """Count the DP-1 paths to the references `rows` of a batch."""
+    totals = limits.max_n + 1
+    symbols = scratch.symbols
+    for x in range(len(rows)):
+        row = rows[x]
+        length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
+        place = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
+        exact_rows(symbols, place, scratch.exact, scratch.unit)
+        if limits.n_d == 0:
+            sum_exact_without_d(place, scratch)
+            put_totals(scratch, totals, outputs.dp1_nonempty, row * totals)
+            continue
+        sum_exact(symbols, place, False, 0, scratch)
+        put_totals(scratch, totals, outputs.dp1_empty, row * totals)
+        window = (place.last_a, place.first_b)
+        for gene in range(limits.n_d):
+            d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene], False)
+            found = find_d(symbols, length, d, window, scratch)
+            sum_exact(symbols, place, True, found[0], scratch)
+            at = (row * limits.n_d + gene) * totals
+            put_totals(scratch, totals, outputs.dp1_nonempty, at)
 
 
 @jit_bare_inline

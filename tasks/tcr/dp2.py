@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.jit import jit_bare_inline
+from gangsaw.codecs.core.jit import jit_bare_inline, jit_bare_part
 from gangsaw.codecs.core.simd import load, spread, static, store, widen_to
 from gangsaw.tasks.tcr.ends import LANES, j_rows, kept_range, row_of, v_rows
 from gangsaw.tasks.tcr.match import NU_LANES, SHORT, unpacked
@@ -169,7 +169,7 @@ def weigh(
         weigh_in(terms, n_terms, weights, sweep, scratch.short_line, out, at)
 
 
-@jit_bare_inline
+@jit_bare_part
 def weigh_in(
     terms: Any, n_terms: int, weights: Any, sweep: Any, line: Any, out: Any, at: int
 ) -> None:

@@ -89,22 +89,23 @@ def count(
     started = time.monotonic()
     final = open_place(target, writable=True)
     table = table or beside(final)
-    check_target(table, overwrite=overwrite or resume)
     jobs = {FIRST: _reading_job(inputs, setup)}
     place = choose_target(final, jobs, resume=resume, overwrite=overwrite)
+    check_target(table, overwrite=overwrite or resume)
     if resume:
         place.work.clean()
     job = _Job(inputs, setup, place, jobs[FIRST], client, options or Options(), durable)
     counted, read_seconds = 0, 0.0
     if not place.work.has(METADATA):
-        write_skeleton(place, {}, jobs)
-        with _left_as_found(place.work, resume):
+        with _left_as_found(place.work, resume), _resumable():
+            write_skeleton(place, {}, jobs)
             files = job.read(keep_going, on_read)
             read_seconds = time.monotonic() - started
             with whole_files([table], overwrite=overwrite or resume) as (part,):
                 write_dropped(job.staging.read_dropped(files), part)
             contents = _checked(Contents(inputs, setup, files), table)
-        counted = job.count(contents, on_count)
+        with _resumable():
+            counted = job.count(contents, on_count)
     job.finish(counted)
     return summary_of(final, str(table), Run(counted, time.monotonic() - started, read_seconds))
 
@@ -124,7 +125,7 @@ def beside(store: Place) -> Path:
 
 def _reading_job(inputs: Sequence[Input], setup: Setup) -> Job:
     source = "; ".join(file.identity() for file in inputs)
-    return Job(source=source, array=setup.digest, n_chunks=len(inputs), batch_chunks=1)
+    return Job(source=source, array=setup.digest, n_chunks=0, batch_chunks=1)  # nobody knows yet
 
 
 def _checked(contents: Contents, table: Path) -> Contents:
@@ -165,9 +166,8 @@ class _Job:
 
         task = ReadRepertoire(self.staging, self.setup, keep_going, self.durable)
         left = [file for file in self.inputs if file.number not in found]
-        with _resumable():
-            options = Options(resources=self.options.resources, retries=self.options.retries)
-            run(task, left, on_done, client=self.client, options=options)
+        options = Options(resources=self.options.resources, retries=self.options.retries)
+        run(task, left, on_done, client=self.client, options=options)
         return [found[file.number] for file in self.inputs]
 
     def count(self, contents: Contents, on_count: OnProgress | None) -> int:
@@ -187,8 +187,7 @@ class _Job:
             entries[records.first] = records
             meter.add(chunk.n_rows, records.raw_bytes, records.stored_bytes)
 
-        with _resumable():
-            run(task, left, on_done, client=self.client, options=self.options)
+        run(task, left, on_done, client=self.client, options=self.options)
         self._complete(contents, fold(job.fingerprint, entries.values()), objects[METADATA])
         return n_left
 
@@ -234,8 +233,13 @@ class _Job:
             rows = np.ascontiguousarray(table[:, i])
             manifest = Records(records.job, 0, nbytes(array), rows)
             write_manifest(self.place.work / array.name, manifest)
-        self.place.work.put(METADATA, root)
-        self.place.work.flush([METADATA])
+        _write_root(self.place.work, root)
+
+
+def _write_root(group: Place, metadata: Buffer) -> None:
+    """Let readers in: from now on the store is whole."""
+    group.put(METADATA, metadata)
+    group.flush([METADATA])
 
 
 def _refuse(file: Input, found: FileRows, keep_going: bool) -> None:

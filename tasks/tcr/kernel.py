@@ -8,14 +8,10 @@ import numpy as np
 
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.tasks.tcr.calls import add_up, put_composition, put_d_calls, put_gene_calls
-from gangsaw.tasks.tcr.dp1 import put_totals, sum_exact, sum_exact_without_d
 from gangsaw.tasks.tcr.dp2 import append_empty, fill_pairs, sum_with_d, weigh
-from gangsaw.tasks.tcr.ends import exact_rows
-from gangsaw.tasks.tcr.match import SHORT, find_d, find_turned_d, find_turns, match_end
-from gangsaw.tasks.tcr.scratch import Limits, Outputs, Place, Scratch
+from gangsaw.tasks.tcr.match import EVERYWHERE, SHORT, find_d, find_turned_d, find_turns
+from gangsaw.tasks.tcr.scratch import Limits, Outputs, Place, Scratch, copy_symbols, match_ends
 from gangsaw.tasks.tcr.tables import D_CLASSES, Tables
-
-EVERYWHERE = np.uint64(2**64 - 1)
 
 
 @jit_bare
@@ -30,7 +26,7 @@ def count_rows(
     scratch: Scratch,
     outputs: Outputs,
 ) -> None:
-    """Count the paths to the references `rows` of a batch, and write all but those of D pairs."""
+    """Count the paths to the references `rows` of a batch, and write calls and DP-2's."""
     symbols = scratch.symbols
     for x in range(len(rows)):
         row = rows[x]
@@ -44,39 +40,6 @@ def count_rows(
             _count_without_d(place, tables, limits, scratch, outputs)
         if limits.n_d:
             _count_with_d(place, tables, limits, scratch, outputs)
-        if limits.dp1:
-            _count_dp1(place, tables, limits, scratch, outputs)
-
-
-@jit_bare_inline
-def copy_symbols(codes: Any, start: int, stop: int, symbols: Any) -> int:
-    """Put one reference where its symbols count from 0; return its length."""
-    for k in range(stop - start):
-        symbols[k] = codes[start + k]
-    return stop - start
-
-
-@jit_bare_inline
-def match_ends(
-    row: int, length: int, v: int, j: int, tables: Tables, max_n: int, symbols: Any
-) -> Place:
-    """Return how far V and J of a reference match, and what follows from that."""
-    starts, ends = tables.v_starts, tables.j_starts
-    v_match = match_end(symbols, 0, 1, length, tables.v, starts[v], starts[v + 1])
-    j_match = match_end(symbols, length - 1, -1, length, tables.j, ends[j], ends[j + 1])
-    v_length, j_length = tables.v_germline[v], tables.j_germline[j]
-    return Place(
-        row,
-        length,
-        v_length,
-        j_length,
-        v_match,
-        j_match,
-        min(length, v_match + max_n),
-        max(0, length - j_match - max_n),
-        max(0, v_match - v_length) + 1,
-        max(0, j_match - j_length) + 1,
-    )
 
 
 @jit_bare_inline
@@ -131,25 +94,3 @@ def _weigh_d(
     terms = append_empty(terms, pairs, empty, scratch)
     all_weights = (tables.weights, scratch.term_weight, 0)
     weigh(scratch.terms, terms, all_weights, sweep, scratch, outputs.full, at)
-
-
-@jit_bare_inline
-def _count_dp1(
-    place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
-) -> None:
-    totals = limits.max_n + 1
-    symbols = scratch.symbols
-    exact_rows(symbols, place, scratch.exact, scratch.unit)
-    if limits.n_d == 0:
-        sum_exact_without_d(place, scratch)
-        put_totals(scratch, totals, outputs.dp1_nonempty, place.row * totals)
-        return
-    sum_exact(symbols, place, False, 0, scratch)
-    put_totals(scratch, totals, outputs.dp1_empty, place.row * totals)
-    for gene in range(limits.n_d):
-        d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene], False)
-        window = (place.last_a, place.first_b)
-        found = find_d(symbols, place.length, d, window, scratch)
-        sum_exact(symbols, place, True, found[0], scratch)
-        at = (place.row * limits.n_d + gene) * totals
-        put_totals(scratch, totals, outputs.dp1_nonempty, at)

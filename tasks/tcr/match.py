@@ -14,6 +14,7 @@ from gangsaw.tasks.tcr.tables import END_CLASSES
 NU_LANES = 16  # nu = 0..10, and what makes a vector of them
 ONE = np.uint64(1)
 NOTHING = np.uint64(0)
+EVERYWHERE = np.uint64(2**64 - 1)
 ENDS = np.uint64(15)  # of a D gene in its palindrome, at most MAX_P
 SHORT = 4  # pieces of as many symbols are looked for everywhere: few chance matches are longer
 

@@ -60,7 +60,8 @@ class ReadRepertoire:
         reading.format, reading.notes = opened.format, opened.notes
         for rows in opened:
             reading.take(*clean(rows, v, j, self.setup.limits))
-        reading.problem = opened.failure
+        if opened.failure:
+            reading.problem = f"{file.name}: {opened.failure}"
 
 
 def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repertoire:

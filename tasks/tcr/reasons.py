@@ -1,7 +1,7 @@
 """Why a row of a repertoire is dropped: one fixed vocabulary, one reason a row.
 
-`ORDER` is the order in which reasons are looked for; the first that holds is the row's. What is
-wrong with the line itself comes first, then the CDR3, then the genes.
+The first reason of `ORDER` that holds is the row's. What is wrong with the line itself comes first,
+then the CDR3, then the genes.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ ORDER: Final = (
     NOT_UTF8,
     OTHER_LOCUS,
     BAD_COPIES,
-    NO_CDR3,
     TOO_SHORT,
+    NO_CDR3,
     NOT_NUCLEOTIDES,
     TOO_LONG,
     OUT_OF_FRAME,
@@ -61,7 +61,7 @@ _CODES = {reason: code for code, reason in enumerate((KEPT, *ORDER))}
 
 
 class Marks:
-    """The reason and the detail of each of n rows; the first reason that is given to a row stays.
+    """The reason and the detail of each of n rows: of all that are given, the first of ORDER.
 
     Attributes
     ----------
@@ -85,10 +85,11 @@ class Marks:
         return marks
 
     def mark(self, wrong: npt.NDArray[np.bool_], reason: str, detail: Any = "") -> None:
-        """Give `reason` to the rows of the mask that have none; `detail`: one text or an array."""
-        wrong = wrong & (self.codes == 0)
+        """Give `reason` to the rows of the mask; `detail` is one text or an array (n,)."""
+        code = _CODES[reason]
+        wrong = wrong & ((self.codes == 0) | (self.codes > code))
         if wrong.any():
-            self.codes[wrong] = _CODES[reason]
+            self.codes[wrong] = code
             self.details = pc.if_else(pa.array(wrong), detail, self.details)
 
     def reasons(self) -> pa.Array:

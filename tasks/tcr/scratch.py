@@ -1,4 +1,4 @@
-"""What kernels are handed: the model's limits, one reference, working memory, where counts go."""
+"""What kernels are handed: the model's limits, a reference, working memory, where counts go."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.tasks.tcr.ends import CLASS_ROWS, FIRST_LANE
-from gangsaw.tasks.tcr.match import NU_LANES, SHORT
-from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P
-from gangsaw.tasks.tcr.tables import D_CLASSES, END_CLASSES, PI_LANES
+from gangsaw.tasks.tcr.match import (
+    EVERYWHERE,
+    NU_LANES,
+    SHORT,
+    find_d,
+    find_turned_d,
+    match_end,
+)
+from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P, Model
+from gangsaw.tasks.tcr.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 
 
 class Limits(NamedTuple):
@@ -18,10 +26,15 @@ class Limits(NamedTuple):
     max_p: int
     max_n: int
     min_d_end: int
-    dp1: bool
     dp2: bool
     one_d: bool  # DP-2 with one D gene at a time
     n_d: int
+
+    @classmethod
+    def of(cls, model: Model, n_d: int) -> Limits:
+        """Return those of a model and a number of D genes."""
+        one_d = model.dp2 and model.d_segments == 1
+        return cls(model.max_p, model.max_n, model.min_d_end, model.dp2, one_d, n_d)
 
 
 class Place(NamedTuple):
@@ -127,3 +140,48 @@ def make_scratch(narrow: Any, wide: Any) -> Scratch:
         term_weight=np.zeros(terms, np.uint32),
         pair_weight=np.zeros(pairs, np.uint32),
     )
+
+
+@jit_bare_inline
+def copy_symbols(codes: Any, start: int, stop: int, symbols: Any) -> int:
+    """Put one reference where its symbols count from 0; return its length."""
+    for k in range(stop - start):
+        symbols[k] = codes[start + k]
+    return stop - start
+
+
+@jit_bare_inline
+def match_ends(
+    row: int, length: int, v: int, j: int, tables: Tables, max_n: int, symbols: Any
+) -> Place:
+    """Return how far V and J of a reference match, and what follows from that."""
+    starts, ends = tables.v_starts, tables.j_starts
+    v_match = match_end(symbols, 0, 1, length, tables.v, starts[v], starts[v + 1])
+    j_match = match_end(symbols, length - 1, -1, length, tables.j, ends[j], ends[j + 1])
+    v_length, j_length = tables.v_germline[v], tables.j_germline[j]
+    return Place(
+        row,
+        length,
+        v_length,
+        j_length,
+        v_match,
+        j_match,
+        min(length, v_match + max_n),
+        max(0, length - j_match - max_n),
+        max(0, v_match - v_length) + 1,
+        max(0, j_match - j_length) + 1,
+    )
+
+
+@jit_bare_inline
+def find_everywhere(
+    gene: int, place: Place, turns: int, tables: Tables, limits: Limits, scratch: Scratch
+) -> Any:
+    """Find all places of a D gene, whatever V and J reach; return how many longer and crossing."""
+    germline = tables.d_germline[gene]
+    d = (tables.d, gene, EVERYWHERE >> np.uint64(64 - germline), germline, True)
+    window = (place.length, 0)
+    found = find_d(scratch.symbols, place.length, d, window, scratch)
+    ends = (limits.min_d_end, germline + limits.max_p)
+    found = find_turned_d(scratch.symbols, place.length, d, ends, turns, window, found, scratch)
+    return found[0], found[1]

@@ -10,14 +10,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gangsaw.tasks.tcr import gpu
 from gangsaw.tasks.tcr.batch import Batch, Sequences
-from gangsaw.tasks.tcr.count import count
+from gangsaw.tasks.tcr.count import count, count_distinct
 from gangsaw.tasks.tcr.dataset import arrays
 from gangsaw.tasks.tcr.germline import Part
 from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, encoded, ragged
 from gangsaw.tasks.tcr.repertoire.strings import buffers
 from gangsaw.tasks.tcr.setup import Setup
 
+COUNTING = {"cpu": count, "gpu": gpu.count_hosted}
 TEXT = np.dtypes.StringDType()
 Columns = Mapping[str, NDArray[Any]]  # values of each variable for some references
 
@@ -32,7 +34,7 @@ class Values:
         """Return the values of each variable for each table of staged rows."""
         rows = pa.concat_tables(tables).combine_chunks()
         batch = batch_of(rows, self.setup)
-        counts = count(batch, self.setup.model)
+        counts = count_distinct(batch, self.setup.model, COUNTING[device])
         d_lengths = [len(part.sequence) for part in self.setup.germline.d]
         columns = {**row_columns(rows), **arrays(counts, self.setup.model, d_lengths)}
         ends = np.cumsum([len(table) for table in tables])[:-1]

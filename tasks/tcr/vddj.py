@@ -14,9 +14,20 @@ from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import load, spread, store
 from gangsaw.tasks.tcr.dp2 import fill_pairs, short_pieces
 from gangsaw.tasks.tcr.ends import CLASS_ROWS, LANES, WAYS, row_of
-from gangsaw.tasks.tcr.kernel import EVERYWHERE, copy_symbols, match_ends
-from gangsaw.tasks.tcr.match import NU_LANES, find_d, find_turned_d, find_turns, unpacked
-from gangsaw.tasks.tcr.scratch import Limits, Outputs, Place, Scratch
+from gangsaw.tasks.tcr.match import (
+    NU_LANES,
+    find_turns,
+    unpacked,
+)
+from gangsaw.tasks.tcr.scratch import (
+    Limits,
+    Outputs,
+    Place,
+    Scratch,
+    copy_symbols,
+    find_everywhere,
+    match_ends,
+)
 from gangsaw.tasks.tcr.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 
 # row m: all bits of the lanes of nu >= m, for a junction of m nucleotides is of those alone
@@ -106,31 +117,26 @@ def _pass_d(
     target: Any,
 ) -> None:
     """Fill target[pi, b]: ways source[pi, a] and then D as R[a:b], of length zero or more."""
-    symbols, length, germline = scratch.symbols, place.length, tables.d_germline[gene]
-    d = (tables.d, gene, EVERYWHERE >> np.uint64(64 - germline), germline, True)
-    window = (length, 0)
-    found = find_d(symbols, length, d, window, scratch)
-    ends = (limits.min_d_end, germline + limits.max_p)
-    found = find_turned_d(symbols, length, d, ends, turns, window, found, scratch)
+    longer, crossing = find_everywhere(gene, place, turns, tables, limits, scratch)
     for pi in range(limits.max_p + 1):
         inside = tables.d_weights[pi]
         empty = tables.d_weights[(D_CLASSES + gene) * PI_LANES + pi]
-        for b in range(length + 1):
+        for b in range(place.length + 1):
             row = load(source, row_of(pi, b), LANES) * empty
             if b:
                 row = row + short_pieces(source, pi, b, scratch.matches) * inside
             store(target, row_of(pi, b), row)
-        for piece in range(found[0]):
+        for piece in range(longer):
             a, b, number = unpacked(scratch.longer[piece])
             _add(source, row_of(pi, a), number * np.int64(inside), target, row_of(pi, b))
-        for piece in range(found[1]):
+        for piece in range(crossing):
             a, b, d_class = unpacked(scratch.crossing[piece])
             ways = tables.d_weights[d_class * PI_LANES + pi]
             _add(source, row_of(pi, a), np.int64(ways), target, row_of(pi, b))
 
 
 @jit_bare_inline
-def _add(source: Any, a: int, ways: int, target: Any, b: int) -> None:
+def _add(source: Any, a: int, ways: Any, target: Any, b: int) -> None:
     store(target, b, load(target, b, LANES) + load(source, a, LANES) * ways)
 
 

@@ -1,4 +1,4 @@
-"""The codec on a GPU, as a page of its own: what no device has measured yet says so.
+"""Codec and path counting on a GPU, as a page: what no device has measured yet says so.
 
 python tests/benchmarks/bench_gpu.py                        # printed
 python tests/benchmarks/bench_gpu.py --write --logs FOLDER  # into RESULTS-GPU.md
@@ -12,11 +12,12 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import bench_tcr_gpu
 from table import Row, dump, markdown, say
 
 from gangsaw.codecs.core.errors import DeviceError
@@ -24,7 +25,7 @@ from gangsaw.tasks.bench_gpu import Workbench, aviris_scene, device_machine, fig
 
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"
 COMMAND = "bash deploy/gpu/measure.sh"
-TITLE = "CCSDS-123 on a GPU"
+TITLE, TESTS_TITLE = "CCSDS-123 on a GPU", "Tests on a GPU"
 NOTHING_YET = "No device has measured anything yet."
 INTRODUCTION = f"""# Results on a GPU
 
@@ -35,6 +36,8 @@ too, and fills this page: `{COMMAND}`.
 AVIRIS-like chunks of 224 bands and 14 bits in the default store configuration (P=3, reduced).
 Kernel time is that between events around each launch, on data larger than the second-level cache;
 medians of many rounds. The thesis that founded this codec encoded 0.322 Gsamples/s on its GPU.
+
+Recombination paths: a million random mouse-like references, all 275 counts and the calls of each.
 """
 TESTS = "tests on a device that fail; two processes on one GPU are among them"
 FAILED = re.compile(r"^(?:(\d+) failed, )?(\d+) passed(?!.*error)", re.MULTILINE)
@@ -45,14 +48,27 @@ SUMMARIES = {
 }
 
 
-def rows(logs: Path | None = None, rounds: int = 20) -> Iterator[Row]:
-    """Yield every row, unmeasured where there is no device, or no log of the sanitizer."""
-    for figure in figures(_workbench(rounds)):
+def sections(logs: Path | None = None, rounds: int = 20) -> dict[str, list[Row]]:
+    """Return every row, unmeasured where there is no device, or no log of the sanitizer."""
+    bench = _workbench(rounds)
+    found = {
+        TITLE: _codec(bench),
+        bench_tcr_gpu.TITLE: bench_tcr_gpu.rows(rounds if bench else None),
+        TESTS_TITLE: _logged(logs),
+    }
+    return {title: [_marked(row) for row in rows] for title, rows in found.items()}
+
+
+def _codec(bench: Workbench | None) -> Iterator[Row]:
+    for figure in figures(bench):
         say(figure.what)
-        yield _marked(Row(figure.what, figure.value, figure.unit, figure.target, figure.note))
-    yield _marked(_tested(logs))
+        yield Row(figure.what, figure.value, figure.unit, figure.target, figure.note)
+
+
+def _logged(logs: Path | None) -> Iterator[Row]:
+    yield _tested(logs)
     for tool, summary in SUMMARIES.items():
-        yield _marked(_sanitized(tool, summary, logs))
+        yield _sanitized(tool, summary, logs)
 
 
 def _workbench(rounds: int) -> Workbench | None:
@@ -88,9 +104,10 @@ def _marked(row: Row) -> Row:
     return replace(row, note=f"`{COMMAND}`") if row.value is None else row
 
 
-def page(found: list[Row]) -> str:
+def page(found: Mapping[str, list[Row]]) -> str:
     """Return the page."""
-    return f"{INTRODUCTION}\n{_environment()}\n\n{markdown(TITLE, found)}"
+    tables = "\n".join(markdown(title, rows) for title, rows in found.items())
+    return f"{INTRODUCTION}\n{_environment()}\n\n{tables}"
 
 
 def _environment() -> str:
@@ -109,16 +126,16 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     options = parser.parse_args()
-    found = list(rows(options.logs, options.rounds))
+    found = sections(options.logs, options.rounds)
     if options.write:
         write(found)
     if options.json:
-        sys.stdout.write(dump({TITLE: found}))
+        sys.stdout.write(dump(found))
     elif not options.write:
         sys.stdout.write(page(found))
 
 
-def write(found: list[Row]) -> None:
+def write(found: Mapping[str, list[Row]]) -> None:
     """Write the page; exit rather than put rows without figures in place of a device's figures."""
     text = page(found)
     if NOTHING_YET in text and PAGE.is_file() and NOTHING_YET not in PAGE.read_text():

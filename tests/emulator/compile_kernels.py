@@ -1,7 +1,8 @@
-"""Compile the kernels of all codecs with NVRTC for real devices, with neither driver nor device.
+"""Compile all kernels with NVRTC for real devices, with neither driver nor device.
 
-`python tests/emulator/compile_kernels.py [codec ...]` prints what each kernel takes of a device.
-Codecs name the specialisations in `KERNELS` of their samples.py: see README.md.
+`python tests/emulator/compile_kernels.py [package ...]` prints what each kernel takes of a device;
+packages by their last names, such as ccsds123. They name the specialisations in `KERNELS` of their
+samples.py: see README.md.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import importlib
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import entry_points
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple
 
 from gangsaw.codecs.core import kernels
 
+PARENTS = ("gangsaw.codecs", "gangsaw.tasks")
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 MAX_SPILL_BYTES = 64  # of a thread: what ptxas trades now and then for more warps at once
 
@@ -44,7 +46,7 @@ class Kernel(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A source of a codec with one set of defines."""
+    """A source of a package with one set of defines."""
 
     package: str
     file: str
@@ -56,7 +58,7 @@ class Variant(NamedTuple):
 
 
 def variants(package: str) -> Iterator[Variant]:
-    """Return the specialisations that a codec names."""
+    """Return the specialisations that a package names."""
     samples = importlib.import_module(f"{package}.samples")
     for file, choices in getattr(samples, "KERNELS", {}).items():
         for defines in choices:
@@ -65,14 +67,21 @@ def variants(package: str) -> Iterator[Variant]:
 
 def sources(package: str) -> list[str]:
     """Return the names of the CUDA sources of a package."""
-    return sorted(path.name for path in files(package).iterdir() if path.name.endswith(".cu"))
+    return _cuda_sources(files(package))
 
 
 def packages() -> list[str]:
-    """Return the packages of this project's codecs, with what they share."""
-    codecs = (point.module for point in entry_points(group="zarr.codecs"))
-    own = {name.rpartition(".")[0] for name in codecs if name.startswith("gangsaw.")}
-    return sorted(own)
+    """Return the packages of this project that hold CUDA sources."""
+    below = ((parent, folder) for parent in PARENTS for folder in files(parent).iterdir())
+    return sorted(
+        f"{parent}.{folder.name}"
+        for parent, folder in below
+        if folder.is_dir() and _cuda_sources(folder)
+    )
+
+
+def _cuda_sources(folder: Traversable) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.endswith(".cu"))
 
 
 def compiled(source: str, options: Sequence[str], architecture: str) -> list[Kernel]:

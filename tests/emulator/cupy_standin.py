@@ -267,7 +267,8 @@ LIKE_NUMPY = (
     "concatenate", "stack", "broadcast_to", "cumsum", "array_equal", "any", "all", "sum", "max",
     "min", "where", "repeat", "pad", "add", "subtract", "multiply", "bitwise_and", "bitwise_or",
     "bitwise_xor", "left_shift", "right_shift", "equal", "not_equal", "minimum", "maximum",
-    "nonzero", "flatnonzero", "count_nonzero", "diff", "moveaxis", "transpose",
+    "nonzero", "flatnonzero", "count_nonzero", "diff", "moveaxis", "transpose", "argsort",
+    "searchsorted",
 )  # fmt: skip
 
 

@@ -163,11 +163,14 @@ def count(
     Example: gangsaw tcr count donor1.tsv.gz donor2.tsv.gz paths.zarr --species human
     """
     from gangsaw import face
-    from gangsaw.tasks.tcr import job
-    from gangsaw.tasks.tcr.clean import LONGEST, Limits
-    from gangsaw.tasks.tcr.inputs import open_inputs
-    from gangsaw.tasks.tcr.model import Model
-    from gangsaw.tasks.tcr.setup import CHUNK_ROWS, Setup
+    from gangsaw.tasks.tcr.extra import extra_needed
+
+    with extra_needed():
+        from gangsaw.tasks.tcr import job
+        from gangsaw.tasks.tcr.clean import LONGEST, Limits
+        from gangsaw.tasks.tcr.inputs import open_inputs
+        from gangsaw.tasks.tcr.model import Model
+        from gangsaw.tasks.tcr.setup import CHUNK_ROWS, Setup
 
     inputs = open_inputs(repertoire)
     setup = Setup(
@@ -197,7 +200,7 @@ def count(
                 overwrite=overwrite,
                 keep_going=keep_going,
                 on_read=bar and bar("read", _files, "waiting"),
-                on_count=bar and bar("count", _references, "waiting"),
+                on_count=bar and bar("count", references, "waiting"),
             )
     except KeyboardInterrupt:
         raise Interrupted(STOPPED) from None
@@ -246,7 +249,8 @@ def _files(state: Progress) -> str:
     return "  ".join([f"{state.done}/{state.total} files", *time_left(state)])
 
 
-def _references(state: Progress) -> str:
+def references(state: Progress) -> str:
+    """Return in words how many references are done."""
     speed = (state.done - state.resumed) / state.seconds if state.seconds else 0.0
     parts = [f"{state.done:,}/{state.total:,} references"]
     if speed:

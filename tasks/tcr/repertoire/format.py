@@ -39,6 +39,11 @@ class Format:
         there = {name.lower() for name in names}
         return any(there.issuperset(sign) for sign in self.signs)
 
+    def resembles(self, names: tuple[str, ...]) -> int:
+        """Return how many of the format's columns are there."""
+        there = {name.lower() for name in names}
+        return sum(not there.isdisjoint(columns) for columns in self.columns.values())
+
     def chosen(self, names: tuple[str, ...], what: object) -> dict[str, str]:
         """Return role -> name in the file.
 

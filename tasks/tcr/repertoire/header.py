@@ -52,12 +52,14 @@ def find_header(head: bytes, path: Path, known: Callable[[Names], bool]) -> Head
     end = len(UTF8_BOM) if head.startswith(UTF8_BOM) else 0
     for line, raw in enumerate(head[end:].split(b"\n"), 1):
         end += len(raw) + 1
+        if end > len(head) >= MAX_LINE:
+            break  # cut
         names, delimiter = _names(raw, path)
         comment = raw.startswith(b"#")
         if any(names) and (not comment or known(names)):
             header = Header(names, delimiter, line, min(end, len(head)), len(names))
             return _with_width_of_rows(header, head[end:])
-    raise BadParams(f"{path} holds no table: no line that could be a header")
+    raise BadParams(f"{path} holds no table: no header in its first {MAX_LINE} bytes")
 
 
 def _refuse_no_text(head: bytes, path: Path) -> None:
@@ -65,16 +67,14 @@ def _refuse_no_text(head: bytes, path: Path) -> None:
         raise BadParams(f"{path} is empty")
     if head.startswith(UTF16_BOMS):
         raise BadParams(f"{path} is UTF-16: save it as UTF-8")
-    if b"\0" in head[:4096]:
-        raise BadParams(f"{path} is binary, no table of text")
     if b"\r" in head and b"\n" not in head:
         raise BadParams(f"{path} has lines that end with CR alone: convert it to LF")
-    if b"\n" not in head and len(head) >= MAX_LINE:
-        raise BadParams(f"{path} is no table: its first line is longer than {MAX_LINE} bytes")
 
 
 def _names(raw: bytes, path: Path) -> tuple[Names, str]:
     """Return the fields of a header line and the delimiter that gives most of them."""
+    if b"\0" in raw:
+        raise BadParams(f"{path} is binary, no table of text")
     try:
         text = raw.decode().strip("\r")
     except UnicodeDecodeError:

@@ -21,6 +21,8 @@ from gangsaw.tasks.tcr.repertoire.kernels import PLAIN, SAME
 from gangsaw.tasks.tcr.repertoire.numbers import written_numbers
 from gangsaw.tasks.tcr.repertoire.strings import buffers, by_distinct, is_missing, slices
 
+FRAMES = {"in": "true", "out": "false", "stop": "false"}
+
 
 def _prepare(columns: Columns) -> Columns:
     roles = dict(columns)
@@ -30,7 +32,7 @@ def _prepare(columns: Columns) -> Columns:
     roles = {role: column for role, column in roles.items() if column is not None}
     if "frame" in roles:
         frame = roles.pop("frame")
-        roles["productive"] = by_distinct(frame, lambda word: str(word.lower() == "in"))
+        roles["productive"] = by_distinct(frame, lambda word: FRAMES.get(word.strip().lower(), ""))
     return roles
 
 

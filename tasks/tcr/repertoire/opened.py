@@ -7,6 +7,7 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -14,6 +15,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.extra import extra_needed
 
 COMPRESSED_BYTES = 1 << 17  # read at a time
+XZ_MEMORY = 1 << 28  # bytes: a header could ask for gigabytes; xz -9 needs 65 MB
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 
@@ -56,66 +58,53 @@ def opened(path: Path) -> Iterator[Stream]:
     if start.startswith(ZIP):
         raise BadParams(f"{path} is a zip archive or a workbook: unpack it, or save it as TSV")
     with path.open("rb") as file:
-        for first, stream in _STREAMS.items():
-            if start.startswith(first):
-                yield stream(file)
-                return
-        yield file
+        yield next((new(file) for first, new in _STREAMS.items() if start.startswith(first)), file)
 
 
-class _Gzip:
-    """Members of gzip one after the other, as bgzip and `cat` leave them.
+class _Members:
+    """Compressed streams one after the other, as bgzip, pbzip2 and `cat` leave them.
 
-    Python's own GzipFile reads 8 KiB at a time and computes the checksum in a second pass: a third
-    slower. Arrow's stream loses what it decoded before data that end early.
+    Python's GzipFile reads 8 KiB at a time and computes the checksum in a second pass: a third
+    slower. Its BZ2File takes what follows a stream and is none for nothing. Arrow's streams lose
+    what they decoded before data that end early.
+
+    Parameters
+    ----------
+    file : the compressed bytes
+    kind : for messages
+    new : makes the decompressor of one stream
     """
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._waiting = file, b""
-        self._member: Any = zlib.decompressobj(31)
-        self._begun = False  # a member whose end has not been seen
+    def __init__(self, file: BinaryIO, kind: str, new: Callable[[], Any]) -> None:
+        self._file, self._kind, self._new = file, kind, new
+        self._waiting, self._member = b"", new()
+        self._begun = False  # a stream whose end has not been seen
 
     def read(self, size: int, /) -> bytes:
         while True:
-            if not self._waiting:
+            if not self._waiting and getattr(self._member, "needs_input", True):
                 self._waiting = self._file.read(COMPRESSED_BYTES)
-            if not self._waiting:
-                if self._begun:
-                    raise Damaged("gzip data end early")
-                return b""
+                if not self._waiting and not self._begun:
+                    return b""
+                if not self._waiting:
+                    raise Damaged(f"{self._kind} data end early")
             if out := self._decompress(size):
                 return out
 
     def _decompress(self, size: int) -> bytes:
         if not self._begun:
-            self._waiting = self._waiting.lstrip(b"\0")  # padding between members, as of tapes
+            self._waiting = self._waiting.lstrip(b"\0")  # padding between streams
             if not self._waiting:
                 return b""
         self._begun = True
         try:
             out: bytes = self._member.decompress(self._waiting, size)
-        except zlib.error as error:
-            raise Damaged(f"gzip data are damaged ({error})") from None
-        self._waiting = self._member.unconsumed_tail
+        except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError) as error:
+            raise Damaged(f"{self._kind} data are damaged ({error})") from None
+        self._waiting = getattr(self._member, "unconsumed_tail", b"")  # others keep their own
         if self._member.eof:
             self._waiting = self._member.unused_data
-            self._member, self._begun = zlib.decompressobj(31), False
-        return out
-
-
-class _Module:
-    """A file of one of Python's own modules of compression."""
-
-    def __init__(self, file: Any, kind: str) -> None:
-        self._file, self._kind = file, kind
-
-    def read(self, size: int, /) -> bytes:
-        try:
-            out: bytes = self._file.read1(size)
-        except EOFError:
-            raise Damaged(f"{self._kind} data end early") from None
-        except (OSError, lzma.LZMAError) as error:
-            raise Damaged(f"{self._kind} data are damaged ({error})") from None
+            self._member, self._begun = self._new(), False
         return out
 
 
@@ -137,16 +126,21 @@ class _Arrow:
         return out
 
 
+def _gzip(file: BinaryIO) -> Stream:
+    return _Members(file, "gzip", partial(zlib.decompressobj, 31))
+
+
 def _bzip2(file: BinaryIO) -> Stream:
-    return _Module(bz2.BZ2File(file), "bzip2")
+    return _Members(file, "bzip2", bz2.BZ2Decompressor)
 
 
 def _xz(file: BinaryIO) -> Stream:
-    return _Module(lzma.LZMAFile(file), "xz")
+    limited = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+    return _Members(file, "xz", limited)
 
 
 _STREAMS: dict[bytes, Callable[[BinaryIO], Stream]] = {
-    GZIP: _Gzip,
+    GZIP: _gzip,
     BZIP2: _bzip2,
     XZ: _xz,
     ZSTD: _Arrow,

@@ -22,6 +22,7 @@ from gangsaw.tasks.tcr.repertoire.tenx import TENX
 from gangsaw.tasks.tcr.repertoire.text import TextTable
 from gangsaw.tasks.tcr.repertoire.vdjtools import VDJTOOLS
 
+RESEMBLING = 3  # columns that a table of no known format has of one
 LOCI = ("TRA", "TRB", "TRG", "TRD")
 SUFFIXES = {".gz", ".bgz", ".bz2", ".xz", ".zst", ".tsv", ".csv", ".txt", ".parquet", ".pq"}
 
@@ -142,6 +143,9 @@ def recognised(
     for kind in known:
         if kind.recognises(names):
             return _replaced(kind, columns)
+    nearest = max(known, key=lambda kind: kind.resembles(names))
+    if nearest.resembles(names) >= RESEMBLING:
+        return _replaced(nearest, columns)  # which says what is missing
     formats = ", ".join(kind.name for kind in known)
     raise BadParams(
         f"{path} is of no known format ({formats}): say which columns hold junction or cdr3, "

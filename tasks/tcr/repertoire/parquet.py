@@ -35,7 +35,10 @@ class ParquetTable:
         BadParams : the file is damaged, or a column is of a type that has no text
         """
         done = 0
-        with _errors(self._path), pq.ParquetFile(self._path) as file:
+        with (
+            _errors(self._path),
+            pq.ParquetFile(self._path, page_checksum_verification=True) as file,
+        ):
             for batch in file.iter_batches(BLOCK_ROWS, columns=self._wanted, use_threads=False):
                 rows = batch.num_rows
                 columns = {name: _texts(batch.column(name)) for name in self._wanted}

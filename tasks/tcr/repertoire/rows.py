@@ -99,15 +99,17 @@ def rows_of(fields: Fields, columns: Columns, asked: Asked) -> Any:
 def rebatched(batches: Iterator[Any], rows: int) -> Iterator[Any]:
     """Return the same rows, `rows` at a time or BATCH_BYTES, in their order."""
     waiting: list[Any] = []
+    found = n_bytes = 0
     for batch in batches:
         waiting.append(batch)
-        while (size := sum(part.num_rows for part in waiting)) >= rows or (
-            sum(part.nbytes for part in waiting) > BATCH_BYTES
-        ):
+        found, n_bytes = found + batch.num_rows, n_bytes + batch.nbytes
+        if found >= rows or n_bytes >= BATCH_BYTES:
             joined = pa.concat_batches(waiting)
-            yield joined.slice(0, rows)
-            waiting = [joined.slice(rows)] if size > rows else []
-    if waiting:
+            while joined.num_rows >= rows or (joined.num_rows and n_bytes >= BATCH_BYTES):
+                yield joined.slice(0, rows)
+                joined, n_bytes = joined.slice(rows), 0
+            waiting, found, n_bytes = [joined], joined.num_rows, joined.nbytes
+    if found:
         yield pa.concat_batches(waiting)
 
 

@@ -51,5 +51,8 @@ def slices(column: pa.Array, starts: Any, ends: Any, table: Bytes) -> pa.Array:
 def by_distinct(column: pa.Array, function: Callable[[str], Any], kind: Any = None) -> pa.Array:
     """Return function(text) for each row, called once for each distinct text."""
     coded = column.dictionary_encode()
-    values = [function(text) for text in coded.dictionary.to_pylist()]
+    texts = coded.dictionary.to_pylist()
+    values = [function(text) for text in texts]
+    if kind is None and values == texts:
+        return column
     return pa.array(values, kind or pa.string()).take(coded.indices)

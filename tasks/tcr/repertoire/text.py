@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.extra import extra_needed
 
 with extra_needed():
@@ -21,7 +22,7 @@ from gangsaw.tasks.tcr.repertoire.kernels import NOT_CLOSED, SAME, gather, split
 from gangsaw.tasks.tcr.repertoire.opened import Damaged, Stream, opened
 from gangsaw.tasks.tcr.repertoire.strings import strings
 
-BLOCK_BYTES = 1 << 20  # read at a time: stays in the cache from decompression to the last field
+BLOCK_BYTES = MAX_LINE  # read at a time: longer lines are seen by their ends being in others
 BLOCK_ROWS = 1 << 14
 
 
@@ -41,6 +42,16 @@ class Fields:
     columns: dict[str, pa.Array]
     ragged: pa.Array
     not_utf8: pa.Array
+
+
+class _Scratch:
+    """Where kernels say where fields lie; new pages for each block cost more than the splitting."""
+
+    def __init__(self, wanted: int) -> None:
+        # zeros: a column that all rows leave out has no slot, and is empty
+        self.places = np.zeros((2, wanted, BLOCK_ROWS), np.int32)
+        self.lines = np.empty(BLOCK_ROWS, np.int64)
+        self.found = np.empty(BLOCK_ROWS, np.int32)
 
 
 class TextTable:
@@ -70,13 +81,17 @@ class TextTable:
         Raises
         ------
         Damaged : compressed data are damaged, after all rows before; not with keep_going
+        BadParams : the file cannot be read any more
         """
         self._line, self.failure = self._header.line, ""
+        scratch = _Scratch(len(self._wanted))
         with opened(self._path) as stream:
-            _skip(stream, self._header.end)
             try:
+                _skip(stream, self._header.end)
                 for block in blocks(stream):
-                    yield from self._split(block)
+                    yield from self._split(block, scratch)
+            except OSError as error:
+                raise BadParams(f"{self._path}: {error.strerror or error}") from None
             except Damaged as error:
                 self.failure = f"{error}; {self._line} lines were read"
         if self.failure and not self._keep_going:
@@ -84,23 +99,22 @@ class TextTable:
                 f"{self._path}: {self.failure}. Get the file anew, or keep going with what there is"
             )
 
-    def _split(self, block: bytes) -> Iterator[Fields]:
+    def _split(self, block: bytes, scratch: _Scratch) -> Iterator[Fields]:
         if not block:  # in place of a line too long
             self._line += 1
             yield self._refused(f"longer than {MAX_LINE} bytes")
             return
         text, at = np.frombuffer(block, np.uint8), 0
+        width, delimiter = self._header.width, ord(self._header.delimiter)
+        starts, ends = scratch.places
+        lines, found = scratch.lines, scratch.found
         while at < len(text):
-            # zeros: a column that all rows leave out has no slot, and is empty
-            starts, ends = np.zeros((2, len(self._wanted), BLOCK_ROWS), np.int32)
-            lines, found = np.empty(BLOCK_ROWS, np.int64), np.empty(BLOCK_ROWS, np.int32)
-            width, delimiter = self._header.width, ord(self._header.delimiter)
             rows, at, self._line = split_lines(
                 text, at, self._line, delimiter, width, self._slots, starts, ends, lines, found
             )
             if rows:
                 places = zip(self._wanted, starts[:, :rows], ends[:, :rows], strict=True)
-                yield self._fields(text, places, lines[:rows], found[:rows])
+                yield self._fields(text, places, lines[:rows].copy(), found[:rows])
 
     def _fields(self, text: Any, places: Any, lines: Any, found: Any) -> Fields:
         columns, not_utf8 = {}, pa.repeat("", len(lines))
@@ -159,12 +173,12 @@ def blocks(stream: Stream) -> Iterator[bytes]:
 
 
 def _pieces(stream: Stream) -> Iterator[bytes]:
-    """Return about BLOCK_BYTES at a time: bgzip gives 64 KiB, which are too few for a block."""
+    """Return BLOCK_BYTES at a time: bgzip gives 64 KiB, which are too few for a block."""
     waiting: list[bytes] = []
     try:
-        while piece := stream.read(BLOCK_BYTES):
+        while piece := stream.read(BLOCK_BYTES - sum(map(len, waiting))):
             waiting.append(piece)
-            if sum(map(len, waiting)) >= BLOCK_BYTES:
+            if sum(map(len, waiting)) == BLOCK_BYTES:
                 yield b"".join(waiting)
                 waiting = []
     except Damaged:
@@ -174,8 +188,8 @@ def _pieces(stream: Stream) -> Iterator[bytes]:
 
 
 def _skip(stream: Stream, size: int) -> None:
-    while size:
-        size -= len(stream.read(size))
+    while size and (piece := stream.read(size)):
+        size -= len(piece)
 
 
 def _checked(column: pa.Array, name: str, not_utf8: pa.Array) -> tuple[pa.Array, pa.Array]:
