@@ -92,7 +92,7 @@ class _Spread:
     folder: Path
     n_parts: int
     name: str = "share-rows"
-    peak_bytes: int = RUN_ROWS * ROW_BYTES
+    peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows, and what leaves for the parts
 
     def __call__(self, run: Rows) -> NDArray[np.int64]:
         """Return (individuals,) copies."""
