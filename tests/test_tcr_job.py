@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import xarray as xr
 from job_data import objects
-from tcr_runs import BAD, Repertoires, records, setup, three_files, written
+from tcr_runs import BAD, Repertoires, germline, records, setup, three_files, written
+from tcr_tables import Record
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
@@ -24,6 +25,7 @@ from gangsaw.tasks.tcr.clean import Limits
 from gangsaw.tasks.tcr.counting import CountChunk
 from gangsaw.tasks.tcr.inputs import open_inputs
 from gangsaw.tasks.tcr.job import check_inputs
+from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.reading import ReadRepertoire
 
 
@@ -97,9 +99,24 @@ def test_limits_are_held(repertoires: Repertoires, tmp_path: Path) -> None:
     assert found.attrs["limit_longest"] == 40
 
 
+def test_what_exceeds_64_bits_is_dropped(tmp_path: Path) -> None:
+    v, j = germline().v[0], germline().j[0]
+    wild = f"TGT{'N' * 36}TTT"
+    rows = [Record(wild, v.name, "", j.name, id="wild"), *records(3)]
+    path = written(tmp_path, "a", rows)
+    changed = setup(model=Model("dp2", strands=2))
+    summary = Repertoires((path,), ()).count(tmp_path / "o.zarr", changed)
+    assert (summary.kept, summary.dropped) == (3, {"counts beyond 64 bits": 1})
+    _, line = (tmp_path / "o.dropped.tsv").read_text().splitlines()
+    assert line.split("\t")[2] == "wild"
+    assert "too many wildcards" in line
+    fewer = setup(model=Model("dp1"))  # needs no look
+    assert Repertoires((path,), ()).count(tmp_path / "p.zarr", fewer).kept == 4
+
+
 def test_nothing_kept_is_an_error_that_says_why(tmp_path: Path) -> None:
     path = written(tmp_path, "a", [row for _, row in BAD])
-    with pytest.raises(BadParams, match=r"no row was kept: 1 no CDR3, .*\(see .*o.dropped.tsv\)"):
+    with pytest.raises(BadParams, match=r"no row was kept: .*1 no CDR3, .*\(see .*o.dropped.tsv\)"):
         Repertoires((path,), ()).count(tmp_path / "o.zarr")
     assert {p.name for p in tmp_path.iterdir()} == {"a.tsv.gz", "o.dropped.tsv"}
 

@@ -11,6 +11,7 @@ import zarr
 from tcr_runs import BAD, Repertoires, germline, in_memory, setup, three_files
 from zarr.storage import MemoryStore
 
+from gangsaw.tasks.report import describe
 from gangsaw.tasks.tcr import count_paths
 from gangsaw.tasks.tcr.dataset import variables
 from gangsaw.tasks.tcr.germline import open_germline
@@ -78,7 +79,7 @@ def test_a_store_says_how_it_was_made(repertoires: Repertoires, tmp_path: Path) 
     by_outcome = found.sample_rows.sum("sample")
     assert by_outcome.sel(outcome="kept") == 250
     assert by_outcome.sel(outcome="unknown V") == 1
-    assert all(found[name].attrs["description"] for name in found.data_vars)
+    assert all(found[name].attrs["description"] for name in found.variables)
     pairs = found.d_pairs_with_j.to_pandas()
     assert not pairs.loc["TRBD2*01", "TRBJ1-1*01"]
     assert pairs.loc["TRBD2*01", "TRBJ2-1*01"]
@@ -111,6 +112,8 @@ def test_every_chunk_can_be_verified(repertoires: Repertoires, tmp_path: Path) -
     assert report.ok
     assert report.extra == ()
     assert summary.raw_bytes < report.raw_bytes  # which has the coordinates, too
+    info = {array.name: array for array in describe(str(tmp_path / "o.zarr")).arrays}
+    assert info["paths_full"].ratio > 1
     (tmp_path / "o.zarr/paths_full/c/1/0/0/0").unlink()
     assert any("paths_full" in line for line in verify(tmp_path / "o.zarr").problems)
 

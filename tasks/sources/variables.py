@@ -38,14 +38,23 @@ def split(
     dims = {dim for array in arrays for dim in array.dims}
     near = [v for v in whole if dims.issuperset(v.dims)]
     numbers = tuple(_coordinate(v) for v in near if v.dtype.kind in NUMBERS)
-    texts = {v.name: _read_all(v).astype(str).tolist() for v in near if v.dtype.kind in "OSUT"}
+    texts = {v.name: _texts(v) for v in near if v.dtype.kind in "OSUT" and _is_small(v)}
     return arrays, numbers, texts
+
+
+def _texts(variable: SourceArray) -> Any:
+    values = _read_all(variable)  # NumPy casts its own strings to no other kind
+    return values.tolist() if values.dtype.kind == "T" else values.astype(str).tolist()
+
+
+def _is_small(variable: SourceArray) -> bool:
+    return prod(variable.shape) * variable.dtype.itemsize <= SMALL
 
 
 def _is_whole(variable: SourceArray, found: Sequence[SourceArray]) -> bool:
     if variable.dtype.kind not in NUMBERS:
         return True
-    if prod(variable.shape) * variable.dtype.itemsize > SMALL:
+    if not _is_small(variable):
         return False
     named = " ".join(str(v.attrs.get(key, "")) for v in found for key in NAMING).split()
     return len(variable.shape) < 2 or variable.name in named

@@ -171,7 +171,8 @@ def _array(store: CountsStore, column: _Column, values: NDArray[Any], rows: rang
     if column.variable in NAMED:
         names = pa.array(store.names[NAMED[column.variable]], pa.string())
         return names.take(pa.array(store.index(column.variable, rows)))
-    own = np.ascontiguousarray(values[(slice(None), *column.place)])
+    place: tuple[Any, ...] = (slice(None), *column.place)
+    own = np.ascontiguousarray(values[place])
     if own.dtype.kind == "T":
         return pa.array(own.tolist(), pa.string())
     if own.dtype != np.uint64 or column.type != pa.int64():

@@ -6,16 +6,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.failure import naming
+from gangsaw.tasks.tcr.bounds import countable
 from gangsaw.tasks.tcr.clean import clean
 from gangsaw.tasks.tcr.dropped import dropped_lines
 from gangsaw.tasks.tcr.inputs import Input
+from gangsaw.tasks.tcr.reasons import UNCOUNTABLE
 from gangsaw.tasks.tcr.repertoire import Repertoire, open_repertoire
 from gangsaw.tasks.tcr.row_tally import Tally, tally
 from gangsaw.tasks.tcr.setup import Setup
 from gangsaw.tasks.tcr.staging import ROWS, FileRows, Staging
+from gangsaw.tasks.tcr.values import batch_of
 
 READ_BYTES = 256 << 20  # of a task: two batches of rows as read, as cleaned, and a piece
 
@@ -59,7 +63,7 @@ class ReadRepertoire:
         opened = opened_input(file, self.setup, keep_going=self.keep_going)
         reading.format, reading.notes = opened.format, opened.notes
         for rows in opened:
-            reading.take(*clean(rows, v, j, self.setup.limits))
+            reading.take(*_without_uncountable(*clean(rows, v, j, self.setup.limits), self.setup))
         if opened.failure:
             reading.problem = f"{file.name}: {opened.failure}"
 
@@ -73,6 +77,23 @@ def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repe
         sample=file.sample,
         keep_going=keep_going,
     )
+
+
+def _without_uncountable(
+    kept: pa.RecordBatch, dropped: pa.RecordBatch, setup: Setup
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Drop the rows, too, whose wildcards let the counts exceed 64 bits."""
+    fits = countable(batch_of(kept, setup), setup.model)
+    if fits.all():
+        return kept, dropped
+    wrong = kept.filter(pa.array(~fits))
+    said = {
+        "reason": pa.repeat(UNCOUNTABLE, len(wrong)),
+        "detail": pc.binary_join_element_wise("too many wildcards in", wrong["cdr3"], " "),
+    }
+    columns = [said[n] if n in said else wrong[n] for n in dropped.schema.names]
+    more = pa.RecordBatch.from_arrays(columns, schema=dropped.schema)
+    return kept.filter(pa.array(fits)), pa.concat_batches([dropped, more]).sort_by("line")
 
 
 @dataclass

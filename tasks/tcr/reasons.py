@@ -36,6 +36,7 @@ AMBIGUOUS_V: Final = "ambiguous V"
 NO_J: Final = "no J"
 UNKNOWN_J: Final = "unknown J"
 AMBIGUOUS_J: Final = "ambiguous J"
+UNCOUNTABLE: Final = "counts beyond 64 bits"
 
 ORDER: Final = (
     RAGGED,
@@ -56,6 +57,7 @@ ORDER: Final = (
     NO_J,
     UNKNOWN_J,
     AMBIGUOUS_J,
+    UNCOUNTABLE,
 )
 _CODES = {reason: code for code, reason in enumerate((KEPT, *ORDER))}
 

@@ -11,7 +11,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.clean import Limits
 from gangsaw.tasks.tcr.germline import Germline
 from gangsaw.tasks.tcr.germline.resolve import OnAmbiguous, OnUnknownAllele
-from gangsaw.tasks.tcr.model import Model
+from gangsaw.tasks.tcr.model import MAX_D, Model
 
 # Along `reference`. About 60 MB of counts: a fifth of a second of a core, few enough bytes that
 # a worker of several threads fits into 2 GB, and 2,500 chunks for 40 million references.
@@ -48,9 +48,27 @@ class Setup:
     chunk_rows: int = CHUNK_ROWS
 
     def __post_init__(self) -> None:
-        """Refuse chunks of nothing."""
+        """Refuse what kernels cannot count with, and chunks of nothing."""
         if self.chunk_rows < 1:
             raise BadParams(f"a chunk must have 1 reference or more, got {self.chunk_rows}")
+        germline, model = self.germline, self.model
+        if model.d_segments == 2 and len(germline.d) < 2:
+            raise BadParams(
+                f"two D genes in a row need 2 or more; {germline.locus} of "
+                f"{germline.source} has {len(germline.d)}"
+            )
+        for part in germline.d:
+            if len(part.sequence) > MAX_D:
+                raise BadParams(
+                    f"{part.name} has {len(part.sequence)} nucleotides; a D gene of at "
+                    f"most {MAX_D} can be counted"
+                )
+        for part in (*germline.v, *germline.d, *germline.j):
+            if len(part.sequence) < max(1, model.max_p):
+                raise BadParams(
+                    f"{part.name} is shorter than max_p = {model.max_p}: leave it out "
+                    f"of the germline, as `Germline.checked` does"
+                )
 
     @property
     def calls(self) -> Calls:

@@ -74,8 +74,8 @@ class FileRows:
     def from_dict(cls, plain: dict[str, Any]) -> FileRows:
         """Return what `to_dict` described."""
         tally = Tally({(sample, reason): n for sample, reason, n in plain.pop("tally")})
-        lists = {name: tuple(plain.pop(name)) for name in ("samples", "notes")}
-        return cls(tally, **lists, **plain)
+        samples, notes = tuple(plain.pop("samples")), tuple(plain.pop("notes"))
+        return cls(tally, samples, notes=notes, **plain)
 
 
 @dataclass(frozen=True)

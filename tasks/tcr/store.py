@@ -42,6 +42,19 @@ ROW_VARIABLES: tuple[tuple[str, np.dtype[Any], str, str], ...] = (
     ("copies", np.dtype("int64"), "1", "Reads or cells that the row stands for"),
     ("line", np.dtype("int64"), "1", "Line in the file, from 1; row in a Parquet file"),
 )
+# what the labels of a dimension are
+LABELS = {
+    "d_gene": "D gene, as its germline has it",
+    "d_pair": "D genes in a row, the one beside V first",
+    "nu": "Most n-nucleotides of each junction",
+    "pi": "Longest palindrome at a gene end, in nucleotides",
+    "total_n": "n-nucleotides of all junctions together",
+    "nucleotide": "Nucleotide",
+    "sample": "Sample, in the order of the files",
+    "v_gene": "V gene, as its germline has it",
+    "j_gene": "J gene, as its germline has it",
+    "outcome": "What became of a row: kept, or why it was dropped",
+}
 KEPT = "kept"
 _OUTCOMES = {"units": "1", "description": "Rows of the files that were kept, or dropped and why"}
 _LENGTHS = {"units": "nucleotide", "description": "Length of the germline D gene"}
@@ -105,7 +118,10 @@ class Contents:
             "sample": list(self.samples),
             "outcome": [KEPT, *ORDER],
         }
-        found = [Coordinate(name, (name,), _label(values)) for name, values in labels.items()]
+        found = [
+            Coordinate(name, (name,), _label(values), {"description": LABELS[name]})
+            for name, values in labels.items()
+        ]
         found.append(Coordinate("sample_rows", ("sample", "outcome"), self._outcomes(), _OUTCOMES))
         if d:
             pairs = np.asarray(d_pairs_with_j(d, j), bool)

@@ -68,9 +68,9 @@ class Summary:
 
 def summary_of(store: Place, table: str, run: Run) -> Summary:
     """Return the summary of a finished store."""
-    found = store.get(METADATA)
-    assert found is not None, "its job has just been finished"
-    root = json.loads(found.to_bytes())
+    metadata = store.get(METADATA)
+    assert metadata is not None, "its job has just been finished"
+    root = json.loads(metadata.to_bytes())
     attrs: dict[str, Any] = root["attributes"]
     arrays: dict[str, Any] = root["consolidated_metadata"]["metadata"]
     along = [name for name, array in arrays.items() if "reference" in array["dimension_names"]]

@@ -32,7 +32,7 @@ class Values:
 
     def __call__(self, tables: Sequence[pa.Table], device: str) -> list[Columns]:
         """Return the values of each variable for each table of staged rows."""
-        rows = pa.concat_tables(tables).combine_chunks()
+        (rows,) = pa.concat_tables(tables).combine_chunks().to_batches()
         batch = batch_of(rows, self.setup)
         counts = count_distinct(batch, self.setup.model, COUNTING[device])
         d_lengths = [len(part.sequence) for part in self.setup.germline.d]
@@ -42,9 +42,9 @@ class Values:
         return [{name: parts[i] for name, parts in cut.items()} for i in range(len(tables))]
 
 
-def batch_of(rows: pa.Table, setup: Setup) -> Batch:
+def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:
     """Return what the kernels take; the rows were checked when they were read."""
-    offsets, letters = buffers(rows["cdr3"].combine_chunks())
+    offsets, letters = buffers(rows["cdr3"])
     first = int(offsets[0])
     codes = CODE_OF_BYTE[np.asarray(letters)[first : int(offsets[-1])]]
     germline = setup.germline
@@ -62,7 +62,7 @@ def _sequences(parts: Sequence[Part]) -> Sequences:
     return Sequences(*ragged([encoded(part.sequence) for part in parts]))
 
 
-def row_columns(rows: pa.Table) -> Columns:
+def row_columns(rows: pa.RecordBatch) -> Columns:
     """Return the variables that say which row a reference is."""
     return {
         "cdr3": text(rows["cdr3"]),
@@ -75,6 +75,6 @@ def row_columns(rows: pa.Table) -> Columns:
     }
 
 
-def text(column: pa.ChunkedArray) -> NDArray[Any]:
+def text(column: pa.Array) -> NDArray[Any]:
     """Return strings as NumPy's StringDType."""
     return np.array(column.to_pylist(), TEXT)

@@ -167,16 +167,16 @@ def count(
 
     with extra_needed():
         from gangsaw.tasks.tcr import job
-        from gangsaw.tasks.tcr.clean import LONGEST, Limits
+        from gangsaw.tasks.tcr.clean import Limits
         from gangsaw.tasks.tcr.inputs import open_inputs
-        from gangsaw.tasks.tcr.model import Model
+        from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
         from gangsaw.tasks.tcr.setup import CHUNK_ROWS, Setup
 
     inputs = open_inputs(repertoire)
     setup = Setup(
         germline=tcr.germline_of(germline, locus, species, anchors, max_p),
         model=Model(model, strands, max_p, max_n, d_segments),  # type: ignore[arg-type]
-        limits=Limits(max_length or LONGEST, keep_out_of_frame, keep_unproductive, codons),  # type: ignore[arg-type]
+        limits=Limits(max_length or MAX_LENGTH, keep_out_of_frame, keep_unproductive, codons),  # type: ignore[arg-type]
         on_ambiguous=ambiguous,  # type: ignore[arg-type]
         on_unknown_allele=unknown_allele,  # type: ignore[arg-type]
         columns=columns_of(column, sample_column),
