@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,6 +51,14 @@ def cupy(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
     if not module.is_available():
         pytest.skip("no CUDA device on this machine")
     yield module
+
+
+@pytest.fixture
+def no_cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine where CuPy is not installed."""
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with _forgotten():
+        yield
 
 
 @contextmanager

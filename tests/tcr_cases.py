@@ -100,12 +100,13 @@ def _dp1(case: Case, r: tcr.Codes, v: tcr.Codes, j: tcr.Codes) -> dict[str, Any]
 
 def _dp2(case: Case, r: tcr.Codes, v: tcr.Codes, j: tcr.Codes) -> dict[str, Any]:
     rule = rules(case.model)
-    pis, nus = range(case.model.max_p + 1), range(case.model.max_n + 1)
+    pis = range(case.model.max_p + 1)
+    n_matrices = [tcr.n_matrix(r, nu) for nu in range(case.model.max_n + 1)]
 
     def swept(parts: list[list[tcr.Matrix]]) -> list[list[int]]:
         return [
-            [tcr.dp2(r, v, j, [part[pi] for part in parts], nu, pi, rule) for pi in pis]
-            for nu in nus
+            [tcr.dp2(r, v, j, n, [part[pi] for part in parts], pi, rule) for pi in pis]
+            for n in n_matrices
         ]
 
     matrices, diagonals = {}, {}

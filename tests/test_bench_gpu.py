@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 from emulator.host_module import schedule
 
-from gangsaw.codecs.core import device
 from gangsaw.tasks import bench_gpu as figures
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
@@ -33,14 +31,6 @@ def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     return bench_gpu
 
 
-@pytest.fixture
-def no_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    device.cupy.cache_clear()
-    yield
-    device.cupy.cache_clear()
-
-
 def run(page: Any, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> str:
     """Run the program; return its page."""
     monkeypatch.setattr(sys, "argv", ["bench_gpu.py", *map(str, arguments)])
@@ -48,7 +38,7 @@ def run(page: Any, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> str:
     return str(page.PAGE.read_text())
 
 
-@pytest.mark.usefixtures("no_device")
+@pytest.mark.usefixtures("no_cupy")
 def test_without_a_device_the_page_says_so(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):  # also over a page without figures
         text = run(page, monkeypatch, "--write")
@@ -58,7 +48,7 @@ def test_without_a_device_the_page_says_so(page: Any, monkeypatch: pytest.Monkey
         assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
 
 
-@pytest.mark.usefixtures("no_device")
+@pytest.mark.usefixtures("no_cupy")
 def test_without_a_device_figures_are_kept(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     page.PAGE.write_text("measured on a device")
     with pytest.raises(SystemExit, match="left as it is: nothing was measured"):

@@ -138,7 +138,8 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 
 def test_importing_all_modules_compiles_nothing() -> None:
-    names = [name for name in MODULES if within(name, "gangsaw.codecs")]
+    folders = ("gangsaw.codecs", "gangsaw.tasks.tcr")
+    names = [name for name in MODULES if any(within(name, folder) for folder in folders)]
     code = f"""if 1:
         import importlib, sys
         for name in {names!r}:

@@ -28,7 +28,7 @@ from gangsaw.cluster import gpu as gpu_cluster
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs import Ccsds123
-from gangsaw.codecs.core import device, record
+from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.tasks.bench_gpu import CASES, Workbench, aviris_scene, device_machine, figures
 from gangsaw.tasks.compress import compress
@@ -234,15 +234,6 @@ def test_each_kind_of_worker_has_its_pool() -> None:
     assert (hosts.size, hosts.batches, hosts.addresses) == (6, 1, ("tcp://c",))
     assert isinstance(hosts, HostPool)
     assert str(gpus) == "worker with GPU=1"
-
-
-@pytest.fixture
-def no_cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A machine where CuPy is not installed."""
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    device.cupy.cache_clear()
-    yield
-    device.cupy.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -285,3 +285,10 @@ def test_names_have_an_order(names: list[str]) -> None:
     """Whatever their letters and numbers: TRGVA, TRGVA1."""
     genes = [gene for gene in map(gene_name, [*names, "TRGVA*01"]) if gene]
     assert sorted(gene.order for gene in genes) == sorted(gene.order for gene in reversed(genes))
+
+
+def test_a_table_of_unknown_names_is_not_held_against_all_parts_for_ever() -> None:
+    resolver = Resolver([Part("TRBV6-2*01", "GCC")])
+    details = [resolver.detail(f"TRBV6-{gene}") for gene in range(20, 320)]
+    assert "near to it: TRBV6-2*01" in details[0]
+    assert details[-1] == "TRBV6-319 is not in the germline"

@@ -112,15 +112,15 @@ def test_any_reference(cupy: ModuleType, kernel: str, data: st.DataObject, seed:
 UNITS = ("A", "AT", "N", "GATTACA", "RY")
 
 
-@every_model
-def test_every_length_that_has_room(cupy: ModuleType, model: Model) -> None:
+@pytest.mark.parametrize("kernel", ["all", "two D"])
+def test_every_length_that_has_room(cupy: ModuleType, kernel: str) -> None:
     """At both sides of each room, with D genes of 32 and of 64 bits; some counts overflow."""
     lengths = sorted({1, 2, *gpu.ROOMS, *(room + 1 for room in gpu.ROOMS[:-1])})
     rng = np.random.default_rng(5)
     cdr3 = ["".join(rng.choice(list("ACGT"), length)) for length in lengths]
     cdr3 += [(unit * 40)[:40] for unit in UNITS]
     for d in ({"one": "GGGACAG", "two": "CCGGTTAA"}, {"long": "GATTACA" * 8, "short": "TAAT"}):
-        assert_same(cupy, count.make_batch(cdr3, V, J, d, model), model)
+        assert_same(cupy, count.make_batch(cdr3, V, J, d, MODELS[kernel]), MODELS[kernel])
 
 
 def test_launches_are_by_length(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,6 +161,18 @@ def test_parts_that_are_not_there(cupy: ModuleType, which: str, number: int) -> 
         gpu.count_hosted(wrong, Model())
 
 
+def test_parts_of_a_wrong_length(cupy: ModuleType) -> None:
+    batch = random_batch(**PARTS, n=9)
+    short = Sequences(np.ones(18, np.uint8), np.array([0, 12, 15, 18]))
+    first = int(np.flatnonzero(batch.v_of > 0)[0])
+    with pytest.raises(BadParams, match=rf"reference {first}: .*less than max_p \(4\) nucl"):
+        gpu.count(gpu.uploaded(replace(batch, v=short)), Model())
+    for length in (3, 57):
+        d = Sequences(np.ones(length, np.uint8), np.array([0, length]))
+        with pytest.raises(BadParams, match=rf"4\) to 56 nucleotides; got \[{length}\]"):
+            gpu.count(gpu.uploaded(replace(batch, d=d)), Model())
+
+
 def test_references_that_are_too_long(cupy: ModuleType) -> None:
     long = Sequences(np.ones(256, np.uint8), np.array([0, 256]))
     batch = replace(random_batch(**PARTS, n=1), references=long)
@@ -198,6 +210,12 @@ def test_the_backend_is_where_the_arrays_lie(cupy: ModuleType) -> None:
     assert backend(device.references.codes, "gangsaw.tasks.tcr") is gpu
     found = count.count(device, Model())
     assert type(found.full) is cupy.ndarray
+
+
+@pytest.mark.usefixtures("no_cupy")
+def test_missing_cupy_is_told() -> None:
+    with pytest.raises(DeviceError, match="CuPy is not installed"):
+        gpu.count_hosted(random_batch(**PARTS, n=3), Model())
 
 
 @every_model

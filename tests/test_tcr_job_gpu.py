@@ -8,10 +8,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from command_line import CommandLine
 from emulator.host_module import schedule
 from gpu_workers import cluster
 from job_data import objects
-from tcr_runs import Repertoires, three_files
+from tcr_runs import Repertoires, records, three_files, written
 
 from gangsaw.tasks.engine import Options
 from gangsaw.tasks.tcr import gpu
@@ -59,3 +60,22 @@ def test_a_mixed_cluster_writes_the_store_of_the_cpu(
     with cluster(gpus=1, hosts=1) as client:
         repertoires.count(tmp_path / "gpu.zarr", options=GPU, client=client)
     assert objects(tmp_path / "gpu.zarr") == right
+
+
+COMMAND = ("--species", "human", "--workers", 0)
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_command(gangsaw: CommandLine, tmp_path: Path) -> None:
+    path = written(tmp_path, "a", records(90))
+    for name in ("cpu", "gpu"):
+        gangsaw.ok("tcr", "count", path, tmp_path / f"{name}.zarr", *COMMAND, "--device", name)
+    assert objects(tmp_path / "gpu.zarr") == objects(tmp_path / "cpu.zarr")
+
+
+@pytest.mark.usefixtures("no_cupy")
+def test_missing_cupy_is_told(gangsaw: CommandLine, tmp_path: Path) -> None:
+    path = written(tmp_path, "a", records(9))
+    ran = gangsaw("tcr", "count", path, tmp_path / "o.zarr", *COMMAND, "--device", "gpu")
+    assert 'CuPy is not installed: pip install "gangsaw[gpu]"' in ran.failed(1)
+    assert not (tmp_path / "o.zarr").exists()

@@ -302,11 +302,41 @@ def test_letters_of_rna_and_in_lower_case(case: Case) -> None:
 
 
 def test_many_references_in_one_call() -> None:
-    """More than one slice of work: every row is that of its sequence."""
+    """More than one slice of work, duplicates among them: every row is that of its sequence."""
     rng = random.Random(1)
-    cdr3 = ["".join(rng.choices("ACGTN", k=rng.randint(1, 9))) for _ in range(40)]
+    every = ["".join(letters) for letters in itertools.product("ACGTN", repeat=5)]
+    rng.shuffle(every)
+    cdr3 = tuple(every + every[:2500])
     model = Model("both", max_p=2, max_n=3)
-    case = Case("few", tuple(cdr3), ("ACGG",) * 40, ("TTGC",) * 40, {"D": "GATTA"}, model)
-    order = [rng.randrange(40) for _ in range(9000)]
-    wanted = {field: values[order] for field, values in expected(case).items()}
-    assert_counts(fields_of(counted(taken(case, order))), wanted)
+    genes = {"v": ("ACGG",) * len(cdr3), "j": ("TTGC",) * len(cdr3), "d": {"D": "GATTA"}}
+    case = Case("many", cdr3, **genes, model=model)
+    found = fields_of(counted(case))
+    sample = rng.sample(range(len(cdr3)), 100)
+    assert_counts(
+        {field: values[sample] for field, values in found.items()}, expected(taken(case, sample))
+    )
+    for field, values in found.items():
+        np.testing.assert_array_equal(values[-2500:], values[:2500], err_msg=field)
+
+
+@pytest.mark.parametrize("letters", ["AT", CONCRETE, CONCRETE + "N"])
+@pytest.mark.parametrize("segments", [1, 2])
+def test_nothing_is_left_of_the_reference_before(letters: str, segments: Any) -> None:
+    """Long ones before short ones, many matches before few: each as if it were alone."""
+    rng = random.Random(len(letters))
+
+    def drawn(least: int, most: int) -> str:
+        return "".join(rng.choices(letters, k=rng.randint(least, most)))
+
+    v, j = ([drawn(4, 20) for _ in range(60)] for _ in range(2))
+    cdr3 = [
+        v[i][: rng.randint(0, 20)] + drawn(1, 30) + j[i][rng.randint(0, 20) :] for i in range(60)
+    ]
+    d = {"D0": drawn(4, 4), "D1": drawn(20, 30), "D2": drawn(8, 12)}
+    model = Model("both" if segments == 1 else "dp2", 2, d_segments=segments, max_n=6)
+    case = Case("many", tuple(cdr3), tuple(v), tuple(j), d, model)
+    whole = fields_of(counted(case))
+    for i in range(60):
+        alone = fields_of(counted(taken(case, [i])))
+        for field, values in whole.items():
+            np.testing.assert_array_equal(alone[field][0], values[i], err_msg=field)

@@ -209,7 +209,7 @@ def dp2_of_d1(field: str, nu: int, pi: int, rules: Rules) -> int:
         "no_d": list,
         "no_d_two": lambda: [tcr.identity(WORKED)],
     }[field]()
-    return tcr.dp2(WORKED, V, J, parts, nu, pi, rules)
+    return tcr.dp2(WORKED, V, J, tcr.n_matrix(WORKED, nu), parts, pi, rules)
 
 
 def test_expected_values_are_exact_integers() -> None:

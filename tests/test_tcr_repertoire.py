@@ -174,6 +174,11 @@ def test_rows_that_all_leave_out_the_last_columns_are_read(tmp_path: Path) -> No
     assert [row["reason"] for row in mixed] == ["ragged line"] * 5 + [""]
 
 
+def test_rows_that_leave_out_needed_columns_are_ragged(tmp_path: Path) -> None:
+    rows = rows_in(written(tmp_path, HEADER + "x\n" * 6 + GOOD))
+    assert [row["detail"] for row in rows] == ["1 fields, not 7"] * 6 + [""]
+
+
 def test_rows_with_names_as_r_writes_them_are_read(tmp_path: Path) -> None:
     path = written(tmp_path, HEADER + "".join(f'"{n}"\t{GOOD}' for n in range(6)))
     rows = rows_in(path)

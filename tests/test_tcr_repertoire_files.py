@@ -176,3 +176,16 @@ def test_any_bytes_are_rows_or_one_clear_error(
         message = str(error)
     assert not message or "m.txt" in message
     assert pa.default_memory_pool().max_memory() <= max(most, BATCH_BYTES)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_rows_are_the_same_wherever_blocks_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    text = HEADER + "# remark\n\r\n" + GOOD * 3 + 'x\n"open\n' + "y" * 2000 + GOOD + GOOD.strip()
+    path = written(tmp_path, gzip.compress(text.encode()))
+    whole = rows_in(path)
+    assert [row["line"] for row in whole] == [4, 5, 6, 7, 8, 9, 10]
+    monkeypatch.setattr("gangsaw.tasks.tcr.repertoire.text.BLOCK_BYTES", size)
+    monkeypatch.setattr("gangsaw.tasks.tcr.repertoire.text.BLOCK_ROWS", 2)
+    assert rows_in(path) == whole

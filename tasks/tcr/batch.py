@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.model import MAX_LENGTH
+
 # columns of Calls.genes and Calls.d (section 7): positions count from 1
 GENE_CALLS = ("length", "v_length", "j_length", "v_match", "j_match", "vj_distance")
 D_CALLS = ("d_length", "d_first", "d_last", "vd_distance", "dj_distance")
@@ -31,13 +34,33 @@ class Sequences:
         return len(self.starts) - 1
 
 
+def check_lengths(starts: npt.NDArray[np.int64]) -> None:
+    """Refuse references for which the kernels have no room.
+
+    Parameters
+    ----------
+    starts : of Sequences, in host memory
+
+    Raises
+    ------
+    BadParams : one is longer than MAX_LENGTH; the message names the first
+    """
+    lengths = np.diff(starts)
+    if wrong := np.flatnonzero(lengths > MAX_LENGTH).tolist():
+        raise BadParams(
+            f"reference {wrong[0]}: the CDR3 has {lengths[wrong[0]]} nucleotides; "
+            f"at most {MAX_LENGTH} are counted"
+        )
+
+
 @dataclass(frozen=True)
 class Batch:
     """References and the germline parts that they are held against.
 
     All arrays lie in host memory (NumPy) or all on one device (CuPy): that chooses the backend.
-    Checked by whoever makes it: no code is 0, no sequence is empty, V, J and D parts are at least
-    max_p long, D genes at most MAX_D, indices lie within the parts.
+    Checked by whoever makes it: no code is 0, no sequence is empty, references are at most
+    MAX_LENGTH long, V, J and D parts at least max_p, D genes at most MAX_D, indices lie within the
+    parts.
 
     Attributes
     ----------

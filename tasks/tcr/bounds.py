@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.tasks.tcr.batch import Batch
+from gangsaw.tasks.tcr.batch import Batch, check_lengths
 from gangsaw.tasks.tcr.ends import WAYS, kept_range
 from gangsaw.tasks.tcr.match import SHORT, find_turns, unpacked
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
@@ -78,6 +78,7 @@ def _harmless(model: Model) -> float:
 
 def largest(batch: Batch, model: Model, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return the greatest DP-2 count of each of the references `rows`, correctly to 9 digits."""
+    check_lengths(batch.references.starts)
     limits = Limits.of(model, len(batch.d))
     out = np.zeros(len(rows), np.float64)
     chain = np.zeros((6, MAX_LENGTH + 1))

@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.device import backend
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences, check_lengths
 from gangsaw.tasks.tcr.bounds import countable
 from gangsaw.tasks.tcr.dataset import to_dataset
 from gangsaw.tasks.tcr.distinct import distinct, expand, take
-from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, Kind, Model
-from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, ragged, strict
+from gangsaw.tasks.tcr.model import MAX_D, Kind, Model
+from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, decoded, ragged, strict
+from gangsaw.tasks.tcr.tables import parts_of
 
 if TYPE_CHECKING:
     import xarray
@@ -59,19 +60,19 @@ def count_paths(
     """
     chosen = Model(model, strands, max_p, max_n, d_segments, min_d_end)
     batch = make_batch(cdr3, v, j, {} if d is None else d, chosen)
-    _refuse_uncountable(cdr3, batch, chosen)
+    _refuse_uncountable(batch, chosen)
     lengths = np.diff(batch.d.starts).tolist()
     return to_dataset(
         count_distinct(batch, chosen), chosen, dict(zip(d or (), lengths, strict=True))
     )
 
 
-def _refuse_uncountable(cdr3: Sequence[str], batch: Batch, model: Model) -> None:
-    wrong = np.flatnonzero(~countable(batch, model)).tolist()
-    if wrong:
+def _refuse_uncountable(batch: Batch, model: Model) -> None:
+    if wrong := np.flatnonzero(~countable(batch, model)).tolist():
+        text = decoded(parts_of(batch.references)[wrong[0]])
         raise BadParams(
-            f"reference {wrong[0]}: the paths to {cdr3[wrong[0]]} exceed 64 bits, for it has too "
-            f"many wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
+            f"reference {wrong[0]}: the paths to {text} exceed 64 bits, for it has too many "
+            f"wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
         )
 
 
@@ -131,11 +132,7 @@ def encode_references(cdr3: Sequence[str]) -> Sequences:
     starts = np.zeros(len(cdr3) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     codes = CODE_OF_BYTE[np.frombuffer(joined.encode("latin-1", "replace"), np.uint8)]
-    if wrong := np.flatnonzero(lengths > MAX_LENGTH).tolist():
-        raise BadParams(
-            f"reference {wrong[0]}: the CDR3 has {lengths[wrong[0]]} nucleotides; "
-            f"at most {MAX_LENGTH} are counted"
-        )
+    check_lengths(starts)
     if not lengths.all() or not codes.all():
         at = _first_wrong(codes, lengths, starts)
         strict(cdr3[at], f"reference {at}: the CDR3")

@@ -3,7 +3,7 @@
 
 #include "matches.cuh"
 
-constexpr int BAD_PART = 1;  // status of a reference that has no V or J part
+constexpr int BAD_PART = 1;  // status of a reference that has no V or J part, or a too short one
 
 // What is counted: `Batch` of batch.py, and Z for each D gene and pi.
 struct Batch {
@@ -29,7 +29,7 @@ struct Work {
 // Bring a reference of a batch into shared memory, match its V and J; return whether it has them.
 __device__ __forceinline__ bool match_ends(Work& w, const Batch& batch, int* status) {
     const int v = batch.v_of[w.number], j = batch.j_of[w.number], lane = w.lane.number;
-    if (v < 0 || v >= batch.v.count || j < 0 || j >= batch.j.count) {
+    if (!batch.v.has(v) || !batch.j.has(j)) {
         if (lane == 0) status[w.number] = BAD_PART;
         return false;
     }

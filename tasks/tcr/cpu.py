@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.threads import run_blocks
-from gangsaw.tasks.tcr.batch import Batch, Counts
+from gangsaw.tasks.tcr.batch import Batch, Counts, check_lengths
 from gangsaw.tasks.tcr.dp1 import count_exact_rows
 from gangsaw.tasks.tcr.ends import WAYS
 from gangsaw.tasks.tcr.kernel import count_rows
@@ -30,7 +30,12 @@ def count(batch: Batch, model: Model) -> Counts:
     Returns
     -------
     Counts : NumPy arrays, in the order of the references
+
+    Raises
+    ------
+    BadParams : a reference is longer than MAX_LENGTH
     """
+    check_lengths(batch.references.starts)  # longer ones would be written over other memory
     n, n_d = len(batch.references), len(batch.d)
     shapes = shapes_of(n, n_d, model)
     arrays = {

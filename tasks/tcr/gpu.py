@@ -15,13 +15,11 @@ from gangsaw.codecs.core.gpu import device_errors, in_runs, launch, load, pull
 from gangsaw.codecs.core.streams import own_stream
 from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences
 from gangsaw.tasks.tcr.cpu import CALLS, shapes_of
-from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
+from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, Model
 
 WARP = 32
 WARPS = 4  # of a thread block at most: with one each, a multiprocessor would take 32 warps of 64
-# Thread blocks of a multiprocessor: allows a thread the 80 registers that it needs. With 96 it has
-# 5 blocks, with 64 registers for 8 it spills.
-BLOCKS = 6
+BLOCKS = 6  # of a multiprocessor: leaves a thread 80 registers; with 64, for 8 blocks, it spills
 # Longest references of a launch: its shared memory is as large for every warp, and bounds how many
 # of them a multiprocessor takes at once.
 ROOMS = (48, 64, 96, 128, MAX_LENGTH)
@@ -44,7 +42,8 @@ def count(batch: Batch, model: Model) -> Counts:
 
     Raises
     ------
-    BadParams : a reference has no V or J part, or is longer than MAX_LENGTH
+    BadParams : a reference has no V or J part, or is longer than MAX_LENGTH; a part is shorter than
+        max_p, or a D gene longer than MAX_D
     DeviceError : there is too little memory on the device, or it failed
     """
     try:
@@ -95,7 +94,7 @@ def count_hosted(batch: Batch, model: Model) -> Counts:
 
 def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
     """Count what fits the device, or raise MemoryError; first : what messages call reference 0."""
-    d_lengths = np.diff(to_host(batch.d.starts)).tolist()
+    d_lengths = _d_lengths(batch, model)
     wide = max(d_lengths, default=0) + (2 if model.dp1 else 1) * model.max_p > NARROW_BITS
     out = _empty_counts(len(batch.references), len(d_lengths), model)
     kernel = load(__package__, "gpu.cu", defines(model, wide=wide)).get_function("count_rows")
@@ -108,8 +107,19 @@ def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
         grid = -(-len(order) // warps)
         launch(kernel, grid, WARP * warps, (order, *sizes, *arguments), warps * n_bytes)
     for wrong in np.flatnonzero(pull(status))[:1]:
-        raise BadParams(f"reference {first + wrong}: v_of or j_of is no V or J part of the batch")
+        raise BadParams(
+            f"reference {first + wrong}: v_of or j_of is no V or J part of the batch, or one of "
+            f"less than max_p ({model.max_p}) nucleotides"
+        )
     return out
+
+
+def _d_lengths(batch: Batch, model: Model) -> list[int]:
+    """Return them; refuse what does not fit masks, since it may come from whomever."""
+    lengths: list[int] = np.diff(to_host(batch.d.starts)).tolist()
+    if any(not max(1, model.max_p) <= length <= MAX_D for length in lengths):
+        raise BadParams(f"D genes have max_p ({model.max_p}) to {MAX_D} nucleotides; got {lengths}")
+    return lengths
 
 
 def defines(model: Model, *, wide: bool) -> dict[str, int | str]:
@@ -142,6 +152,8 @@ def warp_bytes(room: int, model: Model, *, wide: bool) -> int:
 
 def _launches(batch: Batch) -> Iterator[tuple[Any, int]]:
     """Yield numbers of references, (n,) int32, and what they have room in."""
+    if not len(batch.references):
+        return
     cp = cupy()
     lengths = cp.diff(batch.references.starts)
     order = cp.argsort(lengths)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.bits import count_ones, trailing_zeros
-from gangsaw.codecs.core.jit import jit_bare_inline
+from gangsaw.codecs.core.jit import jit_bare_inline, jit_bare_part
 from gangsaw.tasks.tcr.nucleotides import COMPLEMENT
 from gangsaw.tasks.tcr.tables import END_CLASSES
 
@@ -54,6 +54,13 @@ def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> int:
 
 @jit_bare_inline
 def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
+    """Find the places where R[a:b], a < b, is a piece of a D gene; see find_pieces."""
+    lists = (scratch.matches, scratch.longer, scratch.crossing, scratch.runs)
+    return find_pieces(symbols, length, d, window, lists)
+
+
+@jit_bare_part
+def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> Any:
     """Find the places where R[a:b], a < b, is a piece of a D gene; section 5's bit registers.
 
     Bit e - 1 of the register of start a says, at b, that R[a:b] is the piece of D that ends at e. A
@@ -67,7 +74,7 @@ def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
         whether the four ends after the germline are those of palindromes
     window : (last_a, first_b): places with a greater a or a smaller b are not reached from V or J
 
-    scratch.matches[b * SHORT + t - 1] gets how many pieces inside end at b, of t = 1..SHORT
+    matches[b * SHORT + t - 1] gets how many pieces inside end at b, of t = 1..SHORT
     symbols, for b = first_b..last_a + SHORT; scratch.longer the places of longer ones, with their
     number, in the order of b; scratch.crossing those that end in the palindrome, with their class.
 
@@ -78,6 +85,7 @@ def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
     """
     masks, gene, inside, germline, has_palindrome = d
     last_a, first_b = window
+    matches, longer_list, crossing_list, runs = lists
     n, crossing, alive, longest, left, right = 0, 0, 0, 0, 0, 0
     run1 = run2 = run3 = run4 = word = NOTHING
     beyond = np.uint64(germline)
@@ -97,10 +105,10 @@ def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
             + int(run4 != NOTHING)
         )
         if first_b <= b <= last_a + SHORT:
-            scratch.matches[b * SHORT] = count_ones(run1 & inside)
-            scratch.matches[b * SHORT + 1] = count_ones(run2 & inside)
-            scratch.matches[b * SHORT + 2] = count_ones(run3 & inside)
-            scratch.matches[b * SHORT + 3] = count_ones(run4 & inside)
+            matches[b * SHORT] = count_ones(run1 & inside)
+            matches[b * SHORT + 1] = count_ones(run2 & inside)
+            matches[b * SHORT + 2] = count_ones(run3 & inside)
+            matches[b * SHORT + 3] = count_ones(run4 & inside)
             if has_palindrome:
                 ends = (run1 >> beyond) & ENDS
                 ends |= ((run2 >> beyond) & ENDS) << np.uint64(4)
@@ -114,7 +122,7 @@ def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
                 bit = trailing_zeros(word)
                 at = (b & ~3) + (bit >> 4)
                 start = at - 1 - ((bit >> 2) & 3)
-                scratch.crossing[crossing] = packed(start, at, (bit & 3) + 1)
+                crossing_list[crossing] = packed(start, at, (bit & 3) + 1)
                 crossing += 1
                 word &= word - ONE
         if longer == NOTHING:
@@ -122,19 +130,19 @@ def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
         else:
             a = b - SHORT - 1
             while longer != NOTHING:
-                scratch.runs[a] = longer
+                runs[a] = longer
                 if b >= first_b and a <= last_a:
-                    scratch.longer[n] = packed(a, b, count_ones(longer & inside))
+                    longer_list[n] = packed(a, b, count_ones(longer & inside))
                     n += 1
                     ends = (longer & ~inside) >> beyond
                     while ends != NOTHING:
-                        scratch.crossing[crossing] = packed(a, b, trailing_zeros(ends) + 1)
+                        crossing_list[crossing] = packed(a, b, trailing_zeros(ends) + 1)
                         crossing += 1
                         ends &= ends - ONE
                 a -= 1
                 if a < alive:
                     break
-                longer = (scratch.runs[a] << ONE) & mask
+                longer = (runs[a] << ONE) & mask
             alive = a + 1
             here = b - alive
         if here > longest:

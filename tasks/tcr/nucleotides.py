@@ -43,6 +43,12 @@ def encoded(sequence: str | bytes) -> Codes:
     return CODE_OF_BYTE[np.frombuffer(raw, np.uint8)]
 
 
+def decoded(codes: Codes) -> str:
+    """Return the letters of codes, T for T or U; "?" for a code of 0."""
+    letters = {code: letter for letter, code in IUPAC.items() if letter != "U"}
+    return "".join(letters.get(code, "?") for code in codes.tolist())
+
+
 def reverse_complement(codes: Codes) -> Codes:
     """Return the codes of the other strand, read in its own direction."""
     return COMPLEMENT[codes[::-1]]

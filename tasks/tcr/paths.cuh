@@ -38,6 +38,10 @@ struct Sequences {
     int count;
 
     __device__ __forceinline__ int length(int i) const { return int(starts[i + 1] - starts[i]); }
+    // Whether there is such a part, long enough for a palindrome.
+    __device__ __forceinline__ bool has(int i) const {
+        return 0 <= i && i < count && length(i) >= GS_MAX_P;
+    }
     __device__ __forceinline__ Sequence operator[](int i) const {
         return {codes + starts[i], length(i)};
     }

@@ -2,7 +2,8 @@
 
 python tests/benchmarks/run.py                       # all: about half an hour
 python tests/benchmarks/run.py ccsds123 startup      # some, printed
-python tests/benchmarks/run.py --write RESULTS       # a page: RESULTS.md and results.json
+python tests/benchmarks/run.py --write               # all pages, each with its JSON file
+python tests/benchmarks/run.py tcr --write           # the pages with these sections, all of them
 """
 
 from __future__ import annotations
@@ -17,40 +18,28 @@ from pathlib import Path
 from table import Row, dump, environment, markdown, say
 
 HERE = Path(__file__).parent
+CODECS = """# Results
 
-
-@dataclass(frozen=True)
-class Page:
-    """A page of results: what stands above its tables, and the title of each benchmark."""
-
-    introduction: str
-    sections: dict[str, str]
-
-
-CODECS = {
-    "ccsds123": "CCSDS-123 on one core",
-    "peers": "The codec beside its peers, one thread, same run",
-    "job": "Two cores and the whole job",
-    "blocks": "What blocks and their index cost",
-    "startup": "Start-up",
-    "scheduling": "Scheduling of large jobs",
-    "defaults": "How the default parameters were chosen",
-}
-CODECS_INTRODUCTION = """# Results
-
-Written by `python tests/benchmarks/run.py --write RESULTS`. Speeds of one core are CPU time,
-medians of several rounds; the others are wall clock. Samples, not bytes: a 16-bit Msample is 2 MB.
-The synthetic scenes are those of `gangsaw demo`; rows on real scenes need the shared data folder
-and are absent without it.
+Written by `python tests/benchmarks/run.py --write`. Speeds of one core are CPU time, medians of
+several rounds; the others are wall clock. Samples, not bytes: a 16-bit Msample is 2 MB. The
+synthetic scenes are those of `gangsaw demo`; rows on real scenes need the shared data folder and
+are absent without it.
 
 The machine is shared: where the peers' rows are low, so are ours. RESULTS-AVX512.md has an earlier
 run, on a processor with wider vectors.
 """
-TCR = {"tcr_statistics": "What the human and mouse sets say"}
-TCR_INTRODUCTION = """# Results: recombination paths of T-cell receptors
+TCR = """# Results of counting T-cell-receptor recombination paths
 
-Written by `python tests/benchmarks/run.py --write RESULTS-TCR`. Rows on real repertoires need the
-shared data folder and are absent without it; they are figures of data, the same on every machine.
+Written by `python tests/benchmarks/run.py tcr --write`. Speeds of one core are CPU time, medians of
+several rounds; the others are wall clock. Every row counts all nu = 0..10 and pi = 0..4 (DP-1: all
+totals 0..10) and makes all calls. Mouse-like references are made from the germline of OLGA's model
+of mouse TRB, with erosion, palindromes and n-nucleotides at random; human ones are of blood, from
+the shared data folder, and absent without it. The machine is shared.
+"""
+TCR_STATISTICS = """# Results: what recombination paths say of real repertoires
+
+Written by `python tests/benchmarks/run.py tcr_statistics --write`, from the shared data folder. They
+are figures of data, the same on every machine; RESULTS-TCR.md has the speeds.
 
 The human set has 21 donors (aging data of VDJtools, each sample drawn down to 10,000 reads), one
 of them with a second, whole sample. The mouse set has 78 subjects and T cells that were sorted by
@@ -66,11 +55,39 @@ fewest nucleotides beside it. P values of Spearman's rho are by the t distributi
 regression by the normal one. Predictors go together (NDN is nearly N1 + D + N2, path counts follow
 from the lengths): a coefficient is the effect beside all others, which the correlations are not.
 """
-PAGES = {
-    "RESULTS": Page(CODECS_INTRODUCTION, CODECS),
-    "RESULTS-TCR": Page(TCR_INTRODUCTION, TCR),
-}
-SECTIONS = {name: title for page in PAGES.values() for name, title in page.sections.items()}
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its file, the text before its tables, its sections by the name of their module."""
+
+    file: str
+    introduction: str
+    sections: dict[str, str]
+
+
+PAGES = (
+    Page(
+        "RESULTS.md",
+        CODECS,
+        {
+            "ccsds123": "CCSDS-123 on one core",
+            "peers": "The codec beside its peers, one thread, same run",
+            "job": "Two cores and the whole job",
+            "blocks": "What blocks and their index cost",
+            "startup": "Start-up",
+            "scheduling": "Scheduling of large jobs",
+            "defaults": "How the default parameters were chosen",
+        },
+    ),
+    Page("RESULTS-TCR.md", TCR, {"tcr": "Path counting on one core"}),
+    Page(
+        "RESULTS-TCR-STATISTICS.md",
+        TCR_STATISTICS,
+        {"tcr_statistics": "What the human and mouse sets say"},
+    ),
+)
+SECTIONS = {name: title for page in PAGES for name, title in page.sections.items()}
 
 
 def main() -> None:
@@ -78,19 +95,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[[], *SECTIONS], metavar="NAME")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    parser.add_argument("--write", choices=PAGES, help="run all of a page and write its files")
+    parser.add_argument("--write", action="store_true", help="write the pages and JSON files")
     options = parser.parse_args()
+    names = options.names or list(SECTIONS)
     if options.write:
-        page = PAGES[options.write]
-        sections = _run(page.sections)
-        (HERE / f"{options.write}.md").write_text(f"{page.introduction}\n{_tables(sections)}")
-        (HERE / f"{options.write.lower()}.json").write_text(dump(sections))
+        for page in PAGES:
+            if set(names) & set(page.sections):
+                _write(page)
         return
-    sections = _run(options.names or SECTIONS)
+    sections = _measured(names)
     sys.stdout.write(dump(sections) if options.json else _tables(sections))
 
 
-def _run(names: Iterable[str]) -> dict[str, list[Row]]:
+def _write(page: Page) -> None:
+    sections = _measured(page.sections)
+    file = HERE / page.file
+    file.write_text(f"{page.introduction}\n{_tables(sections)}")
+    file.with_name(f"{file.stem.lower()}.json").write_text(dump(sections))
+
+
+def _measured(names: Iterable[str]) -> dict[str, list[Row]]:
     sections: dict[str, list[Row]] = {}
     for name in names:
         say(f"== {name}")
@@ -99,8 +123,7 @@ def _run(names: Iterable[str]) -> dict[str, list[Row]]:
 
 
 def _tables(sections: dict[str, list[Row]]) -> str:
-    tables = (markdown(title, rows) for title, rows in sections.items())
-    return "\n".join([_environment(), *tables])
+    return "\n".join([_environment(), *(markdown(t, rows) for t, rows in sections.items())])
 
 
 def _environment() -> str:

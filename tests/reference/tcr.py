@@ -287,9 +287,11 @@ def times(row: list[int], matrix: Matrix) -> list[int]:
     return product
 
 
-def dp2(r: Codes, v: Codes, j: Codes, parts: list[Matrix], nu: int, pi: int, rules: Rules) -> int:
-    """v_pi N_nu j_pi, or with parts v_pi N_nu part N_nu j_pi and so on, a part for each D."""
-    n = n_matrix(r, nu)
+def dp2(r: Codes, v: Codes, j: Codes, n: Matrix, parts: list[Matrix], pi: int, rules: Rules) -> int:
+    """v_pi N_nu j_pi, or with parts v_pi N_nu part N_nu j_pi and so on, a part for each D.
+
+    n is N_nu: n_matrix(r, nu).
+    """
     row = times(v_row(r, v, pi, rules), n)
     for part in parts:
         row = times(times(row, part), n)

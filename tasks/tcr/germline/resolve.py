@@ -19,6 +19,7 @@ OnUnknownAllele = Literal["drop", "gene"]
 _EMPTY = {"", ".", "-", "*", "none", "na", "n/a", "nan", "null", "no data", "unresolved", "unknown"}
 _BRACKETS = re.compile(r"\([^()]*\)")
 _MOST_LETTERS = 300  # of a reason; a damaged table can hold calls of any length
+_HINTS = 100  # each takes milliseconds: hours, where every row has another unknown name
 _KEPT = 1 << 16  # calls in memory
 
 
@@ -64,6 +65,7 @@ class Resolver:
         self._genes = _index(names)
         self._left_out = _left_out(notes)
         self._found: dict[str, Found] = {}
+        self._hints = _HINTS
 
     def find(self, call: str) -> int:
         """Return the index of the part, or MISSING, UNKNOWN, AMBIGUOUS or OTHER_LOCUS."""
@@ -143,8 +145,15 @@ class Resolver:
             return Found(OTHER_LOCUS, f"{text} is not of {self.locus}")
         if name.region != self.region:
             return Found(UNKNOWN, f"{text} is no {self.region} gene")
-        near = get_close_matches(str(name), [part.name.upper() for part in self.parts])
+        near = self._near(name)
         return self._unknown(text, f"; near to it: {', '.join(near)}" if near else "")
+
+    def _near(self, name: GeneName) -> list[str]:
+        """Return parts with a name like this one; of the first names that are asked for only."""
+        if self._hints == 0:
+            return []
+        self._hints -= 1
+        return get_close_matches(str(name), [part.name.upper() for part in self.parts])
 
     def _unknown(self, text: str, hint: str) -> Found:
         return Found(UNKNOWN, self._note(text) or f"{text} is not in the germline{hint}")

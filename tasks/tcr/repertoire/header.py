@@ -58,7 +58,9 @@ def find_header(head: bytes, path: Path, known: Callable[[Names], bool]) -> Head
         comment = raw.startswith(b"#")
         if any(names) and (not comment or known(names)):
             header = Header(names, delimiter, line, min(end, len(head)), len(names))
-            return _with_width_of_rows(header, head[end:])
+            fitted = _with_width_of_rows(header, head[end:])
+            # columns that make the format what it is are not left out: those rows are ragged
+            return header if known(names) and not known(fitted.names) else fitted
     raise BadParams(f"{path} holds no table: no header in its first {MAX_LINE} bytes")
 
 
