@@ -1,7 +1,7 @@
 """What counts, sharing and statistics say of the human and mouse sets of the shared data folder.
 
-Figures of data, not of speed: they are the same on every machine. run.py's introduction of the page
-says how the sets differ from those of the source.
+Figures of data, not of speed: they are the same on every machine. The introduction of the page, in
+run.py, says how the sets differ from those of the source.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _rows(of: Set, folder: Path) -> Iterator[Row]:
     found = associate([store], table)
     dropped = ", ".join(f"{reason} {n:,}" for reason, n in counted.dropped.items())
     note = f"{counted.kept:,} kept; dropped: {dropped}"
-    yield Row(f"{of.name}, rows read", counted.rows, "", note=note)
+    yield Row(f"{of.name}, rows read", counted.rows / 1000, "thousand", note=note)
     yield from _sharing(of.name, shared, found)
     yield from _correlations(of.name, found)
     yield from _regression(of.name, found)
@@ -95,7 +95,7 @@ def _donors(of: Set, folder: Path) -> Path | None:
 
 def _sharing(name: str, shared: Shared, found: Association) -> Iterator[Row]:
     note = f"{shared.shared:,} of them of two or more of {shared.individuals} individuals"
-    yield Row(f"{name}, nucleotypes", shared.nucleotypes, "", note=note)
+    yield Row(f"{name}, nucleotypes", shared.nucleotypes / 1000, "thousand", note=note)
     paths = {g.individuals: g for g in found.by_sharing if g.column == found.by_sharing[0].column}
     for group in (group for group in found.by_sharing if group.column == "n2"):
         k = group.individuals

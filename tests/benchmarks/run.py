@@ -38,8 +38,8 @@ the shared data folder, and absent without it. The machine is shared.
 """
 TCR_STATISTICS = """# Results: what recombination paths say of real repertoires
 
-Written by `python tests/benchmarks/run.py tcr_statistics --write`, from the shared data folder. They
-are figures of data, the same on every machine; RESULTS-TCR.md has the speeds.
+Written by `python tests/benchmarks/run.py tcr_statistics --write`, from the shared data folder.
+These are figures of data, the same on every machine; RESULTS-TCR.md has the speeds.
 
 The human set has 21 donors (aging data of VDJtools, each sample drawn down to 10,000 reads), one
 of them with a second, whole sample. The mouse set has 78 subjects and T cells that were sorted by
