@@ -61,7 +61,11 @@ PAGES = (
             "defaults": "How the default parameters were chosen",
         },
     ),
-    Page("RESULTS-TCR.md", TCR, {"tcr": "Path counting on one core"}),
+    Page(
+        "RESULTS-TCR.md",
+        TCR,
+        {"tcr": "Path counting on one core", "tcr_job": "Whole repertoires on two workers"},
+    ),
 )
 SECTIONS = {name: title for page in PAGES for name, title in page.sections.items()}
 
