@@ -14,6 +14,11 @@ from types import ModuleType
 import pytest
 from command_line import CommandLine
 from emulator import cupy_standin
+from hypothesis import settings
+
+# time says nothing of what is right, on machines that are shared and where kernels compile
+settings.register_profile("gangsaw", deadline=None)
+settings.load_profile("gangsaw")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -106,7 +106,7 @@ def choices(draw: st.DrawFn, depth: int, bands: int) -> Params:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_inverse_of_the_reference(data: st.DataObject) -> None:
     array, depth = data.draw(images())

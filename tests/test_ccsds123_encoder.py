@@ -101,7 +101,7 @@ def cases(draw: Draw) -> tuple[Cube, Params]:
 
 
 @given(cases(), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_equals_reference(case: tuple[Cube, Params], small_batch: bool) -> None:
     x, params = case
     with pytest.MonkeyPatch.context() as patch:

@@ -100,7 +100,6 @@ def cases(draw: st.DrawFn) -> tuple[Cube, Params]:
 
 @settings(
     max_examples=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(cases())

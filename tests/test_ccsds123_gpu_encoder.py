@@ -117,7 +117,6 @@ def weights(draw: st.DrawFn, params: Params, n_bands: int) -> dict[str, Any]:
 
 @given(case=cases(), seed=st.sampled_from((0, 1, 7)))
 @settings(
-    deadline=None,
     max_examples=15,
     suppress_health_check=[HealthCheck.function_scoped_fixture],  # the fixture has no state
 )

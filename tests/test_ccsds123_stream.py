@@ -77,7 +77,7 @@ CHOICES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(CHOICES, st.integers(2, 32), st.booleans(), st.integers(1, 6), st.integers(1, 6), st.data())
 def test_any_parameters_give_the_reference_bytes(
     choices: dict[str, Any], depth: int, signed: bool, rows: int, columns: int, data: st.DataObject
@@ -161,7 +161,7 @@ def test_random_bytes_never_crash(data: bytes) -> None:
 
 @pytest.mark.parametrize("params", SMALL)
 @given(body=st.binary(max_size=300))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_random_bodies_never_crash(params: Params, body: bytes) -> None:
     header = write_header(Image(4, 9, 10, 12, False), params)
     _decodes_in_range(header + body + bytes(-(len(header) + len(body)) % params.word_bytes))

@@ -194,7 +194,7 @@ def test_any_selection_of_a_sample(codec_type: Any) -> None:
     mine = [case for case in CASES if case.codec_type is codec_type]
 
     @given(st.data())
-    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=150, suppress_health_check=list(HealthCheck))
     def check(data: st.DataObject) -> None:
         case = data.draw(st.sampled_from(mine))
         array = draw_view(data, case.array)

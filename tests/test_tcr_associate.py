@@ -24,7 +24,7 @@ from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.tcr import associate as module
 from gangsaw.tasks.tcr.associate import Association, associate
 from gangsaw.tasks.tcr.by_sharing import QUANTILES
-from gangsaw.tasks.tcr.design import dependent, in_words
+from gangsaw.tasks.tcr.design import dependent, in_words, separating
 from gangsaw.tasks.tcr.lasso import adaptive_lasso, slopes_only
 from gangsaw.tasks.tcr.logistic import curvature, fit
 from gangsaw.tasks.tcr.share import share
@@ -105,8 +105,10 @@ def calls_of(data: xr.Dataset) -> dict[str, Any]:
     for end in "vj":
         eroded = (data[f"{end}_length"] - data[f"{end}_match"]).values
         found |= {f"{end}_erosion": eroded.clip(0), f"{end}_p": (-eroded).clip(0)}
-    masked = np.where(pairs_of(data), data["d_length"].values, -1)
-    best = xr.DataArray(masked.argmax(1), dims="reference")
+    beside = (data["vd_distance"].clip(0) + data["dj_distance"].clip(0)).values
+    scores = zip(pairs_of(data), data["d_length"].values, -beside, strict=True)
+    best = [max(range(2), key=lambda i: (p[i], d[i], n[i])) for p, d, n in scores]
+    best = xr.DataArray(best, dims="reference")
     of_best = data.isel(d_gene=best)
     found["d_match"] = of_best["d_length"].values
     for name, distance in (("n1", "vd_distance"), ("n2", "dj_distance"), ("ndn", "vj_distance")):
@@ -326,23 +328,51 @@ def test_a_chain_without_d(tmp_path: Path) -> None:
     assert "n2" not in {each.column for each in found.by_sharing}
 
 
-@pytest.mark.parametrize("kind", ["complete", "quasi-complete"])
-def test_separation_is_said(made: Made, tmp_path: Path, kind: str) -> None:
+def separated(made: Made, folder: Path, *, whole: bool) -> Association:
+    """Let NDN be long in all shared nucleotypes, or in some of them, and in no other."""
     table = pq.read_table(table_of(made)).to_pandas().set_index(["cdr3", "v", "j"])
     rows = made.rows.copy()
     rows["v"] = made.data["v_gene"].values[rows["v"]]
     rows["j"] = np.array(J_GENES)[rows["j"]]
     shared = table.loc[pd.MultiIndex.from_frame(rows[["cdr3", "v", "j"]]), "shared"].to_numpy()
-    longer = shared & ((kind == "complete") | (made.data["length"].values % 2 == 0))
-    distance = np.where(longer, 30, 5).astype("i2")
-    found = changed(made, tmp_path, vj_distance=(("reference",), distance))
-    regression = found.regression
+    long = shared & (whole | (made.data["length"].values % 2 == 0))
+    return changed(made, folder, vj_distance=(("reference",), np.where(long, 30, 5).astype("i2")))
+
+
+def test_complete_separation_is_said(made: Made, tmp_path: Path) -> None:
+    regression = separated(made, tmp_path, whole=True).regression
     assert regression is not None
     assert not regression.converged
     assert any(word in regression.notes[-1] for word in ("separate", "singular"))
     assert "no LASSO" in regression.notes[-1]
     assert all(each.kept is None for each in regression.coefficients)
     assert all(math.isnan(each.error) for each in regression.coefficients)
+
+
+def test_a_predictor_that_separates_by_accident_is_left_out(made: Made, tmp_path: Path) -> None:
+    regression = separated(made, tmp_path, whole=False).regression
+    assert regression is not None
+    assert regression.notes[0].startswith("ndn left out: alone it separates")
+    assert regression.converged
+    assert "ndn" not in {each.predictor for each in regression.coefficients}
+
+
+def test_separation_by_several_predictors_is_said() -> None:
+    """Neither of two predictors separates, their sum does but for two rows."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(400, 2))
+    x = x[np.abs(x.sum(axis=1)) > 0.1]
+    y = (x.sum(axis=1) > 0).astype(float)
+    x, y = np.vstack([x, [[1, -1], [1, -1]]]), np.concatenate([y, [0, 1]])
+    found = fit(lambda at: curvature(x, y, at), len(y), int(y.sum()), ["one", "two"])
+    assert not found.converged
+    assert "separate some of the rows" in found.problem or "singular" in found.problem
+
+
+def test_predictors_that_separate() -> None:
+    lowest = np.array([[0, 0, 1, 0, 4, 2.0], [0, 1, 0, 0, 0, 2]])
+    highest = np.array([[3, 1, 5, 0, 9, 2.0], [0, 2, 4, 0, 3, 2]])
+    assert separating(lowest, highest) == [0, 1], "meet; not: overlap, constant, a gap, constant"
 
 
 def test_nothing_shared_leaves_the_regression_out(tmp_path: Path) -> None:

@@ -97,7 +97,6 @@ def test_random_references(cupy: ModuleType, model: Model, n_d: int) -> None:
 @pytest.mark.parametrize("kernel", MODELS)
 @given(data=st.data(), seed=st.sampled_from((0, 1, 7)))
 @settings(
-    deadline=None,
     max_examples=12,
     suppress_health_check=[HealthCheck.function_scoped_fixture],  # the fixture has no state
 )

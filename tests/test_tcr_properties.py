@@ -32,7 +32,7 @@ Exact = npt.NDArray[np.object_]
 DP2, DP1 = ("full", "zero", "no_d", "no_d_two"), ("dp1_nonempty", "dp1_empty")
 dp2 = models(("dp2",))
 both_without_palindromes = models(("both",), max_p=0)
-few, some, many = (settings(max_examples=n, deadline=None) for n in (40, 100, 1500))
+few, some, many = (settings(max_examples=n) for n in (40, 100, 1500))
 
 
 def exact_fields(case: Case) -> dict[str, Exact]:

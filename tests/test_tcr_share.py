@@ -12,10 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 import tcr_stores
 from command_line import CommandLine
+from tcr_runs import three_files
 from tcr_stores import J_GENES, V_GENES, Made, repertoires, write_counts
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.tcr import share as module
+from gangsaw.tasks.tcr.associate import associate
 from gangsaw.tasks.tcr.hashing import hashes
 from gangsaw.tasks.tcr.share import share
 
@@ -217,6 +219,22 @@ def test_bad_tables_of_individuals_are_refused(
     addresses = [str(made.path) for made in stores]
     refused(match, addresses, tmp_path / "a.parquet", table=tmp_path / "t.tsv")
     refused("is no table", addresses, tmp_path / "a.parquet", table=tmp_path / "absent.tsv")
+
+
+def test_stores_of_the_job_serve_whole_or_are_refused(tmp_path: Path) -> None:
+    store, out = tmp_path / "a.zarr", tmp_path / "a.parquet"
+    files = three_files(tmp_path)
+    files.count(store)
+    found = share([str(store)], out)
+    assert (found.rows, found.samples) == (len(files.good), 3)
+    associate([str(store)], out)
+    (store / "paths_full" / "c" / "0" / "0" / "0" / "0").unlink()
+    with pytest.raises(GangsawError, match="paths_full, chunk c/0/0/0/0: missing"):
+        associate([str(store)], out)
+    (store / "cdr3" / "c" / "0").unlink()
+    refused("cdr3, chunk c/0: missing", [str(store)], tmp_path / "b.parquet")
+    (store / "zarr.json").unlink()
+    refused("is not finished: run .* --resume", [str(store)], tmp_path / "b.parquet")
 
 
 def test_the_target_is_not_replaced(stores: list[Made], tmp_path: Path) -> None:

@@ -84,6 +84,9 @@ def test_a_store_says_how_it_was_made(repertoires: Repertoires, tmp_path: Path) 
     assert not pairs.loc["TRBD2*01", "TRBJ1-1*01"]
     assert pairs.loc["TRBD2*01", "TRBJ2-1*01"]
     assert pairs.loc["TRBD1*01"].all()
+    assert found.d_gene_length.to_series().to_dict() == {
+        part.name: len(part.sequence) for part in germline().d
+    }
 
 
 def test_attributes_go_into_netcdf(repertoires: Repertoires, tmp_path: Path) -> None:

@@ -27,7 +27,15 @@ from gangsaw.tasks.engine import Options, Task, run
 from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.tcr.by_sharing import Group, Groups, TallyGroups, groups
 from gangsaw.tasks.tcr.counted import CountsStore, open_all, runs
-from gangsaw.tasks.tcr.design import Design, Floats, Moments, dependent, exact_total, in_words
+from gangsaw.tasks.tcr.design import (
+    Design,
+    Floats,
+    Moments,
+    dependent,
+    exact_total,
+    in_words,
+    separating,
+)
 from gangsaw.tasks.tcr.extract import OUTCOMES, RUN_ROWS, Extract, check_table, file_of
 from gangsaw.tasks.tcr.logistic import Curvature, NewtonPass, fit
 from gangsaw.tasks.tcr.parts import scratch
@@ -52,6 +60,7 @@ BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
 Bars = Callable[[str], OnProgress]  # from the title of some passes to what is told of them
 TALLY_BYTES = 1 << 30  # for the tallies of the columns that are ranked at once
+SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"
 ENTRY_BYTES = 48  # of a distinct value, while tallies are merged
 REGRESSION_PASSES = 12  # that the bar shows: Newton's method takes as many as it takes
 
@@ -218,10 +227,13 @@ class _Job:
             if n_shared in (0, n):
                 which = "all nucleotypes are" if n_shared else "no nucleotype is"
                 return None, (f"no regression: {which} shared",)
-            mean = exact_total([part.sums for part in parts]) / n
-            design, left_out = self._standardised(design, mean, n)
+            lowest = np.min([part.lowest for part in parts], axis=0)
+            alone = separating(lowest, np.max([part.highest for part in parts], axis=0))
+            words = tuple(f"{design.names[i]} left out: {SEPARATES}" for i in alone)
+            mean = np.delete(exact_total([part.sums for part in parts]), alone) / n
+            design, left_out = self._standardised(design.without(alone), mean, n)
             found = fit(lambda beta: self._at(design, beta), n, n_shared, design.names)
-        return regression(design, found, n, n_shared, left_out), ()
+        return regression(design, found, n, n_shared, words + left_out), ()
 
     def _standardised(self, design: Design, mean: Floats, n: int) -> tuple[Design, tuple[str, ...]]:
         """Centre and scale the predictors; leave out what the others determine, and say so."""

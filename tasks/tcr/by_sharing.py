@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.tasks.failure import naming
-from gangsaw.tasks.tcr.extract import read_file
+from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS, read_file
 from gangsaw.tasks.tcr.tally import Ns, Tally, Values, mean_and_error, quantile, tallied
 
 Groups = dict[tuple[str, int], tuple[Values, Ns]]
@@ -45,7 +45,11 @@ class TallyGroups:
 
     columns: tuple[str, ...]
     name: str = "associate-groups"
-    peak_bytes: int = 0
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len(self.columns)
 
     def __call__(self, path: Path) -> Groups:
         """Return tallies by column and number of individuals."""

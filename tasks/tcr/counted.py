@@ -15,7 +15,9 @@ import zarr
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.chunks import METADATA
 from gangsaw.tasks.holes import must_be_whole, refuse_holes
+from gangsaw.tasks.place import open_place
 from gangsaw.tasks.sources.zarr import told_in_a_line
 
 ROW_DIM = "reference"
@@ -166,7 +168,14 @@ def _open(address: str) -> zarr.Group:
         with told_in_a_line(address):
             return zarr.open_group(address, mode="r")
     except (FileNotFoundError, ValueError):  # zarr raises either, by what it finds there
-        raise BadParams(f"{address}: no Zarr group there") from None
+        raise BadParams(f"{address}: {_why_none(address)}") from None
+
+
+def _why_none(address: str) -> str:
+    """Tell an unfinished store, which has no metadata at its root, from none at all."""
+    if (open_place(address) / NUCLEOTYPE[0]).has(METADATA):
+        return "its counting is not finished: run gangsaw tcr count with --resume first"
+    return "no Zarr group there"
 
 
 def _version(group: zarr.Group) -> str:

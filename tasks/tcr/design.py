@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.tasks.failure import naming
-from gangsaw.tasks.tcr.extract import read_file
+from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS, read_file
 
 Floats = NDArray[np.floating[Any]]
 COLLINEAR = 1e-10  # of a standardised predictor's variance, beyond what the others explain
@@ -58,15 +58,15 @@ class Design:
             x = (x - np.array(self.centre)) / np.array(self.scale)
         return np.ascontiguousarray(x), table["individuals"].to_numpy() > 1
 
-    def without(self, dropped: Sequence[int]) -> Design:
+    def without(self, dropped: Collection[int]) -> Design:
         """Return the design without some of its predictors."""
-        keep = [i for i in range(len(self.columns)) if i not in set(dropped)]
+        keep = [i for i in range(len(self.columns)) if i not in dropped]
         names = [self.columns[i] for i in keep]
         return Design(
             tuple(name for name in names if name in self.counts),
             tuple(name for name in names if name in self.calls),
-            tuple(self.centre[i] for i in keep),
-            tuple(self.scale[i] for i in keep),
+            tuple(self.centre[i] for i in keep if self.centre),
+            tuple(self.scale[i] for i in keep if self.scale),
         )
 
 
@@ -79,11 +79,14 @@ class Sums:
     n_shared : shared rows
     sums : (predictors,)
     products : (predictors, predictors)
+    lowest, highest : (2, predictors) of unshared and of shared rows; infinite where there are none
     """
 
     n_shared: int
     sums: Floats
     products: Floats
+    lowest: Floats
+    highest: Floats
 
 
 @dataclass(frozen=True)
@@ -92,13 +95,20 @@ class Moments:
 
     design: Design
     name: str = "associate-moments"
-    peak_bytes: int = 0
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len(self.design.columns)
 
     def __call__(self, path: Path) -> Sums:
         """Return the sums of a file."""
         with naming(path.name), one_blas_thread():
             x, shared = self.design.read(path)
-            return Sums(int(shared.sum()), x.sum(axis=0), x.T @ x)
+            kinds = (x[~shared], x[shared])
+            lowest = np.array([kind.min(axis=0, initial=np.inf) for kind in kinds])
+            highest = np.array([kind.max(axis=0, initial=-np.inf) for kind in kinds])
+            return Sums(int(shared.sum()), x.sum(axis=0), x.T @ x, lowest, highest)
 
 
 @contextmanager
@@ -112,6 +122,22 @@ def one_blas_thread() -> Iterator[None]:
 
     with threadpool_limits(1, user_api="blas"):
         yield
+
+
+def separating(lowest: Floats, highest: Floats) -> list[int]:
+    """Return the predictors that meet at one value, shared rows on one side, unshared on the other.
+
+    Such as one that is 0 in all shared rows: the likelihood rises for ever with its coefficient, so
+    that the whole regression would have no maximum (quasi-complete separation). One that leaves a
+    gap between the two is no accident of few rows: it stays, and the fit says that it separates.
+
+    Parameters
+    ----------
+    lowest, highest : (2, predictors) extremes over unshared and over shared rows
+    """
+    meets = (highest == lowest[::-1]).any(axis=0)
+    found: list[int] = np.flatnonzero(meets & (lowest.min(axis=0) < highest.max(axis=0))).tolist()
+    return found
 
 
 def exact_total(parts: Sequence[Any]) -> Floats:

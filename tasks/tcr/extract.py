@@ -8,6 +8,7 @@ are hundreds of numbers per reference, so that each pass over them would cost fa
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,14 +21,16 @@ import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.failure import naming
-from gangsaw.tasks.tcr.counted import CountsStore, Rows
+from gangsaw.tasks.tcr.counted import ROW_DIM, CountsStore, Rows
 from gangsaw.tasks.tcr.parts import read_part, write_parts
-from gangsaw.tasks.tcr.path_columns import PathColumn, read_columns
+from gangsaw.tasks.tcr.path_columns import COUNTED, PathColumn, read_columns
 from gangsaw.tasks.tcr.predictors import read_predictors
 from gangsaw.tasks.tcr.share import METADATA
 
-RUN_ROWS = 1 << 16  # of a store; 4 of the usual chunks. Fixed: sums are rounded run by run
-ROW_BYTES = 6_000  # of memory: 3 x 55 counts of 8 bytes, once decoded and once as stored
+RUN_ROWS = 1 << 15  # of a store; 2 of the usual chunks. Fixed: sums are rounded run by run
+COPIES = (
+    8  # of what a run reads: two variables are held, one is decoded beside its chunks; measured
+)
 OUTCOMES = ("copies", "frequency", "individuals")
 TAKEN = ("cdr3", *OUTCOMES, "first_store", "first_reference")
 
@@ -49,7 +52,13 @@ class Extract:
     columns: tuple[PathColumn, ...]
     folder: Path
     name: str = "associate-read"
-    peak_bytes: int = RUN_ROWS * ROW_BYTES
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs: as much as its counts make it."""
+        counts = [s.shapes[name] for s in self.stores for name in COUNTED if name in s.shapes]
+        per_row = max(math.prod(extents.values()) // extents[ROW_DIM] for extents in counts)
+        return COPIES * RUN_ROWS * 8 * per_row
 
     def __call__(self, run: Rows) -> int:
         """Return the number of nucleotypes whose first reference is in the run."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.tcr.design import Design, Floats, one_blas_thread
+from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS
 
 STEPS = 30
 TOLERANCE = 1e-8  # of the last step, in log odds per standard deviation
@@ -44,7 +45,11 @@ class NewtonPass:
     design: Design
     beta: tuple[float, ...]
     name: str = "associate-newton"
-    peak_bytes: int = 0
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len(self.beta)
 
     def __call__(self, path: Path) -> Curvature:
         """Return the sums of a file."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from gangsaw.tasks.tcr.counted import CountsStore
 Counts = NDArray[np.uint64]
 ALL, ZERO, NO_D, DP1 = "all", "zero_length_d", "no_d", "dp1"
 BY_D = {"full": "paths_full", ZERO: "paths_zero_length_d"}
+COUNTED = (*BY_D.values(), "paths_no_d", "dp1_paths")
 
 
 @dataclass(frozen=True)
@@ -97,57 +99,65 @@ def read_columns(
     store: CountsStore, columns: Sequence[PathColumn], rows: range, keep: NDArray[np.int64]
 ) -> dict[str, Counts]:
     """Return (len(keep),) counts by the names of columns, for the rows `rows[keep]`."""
-    found: dict[str, Counts] = {}
-    for kind in dict.fromkeys(column.kind for column in columns):
-        own = [column for column in columns if column.kind == kind]
-        found |= _READERS[kind](store, own, rows, keep)
+    reader = _Reader(store, rows, keep)
+    order = sorted(columns, key=lambda column: list(_READ).index(column.kind))
+    found = {column.name: _READ[column.kind](reader, column) for column in order}
     return {column.name: found[column.name] for column in columns}
 
 
-def _read_by_d(
-    store: CountsStore, columns: Sequence[PathColumn], rows: range, keep: NDArray[np.int64]
-) -> dict[str, Counts]:
-    variable = BY_D[columns[0].kind]
-    names = d_names(store, variable)
-    counts = store.read(variable, rows)[keep]
-    return {c.name: counts[:, names.index(c.d), c.nu, c.pi] for c in columns}
+class _Reader:
+    """Columns of a run of rows. Variables are large: two at most are held at a time."""
+
+    def __init__(self, store: CountsStore, rows: range, keep: NDArray[np.int64]) -> None:
+        self.store, self.rows, self.keep = store, rows, keep
+        self._held: dict[str, Counts] = {}
+
+    def variable(self, name: str) -> Counts:
+        # not lru_cache: its cycle with this object would hold the arrays until the next collection
+        if name not in self._held:
+            for oldest in list(self._held)[:-1]:
+                del self._held[oldest]
+            self._held[name] = self.store.read(name, self.rows)
+        return self._held[name]
+
+    def by_d(self, column: PathColumn) -> Counts:
+        name = BY_D[column.kind]
+        return self._of_d(name, d_names(self.store, name).index(column.d), column)
+
+    def _of_d(self, name: str, i: int, column: PathColumn) -> Counts:
+        return self.variable(name)[:, i, column.nu, column.pi][self.keep]
+
+    def no_d(self, column: PathColumn) -> Counts:
+        return self.variable("paths_no_d")[:, column.nu, column.pi][self.keep]
+
+    def dp1(self, column: PathColumn) -> Counts:
+        counts = self.variable("dp1_paths")
+        names = d_names(self.store, "dp1_paths")
+        of_d = counts[:, names.index(column.d)] if names else counts
+        return exact_sum(of_d[self.keep, : column.nu + 1].T, self.store)
+
+    def all(self, column: PathColumn) -> Counts:
+        """Sum over the ways to choose D: only those that pair with the J."""
+        full = BY_D["full"]
+        parts = [self.no_d(column)]
+        for i in range(len(d_names(self.store, full))):
+            # two D genes in a row, of a delta chain, all pair
+            pairs = self.pairs[:, i] if "d_gene" in self.store.shapes[full] else True
+            parts.append(np.where(pairs, self._of_d(full, i, column), np.uint64(0)))
+        return exact_sum(parts, self.store)
+
+    @cached_property
+    def pairs(self) -> NDArray[np.bool_]:
+        return pairing(self.store, self.rows)[self.keep]
 
 
-def _read_no_d(
-    store: CountsStore, columns: Sequence[PathColumn], rows: range, keep: NDArray[np.int64]
-) -> dict[str, Counts]:
-    counts = store.read("paths_no_d", rows)[keep]
-    return {c.name: counts[:, c.nu, c.pi] for c in columns}
-
-
-def _read_dp1(
-    store: CountsStore, columns: Sequence[PathColumn], rows: range, keep: NDArray[np.int64]
-) -> dict[str, Counts]:
-    names = d_names(store, "dp1_paths")
-    counts = store.read("dp1_paths", rows)[keep]
-    of_d = {d: counts[:, i] for i, d in enumerate(names)} or {"": counts}
-    return {c.name: exact_sum(of_d[c.d].T[: c.nu + 1], store) for c in columns}
-
-
-def _read_all(
-    store: CountsStore, columns: Sequence[PathColumn], rows: range, keep: NDArray[np.int64]
-) -> dict[str, Counts]:
-    """Sum over the ways to choose D: only those that pair with the J."""
-    full = store.read("paths_full", rows)[keep]
-    no_d = store.read("paths_no_d", rows)[keep]
-    pairs = pairing(store, rows)[keep]
-    if "d_gene" in store.shapes["paths_full"]:  # two D genes in a row, of a delta chain, may all
-        full = np.where(pairs[:, :, None, None], full, np.uint64(0))
-    return {
-        c.name: exact_sum([*full[:, :, c.nu, c.pi].T, no_d[:, c.nu, c.pi]], store) for c in columns
-    }
-
-
-_READERS: dict[str, Any] = {
-    ALL: _read_all,
-    NO_D: _read_no_d,
-    DP1: _read_dp1,
-    **dict.fromkeys(BY_D, _read_by_d),
+# in this order a variable is read once, but for the small paths_no_d
+_READ: dict[str, Callable[[_Reader, PathColumn], Counts]] = {
+    ALL: _Reader.all,
+    "full": _Reader.by_d,
+    ZERO: _Reader.by_d,
+    NO_D: _Reader.no_d,
+    DP1: _Reader.dp1,
 }
 
 

@@ -1,7 +1,8 @@
 """What enzymes did to each reference, as predictors: erosion, palindromes, n-nucleotides.
 
 Section 12.7 of the specification in SPEC.md. Of several D genes the one with the longest match
-stands for the reference, among those that pair with its J; the first of equals.
+stands for the reference, among those that pair with its J; of equals the one that leaves the fewest
+nucleotides beside it. (The first of equals made N2 depend on the order of the D genes.)
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from gangsaw.tasks.tcr.path_columns import pairing
 
 Calls = NDArray[np.int16]
 ENDS = ("v", "j")
+BESIDE_D = ("vd_distance", "dj_distance")
+NEVER = np.int64(-(1 << 32))  # below all scores of D genes
 D_LENGTH = "d_gene_length"  # [d_gene], of the germline
 
 
@@ -25,7 +28,7 @@ def read_predictors(store: CountsStore, rows: range, keep: NDArray[np.int64]) ->
 
     v_erosion, j_erosion, d_erosion : germline nucleotides that are not matched
     v_p, j_p, d_p : matched nucleotides beyond the germline
-    d_match : in place of the two for D, where the store does not tell how long D genes are
+    d_match : in place of the two for D, where a store does not tell how long D genes are
     n1, n2, ndn : lengths between V and D, D and J, V and J; 0 where they overlap
     n1_a, ... : how many of them are A, T, C, G
     """
@@ -36,7 +39,7 @@ def read_predictors(store: CountsStore, rows: range, keep: NDArray[np.int64]) ->
     if has_d(store):
         best = _best_d(store, rows)
         found |= _d_predictors(store, rows, best, keep)
-        for junction, distance in (("n1", "vd_distance"), ("n2", "dj_distance")):
+        for junction, distance in zip(("n1", "n2"), BESIDE_D, strict=True):
             found[junction] = _length(_of_best(store.read(distance, rows), best)[keep])
             composition = _of_best(store.read(f"{junction}_composition", rows), best)[keep]
             found |= dict(_nucleotides(junction, composition))
@@ -70,8 +73,9 @@ def _d_predictors(
 
 
 def _best_d(store: CountsStore, rows: range) -> NDArray[np.int64]:
-    lengths = np.where(pairing(store, rows), store.read("d_length", rows), -1)
-    best: NDArray[np.int64] = lengths.argmax(axis=1)
+    beside = sum(_length(store.read(name, rows)).astype(np.int64) for name in BESIDE_D)
+    score = (store.read("d_length", rows).astype(np.int64) << 16) - beside
+    best: NDArray[np.int64] = np.where(pairing(store, rows), score, NEVER).argmax(axis=1)
     return best
 
 

@@ -2,7 +2,7 @@
 
     rows of a store -> parts by a hash of cdr3, V, J      (a task per run of rows)
     a part of all files, grouped -> parts by place        (a task per part)
-    a part of all files, sorted -> a row group of OUT     (in this thread)
+    a part of all files, sorted -> rows of OUT            (in this thread)
 
 A nucleotype lies in one part, whatever its rows; each step holds one run or one part, so memory
 does not grow with the rows. What is on disk meanwhile is about 60 bytes a row, beside OUT.
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 RUN_ROWS = 1 << 18  # read by one task; 16 of the usual chunks
 PART_ROWS = 1 << 19  # grouped by one task, on average
+GROUP_ROWS = 1 << 16  # of a row group of the table: who joins it to the counts reads few too many
 ROW_BYTES = 600  # of memory for each of them: columns, sort keys, groups and copies; measured
 SHARED = 2  # individuals that make a nucleotype "shared"
 METADATA = b"gangsaw"
@@ -91,7 +92,7 @@ class _Spread:
     folder: Path
     n_parts: int
     name: str = "share-rows"
-    peak_bytes: int = RUN_ROWS * ROW_BYTES
+    peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows, and what leaves for the parts
 
     def __call__(self, run: Rows) -> NDArray[np.int64]:
         """Return (individuals,) copies."""
@@ -198,7 +199,7 @@ def _write(
     people: Individuals,
     meter: Meter,
 ) -> NDArray[np.int64]:
-    """Write the table, a row group for each part; return the sharing counts."""
+    """Write the table, part by part; return the sharing counts."""
     counts = np.zeros(len(people.names) + 1, np.int64)
     writer: pq.ParquetWriter | None = None
     try:
@@ -207,7 +208,7 @@ def _write(
             if writer is None:
                 schema = found.schema.with_metadata({METADATA: _metadata(stores, people)})
                 writer = pq.ParquetWriter(path, schema, compression="zstd")
-            writer.write_table(found.cast(writer.schema), row_group_size=max(1, len(found)))
+            writer.write_table(found.cast(writer.schema), row_group_size=GROUP_ROWS)
             some = sharing_counts(found["individuals"])
             counts[: len(some)] += some
             meter.add(1, 0, 0)

@@ -17,7 +17,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.failure import naming
-from gangsaw.tasks.tcr.extract import read_file
+from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS, read_file
 from gangsaw.tasks.tcr.tally import Ns, Tally, Values, centred_ranks, sum_of_squares, tallied
 
 MAX_ROWS = 1 << 31  # so that products of ranks of a run add up in 64 bits
@@ -50,7 +50,11 @@ class TallyColumns:
 
     columns: tuple[str, ...]
     name: str = "associate-tally"
-    peak_bytes: int = 0
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len(self.columns)
 
     def __call__(self, path: Path) -> dict[str, tuple[Values, Ns]]:
         """Return the tallies of a file."""
@@ -67,7 +71,11 @@ class RankProducts:
     outcomes: tuple[str, ...]
     folder: Path
     name: str = "associate-ranks"
-    peak_bytes: int = 0
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len((*self.columns, *self.outcomes))
 
     def __call__(self, path: Path) -> list[list[int]]:
         """Return for each column and outcome the sum over the rows of a file."""

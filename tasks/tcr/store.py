@@ -57,6 +57,7 @@ LABELS = {
 }
 KEPT = "kept"
 _OUTCOMES = {"units": "1", "description": "Rows of the files that were kept, or dropped and why"}
+_LENGTHS = {"units": "nucleotide", "description": "Length of the germline D gene"}
 _PAIRS = {"description": "Whether the D gene lies before the J gene, so that they can be joined"}
 
 
@@ -125,6 +126,8 @@ class Contents:
         if d:
             pairs = np.asarray(d_pairs_with_j(d, j), bool)
             found.append(Coordinate("d_pairs_with_j", ("d_gene", "j_gene"), pairs, _PAIRS))
+            lengths = np.array([len(part.sequence) for part in germline.d], np.int16)
+            found.append(Coordinate("d_gene_length", ("d_gene",), lengths, _LENGTHS))
         return tuple(found)
 
     def _outcomes(self) -> NDArray[np.int64]:
