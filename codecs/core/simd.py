@@ -201,6 +201,17 @@ def any_lane(typing_context: Any, mask: Any) -> Any:
 
 
 @intrinsic
+def bits_of(typing_context: Any, mask: Any) -> Any:
+    """Return the mask of at most 64 lanes as a uint64: bit i is lane i."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = builder.bitcast(args[0], ir.IntType(mask.lanes))
+        return builder.zext(word, ir.IntType(64)) if mask.lanes < 64 else word
+
+    return types.uint64(mask), codegen
+
+
+@intrinsic
 def lane_leading_zeros(typing_context: Any, vector: Any) -> Any:
     """Count the zero bits before the first one of every lane; the width of the lane for zero."""
 

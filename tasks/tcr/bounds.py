@@ -107,7 +107,7 @@ def _largest(
         row = rows[x]
         length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
         place = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
-        turns = find_turns(symbols, length, limits.max_p, scratch)
+        find_turns(symbols, length, limits.max_p, scratch)
         _end_at_v(place, tables, limits, at_v)
         _pass_junction(place, limits, symbols, at_v, to_d)
         greatest = 0.0
@@ -115,13 +115,13 @@ def _largest(
             _pass_junction(place, limits, symbols, to_d, to_j)
             greatest = _join_j(place, tables, limits, to_j)
         for first in range(limits.n_d):
-            _pass_d(first, place, turns, tables, limits, scratch, to_d, after_d)
+            _pass_d(first, place, tables, limits, scratch, to_d, after_d)
             _pass_junction(place, limits, symbols, after_d, to_next)
             if limits.one_d:
                 greatest = max(greatest, _join_j(place, tables, limits, to_next))
                 continue
             for second in range(first + 1, limits.n_d):
-                _pass_d(second, place, turns, tables, limits, scratch, to_next, after_next)
+                _pass_d(second, place, tables, limits, scratch, to_next, after_next)
                 _pass_junction(place, limits, symbols, after_next, to_j)
                 greatest = max(greatest, _join_j(place, tables, limits, to_j))
         out[x] = greatest
@@ -164,7 +164,6 @@ def _pass_junction(place: Place, limits: Limits, symbols: Any, source: Any, targ
 def _pass_d(
     gene: int,
     place: Place,
-    turns: int,
     tables: Tables,
     limits: Limits,
     scratch: Scratch,
@@ -172,7 +171,7 @@ def _pass_d(
     target: Any,
 ) -> None:
     """target[b] = ways source[a] followed by a D gene R[a:b], of length zero or more."""
-    longer, crossing = find_everywhere(gene, place, turns, tables, limits, scratch)
+    longer, crossing = find_everywhere(gene, place, tables, limits, scratch)
     weights, pi = tables.d_weights, limits.max_p
     for b in range(place.length + 1):
         target[b] = source[b] * weights[(D_CLASSES + gene) * PI_LANES + pi]

@@ -59,7 +59,7 @@ def _count_with_d(
     place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
 ) -> None:
     symbols, length = scratch.symbols, place.length
-    turns = find_turns(symbols, length, limits.max_p, scratch)
+    find_turns(symbols, length, limits.max_p, scratch)
     # only the calls are wanted where DP-1 or two D genes have other windows
     window = (place.last_a if limits.one_d else -SHORT, place.first_b)
     for gene in range(limits.n_d):
@@ -68,7 +68,7 @@ def _count_with_d(
         d = (tables.d, gene, inside, germline, True)
         found = find_d(symbols, length, d, window, scratch)
         ends = (limits.min_d_end, germline + limits.max_p)
-        found = find_turned_d(symbols, length, d, ends, turns, window, found, scratch)
+        found = find_turned_d(symbols, length, d, ends, window, found, scratch)
         put_d_calls(gene, limits.n_d, found, place, outputs, scratch.sums)
         if limits.one_d:
             _weigh_d(gene, found, place, tables, limits, scratch, outputs)

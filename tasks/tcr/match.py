@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.bits import count_ones, trailing_zeros
 from gangsaw.codecs.core.jit import jit_bare_inline, jit_bare_part
-from gangsaw.tasks.tcr.nucleotides import COMPLEMENT
+from gangsaw.codecs.core.simd import bits_of, load, minimum, select, spread, static, store
 from gangsaw.tasks.tcr.tables import END_CLASSES
 
 NU_LANES = 16  # nu = 0..10, and what makes a vector of them
@@ -16,6 +16,9 @@ ONE = np.uint64(1)
 NOTHING = np.uint64(0)
 EVERYWHERE = np.uint64(2**64 - 1)
 ENDS = np.uint64(15)  # of a D gene in its palindrome, at most MAX_P
+CHUNK = 32  # symbols, one byte each, that are compared at once
+CHUNK_LANES = static(CHUNK)
+PAD = 4  # symbols that match nothing before a reference, as many as a palindrome has
 SHORT = 4  # pieces of as many symbols are looked for everywhere: few chance matches are longer
 
 
@@ -33,23 +36,31 @@ def match_end(
 
 
 @jit_bare_inline
-def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> int:
-    """List the boundaries q around which the reference is its own reverse complement.
+def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
+    """Find the boundaries around which the reference is its own reverse complement.
 
-    Return their number. scratch.turns and .reaches get q and for how many symbols, at most max_p.
+    scratch.reaches gets, for each boundary from 1 on, for how many symbols, at most max_p.
     """
-    n = 0
-    for q in range(1, length):
-        reach = 0
-        for t in range(min(max_p, q, length - q)):
-            if symbols[q - t - 1] & COMPLEMENT[symbols[q + t]] == 0:
-                break
-            reach += 1
-        if reach:
-            scratch.turns[n] = q
-            scratch.reaches[n] = reach
-            n += 1
-    return n
+    padded = scratch.padded
+    for k in range(0, length, CHUNK):
+        store(padded, PAD + k, load(symbols, k, CHUNK_LANES))
+    for k in (length, length + CHUNK):
+        store(padded, PAD + k, spread(0, padded, CHUNK_LANES))
+    for q in range(1, length, CHUNK):
+        reach = spread(0, padded, CHUNK_LANES)
+        turns = spread(1, padded, CHUNK_LANES)
+        for t in range(max_p):
+            left = load(padded, PAD + q - t - 1, CHUNK_LANES)
+            right = load(padded, PAD + q + t, CHUNK_LANES)
+            turns = select((left & complements(right)) > 0, turns, 0)
+            reach = reach + turns
+        store(scratch.reaches, q, reach)
+
+
+@jit_bare_inline
+def complements(codes: Any) -> Any:
+    """Complement each code of a vector: exchange A=1 with T=2, and C=4 with G=8."""
+    return ((codes & 5) << 1) | ((codes >> 1) & 5)
 
 
 @jit_bare_inline
@@ -154,7 +165,7 @@ def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> A
 
 @jit_bare_inline
 def find_turned_d(
-    symbols: Any, length: int, d: Any, ends: Any, turns: int, window: Any, found: Any, scratch: Any
+    symbols: Any, length: int, d: Any, ends: Any, window: Any, found: Any, scratch: Any
 ) -> Any:
     """Find D with a palindrome of what follows it in the reference (section 6, f < 0).
 
@@ -162,28 +173,54 @@ def find_turned_d(
     symbols of palindrome before it. `d` and `window` are as in find_d, `found` is what it returned,
     `ends` the range of ends of D; return the same as find_d with these places.
     """
+    for first in range(1, length, CHUNK):
+        starts = _turns_at_d(first, d, ends[0], scratch)
+        while starts != NOTHING:
+            q = first + trailing_zeros(starts)
+            found = _add_turned(symbols, length, d, ends, q, window, found, scratch)
+            starts &= starts - ONE
+    return found
+
+
+@jit_bare_inline
+def _turns_at_d(first: int, d: Any, fewest: int, scratch: Any) -> Any:
+    """Bit i: at boundary first + i the reference turns and, if D has any symbols, D can begin."""
+    masks, gene, _, _, _ = d
+    reach = load(scratch.reaches, first, CHUNK_LANES)
+    if fewest == 0:
+        return bits_of(reach > 0)
+    code = 0
+    for letter in range(4):
+        code |= np.int64(masks[16 * gene + (1 << letter)] & ONE) << letter
+    here = load(scratch.padded, PAD + first, CHUNK_LANES) & code
+    return bits_of(minimum(reach, here) > 0)
+
+
+@jit_bare_inline
+def _add_turned(
+    symbols: Any, length: int, d: Any, ends: Any, q: int, window: Any, found: Any, scratch: Any
+) -> Any:
+    """Add the places with a D that begins at q, after what find_turned_d has `found` before."""
     masks, gene, _, germline, _ = d
     n, crossing, longest, left, right = found
-    for turn in range(turns):
-        q, reach = scratch.turns[turn], scratch.reaches[turn]
-        end = 0
-        while (
-            end < ends[1]
-            and q + end < length
-            and (masks[16 * gene + symbols[q + end]] >> np.uint64(end)) & ONE
-        ):
-            end += 1
-        if end < ends[0]:
-            continue
-        if end + reach > longest:
-            longest, left, right = end + reach, q - reach + 1, q + end
-        if end + reach == longest:
-            left, right = min(left, q - reach + 1), max(right, q + end)
-        for e in range(max(ends[0], window[1] - q), end + 1):
-            for i in range(max(1, q - window[0]), reach + 1):
-                d_class = i * END_CLASSES + max(0, e - germline)
-                scratch.crossing[crossing] = packed(q - i, q + e, d_class)
-                crossing += 1
+    reach, end = np.int64(scratch.reaches[q]), 0
+    while (
+        end < ends[1]
+        and q + end < length
+        and (masks[16 * gene + symbols[q + end]] >> np.uint64(end)) & ONE
+    ):
+        end += 1
+    if end < ends[0]:
+        return found
+    if end + reach > longest:
+        longest, left, right = end + reach, q - reach + 1, q + end
+    if end + reach == longest:
+        left, right = min(left, q - reach + 1), max(right, q + end)
+    for e in range(max(ends[0], window[1] - q), end + 1):
+        for i in range(max(1, q - window[0]), reach + 1):
+            d_class = i * END_CLASSES + max(0, e - germline)
+            scratch.crossing[crossing] = packed(q - i, q + e, d_class)
+            crossing += 1
     return n, crossing, longest, left, right
 
 

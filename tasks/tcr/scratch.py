@@ -9,8 +9,10 @@ import numpy as np
 from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.tasks.tcr.ends import CLASS_ROWS, FIRST_LANE
 from gangsaw.tasks.tcr.match import (
+    CHUNK,
     EVERYWHERE,
     NU_LANES,
+    PAD,
     SHORT,
     find_d,
     find_turned_d,
@@ -98,7 +100,7 @@ class Scratch(NamedTuple):
     short_line: Any
     sums: Any
     runs: Any
-    turns: Any
+    padded: Any
     reaches: Any
     matches: Any
     longer: Any
@@ -116,7 +118,7 @@ def make_scratch(narrow: Any, wide: Any) -> Scratch:
     places = MAX_LENGTH * (MAX_D + 2 * MAX_P)
     line = (NU_LANES + 1) * PI_LANES
     return Scratch(
-        symbols=np.zeros(MAX_LENGTH, np.uint8),
+        symbols=np.zeros(MAX_LENGTH + CHUNK, np.uint8),
         v_rows=np.zeros(END_CLASSES * CLASS_ROWS, narrow),
         j_rows=np.zeros(END_CLASSES * CLASS_ROWS, narrow),
         exact=np.zeros(CLASS_ROWS, narrow),
@@ -129,8 +131,8 @@ def make_scratch(narrow: Any, wide: Any) -> Scratch:
         short_line=np.zeros(line, np.uint32),
         sums=np.zeros(MAX_LENGTH + 1, np.uint64),
         runs=np.zeros(MAX_LENGTH, np.uint64),
-        turns=np.zeros(MAX_LENGTH, np.uint32),
-        reaches=np.zeros(MAX_LENGTH, np.uint32),
+        padded=np.zeros(PAD + MAX_LENGTH + 2 * CHUNK, np.uint8),
+        reaches=np.zeros(MAX_LENGTH + CHUNK, np.uint8),
         matches=np.zeros((MAX_LENGTH + 1) * SHORT, np.uint16),
         longer=np.zeros(places, np.uint32),
         # in D's right palindrome up to MAX_P ends, before its left end up to MAX_P starts
@@ -175,7 +177,7 @@ def match_ends(
 
 @jit_bare_inline
 def find_everywhere(
-    gene: int, place: Place, turns: int, tables: Tables, limits: Limits, scratch: Scratch
+    gene: int, place: Place, tables: Tables, limits: Limits, scratch: Scratch
 ) -> Any:
     """Find all places of a D gene, whatever V and J reach; return how many longer and crossing."""
     germline = tables.d_germline[gene]
@@ -183,5 +185,5 @@ def find_everywhere(
     window = (place.length, 0)
     found = find_d(scratch.symbols, place.length, d, window, scratch)
     ends = (limits.min_d_end, germline + limits.max_p)
-    found = find_turned_d(scratch.symbols, place.length, d, ends, turns, window, found, scratch)
+    found = find_turned_d(scratch.symbols, place.length, d, ends, window, found, scratch)
     return found[0], found[1]

@@ -71,14 +71,14 @@ def count_pair_rows(
         place = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
         fill_pairs(symbols, place, 0, scratch)
         _weigh_ends(place, tables, limits, scratch, chain)
-        turns = find_turns(symbols, length, limits.max_p, scratch)
+        find_turns(symbols, length, limits.max_p, scratch)
         _count_empty(place, tables, limits, scratch, chain, outputs)
         pair = 0
         for first in range(limits.n_d - 1):
-            _pass_d(first, place, turns, tables, limits, scratch, chain.before, chain.after_d)
+            _pass_d(first, place, tables, limits, scratch, chain.before, chain.after_d)
             _pass_junction(place, limits, scratch, chain.after_d, chain.after_n)
             for second in range(first + 1, limits.n_d):
-                _pass_d(second, place, turns, tables, limits, scratch, chain.after_n, chain.after_d)
+                _pass_d(second, place, tables, limits, scratch, chain.after_n, chain.after_d)
                 _join_j(place, limits, scratch, chain.after_d, chain.to_j)
                 _put(row, pair, ONCE, limits, scratch, outputs.full)
                 pair += 1
@@ -109,7 +109,6 @@ def _weigh_ends(
 def _pass_d(
     gene: int,
     place: Place,
-    turns: int,
     tables: Tables,
     limits: Limits,
     scratch: Scratch,
@@ -117,7 +116,7 @@ def _pass_d(
     target: Any,
 ) -> None:
     """Fill target[pi, b]: ways source[pi, a] and then D as R[a:b], of length zero or more."""
-    longer, crossing = find_everywhere(gene, place, turns, tables, limits, scratch)
+    longer, crossing = find_everywhere(gene, place, tables, limits, scratch)
     for pi in range(limits.max_p + 1):
         inside = tables.d_weights[pi]
         empty = tables.d_weights[(D_CLASSES + gene) * PI_LANES + pi]
