@@ -233,14 +233,16 @@ def widen(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def widen_to(typing_context: Any, vector: Any, data: Any) -> Any:
-    """Zero-extend every lane to the width of the items of `data`; none is shorter."""
-    wide = Vector(vector.lanes, data.dtype.bitwidth)
+def resize_to(typing_context: Any, vector: Any, data: Any) -> Any:
+    """Zero-extend every lane to the width of the items of `data`, or cut it to that."""
+    resized = Vector(vector.lanes, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return args[0] if wide.bits == vector.bits else builder.zext(args[0], _lowered(wide))
+        if resized.bits < vector.bits:
+            return builder.trunc(args[0], _lowered(resized))
+        return args[0] if resized.bits == vector.bits else builder.zext(args[0], _lowered(resized))
 
-    return wide(vector, data), codegen
+    return resized(vector, data), codegen
 
 
 @intrinsic
@@ -341,6 +343,37 @@ def inner_product(typing_context: Any, left: Any, right: Any, zero: Any) -> Any:
         return total
 
     return zero(left, right, zero), codegen
+
+
+@intrinsic
+def zeros_tuple(typing_context: Any, data: Any, lanes: Any, count: Any) -> Any:
+    """Tuple of `count` (static) vectors of zeros, as wide as the items of `data`."""
+    vector = Vector(lanes.count, data.dtype.bitwidth)
+    result = types.UniTuple(vector, count.count)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.make_tuple(
+            builder, result, [ir.Constant(_lowered(vector), None)] * len(result)
+        )
+
+    return result(data, lanes, count), codegen
+
+
+@intrinsic
+def add_outer_product(typing_context: Any, sums: Any, numbers: Any, first: Any, vector: Any) -> Any:
+    """sums[i] + numbers[first + i] * vector for all i of a tuple, unrolled; cut to its width."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        each, (_, data, index, factors) = [], args
+        for total in _tuple_items(builder, sums, args[0]):
+            item = ir.IntType(numbers.dtype.bitwidth)
+            pointer = element_pointer(context, builder, numbers, data, index, item)
+            number = _splat(builder, vector, builder.load(pointer), numbers.dtype)
+            each.append(builder.add(total, builder.mul(number, factors)))
+            index = builder.add(index, index.type(1))
+        return context.make_tuple(builder, sums, each)
+
+    return sums(sums, numbers, types.int64, vector), codegen
 
 
 @intrinsic

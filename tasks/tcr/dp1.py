@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.simd import load, spread, store, to_next_lane, widen_to
+from gangsaw.codecs.core.simd import load, resize_to, spread, store, to_next_lane
 from gangsaw.tasks.tcr.dp2 import short_pieces
 from gangsaw.tasks.tcr.ends import LANES, WAYS, exact_rows, row_of
 from gangsaw.tasks.tcr.match import EVERYWHERE, SHORT, find_d, unpacked
@@ -69,7 +69,7 @@ def sum_exact(symbols: Any, place: Any, has_d: bool, longer: int, scratch: Any) 
             row = row + load(scratch.exact, row_of(0, a), LANES) * number
             piece += 1
         if b >= place.length - place.j_match:
-            total = total + widen_to(row, scratch.total)
+            total = total + resize_to(row, scratch.total)
     store(scratch.total, 0, total)
 
 
@@ -78,7 +78,7 @@ def sum_exact_without_d(place: Any, scratch: Any) -> None:
     """Fill scratch.total: paths V N J of each n."""
     total = spread(0, scratch.total, LANES)
     for a in range(place.length - place.j_match, place.last_a + 1):
-        total = total + widen_to(load(scratch.exact, row_of(0, a), LANES), scratch.total)
+        total = total + resize_to(load(scratch.exact, row_of(0, a), LANES), scratch.total)
     store(scratch.total, 0, total)
 
 

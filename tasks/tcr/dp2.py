@@ -12,12 +12,22 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.jit import jit_bare_inline, jit_bare_part
-from gangsaw.codecs.core.simd import load, spread, static, store, widen_to
+from gangsaw.codecs.core.simd import (
+    add_outer_product,
+    load,
+    resize_to,
+    spread,
+    static,
+    store,
+    store_tuple,
+    zeros_tuple,
+)
 from gangsaw.tasks.tcr.ends import LANES, j_rows, kept_range, row_of, v_rows
 from gangsaw.tasks.tcr.match import NU_LANES, SHORT, unpacked
+from gangsaw.tasks.tcr.model import MAX_N
 from gangsaw.tasks.tcr.tables import D_CLASSES, END_CLASSES, PI_LANES
 
-PIS = static(PI_LANES)
+NUS, PIS = static(MAX_N + 1), static(PI_LANES)
 
 
 @jit_bare_inline
@@ -44,7 +54,7 @@ def sum_direct(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     ways = spread(0, scratch.direct, LANES)
     for k in range(max(fewest, place.first_b), most + 1):
         row = load(scratch.j_rows, row_of(j, k), LANES)
-        ways = ways + widen_to(row, scratch.direct)
+        ways = ways + resize_to(row, scratch.direct)
     store(scratch.direct, term * NU_LANES, ways)
 
 
@@ -55,7 +65,7 @@ def sum_parted(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
     for a in range(place.first_b, place.last_a + 1):
         before = load(scratch.v_rows, row_of(v, a), LANES)
         after = load(scratch.j_rows, row_of(j, a), LANES)
-        ways = ways + widen_to(before * after, scratch.parted)
+        ways = ways + resize_to(before * after, scratch.parted)
     store(scratch.parted, term * NU_LANES, ways)
 
 
@@ -66,12 +76,12 @@ def sum_inside(place: Any, v: int, j: int, longer: int, term: int, scratch: Any)
     for b in range(max(1, place.first_b), min(place.length, place.last_a + SHORT) + 1):
         ways = short_pieces(scratch.v_rows, v, b, scratch.matches)
         after = load(scratch.j_rows, row_of(j, b), LANES)
-        total = total + widen_to(ways, scratch.terms) * widen_to(after, scratch.terms)
+        total = total + resize_to(ways, scratch.terms) * resize_to(after, scratch.terms)
     for piece in range(longer):
         a, b, number = unpacked(scratch.longer[piece])
         before = load(scratch.v_rows, row_of(v, a), LANES) * number
         after = load(scratch.j_rows, row_of(j, b), LANES)
-        total = total + widen_to(before * after, scratch.terms)
+        total = total + resize_to(before * after, scratch.terms)
     store(scratch.terms, term * NU_LANES, total)
 
 
@@ -92,7 +102,7 @@ def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None
         before = load(scratch.v_rows, row_of(v, a), LANES)
         after = load(scratch.j_rows, row_of(j, b), LANES)
         at = (term + scratch.class_term[d_class]) * NU_LANES
-        ways = widen_to(before * after, scratch.terms)
+        ways = resize_to(before * after, scratch.terms)
         store(scratch.terms, at, load(scratch.terms, at, LANES) + ways)
 
 
@@ -173,16 +183,16 @@ def weigh(
 def weigh_in(
     terms: Any, n_terms: int, weights: Any, sweep: Any, line: Any, out: Any, at: int
 ) -> None:
-    """Weigh in vectors of the width of `line`.
+    """Weigh in vectors of the width of `line`: all pi in one for each nu, all nu at once.
 
     Each nu writes a whole vector there, of which the next overwrites what is beyond the last pi.
+    With the terms as the inner loop, one nu at a time, its end was guessed wrong each time.
     """
     table, where, row = weights
-    for nu in range(sweep[0]):
-        total = spread(0, line, PIS)
-        for term in range(n_terms):
-            factor = widen_to(load(table, where[term] + row * PI_LANES, PIS), line)
-            total = total + factor * spread(terms[term * NU_LANES + nu], line, PIS)
-        store(line, nu * sweep[1], total)
+    sums = zeros_tuple(line, PIS, NUS)
+    for term in range(n_terms):
+        factors = resize_to(load(table, where[term] + row * PI_LANES, PIS), line)
+        sums = add_outer_product(sums, terms, term * NU_LANES, factors)
+    store_tuple(line, 0, sweep[1], sums)
     for i in range(sweep[0] * sweep[1]):
         out[at + i] = line[i]
