@@ -121,6 +121,21 @@ def test_nothing_kept_is_an_error_that_says_why(tmp_path: Path) -> None:
     assert {p.name for p in tmp_path.iterdir()} == {"a.tsv.gz", "o.dropped.tsv"}
 
 
+def test_nothing_kept_names_the_file_that_could_not_be_read(tmp_path: Path) -> None:
+    (tmp_path / "noise.tsv").write_bytes(bytes(100))
+    with pytest.raises(BadParams, match=r"no row was kept: .*noise\.tsv is binary"):
+        Repertoires((tmp_path / "noise.tsv",), ()).count(tmp_path / "o.zarr", keep_going=True)
+
+
+def test_what_is_read_is_never_overwritten(tmp_path: Path) -> None:
+    path = written(tmp_path, "a", records(5))
+    before = path.read_bytes()
+    for target, table in ((tmp_path / "o.zarr", path), (path, tmp_path / "t.tsv")):
+        with pytest.raises(BadParams, match="is to be read: write to another place"):
+            Repertoires((path,), ()).count(target, table=table, overwrite=True)
+        assert path.read_bytes() == before
+
+
 def test_an_empty_repertoire_among_others(tmp_path: Path) -> None:
     paths = (written(tmp_path, "a", []), written(tmp_path, "b", records(3)))
     summary = Repertoires(paths, ()).count(tmp_path / "o.zarr")

@@ -182,6 +182,13 @@ BAD = {
     "many n": ({"max_n": 11}, "max_n must be in 0..10"),
     "negative n": ({"max_n": -1}, "max_n must be in 0..10"),
     "half an n": ({"max_n": 2.5}, "max_n must be in 0..10"),
+    "max_p no number": ({"max_p": True}, "max_p must be in 0..4, got True"),
+    "nothing": ({"cdr3": None}, "cdr3 must be a sequence of strings; got NoneType"),
+    "a number": ({"cdr3": 5}, "cdr3 must be a sequence of strings; got int"),
+    "two dimensions": ({"cdr3": np.array([["ACGT"]])}, "cdr3 must be .* 2 dimensions of ndarray"),
+    "V of lists": ({"v": [["ACGTA"]]}, "reference 0: the V part must be a string"),
+    "no J": ({"j": None}, "j must be a string or a sequence"),
+    "D named by numbers": ({"d": {(1, 2): "GGGAC"}}, r"name of a D gene .* got \(1, 2\)"),
     "three D": ({"d_segments": 3}, "d_segments must be in 1..2"),
     "cut beyond D": ({"min_d_end": 2}, "min_d_end must be in 0..1"),
 }
@@ -215,6 +222,17 @@ def test_any_sequences_of_strings() -> None:
     for kind in (tuple, np.array, pandas.Series, lambda x: np.array(x, dtype=object)):
         found = count_paths(kind(texts), kind(["ACGTA"] * 2), "TACGT", {"D1": "GGGAC"})
         assert found.identical(wanted)
+
+
+def test_arrays_of_arrow_and_numbers_of_numpy() -> None:
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    texts = ["ACGTACGT", "ACGTT"]
+    wanted = count_paths(texts, ["ACGTA"] * 2, "TACGT", {"D1": "GGGAC"}, max_n=3)
+    v = arrow.chunked_array([["ACGTA"], ["ACGTA"]])
+    given = arrow.array(texts).dictionary_encode()
+    found = count_paths(given, v, "TACGT", {"D1": "GGGAC"}, max_n=np.int64(3))
+    assert found.identical(wanted)
+    assert type(found.attrs["max_n"]) is int
 
 
 def test_labels_of_columns_are_no_positions() -> None:

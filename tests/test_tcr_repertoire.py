@@ -46,6 +46,22 @@ def test_a_file_without_a_column_says_so(tmp_path: Path) -> None:
         open_repertoire(path, locus="TRB")
 
 
+@pytest.mark.parametrize("role", ["sample", "copies", "id", "locus"])
+def test_a_column_that_the_user_names_must_be_there(tmp_path: Path, role: str) -> None:
+    path = written(tmp_path, WRITERS["airr"](RECORDS))
+    with pytest.raises(BadParams, match="needs a column nope; it has"):
+        open_repertoire(path, locus="TRB", columns={role: "nope"})
+    own = {"junction": "junction", "v": "v_call", "j": "j_call", role: "nope"}
+    with pytest.raises(BadParams, match="needs a column nope; it has"):
+        open_repertoire(path, locus="TRB", columns=own)
+
+
+def test_spaces_around_a_sequence_are_no_part_of_it(tmp_path: Path) -> None:
+    text = "v_call,j_call,junction\nTRBV2, TRBJ1-1,  TGTGCCTTT \n"
+    (row,) = rows_in(written(tmp_path, text))
+    assert (row["cdr3"], row["anchors"]) == ("GCC", CYS | PHE_TRP)
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
 def test_ends_of_lines_delimiters_and_a_byte_order_mark(

@@ -110,10 +110,18 @@ def make_batch(
         raise BadParams(
             "cdr3 must be a sequence of strings, one for each reference; got one string"
         )
-    references = encode_references(list(cdr3))
+    references = encode_references(_listed("cdr3", cdr3))
     v_parts, v_of = _parts("V", v, len(references), model)
     j_parts, j_of = _parts("J", j, len(references), model)
     return Batch(references, v_parts, j_parts, v_of, j_of, _d_genes(d, model))
+
+
+def _listed(what: str, texts: Any) -> list[str]:
+    """Return the items of any iterable of one dimension; of Arrow's arrays, strings of Python."""
+    if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
+        got = f"{getattr(texts, 'ndim', '')} dimensions of " if isinstance(texts, Iterable) else ""
+        raise BadParams(f"{what} must be a sequence of strings; got {got}{type(texts).__name__}")
+    return texts.to_pylist() if hasattr(texts, "to_pylist") else list(texts)
 
 
 def encode_references(cdr3: Sequence[str]) -> Sequences:
@@ -154,14 +162,17 @@ def _parts(
     """Encode each different part once; which one each reference has."""
     if isinstance(parts, str):
         return _encoded_parts([parts], [f"the {gene} part"], model), np.zeros(n, np.int32)
-    if not isinstance(parts, Iterable) or isinstance(parts, bytes):
+    if isinstance(parts, bytes) or parts is None:
         raise BadParams(f"{gene.lower()} must be a string or a sequence of them, got {parts!r}")
-    texts = list(parts)
+    texts = _listed(gene.lower(), parts)
     if len(texts) != n:
         raise BadParams(
             f"{gene.lower()} must be one string or one for each of the {n} references; "
             f"got {len(texts)}"
         )
+    for at, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise BadParams(f"reference {at}: the {gene} part must be a string, got {text!r}")
     number: dict[str, int] = {}
     part_of = np.fromiter((number.setdefault(text, len(number)) for text in texts), np.int32, n)
     firsts = np.unique(part_of, return_index=True)[1].tolist()
@@ -198,6 +209,9 @@ def _part(text: str, what: str, shortest: int, longest: int) -> Codes:
 def _d_genes(d: Mapping[str, str], model: Model) -> Sequences:
     if not isinstance(d, Mapping):
         raise BadParams(f"d must map names of D genes to sequences, got {type(d).__name__}")
+    for name in d:
+        if not isinstance(name, str):
+            raise BadParams(f"the name of a D gene must be a string, got {name!r}")
     if model.d_segments == 2 and len(d) < 2:
         raise BadParams(f"two D genes in a row need at least 2 D genes, got {len(d)}")
     return Sequences(

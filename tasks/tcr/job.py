@@ -89,6 +89,7 @@ def count(
     started = time.monotonic()
     final = open_place(target, writable=True)
     table = table or beside(final)
+    _spare_inputs(inputs, final, table)
     jobs = {FIRST: _reading_job(inputs, setup)}
     place = choose_target(final, jobs, resume=resume, overwrite=overwrite)
     check_target(table, overwrite=overwrite or resume)
@@ -131,8 +132,18 @@ def _reading_job(inputs: Sequence[Input], setup: Setup) -> Job:
 def _checked(contents: Contents, table: Path) -> Contents:
     if contents.n:
         return contents
-    why = ", ".join(f"{n} {reason}" for reason, n in contents.dropped.items()) or "there is none"
+    problems = [file.problem for file in contents.files if file.problem]
+    dropped = [f"{n} {reason}" for reason, n in contents.dropped.items()]
+    why = ", ".join(dropped + problems) or "there is none"
     raise BadParams(f"no row was kept: {why} (see {table})")
+
+
+def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
+    """Refuse to overwrite what is to be read, whatever else may be overwritten."""
+    for path in (table, target.folder):
+        for file in inputs:
+            if path is not None and path.resolve() == Path(file.path).resolve():
+                raise BadParams(f"{file.name} is to be read: write to another place than {path}")
 
 
 @dataclass(frozen=True)

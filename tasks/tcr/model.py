@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Literal
 
 from gangsaw.codecs.core.errors import BadParams
@@ -49,8 +50,10 @@ class Model:
             ("min_d_end", 0, 1),
         ):
             value = getattr(self, name)
-            if not isinstance(value, int) or not lowest <= value <= highest:
+            whole = isinstance(value, Integral) and not isinstance(value, bool)  # True counts as 1
+            if not whole or not lowest <= value <= highest:
                 raise BadParams(f"{name} must be in {lowest}..{highest}, got {value!r}")
+            object.__setattr__(self, name, int(value))  # of NumPy's, which JSON does not take
         if self.d_segments == 2 and self.kind != "dp2":
             raise BadParams("two D genes in a row are counted by dp2 only; set model to dp2")
 

@@ -24,4 +24,5 @@ def generic(columns: Mapping[str, str]) -> Format:
         name="table with columns as given",
         signs=((),),
         columns={role: (column.lower(),) for role, column in columns.items()},
+        needed=(*NEEDED, *((role,) for role in columns)),
     )

@@ -165,7 +165,9 @@ def _replaced(kind: Format, columns: Mapping[str, str]) -> Format:
     if {"junction", "cdr3"} & set(columns):  # the other would win or be the second choice
         taken.pop("junction", None)
         taken.pop("cdr3", None)
-    return replace(kind, columns=taken | {role: (name.lower(),) for role, name in columns.items()})
+    asked = {role: (name.lower(),) for role, name in columns.items()}
+    # what a format may lack, a user who names it must not: rows would silently be of other samples
+    return replace(kind, columns=taken | asked, needed=(*kind.needed, *((role,) for role in asked)))
 
 
 def _distinct(roles: dict[str, str]) -> list[str]:

@@ -149,6 +149,8 @@ def _cdr3(columns: Columns, marks: reasons.Marks, empty: Any) -> tuple[Any, Any]
 def _sequence(column: Any, empty: Any) -> Any:
     if column is None:
         return empty
+    if (buffers(column)[1] == ord(" ")).any():  # "A, B, C": codons would be cut one off
+        column = pc.ascii_trim_whitespace(column)
     missing = pc.is_in(column, value_set=NO_SEQUENCE)
     return pc.if_else(missing, "", column) if pc.any(missing).as_py() else column
 
