@@ -30,7 +30,7 @@ from gangsaw.tasks.tcr.tables import parts_of
 REFERENCES = 40_000
 WILD = 2_000  # of them with a wildcard each: 64-bit rows
 PAIRED = 2_000
-COMPARED = 100  # references that OLGA computes
+COMPARED = 300  # references that OLGA computes
 UNIT = "references/s"
 
 
@@ -53,7 +53,7 @@ def rows() -> Iterator[Row]:
         yield _measured(case)
     yield _of_strings(batch)
     yield _two_threads(batch)
-    yield _olga(batch, mouse)
+    yield from _olga(batch, mouse)
     set_thread_limit(None)
 
 
@@ -154,10 +154,25 @@ def _two_threads(batch: Batch) -> Row:
     return Row("two threads against one, DP-2, mouse-like", times, "times", ">= 1.7", note)
 
 
-def _olga(batch: Batch, germline: Germline) -> Row:
+def _olga(batch: Batch, germline: Germline) -> Iterator[Row]:
     """OLGA's generation probability of the same references, by nucleotides, V and J given."""
+    few = _first(batch, COMPARED)
+    work = [
+        (f"TGT{text}TTT", germline.v[v].name, germline.j[j].name)
+        for text, v, j in zip(_strings(few.references), few.v_of, few.j_of, strict=True)
+    ]
+    for name, model in _olga_models():
+        say(name)
+        seconds = cpu_seconds(partial(_probabilities, model, work), rounds=3)
+        note = "another quantity: the probability of a CDR3 under a trained model, not its paths"
+        yield Row(f"{name} of the same references", COMPARED / seconds, UNIT, "", note)
+
+
+def _olga_models() -> Iterator[tuple[str, Any]]:
+    """OLGA's mouse TRB model in plain Python, then its FastPgen, which replaces parts of it."""
     import olga.generation_probability as generation
     from olga import load_model
+    from olga.performance.fast_pgen import FastPgen
 
     folder = Path(load_model.__file__).parent / "default_models/mouse_T_beta"
     genes, model = load_model.GenomicDataVDJ(), load_model.GenerativeModelVDJ()
@@ -165,17 +180,10 @@ def _olga(batch: Batch, germline: Germline) -> Row:
     genes.load_igor_genomic_data(str(folder / "model_params.txt"), *anchors)
     model.load_and_process_igor_model(str(folder / "model_marginals.txt"))
     pgen = generation.GenerationProbabilityVDJ(model, genes)
-    few = _first(batch, COMPARED)
-    work = [
-        (f"TGT{text}TTT", germline.v[v].name, germline.j[j].name)
-        for text, v, j in zip(_strings(few.references), few.v_of, few.j_of, strict=True)
-    ]
-    say("OLGA")
+    yield "OLGA's nucleotide Pgen", pgen
+    yield "OLGA's FastPgen", FastPgen(pgen)
 
-    def compute() -> None:
-        for text, v, j in work:
-            pgen.compute_nt_CDR3_pgen(text, v, j, print_warnings=False)
 
-    seconds = cpu_seconds(compute, rounds=3)
-    note = "another quantity: the probability of a CDR3 under a trained model, not its path counts"
-    return Row("OLGA's nucleotide Pgen of the same references", COMPARED / seconds, UNIT, "", note)
+def _probabilities(model: Any, work: Sequence[tuple[str, str, str]]) -> None:
+    for text, v, j in work:
+        model.compute_nt_CDR3_pgen(text, v, j, print_warnings=False)

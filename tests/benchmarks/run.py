@@ -88,7 +88,11 @@ PAGES = (
             "defaults": "How the default parameters were chosen",
         },
     ),
-    Page("RESULTS-TCR.md", TCR, {"tcr": "Path counting on one core"}),
+    Page(
+        "RESULTS-TCR.md",
+        TCR,
+        {"tcr": "Path counting on one core", "tcr_job": "Whole repertoires on two workers"},
+    ),
     Page(
         "RESULTS-TCR-STATISTICS.md",
         TCR_STATISTICS,
