@@ -31,6 +31,7 @@ RUN_ROWS = 1 << 15  # of a store; 2 of the usual chunks. Fixed: sums are rounded
 COPIES = (
     8  # of what a run reads: two variables are held, one is decoded beside its chunks; measured
 )
+KEPT_COPIES = 3  # of what a run keeps, where that is all path counts: as read, sorted, written
 OUTCOMES = ("copies", "frequency", "individuals")
 TAKEN = ("cdr3", *OUTCOMES, "first_store", "first_reference")
 
@@ -58,7 +59,7 @@ class Extract:
         """What one run needs: as much as its counts make it."""
         counts = [s.shapes[name] for s in self.stores for name in COUNTED if name in s.shapes]
         per_row = max(math.prod(extents.values()) // extents[ROW_DIM] for extents in counts)
-        return COPIES * RUN_ROWS * 8 * per_row
+        return RUN_ROWS * 8 * (COPIES * per_row + KEPT_COPIES * len(self.columns))
 
     def __call__(self, run: Rows) -> int:
         """Return the number of nucleotypes whose first reference is in the run."""
