@@ -31,11 +31,13 @@ def scene(folder: Path) -> None:
     (folder / "scene.hdr").write_text(header_text(fields))
 
 
-def test_the_two_commands_are_marked_for_ci() -> None:
+def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
     commands = [text for where, _, text in BLOCKS if where == "run"]
-    assert len(commands) == 2
-    assert "gangsaw demo" in commands[0]
-    assert "pytest" in commands[1]
+    assert len(commands) == 3
+    for command, part in zip(
+        commands, ("gangsaw demo", "pytest", "gangsaw tcr count"), strict=True
+    ):
+        assert part in command
 
 
 def test_examples(tmp_path: Path) -> None:

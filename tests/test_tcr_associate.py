@@ -27,7 +27,7 @@ from gangsaw.tasks.tcr.by_sharing import QUANTILES
 from gangsaw.tasks.tcr.design import dependent, in_words, separating
 from gangsaw.tasks.tcr.lasso import adaptive_lasso, slopes_only
 from gangsaw.tasks.tcr.logistic import curvature, fit
-from gangsaw.tasks.tcr.share import share
+from gangsaw.tasks.tcr.share import METADATA, share
 from gangsaw.tasks.tcr.spearman import product
 from gangsaw.tasks.tcr.tally import (
     Tally,
@@ -406,11 +406,39 @@ def test_bad_tables_are_refused(made: Made, tmp_path: Path) -> None:
     )
     frame.assign(cdr3=frame["cdr3"].str[::-1]).to_parquet(tmp_path / "b.parquet")
     refused("the table has other nucleotypes at these rows", counts, tmp_path / "b.parquet")
+    frame.assign(v=frame["v"].to_numpy()[::-1]).to_parquet(tmp_path / "b.parquet")
+    refused("the table has other nucleotypes at these rows", counts, tmp_path / "b.parquet")
+    more = frame.tail(7).assign(first_store=1)
+    pd.concat([frame, more]).to_parquet(tmp_path / "d.parquet")
+    refused("has 7 nucleotypes that these stores have not", counts, tmp_path / "d.parquet")
     frame.iloc[:0].to_parquet(tmp_path / "c.parquet")
     refused("holds no nucleotype of these stores", counts, tmp_path / "c.parquet")
     other = write_counts(tmp_path / "other.zarr", ROWS.iloc[:100], SAMPLES)
     refused(r"was made from stores of \[1500\] rows, these have \[100\]", [str(other.path)], table)
     assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"individuals": "two"}, "its individuals are (large_)?string"),
+        ({"copies": math.nan}, "its copies are double"),
+        ({"cdr3": 1}, "its cdr3 are int64"),
+    ],
+)
+def test_a_table_of_other_types_is_refused(
+    made: Made, tmp_path: Path, change: dict[str, Any], match: str
+) -> None:
+    frame = pq.read_table(table_of(made)).to_pandas().assign(**change)
+    frame.to_parquet(tmp_path / "a.parquet")
+    refused(match, [str(made.path)], tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("metadata", [b"{not JSON", b"[1]", b'{"stores": 3}'])
+def test_a_table_of_other_metadata_is_refused(made: Made, tmp_path: Path, metadata: bytes) -> None:
+    table = pq.read_table(table_of(made)).replace_schema_metadata({METADATA: metadata})
+    pq.write_table(table, tmp_path / "a.parquet")
+    refused("was not written by .*: its metadata", [str(made.path)], tmp_path / "a.parquet")
 
 
 def test_a_table_that_went_through_other_tools_serves(made: Made, tmp_path: Path) -> None:

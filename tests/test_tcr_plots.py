@@ -77,6 +77,15 @@ def test_the_path_counts_have_a_log_scale() -> None:
     ]
 
 
+def test_a_short_log_axis_has_labels_of_one_size() -> None:
+    """Less than a decade labels minor ticks, too."""
+    paths = (grouped("all nu=10 pi=4", 1, 10, (2.1e6, 3e6, 5e6, 7e6, 9e6)),)
+    axes = assert_within(plot_paths(replace(found(1), by_sharing=paths)))
+    labels = [*axes.get_yticklabels(which="major"), *axes.get_yticklabels(which="minor")]
+    assert len([label for label in labels if label.get_text()]) > 1
+    assert {label.get_fontsize() for label in labels} == {8}
+
+
 def test_a_count_of_zero_has_its_place() -> None:
     axes = assert_within(plot_paths(found(lowest=0)))
     assert axes.get_yscale() == "symlog"

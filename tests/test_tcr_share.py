@@ -254,6 +254,20 @@ def test_a_frequent_nucleotype_is_one_row_of_each_run(tmp_path: Path) -> None:
     assert table_of(tmp_path / "a.parquet")["copies"][0] == rows["copies"].sum()
 
 
+@pytest.mark.parametrize("run_rows", [300, 3])
+def test_sums_of_copies_beyond_64_bits_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_rows: int
+) -> None:
+    """In one run of rows, and over runs that each hold less."""
+    monkeypatch.setattr(module, "RUN_ROWS", run_rows)
+    rows = repertoires(3, 300, ("x", "y")).assign(copies=2**59)
+    write_counts(tmp_path / "b.zarr", rows, ("x", "y"))
+    refused(
+        r"copies together: they must not exceed 2\^62", [str(tmp_path / "b.zarr")], tmp_path / "a"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["b.zarr"]
+
+
 def test_the_command(stores: list[Made], tmp_path: Path, gangsaw: CommandLine) -> None:
     addresses = [made.path for made in stores]
     ran = gangsaw.ok("tcr", "share", *addresses, tmp_path / "a.parquet")

@@ -171,7 +171,7 @@ def _label(axes: Axes, groups: Sequence[Group], look: Look) -> None:
     axes.grid(axis="y", color=SOFT, lw=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=8)
+    axes.tick_params(which="both", labelsize=8)  # a short log axis labels minor ticks
     axes.xaxis.label.set_fontsize(9)
     axes.yaxis.label.set_fontsize(9)
     # room for a median at 0, and none for the part of an interval that no length can have

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine import Options, Task, run
@@ -187,6 +188,11 @@ class _Job:
             found = self._all(task, self.batches)
         if not (n := sum(found)):
             raise BadParams(f"{self.table} holds no nucleotype of these stores")
+        if more := pq.read_metadata(self.table).num_rows - n:
+            raise BadParams(
+                f"{self.table} has {more} nucleotypes that these stores have not: name all stores "
+                "that it was made from, in its order"
+            )
         return n
 
     def correlate(self, n: int) -> tuple[Correlation, ...]:

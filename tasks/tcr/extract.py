@@ -31,8 +31,10 @@ RUN_ROWS = 1 << 15  # of a store; 2 of the usual chunks. Fixed: sums are rounded
 COPIES = (
     8  # of what a run reads: two variables are held, one is decoded beside its chunks; measured
 )
+KEPT_COPIES = 3  # of what a run keeps, where that is all path counts: as read, sorted, written
 OUTCOMES = ("copies", "frequency", "individuals")
-TAKEN = ("cdr3", *OUTCOMES, "first_store", "first_reference")
+TEXTS = ("cdr3", "v", "j")
+TAKEN = (*TEXTS, *OUTCOMES, "first_store", "first_reference")
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Extract:
         """What one run needs: as much as its counts make it."""
         counts = [s.shapes[name] for s in self.stores for name in COUNTED if name in s.shapes]
         per_row = max(math.prod(extents.values()) // extents[ROW_DIM] for extents in counts)
-        return COPIES * RUN_ROWS * 8 * per_row
+        return RUN_ROWS * 8 * (COPIES * per_row + KEPT_COPIES * len(self.columns))
 
     def __call__(self, run: Rows) -> int:
         """Return the number of nucleotypes whose first reference is in the run."""
@@ -86,10 +88,16 @@ class Extract:
 
 def _same(table: pa.Table, store: CountsStore, run: Rows, keep: Any) -> None:
     """Raise BadParams unless the table's nucleotypes are those of the store."""
-    texts = store.read("cdr3", run.rows)[keep].astype(object)
-    told = table["cdr3"].cast(pa.string()).combine_chunks()  # other tools write large_string
-    if not pa.array(texts, pa.string()).equals(told):
-        raise BadParams("the table has other nucleotypes at these rows: share this store anew")
+    v, j = (np.array(store.names[f"{end}_gene"], object) for end in "vj")
+    wanted = {
+        "cdr3": store.read("cdr3", run.rows)[keep].astype(object),
+        "v": v[store.index("v_index", run.rows)[keep]],
+        "j": j[store.index("j_index", run.rows)[keep]],
+    }
+    for name, texts in wanted.items():
+        told = table[name].cast(pa.string()).combine_chunks()  # other tools write large_string
+        if not pa.array(texts, pa.string()).equals(told):
+            raise BadParams("the table has other nucleotypes at these rows: share this store anew")
 
 
 def file_of(folder: Path, run: Rows) -> Path:
@@ -115,10 +123,33 @@ def check_table(shared: Path, stores: Sequence[CountsStore]) -> int:
         raise BadParams(f"{shared} is no Parquet table of gangsaw tcr share") from None
     if absent := [name for name in TAKEN if name not in schema.names]:
         raise BadParams(f"{shared} was not written by gangsaw tcr share: no column {absent[0]}")
-    told = json.loads((schema.metadata or {}).get(METADATA, b"{}"))  # another tool drops it
-    had, has = [each["rows"] for each in told.get("stores", [])], [s.rows for s in stores]
+    for name in TAKEN:
+        if not _is_kind(schema.field(name).type, name):
+            raise BadParams(
+                f"{shared} was not written by gangsaw tcr share: its {name} are "
+                f"{schema.field(name).type}"
+            )
+    had, n_individuals = _told(shared, (schema.metadata or {}).get(METADATA, b"{}"))
+    has = [store.rows for store in stores]
     if had and had != has:
         raise BadParams(
             f"{shared} was made from stores of {had} rows, these have {has}: name the same stores"
         )
-    return len(told.get("individuals", []))
+    return n_individuals
+
+
+def _is_kind(kind: pa.DataType, name: str) -> bool:
+    if name in TEXTS:
+        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    is_number = pa.types.is_floating if name == "frequency" else pa.types.is_integer
+    return bool(is_number(kind))
+
+
+def _told(shared: Path, metadata: bytes) -> tuple[list[int], int]:
+    """Return the rows of the stores, and how many individuals; another tool drops both."""
+    try:
+        told = json.loads(metadata)
+        rows = [each["rows"] for each in told.get("stores", [])]
+        return rows, len(told.get("individuals", []))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadParams(f"{shared} was not written by gangsaw tcr share: its metadata") from None

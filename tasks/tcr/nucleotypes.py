@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.tcr.counted import CountsStore, Rows
 
 KEYS = ("cdr3", "v", "j")
+MOST_COPIES = 1 << 62
 
 
 def read_rows(store: CountsStore, run: Rows, sample_numbers: NDArray[np.int32]) -> pa.Table:
@@ -27,6 +28,7 @@ def read_rows(store: CountsStore, run: Rows, sample_numbers: NDArray[np.int32]) 
     copies = store.read("copies", run.rows).astype(np.int64)
     if len(copies) and copies.min() < 0:
         raise CorruptChunk("a negative number of copies", store=store.address)
+    check_copies(copies.sum(dtype=float))
     columns = {
         "cdr3": pa.array(store.read("cdr3", run.rows).astype(object), pa.string()),
         "v": store.index("v_index", run.rows),
@@ -36,6 +38,15 @@ def read_rows(store: CountsStore, run: Rows, sample_numbers: NDArray[np.int32]) 
         "place": np.arange(run.place, run.place + len(run.rows)),
     }
     return pa.table(columns)
+
+
+def check_copies(total: float) -> None:
+    """Raise BadParams where sums of copies might not fit 64 bits: no sum exceeds that of all.
+
+    The limit is half of what fits, so that a rounded total tells.
+    """
+    if total > MOST_COPIES:
+        raise BadParams(f"{total:.3g} copies together: they must not exceed 2^62")
 
 
 def in_samples(rows: pa.Table) -> pa.Table:

@@ -32,6 +32,7 @@ from gangsaw.tasks.tcr.hashing import hashes
 from gangsaw.tasks.tcr.individuals import Individuals, individuals
 from gangsaw.tasks.tcr.nucleotypes import (
     across_individuals,
+    check_copies,
     in_samples,
     read_rows,
     sharing_counts,
@@ -174,17 +175,17 @@ def share(
     batches = list(runs(opened, RUN_ROWS))
     meter = Meter(len(batches) + 2 * n_parts, on_progress, started)
     with scratch(target) as folder:
-        totals = np.zeros(len(people.names), np.int64)
+        totals = [0] * len(people.names)
 
         def add(_: Rows, found: NDArray[np.int64]) -> None:
-            nonlocal totals
-            totals = totals + found
+            totals[:] = (a + b for a, b in zip(totals, found.tolist(), strict=True))
             meter.add(1, 0, 0)
 
         spread = _Spread(opened, people, folder, n_parts)
         run(spread, batches, add, client=client, options=options)
+        check_copies(sum(totals))
         files = tuple(folder / f"rows-{batch.place}" for batch in batches)
-        group = _Group(people, tuple(totals.tolist()), files, folder, n_parts)
+        group = _Group(people, tuple(totals), files, folder, n_parts)
         run(group, range(n_parts), lambda *_: meter.add(1, 0, 0), client=client, options=options)
         groups = [folder / f"groups-{part}" for part in range(n_parts)]
         with whole_files([target], overwrite=overwrite) as (partial,):
