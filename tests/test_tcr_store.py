@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ import zarr
 from tcr_runs import BAD, Repertoires, germline, in_memory, setup, three_files
 from zarr.storage import MemoryStore
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.report import describe
 from gangsaw.tasks.tcr import count_paths
+from gangsaw.tasks.tcr.counted import open_all
 from gangsaw.tasks.tcr.dataset import variables
 from gangsaw.tasks.tcr.germline import open_germline
 from gangsaw.tasks.tcr.model import Model
@@ -147,3 +150,26 @@ def test_a_chain_without_d(tmp_path: Path) -> None:
     assert "d_gene" not in found.dims
     for name in wanted.data_vars:
         xr.testing.assert_equal(found[name].variable, wanted[name].variable)
+
+
+def test_a_store_has_the_sequences_that_it_was_counted_with(
+    repertoires: Repertoires, tmp_path: Path
+) -> None:
+    repertoires.count(tmp_path / "o.zarr")
+    found = opened(tmp_path / "o.zarr")
+    for gene, parts in (("v", germline().v), ("d", germline().d), ("j", germline().j)):
+        pairs = zip(found[f"{gene}_gene"].values, found[f"{gene}_sequence"].values, strict=True)
+        assert dict(pairs) == {part.name: part.sequence for part in parts}
+
+
+def test_stores_of_other_sequences_are_not_compared(
+    repertoires: Repertoires, tmp_path: Path
+) -> None:
+    first = germline().d[0]
+    other = replace(first, sequence=f"{first.sequence}A")
+    changed = replace(germline(), d=(other, *germline().d[1:]))
+    stores = [str(tmp_path / "a.zarr"), str(tmp_path / "b.zarr")]
+    repertoires.count(stores[0])
+    repertoires.count(stores[1], setup(germline=changed))
+    with pytest.raises(BadParams, match="have other d_sequences: count both with one germline"):
+        open_all(stores)

@@ -22,7 +22,8 @@ from gangsaw.tasks.sources.zarr import told_in_a_line
 
 ROW_DIM = "reference"
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")
-NAMED = ("v_gene", "j_gene", "d_gene", "d_pair", "sample")
+GERMLINE = ("v_gene", "j_gene", "d_gene", "v_sequence", "j_sequence", "d_sequence")
+NAMED = (*GERMLINE, "d_pair", "sample")
 # what two stores must have in common, so that their rows can be compared
 MODEL = ("germline_locus", "model", "strands", "max_p", "max_n", "d_segments", "min_d_end")
 
@@ -36,7 +37,7 @@ class CountsStore:
     address : path or URL
     version : fingerprint of its metadata, so that a replaced store is opened anew
     rows : references in it
-    names : coordinates v_gene, j_gene, d_gene and d_pair, sample; () for what there is not
+    names : labels and sequences of genes, pairs of D genes, samples; () for what there is not
     attrs : of the group
     shapes, kinds : dims and extents of each variable, and types
     """
@@ -158,7 +159,7 @@ def _same_kind(one: CountsStore, other: CountsStore) -> None:
     for name in MODEL:
         if (a := one.attrs.get(name)) != (b := other.attrs.get(name)):
             raise BadParams(f"{one} has {name} {a}, {other} has {b}: count both alike")
-    for name in ("v_gene", "j_gene", "d_gene"):
+    for name in GERMLINE:
         if one.names[name] != other.names[name]:
             raise BadParams(f"{one} and {other} have other {name}s: count both with one germline")
 

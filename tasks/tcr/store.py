@@ -21,7 +21,7 @@ from gangsaw.tasks.skeleton import build_objects
 from gangsaw.tasks.sources.base import Coordinate, Described
 from gangsaw.tasks.tcr.counting import Chunk
 from gangsaw.tasks.tcr.dataset import attributes, coordinates, variables
-from gangsaw.tasks.tcr.germline import d_pairs_with_j
+from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
 from gangsaw.tasks.tcr.inputs import Input
 from gangsaw.tasks.tcr.reasons import ORDER
 from gangsaw.tasks.tcr.row_tally import merged
@@ -58,6 +58,11 @@ LABELS = {
 KEPT = "kept"
 _OUTCOMES = {"units": "1", "description": "Rows of the files that were kept, or dropped and why"}
 _LENGTHS = {"units": "nucleotide", "description": "Length of the germline D gene"}
+_SEQUENCES = {
+    "units": "nucleotide",
+    "description": "Germline part counted with: V after its Cys codon, J before its Phe or "
+    "Trp codon, D whole",
+}
 _PAIRS = {"description": "Whether the D gene lies before the J gene, so that they can be joined"}
 
 
@@ -121,6 +126,11 @@ class Contents:
         found = [
             Coordinate(name, (name,), _label(values), {"description": LABELS[name]})
             for name, values in labels.items()
+        ]
+        found += [
+            Coordinate(f"{gene}_sequence", (f"{gene}_gene",), _sequences(parts), _SEQUENCES)
+            for gene, parts in (("v", germline.v), ("d", germline.d), ("j", germline.j))
+            if parts
         ]
         found.append(Coordinate("sample_rows", ("sample", "outcome"), self._outcomes(), _OUTCOMES))
         if d:
@@ -207,6 +217,10 @@ def _described(
         chunks=(chunk_rows, *shape[1:]),
         attrs=plain,
     )
+
+
+def _sequences(parts: Sequence[Part]) -> NDArray[Any]:
+    return np.array([part.sequence for part in parts], TEXT)
 
 
 def _label(values: Any) -> NDArray[Any]:
