@@ -189,7 +189,7 @@ def _turns_at_d(first: int, d: Any, fewest: int, scratch: Any) -> Any:
     reach = load(scratch.reaches, first, CHUNK_LANES)
     if fewest == 0:
         return bits_of(reach > 0)
-    code = 0
+    code = np.int64(0)
     for letter in range(4):
         code |= np.int64(masks[16 * gene + (1 << letter)] & ONE) << letter
     here = load(scratch.padded, PAD + first, CHUNK_LANES) & code
