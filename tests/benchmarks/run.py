@@ -3,14 +3,15 @@
 python tests/benchmarks/run.py                       # all: about half an hour
 python tests/benchmarks/run.py ccsds123 startup      # some, printed
 python tests/benchmarks/run.py --write               # all pages, each with its JSON file
-python tests/benchmarks/run.py tcr --write           # the pages with these sections, all of them
+python tests/benchmarks/run.py tcr_job --write       # these sections of their pages; others stay
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -112,18 +113,30 @@ def main() -> None:
     names = options.names or list(SECTIONS)
     if options.write:
         for page in PAGES:
-            if set(names) & set(page.sections):
-                _write(page)
+            _write(page, [name for name in page.sections if name in names])
         return
     sections = _measured(names)
     sys.stdout.write(dump(sections) if options.json else _tables(sections))
 
 
-def _write(page: Page) -> None:
-    sections = _measured(page.sections)
+def _write(page: Page, names: Sequence[str]) -> None:
+    """Measure some sections of a page; the others keep the rows of the machine's earlier run."""
+    if not names:
+        return
     file = HERE / page.file
+    data = file.with_name(f"{file.stem.lower()}.json")
+    known = {**_kept(data), **_measured(names)}
+    sections = {title: known[title] for title in page.sections.values() if title in known}
     file.write_text(f"{page.introduction}\n{_tables(sections)}")
-    file.with_name(f"{file.stem.lower()}.json").write_text(dump(sections))
+    data.write_text(dump(sections))
+
+
+def _kept(data: Path) -> dict[str, list[Row]]:
+    """Sections of a JSON file of this machine and these versions; none of another's."""
+    document = json.loads(data.read_text()) if data.exists() else {}
+    if document.get("machine") != environment():
+        return {}
+    return {title: [Row(**row) for row in rows] for title, rows in document["sections"].items()}
 
 
 def _measured(names: Iterable[str]) -> dict[str, list[Row]]:
