@@ -105,6 +105,22 @@ class _Tile:
         return builder.inttoptr(builder.add(self.base, offset), self.vector)
 
 
+@intrinsic
+def copy_run(typing_context: Any, words: Any, place: Any, length: Any, back: Any) -> Any:
+    """Copy `length` (static) items from a byte address, aligned or not, to a pointer, or back."""
+    size = length.count * words.dtype.bitwidth // 8
+    run = ir.IntType(8 * size) if size <= 8 else ir.VectorType(ir.IntType(8), size)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        ours = builder.bitcast(args[0], run.as_pointer())
+        theirs = builder.inttoptr(args[1], run.as_pointer())
+        source, target = (ours, theirs) if back.count else (theirs, ours)
+        builder.store(builder.load(source, align=1), target, align=1)
+        return context.get_dummy_value()
+
+    return types.void(words, types.int64, length, back), codegen
+
+
 def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
     lowered = ir.VectorType(ir.IntType(width), vector.type.count)
     if source.bitwidth > width:

@@ -52,7 +52,7 @@ def from_words(words: Array, block: Array) -> None:
 
 def _places(block: Array, words: Array) -> tuple[Any, ...]:
     """Return what the kernels ask: address, time and frequency axes, runs, tiles."""
-    runs, length = _runs(block)
+    runs, length = side_by_side(block)
     run_words = length * len(words)
     side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
     axes = (*block.shape[:2], *block.strides[:2])
@@ -61,7 +61,7 @@ def _places(block: Array, words: Array) -> tuple[Any, ...]:
     return address, axes, runs, length, len(words), static(side), static(int(swap))
 
 
-def _runs(block: Array) -> tuple[Array, int]:
+def side_by_side(block: Array) -> tuple[Array, int]:
     """Return where numbers lie side by side: byte offsets in the order of rest, and their count."""
     offsets, length = ONE_RUN, 1
     axes = list(zip(block.shape[2:], block.strides[2:], strict=True))

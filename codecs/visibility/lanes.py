@@ -1,0 +1,158 @@
+"""Between a block as it lies in memory and its table of lanes (SPEC.md, Lanes).
+
+A row of the table is what lies side by side in memory in the usual layout, so that a table is made
+by copying; neighbours in time and in frequency are in the same lane of other rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.bits import pointer
+from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.simd import static
+from gangsaw.codecs.core.tiles import copy_run
+from gangsaw.codecs.visibility.arrange import side_by_side
+from gangsaw.codecs.visibility.params import component_count
+
+Array = npt.NDArray[Any]
+LANES = 32  # of a strip: those of a warp
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """How the words of a block are laid out; follows from its shape alone.
+
+    Attributes
+    ----------
+    n_times, n_frequencies : extents of a segment; its rows are in this order, time innermost
+    n_segments : pieces along an axis that stand side by side as lanes, where series are few
+    folds_time : whether that axis is time; else frequency
+    n_rest : numbers at one time and frequency
+    n_components : floats of a number
+    """
+
+    n_times: int
+    n_frequencies: int
+    n_segments: int
+    folds_time: bool
+    n_rest: int
+    n_components: int
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], n_components: int) -> Self:
+        """Return the lanes of a block (time, frequency, ...) with no axis of extent 0."""
+        n_times, n_frequencies = shape[:2]
+        n_rest = int(np.prod(shape[2:], dtype=np.int64))
+        folds_time = n_frequencies == 1
+        extent = n_times if folds_time else n_frequencies
+        wanted = max(1, min(LANES // (n_rest * n_components), extent))
+        piece = -(-extent // wanted)
+        times, frequencies = (piece, 1) if folds_time else (n_times, piece)
+        return cls(times, frequencies, -(-extent // piece), folds_time, n_rest, n_components)
+
+    @classmethod
+    def of_block(cls, block: Array) -> Self:
+        """Return the lanes of a block (time, frequency, ...) of floats or complex numbers."""
+        return cls.of(block.shape, component_count(block.dtype))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of a strip."""
+        return self.n_times * self.n_frequencies
+
+    @property
+    def n_series(self) -> int:
+        """Lanes that hold words."""
+        return self.n_segments * self.n_rest * self.n_components
+
+    @property
+    def n_strips(self) -> int:
+        """Strips of 32 lanes."""
+        return -(-self.n_series // LANES)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and lanes of a table: strip after strip."""
+        return self.n_strips * self.n_rows, LANES
+
+
+def empty_table(block: Array) -> Array:
+    """Return an uninitialised table for a block: unsigned words in the machine's byte order."""
+    lanes = Lanes.of_block(block)
+    return np.empty(lanes.shape, f"u{block.itemsize // lanes.n_components}")
+
+
+def gather(block: Array, lanes: Lanes, table: Array) -> None:
+    """Fill a table from a block.
+
+    Parameters
+    ----------
+    block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
+    lanes : those of the block
+    table : (n_strips * n_rows, 32) unsigned, C-contiguous; lanes and rows without words become 0
+    """
+    if table.size != block.size * lanes.n_components:
+        table[...] = 0
+    _copy(block, lanes, table, static(0))
+    if not block.dtype.isnative:
+        table.byteswap(inplace=True)
+
+
+def scatter(table: Array, lanes: Lanes, block: Array) -> None:
+    """Fill a block from its table; a block of foreign byte order leaves the table swapped."""
+    if not block.dtype.isnative:
+        table.byteswap(inplace=True)
+    _copy(block, lanes, table, static(1))
+
+
+def _copy(block: Array, lanes: Lanes, table: Array, back: Any) -> None:
+    runs, length = _runs(block, lanes)
+    address = block.__array_interface__["data"][0]
+    extents = lanes.n_times, lanes.n_frequencies
+    _copy_runs(table.ravel(), back, address, extents, block.strides[:2], runs, static(length))
+
+
+def _runs(block: Array, lanes: Lanes) -> tuple[Array, int]:
+    """Return pieces of memory that are pieces of a row, and the words of each.
+
+    Returns
+    -------
+    (n, 4) int64 : byte offset in the block, place in the table, times and frequencies of each
+    words of each : a power of two, so that no piece lies in two strips
+    """
+    offsets, numbers = side_by_side(block)
+    words = numbers * lanes.n_components
+    length = min(words & -words, LANES)
+    steps = np.arange(words // length) * (length * block.itemsize // lanes.n_components)
+    starts = np.add.outer(offsets, steps).ravel()
+    axis, piece = (0, lanes.n_times) if lanes.folds_time else (1, lanes.n_frequencies)
+    firsts = np.arange(lanes.n_segments) * piece
+    runs = np.empty((lanes.n_segments, starts.size, 4), np.int64)
+    runs[..., 0] = np.add.outer(firsts * block.strides[axis], starts)
+    runs[..., 2:] = lanes.n_times, lanes.n_frequencies
+    runs[..., 2 + axis] = np.minimum(piece, block.shape[axis] - firsts)[:, None]
+    runs = runs.reshape(-1, 4)
+    lane = np.arange(len(runs)) * length
+    runs[:, 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
+    return runs, length
+
+
+@jit
+def _copy_runs(
+    table: Any, back: Any, address: int, extents: Any, strides: Any, runs: Any, length: Any
+) -> None:
+    """Copy runs in the order of memory in the usual layout."""
+    n_times, n_frequencies = extents
+    for t in range(n_times):
+        for f in range(n_frequencies):
+            source = address + t * strides[0] + f * strides[1]
+            row = (f * n_times + t) * LANES
+            for i in range(len(runs)):
+                if t < runs[i, 2] and f < runs[i, 3]:
+                    target = pointer(table, runs[i, 1] + row)
+                    copy_run(target, source + runs[i, 0], length, back)
