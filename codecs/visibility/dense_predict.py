@@ -87,6 +87,15 @@ def predicted(total: float, word: Any, sign: Any) -> Any:
     return ordered(np.uint64(as_word(value)), sign)
 
 
+@jit_bare_inline
+def has(predictors: Any, wanted: int) -> bool:
+    """Whether one of 32 predictors is the wanted one."""
+    found = False
+    for lane in range(LANES):
+        found |= predictors[lane] == wanted
+    return found
+
+
 @jit_bare
 def add_costs(
     words: Any, base: int, n_rows: int, step: int, n_times: int, terms: Any, sums: Any, costs: Any
@@ -119,7 +128,7 @@ def to_residuals(
     for i in range(n_rows * LANES):
         out[i] = words[base + i]
     for p in range(1, len(terms)):
-        if not np.any(predictors == p):
+        if not has(predictors, p):
             continue
         for row in range(n_rows):
             sum_terms(words, base, row, n_times, terms[p], sums)
@@ -139,7 +148,7 @@ def from_residuals(
     word = words[0]
     sign = np.uint64(1) << np.uint64(8 * words.itemsize - 1)
     for p in range(1, len(terms)):
-        if not np.any(predictors == p):
+        if not has(predictors, p):
             continue
         for row in range(n_rows):
             sum_terms(words, base, row, n_times, terms[p], sums)
