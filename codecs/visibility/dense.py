@@ -14,6 +14,7 @@ from gangsaw.codecs.visibility.dense_choose import (
     EXPONENTS,
     Grid,
     bits_table,
+    grid_limits,
     choose_favourite,
     choose_grid,
     choose_predictors,
@@ -72,7 +73,7 @@ def encode(table: Words, lanes: Lanes) -> Payload:
     mantissa = MANTISSA[words.itemsize]
     grid = choose_grid(words, mantissa)
     bits_of = bits_table(grid, mantissa)
-    predictors = choose_predictors(words, lanes, mantissa, bits_of[0])
+    predictors = choose_predictors(words, lanes, mantissa, bits_of)
     residuals = _residuals(words, lanes, predictors)
     starts = _starts(residuals, lanes, predictors, mantissa)
     choice = Choice(NEAR, grid, starts, choose_favourite(words, mantissa), predictors)
@@ -124,19 +125,24 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
 
 
 def _block(words: Words, lanes: Lanes, choice: Choice) -> Block:
-    mantissa = MANTISSA[words.itemsize]
+    mantissa, width = MANTISSA[words.itemsize], 8 * words.itemsize
+    bias, most = (1 << (width - 2 - mantissa)) - 1, (1 << (width - 1 - mantissa)) - 1
+    grid = grid_limits(choice.grid, mantissa)
     return Block(
         lanes.n_rows,
         lanes.n_times,
         lanes.n_series,
-        8 * words.itemsize,
+        width,
         mantissa,
         choice.means,
         choice.favourite is not None,
-        np.uint64(choice.favourite or 0),
-        np.array(choice.starts, np.int32),
-        bits_table(choice.grid, mantissa),
+        _signed(choice.favourite or 0, width),
+        np.array([(choice.starts[0], bias, *grid, most), (choice.starts[1], 0, 0, 0, width, 4096)]),
     )
+
+
+def _signed(word: int, width: int) -> int:
+    return word - (word >> (width - 1) << width)
 
 
 class _Writer:
@@ -150,16 +156,16 @@ class _Writer:
         predictors: npt.NDArray[np.uint8],
         counts: npt.NDArray[np.uint32],
     ) -> None:
-        self.residuals, self.lanes, self.block = residuals, lanes, block
+        self.residuals, self.lanes, self.block = _as_signed(residuals), lanes, block
         self.predictors, self.counts = predictors, counts
 
     def write(self, strips: npt.NDArray[np.int64]) -> None:
         """Code those strips; what is coded are their first `block.n_rows` rows."""
         rows, size = self.block.n_rows, self.lanes.n_rows * LANES
         n = len(strips) * rows * LANES
-        self.symbols, self.contexts = np.empty(n, np.uint8), np.empty(n, np.uint8)
+        self.symbols, self.contexts = np.empty(n + LANES, np.uint8), np.empty(n + LANES, np.uint8)
         self.bits = np.empty(n * (MOST_BITS + 7) // 8 + 8, np.uint8)
-        scratch, first = make_scratch(rows), 0
+        scratch, first = make_scratch(rows, self.residuals), 0
         writer: Any = (0, np.uint64(0), np.uint64(0))
         for strip in strips:
             part = self.residuals[strip * size : strip * size + rows * LANES]
@@ -171,6 +177,10 @@ class _Writer:
         self.bits[at] = pending & np.uint64(255)
         self.bits = self.bits[: at + (used > 0)]
         self.symbols, self.contexts = self.symbols[:first], self.contexts[:first]
+
+
+def _as_signed(words: Words) -> Words:
+    return words.view(f"i{words.itemsize}")
 
 
 def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
@@ -185,7 +195,9 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
     rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
     states = np.full(LANES, rans.LOWEST, np.uint32)
     stream = np.empty(writer.symbols.size, np.uint16)
-    begin = push_symbols(writer.symbols, writer.contexts, block, frequencies, states, stream)
+    begin = push_symbols(
+        writer.symbols, writer.contexts, lanes.n_rows, lanes.n_series, frequencies, states, stream
+    )
     parts = (
         _head(choice, lanes, residuals.itemsize, writer.bits.size),
         tables,
@@ -252,11 +264,11 @@ def _read_strips(
     n_bytes: int,
 ) -> tuple[int, int]:
     """Fill all strips; return the words of the stream and the bytes of bits that it took."""
-    scratch, at, position = make_scratch(lanes.n_rows), 0, 0
+    scratch, at, position = make_scratch(lanes.n_rows, words), 0, 0
     n_stream, size = stream.size - LANES, lanes.n_rows * LANES
     for strip in range(lanes.n_strips):
         at, position = from_symbols(
-            words, strip * size, strip, block, predictors, scratch, tables,
+            _as_signed(words), strip * size, strip, block, predictors, scratch, tables,
             states, stream, at, n_stream, bits, position, 8 * n_bytes,
         )  # fmt: skip
         if at < 0:

@@ -31,16 +31,18 @@ class Grid(NamedTuple):
     value: int
 
 
-def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
-    """(4, EXPONENTS): bits of the fraction by 2 * type + (off the grid) and exponent."""
-    exponents = np.arange(EXPONENTS)
-    table = np.full((4, EXPONENTS), mantissa, np.uint8)
+def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
+    """Return what to subtract from exponents for the bits of fractions on the grid, least, most."""
     if grid.kind == ABSOLUTE:
-        table[0] = np.clip(exponents - grid.value, 0, mantissa)
-    elif grid.kind == RELATIVE:
-        table[0] = mantissa - grid.value
-    table[2:] = np.minimum(exponents, 63)
-    return table
+        return grid.value, 0, mantissa
+    count = mantissa - (grid.value if grid.kind == RELATIVE else 0)
+    return 0, count, count
+
+
+def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
+    """(EXPONENTS,) bits of fractions on the grid."""
+    low, least, most = grid_limits(grid, mantissa)
+    return np.clip(np.arange(EXPONENTS) - low, least, most).astype(np.uint8)
 
 
 def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
@@ -63,7 +65,7 @@ def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
 
 def _grid_cost(words: npt.NDArray[Any], mantissa: int, grid: Grid) -> float:
     table = bits_table(grid, mantissa)
-    bits, on, n = _count_bits(words, mantissa, table[0])
+    bits, on, n = _count_bits(words, mantissa, table)
     share = on / max(n, 1)
     flag = 0.0 if share in (0, 1) else -share * np.log2(share) - (1 - share) * np.log2(1 - share)
     return float(bits + n * flag)

@@ -1,46 +1,58 @@
-"""The two passes over a block of the `dense` coder: values to symbols and bits, and back."""
+"""The two passes over a block of the `dense` coder: values to symbols and bits, and back.
+
+A row of 32 lanes is a vector; what is of any length, bits and symbols, goes lane by lane.
+"""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.floats import load_le64, store_le64
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.rans import LOWEST, PRECISION, STRIDE, TOTAL
-from gangsaw.codecs.visibility.dense_predict import LANES
+from gangsaw.codecs.core.simd import any_lane, load, maximum, minimum, resize_to, select, store
+from gangsaw.codecs.core.simd_logic import both, either, shift_down
+from gangsaw.codecs.visibility import dense_symbols
 from gangsaw.codecs.visibility.dense_scale import (
     CONTEXTS,
+    NONE,
     RATES,
+    ROW,
     SLOW,
     add_neighbours,
     find_contexts,
     follow,
 )
+from gangsaw.codecs.core.simd_floats import load_floats
 from gangsaw.codecs.visibility.dense_symbols import (
     ESCAPE,
     FAVOURITE,
     MINUS_ZERO,
-    OCTAVE,
     PLANE,
-    TOLD,
-    TOP,
     ZERO,
-    symbol_of,
+    from_symbol,
+    to_symbol,
+    told_bits,
 )
 from gangsaw.codecs.visibility.dense_values import (
-    ESCAPED_EXPONENT,
-    FLOATS,
     LARGEST,
-    RESIDUALS,
     join,
-    size_bits,
+    join_floats,
+    join_residuals,
+    size_words,
     split,
+    split_floats,
+    split_residuals,
 )
+from gangsaw.codecs.visibility.lanes import LANES
 
+ESCAPED_EXPONENT = 11  # bits, of any float
 MOST_BITS = 1 + ESCAPED_EXPONENT + 64  # that one value puts beside its symbol
 ROOM = LANES * 16  # bytes to spare behind the bits: a row of such values
+HIGHEST_OCTAVE, LOWEST_OCTAVE = dense_symbols.HIGHEST, dense_symbols.LOWEST
 
 
 class Block(NamedTuple):
@@ -52,9 +64,10 @@ class Block(NamedTuple):
     n_series : lanes in use over all strips
     width, mantissa : bits of a word, of its mantissa
     means : kind of means (dense_scale)
-    has_favourite : whether `favourite` is a word with a symbol of its own
-    start : (2,) exponents, of either type, where no neighbour says one
-    bits_of : (4, 2048) bits of the fraction by 2 * type + (off the grid) and exponent
+    has_favourite : whether `favourite`, a signed word, has a symbol of its own
+    of_type : (2, 6) int64 for floats, then residuals: exponent where no neighbour says one, bias,
+        what grids subtract from exponents, the fewest and the most bits that leaves, and the
+        largest exponent
     """
 
     n_rows: int
@@ -64,71 +77,85 @@ class Block(NamedTuple):
     mantissa: int
     means: int
     has_favourite: bool
-    favourite: Any
-    start: Any
-    bits_of: Any
+    favourite: int
+    of_type: Any
+
+
+START, BIAS, LOW, LEAST, MOST, LIMIT, FIRST, IS_RESIDUAL, N_LANE_ROWS = range(9)
 
 
 class Scratch(NamedTuple):
-    """What one call works with: sizes of a strip, and one row of everything else."""
+    """What one call works with: sizes of a strip; what lanes are; one row of everything else.
 
-    size_words: Any
+    Attributes
+    ----------
+    sizes, size_bits : (n_rows * 32,) float32, and the same memory as uint32
+    state : (32,) float32, running means
+    lanes : (N_LANE_ROWS * 32,) words, what holds for a lane in all rows of a strip
+    exponents, contexts, symbols, values, counts : (32,) words
+    """
+
     sizes: Any
+    size_bits: Any
     state: Any
-    scale: Any
-    start: Any
+    lanes: Any
     exponents: Any
     contexts: Any
-    types: Any
-    bias: Any
     symbols: Any
+    values: Any
+    counts: Any
 
 
-def make_scratch(n_rows: int) -> Scratch:
-    """Allocate what a strip of so many rows needs."""
-    words = np.zeros(n_rows * LANES, np.uint32)
-    row = np.zeros(LANES, np.int32)
-    return Scratch(
-        words,
-        words.view(np.float32),
-        np.zeros(LANES, np.float32),
-        np.zeros((3, LANES), np.float32),
-        row.copy(),
-        row.copy(),
-        row.copy(),
-        row.copy() - 1,
-        row.copy(),
-        row.copy(),
-    )
+def make_scratch(n_rows: int, words: npt.NDArray[Any]) -> Scratch:
+    """Allocate what strips of so many rows need, for words like those."""
+    kind = f"i{words.itemsize}"
+    sizes = np.zeros(n_rows * LANES, np.float32)
+    lanes = np.full(N_LANE_ROWS * LANES, -1, kind)
+    rows = (np.zeros(LANES, kind) for _ in range(5))
+    return Scratch(sizes, sizes.view(np.uint32), np.zeros(LANES, np.float32), lanes, *rows)
 
 
 @jit_bare_inline
-def begin_strip(block: Block, predictors: Any, strip: int, scratch: Scratch) -> int:
-    """Set types, biases and starts of a strip's lanes; return how many are in use."""
-    bias = (1 << (block.width - 2 - block.mantissa)) - 1
+def begin_strip(block: Block, predictors: Any, strip: int, scratch: Scratch) -> Any:
+    """Say what a strip's lanes are; return how many are in use, and whether some are residuals."""
+    some = False
     for lane in range(LANES):
-        kind = RESIDUALS if predictors[strip * LANES + lane] else FLOATS
-        if kind != scratch.types[lane]:  # a running mean of the other type says nothing
-            scratch.state[lane] = np.float32(0)
-        scratch.types[lane] = kind
-        scratch.bias[lane] = 0 if kind else bias
-        scratch.start[lane] = block.start[kind]
-    for i in range(block.n_rows * LANES):
-        scratch.size_words[i] = np.uint32(0)
-    return min(LANES, block.n_series - strip * LANES)
+        kind = np.int64(predictors[strip * LANES + lane] > 0)
+        if kind != scratch.lanes[IS_RESIDUAL * LANES + lane]:
+            scratch.state[lane] = NONE  # a running mean of the other type says nothing
+        for item in range(6):
+            scratch.lanes[item * LANES + lane] = block.of_type[kind, item]
+        scratch.lanes[START * LANES + lane] += block.of_type[kind, BIAS]
+        scratch.lanes[FIRST * LANES + lane] = CONTEXTS * kind
+        scratch.lanes[IS_RESIDUAL * LANES + lane] = kind
+        some |= kind > 0
+    return min(LANES, block.n_series - strip * LANES), some
 
 
 @jit_bare_inline
-def begin_row(block: Block, row: int, scratch: Scratch) -> None:
-    """Find exponents and contexts of a row's lanes from the rows before."""
+def lane(scratch: Scratch, item: int) -> Any:
+    """Vector of what holds for the lanes of a strip."""
+    return load(scratch.lanes, item * LANES, ROW)
+
+
+@jit_bare_inline
+def begin_row(block: Block, row: int, nothing: Any, scratch: Scratch) -> Any:
+    """Return exponents, biased, and contexts of a row's lanes from the rows before."""
     if block.means >= SLOW:
-        near = follow(scratch.sizes, row, RATES[block.means], scratch.state, scratch.scale)
+        scale = follow(scratch.sizes, row, RATES[block.means], scratch.state, nothing)
     else:
-        near = add_neighbours(scratch.sizes, row, block.n_times, block.means, scratch.scale)
-    find_contexts(scratch.scale, near, scratch.start, scratch.exponents, scratch.contexts)
-    for lane in range(LANES):
-        scratch.exponents[lane] += scratch.bias[lane]
-        scratch.contexts[lane] += CONTEXTS * scratch.types[lane]
+        scale = add_neighbours(scratch.sizes, row, block.n_times, block.means, nothing)
+    exponent, context = find_contexts(
+        scale, lane(scratch, START), lane(scratch, BIAS), scratch.lanes
+    )
+    return exponent, context + lane(scratch, FIRST)
+
+
+@jit_bare_inline
+def grid_bits(exponent: Any, scratch: Scratch) -> Any:
+    """Return the bits of fractions of values on the grid."""
+    above = exponent - lane(scratch, LOW)
+    return minimum(maximum(above, lane(scratch, LEAST)), lane(scratch, MOST))
 
 
 @jit_bare_inline
@@ -137,7 +164,70 @@ def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> A
     pending |= value << used
     store_le64(out, at, pending)
     total = used + count
-    return at + np.int64(total >> np.uint64(3)), pending >> (total & np.uint64(120)), total & np.uint64(7)
+    whole = total & np.uint64(120)
+    return at + np.int64(total >> np.uint64(3)), pending >> whole, total & np.uint64(7)
+
+
+@jit_bare_inline
+def put_escape(out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
+    """Append a value in full: sign, exponent, fraction in two parts."""
+    at, pending, used = writer
+    sign, exponent, fraction = split(word, is_residual, width, mantissa)
+    head = sign | exponent << np.uint64(1)
+    at, pending, used = put(out, at, pending, used, head, np.uint64(1 + ESCAPED_EXPONENT))
+    count = exponent if is_residual else np.uint64(mantissa)
+    upper = min(count, np.uint64(32))
+    value = fraction >> np.uint64(1) >> (np.uint64(63) - upper)
+    at, pending, used = put(out, at, pending, used, value, upper)
+    rest = count - upper
+    value = fraction << upper >> np.uint64(1) >> (np.uint64(63) - rest)
+    return put(out, at, pending, used, value, rest)
+
+
+@jit_bare_inline
+def encode_row(
+    words: Any, row: int, block: Block, some: bool, nothing: Any, scratch: Scratch, symbols: Any,
+    contexts: Any, first: int,
+) -> None:  # fmt: skip
+    """Fill symbols and contexts from `first` on, and the scratch's values and counts, of a row."""
+    around, context = begin_row(block, row, nothing, scratch)
+    word = load(words, row * LANES, ROW)
+    exponent, fraction = split_floats(word, block.width, block.mantissa)
+    is_residual = lane(scratch, IS_RESIDUAL) > 0
+    if some:
+        other, below = split_residuals(word, block.width)
+        exponent = select(is_residual, other, exponent)
+        fraction = select(is_residual, below, fraction)
+    octave = exponent - around
+    full = grid_bits(exponent, scratch)
+    off = either(fraction << full < 0, fraction << full > 0)
+    symbol = to_symbol(octave, shift_down(fraction, block.width - 2))
+    symbol = select(off, symbol + PLANE, symbol)
+    full = select(off, symbol * 0 + block.mantissa, full)
+    outside = either(octave > HIGHEST_OCTAVE, octave < LOWEST_OCTAVE)
+    outside = either(outside, both(is_residual, exponent > LARGEST))
+    symbol = select(outside, symbol * 0 + ESCAPE, symbol)
+    if block.has_favourite:
+        symbol = select(
+            both(word == block.favourite, lane(scratch, IS_RESIDUAL) == 0), symbol * 0 + FAVOURITE, symbol
+        )
+    minus = both(word << 1 == 0, lane(scratch, IS_RESIDUAL) == 0)
+    symbol = select(minus, symbol * 0 + MINUS_ZERO, symbol)
+    symbol = select(word == 0, symbol * 0 + ZERO, symbol)
+    told = told_bits(octave, word)
+    left = maximum(full - told, word * 0)
+    value = shift_down(shift_down(fraction << told, 1), (block.width - 1) - left)
+    sign = select(word < 0, word * 0 + 1, word * 0)
+    store(scratch.values, 0, (value << 1) | sign)
+    store(scratch.counts, 0, select(symbol > ZERO - 1, word * 0, left + 1))
+    store(symbols, first, resize_to(symbol, symbols))
+    store(contexts, first, resize_to(context, contexts))
+    size = size_words(
+        exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, block.width
+    )
+    itself = both(symbol > ZERO - 1, symbol < ESCAPE)
+    itself32 = resize_to(select(itself, word * 0 + 1, word * 0), scratch.size_bits) > 0
+    store(scratch.size_bits, row * LANES, select(itself32, size * 0, size))
 
 
 @jit_bare
@@ -149,8 +239,9 @@ def to_symbols(
 
     Parameters
     ----------
+    words : signed
     counts : (2 * CONTEXTS, N_SYMBOLS) uint32, added to
-    symbols, contexts : (n,) uint8, filled from `first` on, row by row, lanes in use alone
+    symbols, contexts : (n + 32,) uint8, filled from `first` on, row by row, lanes in use alone
     out : (n,) uint8, bits are appended to
     writer : bytes written, bits pending, their number
 
@@ -159,64 +250,31 @@ def to_symbols(
     tuple : place behind the last symbol, and the writer
     """
     at, pending, used = writer
-    active = begin_strip(block, predictors, strip, scratch)
-    most = (1 << (block.width - 1 - block.mantissa)) - 1
+    active, some = begin_strip(block, predictors, strip, scratch)
+    nothing = load_floats(scratch.state, 0, ROW) * NONE
+    mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
     for row in range(block.n_rows):
-        begin_row(block, row, scratch)
-        for lane in range(active):
-            word = np.uint64(words[row * LANES + lane])
-            kind = scratch.types[lane]
-            sign, exponent, fraction = split(word, kind, block.width, block.mantissa)
-            context = scratch.contexts[lane]
-            symbol, off = ESCAPE, 0
-            if exponent <= 0 and fraction == np.uint64(0) and (kind == FLOATS or exponent < 0):
-                symbol = MINUS_ZERO if sign else ZERO
-            elif block.has_favourite and kind == FLOATS and word == block.favourite:
-                symbol = FAVOURITE
-            elif kind == FLOATS or exponent <= LARGEST:
-                symbol = symbol_of(
-                    exponent - scratch.exponents[lane], np.int64(fraction >> np.uint64(62))
+        encode_row(words, row, block, some, nothing, scratch, symbols, contexts, first)
+        for i in range(active):
+            symbol = symbols[first + i]
+            counts[contexts[first + i], symbol] += 1
+            value, count = np.uint64(scratch.values[i]) & mask, np.uint64(scratch.counts[i])
+            if symbol == ESCAPE:
+                word = np.uint64(words[row * LANES + i]) & mask
+                residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+                at, pending, used = put_escape(
+                    out, (at, pending, used), word, residual, block.width, block.mantissa
                 )
-                count = np.uint64(block.bits_of[2 * kind, exponent])
-                off = fraction << count >> np.uint64(0) != np.uint64(0) if count < 64 else False
-                symbol += PLANE if off and symbol != ESCAPE else 0
-            symbols[first] = symbol
-            contexts[first] = context
-            counts[context, symbol] += 1
-            first += 1
-            size = np.uint32(0)
-            if symbol < ZERO or symbol == ESCAPE:
-                size = size_bits(
-                    exponent, fraction, scratch.bias[lane], most if kind == FLOATS else 0
-                )
-                full = np.int64(block.mantissa) if kind == FLOATS else exponent
-                told = np.int64(0)
-                if symbol == ESCAPE:
-                    head = sign | np.uint64(exponent) << np.uint64(1)
-                    at, pending, used = put(
-                        out, at, pending, used, head, np.uint64(1 + ESCAPED_EXPONENT)
-                    )
-                    upper = min(full, 32)
-                    value = fraction >> np.uint64(1) >> np.uint64(63 - upper)
-                    at, pending, used = put(out, at, pending, used, value, np.uint64(upper))
-                    rest = full - upper
-                    value = fraction << np.uint64(upper) >> np.uint64(1) >> np.uint64(63 - rest)
-                    at, pending, used = put(out, at, pending, used, value, np.uint64(rest))
-                else:
-                    full = np.int64(block.bits_of[2 * kind + off, exponent])
-                    told = TOLD[symbol]
-                    left = max(full - told, 0)
-                    value = fraction << np.uint64(told) >> np.uint64(1) >> np.uint64(63 - left)
-                    at, pending, used = put(
-                        out, at, pending, used, sign | value << np.uint64(1), np.uint64(1 + left)
-                    )
-            scratch.size_words[row * LANES + lane] = size
+            else:
+                value = value if count else np.uint64(0)
+                at, pending, used = put(out, at, pending, used, value, count)
+        first += active
     return first, (at, pending, used)
 
 
 @jit_bare
 def push_symbols(
-    symbols: Any, contexts: Any, block: Block, frequencies: Any, states: Any, out: Any
+    symbols: Any, contexts: Any, n_rows: int, n_series: int, frequencies: Any, states: Any, out: Any
 ) -> int:
     """Encode all symbols, the last first, into `out` from its end on; return where it begins.
 
@@ -226,21 +284,21 @@ def push_symbols(
     out : (n,) uint16, an item for each symbol at least
     """
     at, i = len(out), len(symbols)
-    n_strips = -(-block.n_series // LANES)
+    n_strips = -(-n_series // LANES)
     for strip in range(n_strips - 1, -1, -1):
-        active = min(LANES, block.n_series - strip * LANES)
-        for _ in range(block.n_rows):
-            for lane in range(active - 1, -1, -1):
+        active = min(LANES, n_series - strip * LANES)
+        for _ in range(n_rows):
+            for lane_ in range(active - 1, -1, -1):
                 i -= 1
                 entry = frequencies[np.int64(contexts[i]) * STRIDE + symbols[i]]
                 frequency, start = np.uint32(entry & np.uint32(0xFFFF)), entry >> np.uint32(16)
-                state = states[lane]
+                state = states[lane_]
                 if np.uint64(state) >= np.uint64(frequency) << np.uint64(32 - PRECISION):
                     at -= 1
                     out[at] = np.uint16(state & np.uint32(0xFFFF))
                     state = np.uint32(state >> np.uint32(16))
                 whole = np.uint32(state // frequency)
-                states[lane] = np.uint32(
+                states[lane_] = np.uint32(
                     (whole << np.uint32(PRECISION)) + (state - whole * frequency) + start
                 )
     return at
@@ -249,25 +307,129 @@ def push_symbols(
 @jit_bare_inline
 def pull_row(active: int, tables: Any, stream: Any, at: int, states: Any, scratch: Scratch) -> int:
     """Decode a symbol for each lane in use; return the place in the stream."""
-    for lane in range(active):
-        state = states[lane]
-        slot = np.int64(state) & (TOTAL - 1)
-        context = np.int64(scratch.contexts[lane])
+    for i in range(active):
+        state = np.int64(states[i])
+        slot = state & (TOTAL - 1)
+        context = np.int64(scratch.contexts[i])
         symbol = tables.slots[context * TOTAL + slot]
         entry = np.int64(tables.frequencies[context * STRIDE + symbol])
-        grown = (entry & 0xFFFF) * (np.int64(state) >> PRECISION) + slot - (entry >> 16)
+        grown = (entry & 0xFFFF) * (state >> PRECISION) + slot - (entry >> 16)
         short = grown < LOWEST
-        states[lane] = np.uint32(grown << 16 | np.int64(stream[at]) if short else grown)
+        states[i] = np.uint32(grown << 16 | np.int64(stream[at]) if short else grown)
         at += short
-        scratch.symbols[lane] = symbol
+        scratch.symbols[i] = symbol
     return at
 
 
 @jit_bare_inline
-def take(data: Any, position: int, count: int) -> Any:
+def take(data: Any, position: int, count: Any) -> Any:
     """Return `count` <= 56 bits from a bit position on."""
     word = load_le64(data, position >> 3) >> np.uint64(position & 7)
     return word & ((np.uint64(1) << np.uint64(count)) - np.uint64(1))
+
+
+@jit_bare_inline
+def take_escape(data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int) -> Any:
+    """Return a value in full, the position behind it, and whether its exponent is impossible."""
+    head = take(data, position, 1 + ESCAPED_EXPONENT)
+    position += 1 + ESCAPED_EXPONENT
+    exponent = min(head >> np.uint64(1), limit)
+    wrong = exponent != head >> np.uint64(1)
+    count = exponent if is_residual else np.uint64(mantissa)
+    upper = min(count, np.uint64(32))
+    fraction = take(data, position, upper) << np.uint64(1) << (np.uint64(63) - upper)
+    position += np.int64(upper)
+    low = take(data, position, count - upper)
+    fraction |= low << np.uint64(1) << (np.uint64(63) - count)
+    position += np.int64(count - upper)
+    word = join(head & np.uint64(1), exponent, fraction, is_residual, width, mantissa)
+    return word, exponent, fraction, position, wrong
+
+
+@jit_bare_inline
+def read_values(
+    active: int, row: int, block: Block, scratch: Scratch, data: Any, position: int, words: Any, base: int
+) -> Any:
+    """Take the bits of a row's lanes; return position, whether there were escapes, and wrong ones.
+
+    Escaped values are put in their place; the vector pass leaves these lanes alone.
+    """
+    escaped, wrong = False, False
+    for i in range(active):
+        count = scratch.counts[i]
+        scratch.values[i] = np.int64(take(data, position, count))
+        position += np.int64(count)
+        if scratch.symbols[i] == ESCAPE:
+            escaped = True
+            residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+            limit = np.uint64(block.width - 1 if residual else block.of_type[0, LIMIT])
+            word, _, _, position, bad = take_escape(
+                data, position, residual, limit, block.width, block.mantissa
+            )
+            wrong |= bad
+            words[base + row * LANES + i] = word
+    return position, escaped, wrong
+
+
+@jit_bare_inline
+def find_counts(symbol: Any, around: Any, scratch: Scratch, mantissa: int) -> Any:
+    """Return exponents, bits told, those bits, and bits in all of a row's fractions."""
+    off = both(symbol > PLANE - 1, symbol < ZERO)
+    octave, told, quarter = from_symbol(select(off, symbol - PLANE, symbol))
+    exponent = around + octave
+    full = select(off, symbol * 0 + mantissa, grid_bits(exponent, scratch))
+    left = maximum(full - told, symbol * 0)
+    store(scratch.counts, 0, select(symbol > ZERO - 1, symbol * 0, left + 1))
+    return exponent, told, quarter, maximum(full, told)
+
+
+@jit_bare_inline
+def decode_row(
+    words: Any, base: int, row: int, block: Block, active: int, some: bool, around: Any,
+    scratch: Scratch, data: Any, position: int,
+) -> Any:  # fmt: skip
+    """Fill a row of words from its symbols and bits; return the position, -1 where it is wrong."""
+    width, mantissa = block.width, block.mantissa
+    symbol = load(scratch.symbols, 0, ROW)
+    exponent, _, quarter, full = find_counts(symbol, around, scratch, mantissa)
+    is_common = symbol < ZERO
+    beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
+    impossible = any_lane(both(is_common, beyond))
+    is_residual = lane(scratch, IS_RESIDUAL) > 0
+    impossible |= any_lane(both(both(is_common, is_residual), exponent > LARGEST))
+    if impossible:
+        return np.int64(-1)
+    position, escaped, wrong = read_values(
+        active, row, block, scratch, data, position, words, base
+    )
+    if wrong:
+        return np.int64(-1)
+    value = load(scratch.values, 0, ROW)
+    negative, below = value & 1, shift_down(value, 1)
+    exponent = select(is_common, exponent, symbol * 0)
+    full = select(is_common, full, symbol * 0 + 2)
+    fraction = (quarter << (width - 2)) | (below << 1 << ((width - 1) - full))
+    word = join_floats(negative, exponent, fraction, width, mantissa)
+    if some:
+        word = select(is_residual, join_residuals(negative, exponent, fraction, width), word)
+    minus = symbol * 0 + 1 << (width - 1)
+    special = select(symbol == MINUS_ZERO, minus, symbol * 0)
+    special = select(symbol == FAVOURITE, symbol * 0 + block.favourite, special)
+    word = select(is_common, word, special)
+    if escaped:
+        kept = load(words, base + row * LANES, ROW)
+        word = select(symbol == ESCAPE, kept, word)
+        exponent, fraction = split_floats(word, width, mantissa)
+        if some:
+            other, rest = split_residuals(word, width)
+            exponent = select(is_residual, other, exponent)
+            fraction = select(is_residual, rest, fraction)
+    store(words, base + row * LANES, word)
+    size = size_words(exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, width)
+    has_size = either(is_common, symbol == ESCAPE)
+    has_size32 = resize_to(select(has_size, symbol * 0 + 1, symbol * 0), scratch.size_bits) > 0
+    store(scratch.size_bits, row * LANES, select(has_size32, size, size * 0))
+    return position
 
 
 @jit_bare
@@ -275,7 +437,7 @@ def from_symbols(
     words: Any, base: int, strip: int, block: Block, predictors: Any, scratch: Scratch, tables: Any,
     states: Any, stream: Any, at: int, n_stream: int, data: Any, position: int, n_bits: int,
 ) -> Any:  # fmt: skip
-    """Fill one strip of words, from `base` on, with words and residuals.
+    """Fill one strip of signed words, from `base` on, with words and residuals.
 
     Parameters
     ----------
@@ -286,57 +448,19 @@ def from_symbols(
     -------
     tuple : places in stream and bits; -1 as the first where they ran out or a value is impossible
     """
-    active = begin_strip(block, predictors, strip, scratch)
-    most = (1 << (block.width - 1 - block.mantissa)) - 1
-    wrong = False
+    active, some = begin_strip(block, predictors, strip, scratch)
+    nothing = load_floats(scratch.state, 0, ROW) * NONE
+    for i in range(active, LANES):
+        scratch.symbols[i] = ZERO
     for row in range(block.n_rows):
-        begin_row(block, row, scratch)
+        around, context = begin_row(block, row, nothing, scratch)
+        store(scratch.contexts, 0, context)
         at = pull_row(active, tables, stream, at, states, scratch)
-        if at > n_stream or position > n_bits or wrong:
+        if at > n_stream or position > n_bits:
             return np.int64(-1), np.int64(0)
-        for lane in range(active):
-            symbol, kind = scratch.symbols[lane], scratch.types[lane]
-            place = row * LANES + lane
-            if symbol < ZERO:
-                off = symbol >= PLANE
-                exponent = np.int64(scratch.exponents[lane] + OCTAVE[symbol])
-                limit = LARGEST if kind else most
-                wrong |= exponent < 0 or exponent > limit
-                exponent = min(max(exponent, 0), limit)
-                full, told = np.int64(block.bits_of[2 * kind + off, exponent]), TOLD[symbol]
-                left = max(full - told, 0)
-                value = take(data, position, 1 + left)
-                position += 1 + left
-                sign = value & np.uint64(1)
-                fraction = np.uint64(TOP[symbol]) << np.uint64(1) << np.uint64(63 - told)
-                low = value >> np.uint64(1) << np.uint64(1) << np.uint64(63 - max(full, told))
-                fraction |= low
-                bits = size_bits(exponent, fraction, scratch.bias[lane], 0 if kind else most)
-                word = join(sign, exponent, fraction, kind, block.width, block.mantissa)
-            elif symbol == ESCAPE:
-                head = take(data, position, 1 + ESCAPED_EXPONENT)
-                position += 1 + ESCAPED_EXPONENT
-                exponent = np.int64(head >> np.uint64(1))
-                limit = block.width - 1 if kind else most
-                wrong |= exponent > limit
-                exponent = min(exponent, limit)
-                full = exponent if kind else np.int64(block.mantissa)
-                upper = min(full, 32)
-                fraction = take(data, position, upper) << np.uint64(1) << np.uint64(63 - upper)
-                position += upper
-                rest = full - upper
-                fraction |= take(data, position, rest) << np.uint64(1) << np.uint64(63 - full)
-                position += rest
-                sign = head & np.uint64(1)
-                bits = size_bits(exponent, fraction, scratch.bias[lane], 0 if kind else most)
-                word = join(sign, exponent, fraction, kind, block.width, block.mantissa)
-            else:
-                bits = np.uint32(0)
-                word = block.favourite if symbol == FAVOURITE else np.uint64(0)
-                if symbol == MINUS_ZERO:
-                    word = np.uint64(1) << np.uint64(block.width - 1)
-            words[base + place] = word
-            scratch.size_words[place] = bits
-        for lane in range(active, LANES):
-            words[base + row * LANES + lane] = 0
+        position = decode_row(
+            words, base, row, block, active, some, around, scratch, data, position
+        )
+        if position < 0:
+            return np.int64(-1), np.int64(0)
     return np.int64(at), np.int64(position)

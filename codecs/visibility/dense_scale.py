@@ -11,87 +11,99 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.floats import as_word
 from gangsaw.codecs.core.jit import jit_bare_inline
-from gangsaw.codecs.visibility.dense_predict import LANES
+from gangsaw.codecs.core.simd import resize_to, select, spread, static
+from gangsaw.codecs.core.simd_floats import (
+    choose_floats,
+    float_bits,
+    load_floats,
+    store_floats,
+)
+from gangsaw.codecs.core.simd_logic import shift_down
+from gangsaw.codecs.visibility.lanes import LANES
 
+ROW = static(LANES)
 NEAR, WIDE, SLOW, SLOWER = range(4)  # kinds of means
 RATES = np.array([0, 0, 1 / 4, 1 / 16], np.float32)
 # tables of one type of series: a quarter of an octave each, then what zeros and edges need
 SOME_ZERO, ALL_ZERO, ALONE = 4, 5, 6
 CONTEXTS = 7
+SIZES = np.zeros(0, np.uint32)  # their width
+NONE, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 
 
 @jit_bare_inline
-def clear(scale: Any) -> None:
-    """Forget sums, weights, zeros: scale (3, 32) float32."""
-    for part in range(3):
-        for lane in range(LANES):
-            scale[part, lane] = np.float32(0)
+def add_neighbour(sizes: Any, row: int, weight: Any, scale: Any) -> Any:
+    """Add the sizes of a row to (sums, weights), and return these."""
+    size = load_floats(sizes, row * LANES, ROW)
+    return scale[0] + weight * size, scale[1] + choose_floats(size > NONE, weight, NONE)
 
 
 @jit_bare_inline
-def add_neighbour(sizes: Any, first: int, weight: Any, is_near: Any, scale: Any) -> None:
-    """Add the sizes of a row, from `first` on, to sums and weights; count zeros if it is near."""
-    for lane in range(LANES):
-        size = sizes[first + lane]
-        some = size > np.float32(0)
-        scale[0, lane] += weight * size
-        scale[1, lane] += weight if some else np.float32(0)
-        scale[2, lane] += np.float32(0) if some else is_near
+def add_zeros(sizes: Any, row: int, zeros: Any) -> Any:
+    """Count one more zero in the lanes where a row has one."""
+    size = load_floats(sizes, row * LANES, ROW)
+    return zeros + choose_floats(size > NONE, NONE, ONE)
 
 
 @jit_bare_inline
-def add_neighbours(sizes: Any, row: int, n_times: int, kind: int, scale: Any) -> int:
-    """Fill scale from the rows before this one; return how many near neighbours there are."""
-    two, one, none = np.float32(2), np.float32(1), np.float32(0)
+def add_neighbours(sizes: Any, row: int, n_times: int, kind: int, nothing: Any) -> Any:
+    """Return sums, weights, zeros of the rows before this one, and how many are near."""
     time, down = row % n_times, row - n_times
-    clear(scale)
+    scale, zeros, near = (nothing, nothing), nothing, NONE
     if time > 0:
-        add_neighbour(sizes, (row - 1) * LANES, two, one, scale)
+        scale = add_neighbour(sizes, row - 1, TWO, scale)
+        zeros = add_zeros(sizes, row - 1, zeros)
+        near += ONE
     if down >= 0:
-        add_neighbour(sizes, down * LANES, two, one, scale)
+        scale = add_neighbour(sizes, down, TWO, scale)
+        zeros = add_zeros(sizes, down, zeros)
+        near += ONE
     if kind == WIDE:
         if time > 1:
-            add_neighbour(sizes, (row - 2) * LANES, one, none, scale)
+            scale = add_neighbour(sizes, row - 2, ONE, scale)
         if down >= n_times:
-            add_neighbour(sizes, (down - n_times) * LANES, one, none, scale)
+            scale = add_neighbour(sizes, down - n_times, ONE, scale)
         if down >= 0 and time > 0:
-            add_neighbour(sizes, (down - 1) * LANES, one, none, scale)
+            scale = add_neighbour(sizes, down - 1, ONE, scale)
         if down >= 0 and time < n_times - 1:
-            add_neighbour(sizes, (down + 1) * LANES, one, none, scale)
-    return int(time > 0) + int(down >= 0)
+            scale = add_neighbour(sizes, down + 1, ONE, scale)
+    return scale[0], scale[1], zeros, near
 
 
 @jit_bare_inline
-def follow(sizes: Any, row: int, rate: Any, state: Any, scale: Any) -> int:
-    """Fill scale from a mean that runs along each series: state (32,); the row before joins it."""
-    one, none = np.float32(1), np.float32(0)
-    for lane in range(LANES):
-        size = sizes[(row - 1) * LANES + lane] if row > 0 else none
-        old = state[lane]
-        mean = old + (size - old) * rate if old > none else size
-        state[lane] = mean if size > none else old
-        scale[0, lane] = state[lane]
-        scale[1, lane] = one if state[lane] > none else none
-        scale[2, lane] = one if row > 0 and size == none else none
-    return int(row > 0)
+def follow(sizes: Any, row: int, rate: Any, state: Any, nothing: Any) -> Any:
+    """Return what `add_neighbours` does of a mean that runs along each series: state (32,)."""
+    mean, zeros, near = load_floats(state, 0, ROW), nothing, NONE
+    if row > 0:
+        size = load_floats(sizes, (row - 1) * LANES, ROW)
+        moved = choose_floats(mean > NONE, mean + (size - mean) * rate, size)
+        mean = choose_floats(size > NONE, moved, mean)
+        store_floats(state, 0, mean)
+        zeros = add_zeros(sizes, row - 1, zeros)
+        near = ONE
+    return mean, choose_floats(mean > NONE, ONE, NONE), zeros, near
 
 
 @jit_bare_inline
-def find_contexts(scale: Any, near: int, start: Any, exponents: Any, contexts: Any) -> None:
-    """Fill exponents and contexts (32,) int32 from sums, weights and zeros.
+def find_contexts(scale: Any, start: Any, bias: Any, words: Any) -> Any:
+    """Return biased exponents and contexts of one type, vectors as wide as `words`.
 
-    Where no neighbour has a size, the exponent is the series' `start`.
+    Parameters
+    ----------
+    scale : sums, weights, zeros, and how many near neighbours there are
+    start : exponents, biased, where no neighbour has a size
+    bias : of the exponents
     """
-    for lane in range(LANES):
-        weight, zeros = scale[1, lane], scale[2, lane]
-        some = weight > np.float32(0)
-        mean = scale[0, lane] / weight if some else np.float32(1)
-        bits = np.int64(as_word(mean))
-        context = bits >> 21 & 3
-        if zeros > np.float32(0):
-            context = ALL_ZERO if zeros == np.float32(near) else SOME_ZERO
-        context = context if some else (ALL_ZERO if zeros > np.float32(0) else ALONE)
-        exponents[lane] = (bits >> 23) - 127 if some else start[lane]
-        contexts[lane] = context
+    sums, weights, zeros, near = scale
+    some = weights > NONE
+    bits = float_bits(sums / choose_floats(some, weights, ONE))
+    zeros_all = select(zeros == near, spread(ALL_ZERO, SIZES, ROW), SOME_ZERO)
+    context = select(zeros > NONE, zeros_all, shift_down(bits, 21) & 3)
+    alone = select(zeros > NONE, spread(ALL_ZERO, SIZES, ROW), ALONE)
+    exponent = resize_to(shift_down(bits, 23), words) + (bias - 127)
+    some_words = resize_to(select(some, spread(1, SIZES, ROW), 0), words) > 0
+    return (
+        select(some_words, exponent, start),
+        resize_to(select(some, context, alone), words),
+    )
