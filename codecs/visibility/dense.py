@@ -85,13 +85,8 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
     """Return words, as residuals in the lanes that are predicted."""
     if not predictors.any():
         return words
-    out, size = np.empty_like(words), lanes.n_rows * LANES
-    for strip in range(lanes.n_strips):
-        own = predictors[strip * LANES : (strip + 1) * LANES]
-        part = out[strip * size : (strip + 1) * size]
-        to_residuals(
-            words, strip * size, lanes.n_rows, lanes.n_times, own, TERMS, np.zeros(LANES), part
-        )
+    out = np.empty_like(words)
+    to_residuals(words, lanes.n_rows, lanes.n_times, predictors, TERMS, np.zeros(LANES), out)
     return out
 
 
@@ -161,22 +156,15 @@ class _Writer:
 
     def write(self, strips: npt.NDArray[np.int64]) -> None:
         """Code those strips; what is coded are their first `block.n_rows` rows."""
-        rows, size = self.block.n_rows, self.lanes.n_rows * LANES
+        rows = self.block.n_rows
         n = len(strips) * rows * LANES
-        self.symbols, self.contexts = np.empty(n + LANES, np.uint8), np.empty(n + LANES, np.uint8)
-        self.bits = np.empty(n * (MOST_BITS + 7) // 8 + 8, np.uint8)
-        scratch, first = make_scratch(rows, self.residuals), 0
-        writer: Any = (0, np.uint64(0), np.uint64(0))
-        for strip in strips:
-            part = self.residuals[strip * size : strip * size + rows * LANES]
-            first, writer = to_symbols(
-                part, strip, self.block, self.predictors, scratch, self.counts,
-                self.symbols, self.contexts, first, self.bits, writer,
-            )  # fmt: skip
-        at, pending, used = writer
-        self.bits[at] = pending & np.uint64(255)
-        self.bits = self.bits[: at + (used > 0)]
-        self.symbols, self.contexts = self.symbols[:first], self.contexts[:first]
+        symbols, contexts = np.empty(n + LANES, np.uint8), np.empty(n + LANES, np.uint8)
+        bits = np.empty(n * (MOST_BITS + 7) // 8 + 8, np.uint8)
+        n, n_bytes = to_symbols(
+            self.residuals, strips, self.lanes.n_rows, self.block, self.predictors,
+            make_scratch(rows, self.residuals), self.counts, symbols, contexts, bits,
+        )  # fmt: skip
+        self.symbols, self.contexts, self.bits = symbols[:n], contexts[:n], bits[:n_bytes]
 
 
 def _as_signed(words: Words) -> Words:
@@ -264,20 +252,12 @@ def _read_strips(
     n_bytes: int,
 ) -> tuple[int, int]:
     """Fill all strips; return the words of the stream and the bytes of bits that it took."""
-    scratch, at, position = make_scratch(lanes.n_rows, words), 0, 0
-    n_stream, size = stream.size - LANES, lanes.n_rows * LANES
-    for strip in range(lanes.n_strips):
-        at, position = from_symbols(
-            _as_signed(words), strip * size, strip, block, predictors, scratch, tables,
-            states, stream, at, n_stream, bits, position, 8 * n_bytes,
-        )  # fmt: skip
-        if at < 0:
-            return -1, -1
-        own = predictors[strip * LANES : (strip + 1) * LANES]
-        if own.any():
-            from_residuals(
-                words, strip * size, lanes.n_rows, lanes.n_times, own, TERMS, np.zeros(LANES)
-            )
+    at, position = from_symbols(
+        _as_signed(words), block, predictors, make_scratch(lanes.n_rows, words), tables, states,
+        stream, stream.size - LANES, bits, 8 * n_bytes,
+    )  # fmt: skip
+    if predictors.any() and at >= 0:
+        from_residuals(words, lanes.n_rows, lanes.n_times, predictors, TERMS, np.zeros(LANES))
     return int(at), int(position + 7) // 8
 
 

@@ -186,12 +186,12 @@ def put_escape(out: Any, writer: Any, word: Any, is_residual: Any, width: int, m
 
 @jit_bare_inline
 def encode_row(
-    words: Any, row: int, block: Block, some: bool, nothing: Any, scratch: Scratch, symbols: Any,
-    contexts: Any, first: int,
+    words: Any, place: int, row: int, block: Block, some: bool, nothing: Any, scratch: Scratch,
+    symbols: Any, contexts: Any, first: int,
 ) -> None:  # fmt: skip
     """Fill symbols and contexts from `first` on, and the scratch's values and counts, of a row."""
     around, context = begin_row(block, row, nothing, scratch)
-    word = load(words, row * LANES, ROW)
+    word = load(words, place * LANES, ROW)
     exponent, fraction = split_floats(word, block.width, block.mantissa)
     is_residual = lane(scratch, IS_RESIDUAL) > 0
     if some:
@@ -232,44 +232,47 @@ def encode_row(
 
 @jit_bare
 def to_symbols(
-    words: Any, strip: int, block: Block, predictors: Any, scratch: Scratch, counts: Any,
-    symbols: Any, contexts: Any, first: int, out: Any, writer: Any,
+    words: Any, strips: Any, stride: int, block: Block, predictors: Any, scratch: Scratch,
+    counts: Any, symbols: Any, contexts: Any, out: Any,
 ) -> Any:  # fmt: skip
-    """Turn one strip of words and residuals (n_rows * 32,) into symbols and bits.
+    """Turn strips of words and residuals into symbols and bits.
 
     Parameters
     ----------
-    words : signed
+    words : signed, strips of `stride` rows; of each the first `block.n_rows` are coded
+    strips : numbers of the strips
     counts : (2 * CONTEXTS, N_SYMBOLS) uint32, added to
-    symbols, contexts : (n + 32,) uint8, filled from `first` on, row by row, lanes in use alone
-    out : (n,) uint8, bits are appended to
-    writer : bytes written, bits pending, their number
+    symbols, contexts : (n + 32,) uint8, filled row by row, lanes in use alone
+    out : (n,) uint8, bits are written to
 
     Returns
     -------
-    tuple : place behind the last symbol, and the writer
+    tuple : symbols, bytes written
     """
-    at, pending, used = writer
-    active, some = begin_strip(block, predictors, strip, scratch)
+    first, at, pending, used = 0, 0, np.uint64(0), np.uint64(0)
     nothing = load_floats(scratch.state, 0, ROW) * NONE
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
-    for row in range(block.n_rows):
-        encode_row(words, row, block, some, nothing, scratch, symbols, contexts, first)
-        for i in range(active):
-            symbol = symbols[first + i]
-            counts[contexts[first + i], symbol] += 1
-            value, count = np.uint64(scratch.values[i]) & mask, np.uint64(scratch.counts[i])
-            if symbol == ESCAPE:
-                word = np.uint64(words[row * LANES + i]) & mask
-                residual = scratch.lanes[IS_RESIDUAL * LANES + i]
-                at, pending, used = put_escape(
-                    out, (at, pending, used), word, residual, block.width, block.mantissa
-                )
-            else:
-                value = value if count else np.uint64(0)
-                at, pending, used = put(out, at, pending, used, value, count)
-        first += active
-    return first, (at, pending, used)
+    for strip in strips:
+        active, some = begin_strip(block, predictors, strip, scratch)
+        for row in range(block.n_rows):
+            place = strip * stride + row
+            encode_row(words, place, row, block, some, nothing, scratch, symbols, contexts, first)
+            for i in range(active):
+                symbol = symbols[first + i]
+                counts[contexts[first + i], symbol] += 1
+                value, count = np.uint64(scratch.values[i]) & mask, np.uint64(scratch.counts[i])
+                if symbol == ESCAPE:
+                    word = np.uint64(words[place * LANES + i]) & mask
+                    residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+                    at, pending, used = put_escape(
+                        out, (at, pending, used), word, residual, block.width, block.mantissa
+                    )
+                else:
+                    value = value if count else np.uint64(0)
+                    at, pending, used = put(out, at, pending, used, value, count)
+            first += active
+    out[at] = pending
+    return first, at + np.int64(used > np.uint64(0))
 
 
 @jit_bare
@@ -434,10 +437,10 @@ def decode_row(
 
 @jit_bare
 def from_symbols(
-    words: Any, base: int, strip: int, block: Block, predictors: Any, scratch: Scratch, tables: Any,
-    states: Any, stream: Any, at: int, n_stream: int, data: Any, position: int, n_bits: int,
+    words: Any, block: Block, predictors: Any, scratch: Scratch, tables: Any, states: Any,
+    stream: Any, n_stream: int, data: Any, n_bits: int,
 ) -> Any:  # fmt: skip
-    """Fill one strip of signed words, from `base` on, with words and residuals.
+    """Fill all strips of signed words with words and residuals.
 
     Parameters
     ----------
@@ -448,19 +451,22 @@ def from_symbols(
     -------
     tuple : places in stream and bits; -1 as the first where they ran out or a value is impossible
     """
-    active, some = begin_strip(block, predictors, strip, scratch)
+    at, position = 0, 0
     nothing = load_floats(scratch.state, 0, ROW) * NONE
-    for i in range(active, LANES):
-        scratch.symbols[i] = ZERO
-    for row in range(block.n_rows):
-        around, context = begin_row(block, row, nothing, scratch)
-        store(scratch.contexts, 0, context)
-        at = pull_row(active, tables, stream, at, states, scratch)
-        if at > n_stream or position > n_bits:
-            return np.int64(-1), np.int64(0)
-        position = decode_row(
-            words, base, row, block, active, some, around, scratch, data, position
-        )
-        if position < 0:
-            return np.int64(-1), np.int64(0)
-    return np.int64(at), np.int64(position)
+    for strip in range(-(-block.n_series // LANES)):
+        active, some = begin_strip(block, predictors, strip, scratch)
+        for i in range(active, LANES):
+            scratch.symbols[i] = ZERO
+        base = strip * block.n_rows * LANES
+        for row in range(block.n_rows):
+            around, context = begin_row(block, row, nothing, scratch)
+            store(scratch.contexts, 0, context)
+            at = pull_row(active, tables, stream, at, states, scratch)
+            if at > n_stream or position > n_bits:
+                return -1, 0
+            position = decode_row(
+                words, base, row, block, active, some, around, scratch, data, position
+            )
+            if position < 0:
+                return -1, 0
+    return at, position

@@ -88,11 +88,11 @@ def predicted(total: float, word: Any, sign: Any) -> Any:
 
 
 @jit_bare_inline
-def has(predictors: Any, wanted: int) -> bool:
-    """Whether one of 32 predictors is the wanted one."""
+def used(predictors: Any, first: int, wanted: int) -> bool:
+    """Whether one of a strip's 32 predictors, from `first` on, is the wanted one."""
     found = False
     for lane in range(LANES):
-        found |= predictors[lane] == wanted
+        found |= predictors[first + lane] == wanted
     return found
 
 
@@ -120,41 +120,40 @@ def add_costs(
 
 @jit_bare
 def to_residuals(
-    words: Any, base: int, n_rows: int, n_times: int, predictors: Any, terms: Any, sums: Any, out: Any
+    words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, sums: Any, out: Any
 ) -> None:
-    """Fill out (n_rows * 32,), one strip, with words, or with residuals where one is predicted."""
+    """Fill out with words, or with residuals in the lanes that are predicted: all strips."""
     word = words[0]
     sign = np.uint64(1) << np.uint64(8 * words.itemsize - 1)
-    for i in range(n_rows * LANES):
-        out[i] = words[base + i]
-    for p in range(1, len(terms)):
-        if not has(predictors, p):
-            continue
-        for row in range(n_rows):
+    for i in range(words.size):
+        out[i] = words[i]
+    for i in range(len(predictors) // LANES * len(terms)):
+        strip, p = i // len(terms), i % len(terms)
+        base = strip * n_rows * LANES
+        for row in range(n_rows if p > 0 and used(predictors, strip * LANES, p) else 0):
             sum_terms(words, base, row, n_times, terms[p], sums)
             for lane in range(LANES):
-                d = ordered(np.uint64(words[base + row * LANES + lane]), sign) - predicted(
-                    sums[lane], word, sign
-                )
-                if predictors[lane] == p:
-                    out[row * LANES + lane] = d
+                at = base + row * LANES + lane
+                d = ordered(np.uint64(words[at]), sign) - predicted(sums[lane], word, sign)
+                if predictors[strip * LANES + lane] == p:
+                    out[at] = d
 
 
 @jit_bare
 def from_residuals(
-    words: Any, base: int, n_rows: int, n_times: int, predictors: Any, terms: Any, sums: Any
+    words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, sums: Any
 ) -> None:
-    """Turn residuals in one strip of words back into words; the inverse of `to_residuals`."""
+    """Turn residuals in all strips of words back into words; the inverse of `to_residuals`."""
     word = words[0]
     sign = np.uint64(1) << np.uint64(8 * words.itemsize - 1)
-    for p in range(1, len(terms)):
-        if not has(predictors, p):
-            continue
-        for row in range(n_rows):
+    for i in range(len(predictors) // LANES * len(terms)):
+        strip, p = i // len(terms), i % len(terms)
+        base = strip * n_rows * LANES
+        for row in range(n_rows if p > 0 and used(predictors, strip * LANES, p) else 0):
             sum_terms(words, base, row, n_times, terms[p], sums)
             for lane in range(LANES):
                 at = base + row * LANES + lane
                 d = np.uint64(words[at]) + predicted(sums[lane], word, sign)
                 d &= sign | (sign - np.uint64(1))
-                if predictors[lane] == p:
+                if predictors[strip * LANES + lane] == p:
                     words[at] = ordered(d, sign)
