@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import pointer
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import static, value_of
 from gangsaw.codecs.core.tiles import move_tile
 from gangsaw.codecs.visibility.params import component_count
@@ -51,14 +51,15 @@ def from_words(words: Array, block: Array) -> None:
 
 
 def _places(block: Array, words: Array) -> tuple[Any, ...]:
-    """Return what the kernels ask: address, time and frequency axes, runs, tiles."""
+    """Return what `_move` asks for."""
     runs, length = _runs(block)
     run_words = length * len(words)
     side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
     axes = (*block.shape[:2], *block.strides[:2])
     address = block.__array_interface__["data"][0]
     swap = not block.dtype.isnative
-    return address, axes, runs, length, len(words), static(side), static(int(swap))
+    offsets = np.empty(min(STRIP, words[0, 0].size), np.int64)
+    return offsets, address, axes, runs, length, len(words), static(side), static(int(swap))
 
 
 def _runs(block: Array) -> tuple[Array, int]:
@@ -74,7 +75,7 @@ def _runs(block: Array) -> tuple[Array, int]:
     return offsets, length
 
 
-@jit
+@jit_bare_inline
 def _item_offsets(offsets: Any, first: int, axes: Any) -> None:
     """Set byte offsets of items `first` on, counted in time and then in frequency."""
     n_times, _, time_stride, frequency_stride = axes
@@ -86,10 +87,11 @@ def _item_offsets(offsets: Any, first: int, axes: Any) -> None:
             f, t = f + 1, 0
 
 
-@jit
+@jit_bare
 def _move(
     words: Any,
     back: Any,
+    offsets: Any,
     address: int,
     axes: Any,
     runs: Any,
@@ -98,11 +100,22 @@ def _move(
     side: Any,
     swap: Any,
 ) -> None:
-    """Move tiles, strip by strip of items; tiles at an end overlap those before them."""
+    """Move tiles, strip by strip of items; tiles at an end overlap those before them.
+
+    Parameters
+    ----------
+    words : flat
+    back : `static`, 1 to move from words to the block
+    offsets : (items of a strip,) int64, scratch
+    address : of the block
+    axes : extents, then byte strides of time and frequency
+    runs, length : where in an item numbers lie side by side, in bytes, and how many do
+    components : words of a number
+    side, swap : of `move_tile`
+    """
     n = value_of(side)
     items = axes[0] * axes[1]
     odd, pair = _word_steps(items, runs.size * length, components)
-    offsets = np.empty(min(STRIP, items), np.int64)
     for strip in range(0, items, STRIP):
         first = min(strip, items - offsets.size)
         _item_offsets(offsets, first, axes)
@@ -118,7 +131,7 @@ def _move(
                     move_tile(at, odd, pair, source, rows, side, swap, back)
 
 
-@jit
+@jit_bare_inline
 def _word_steps(items: int, rest: int, components: int) -> tuple[int, int]:
     """Distance of a component to the next one, and of a pair of words to the next pair."""
     if components == 2:
