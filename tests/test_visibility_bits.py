@@ -1,4 +1,4 @@
-"""What the codec promises of a whole array: every bit comes back, noise grows by next to nothing."""
+"""What the codec promises of whole arrays: every bit comes back, noise hardly grows."""
 
 from __future__ import annotations
 

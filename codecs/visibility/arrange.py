@@ -6,6 +6,7 @@ neighbours in memory (real and imaginary part, polarisations) are not.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -36,18 +37,21 @@ def empty_words(block: Array) -> Array:
     """
     components = component_count(block.dtype)
     n_times, n_frequencies, *rest = block.shape
-    shape = components, int(np.prod(rest)), n_frequencies, n_times
+    shape = components, math.prod(rest), n_frequencies, n_times
     return np.empty(shape, f"u{block.itemsize // components}")
 
 
 def to_words(block: Array, words: Array) -> None:
     """Fill words, as `empty_words` makes them, from a block with no axis of extent 0."""
     _move(words.ravel(), static(0), *_places(block, words))
+    if not block.dtype.isnative:
+        words.byteswap(inplace=True)
 
 
 def from_words(words: Array, block: Array) -> None:
     """Fill a block with no axis of extent 0, any strides and byte order, from its words."""
-    _move(words.ravel(), static(1), *_places(block, words))
+    stored = words if block.dtype.isnative else words.byteswap()
+    _move(stored.ravel(), static(1), *_places(block, words))
 
 
 def _places(block: Array, words: Array) -> tuple[Any, ...]:
@@ -57,9 +61,8 @@ def _places(block: Array, words: Array) -> tuple[Any, ...]:
     side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
     axes = (*block.shape[:2], *block.strides[:2])
     address = block.__array_interface__["data"][0]
-    swap = not block.dtype.isnative
     offsets = np.empty(min(STRIP, words[0, 0].size), np.int64)
-    return offsets, address, axes, runs, length, len(words), static(side), static(int(swap))
+    return offsets, address, axes, runs, length, len(words), static(side)
 
 
 def _runs(block: Array) -> tuple[Array, int]:
@@ -98,7 +101,6 @@ def _move(
     length: int,
     components: int,
     side: Any,
-    swap: Any,
 ) -> None:
     """Move tiles, strip by strip of items; tiles at an end overlap those before them.
 
@@ -111,7 +113,7 @@ def _move(
     axes : extents, then byte strides of time and frequency
     runs, length : where in an item numbers lie side by side, in bytes, and how many do
     components : words of a number
-    side, swap : of `move_tile`
+    side : of a tile, `static`
     """
     n = value_of(side)
     items = axes[0] * axes[1]
@@ -128,7 +130,7 @@ def _move(
                 for item in range(0, offsets.size, n):
                     j = min(item, offsets.size - n)
                     at, rows = pointer(words, place + j), pointer(offsets, j)
-                    move_tile(at, odd, pair, source, rows, side, swap, back)
+                    move_tile(at, odd, pair, source, rows, side, back)
 
 
 @jit_bare_inline
