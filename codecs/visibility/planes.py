@@ -133,14 +133,21 @@ def _rotated(builder: Any, vectors: list[Any], bits: int) -> list[Any]:
     count = 32 * COLUMNS // bits
     items = ir.VectorType(ir.IntType(bits), count)
     vectors = [builder.bitcast(vector, items) for vector in vectors]
-    order = [half + i + side for half in (0, count // 2) for i in range(count // 4) for side in (0, count)]
+    order = [
+        half + i + side
+        for half in (0, count // 2)
+        for i in range(count // 4)
+        for side in (0, count)
+    ]
     masks = [
         ir.Constant(ir.VectorType(ir.IntType(32), count), [place + high for place in order])
         for high in (0, count // 4)
     ]
     for _ in range(2):
         vectors = [
-            builder.shuffle_vector(vectors[i], vectors[i + 2], mask) for i in (0, 1) for mask in masks
+            builder.shuffle_vector(vectors[i], vectors[i + 2], mask)
+            for i in (0, 1)
+            for mask in masks
         ]
     return [builder.bitcast(vector, _WORDS) for vector in vectors]
 
