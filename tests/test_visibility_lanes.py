@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from gangsaw.codecs.visibility.lanes import LANES, Lanes, empty_table, gather, scatter
 
 SHAPES = {

@@ -143,6 +143,8 @@ def _extremum(name: str) -> Any:
 
 minimum = _extremum("smin")
 maximum = _extremum("smax")
+unsigned_minimum = _extremum("umin")
+unsigned_maximum = _extremum("umax")
 
 
 def element_pointer(
@@ -187,6 +189,28 @@ def select(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
         return builder.select(args[0], *pair)
 
     return vector(mask, types.unliteral(left), types.unliteral(right)), codegen
+
+
+@intrinsic
+def logical_shift_right(typing_context: Any, vector: Any, counts: Any) -> Any:
+    """Shift zeros in from the left, by one count or one per lane, less than the width."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.lshr(args[0], _splat(builder, vector, args[1], sig.args[1]))
+
+    return vector(vector, types.unliteral(counts)), codegen
+
+
+@intrinsic
+def as_float_bits(typing_context: Any, vector: Any) -> Any:
+    """Round every signed lane to a float of its width; return the bits of those."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        item = ir.DoubleType() if vector.bits == 64 else ir.FloatType()
+        numbers = builder.sitofp(args[0], ir.VectorType(item, vector.lanes))
+        return builder.bitcast(numbers, args[0].type)
+
+    return vector(vector), codegen
 
 
 @intrinsic

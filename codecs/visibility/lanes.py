@@ -6,14 +6,16 @@ by copying; neighbours in time and in frequency are in the same lane of other ro
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import pointer
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.jit import jit_bare
 from gangsaw.codecs.core.simd import static
 from gangsaw.codecs.core.tiles import copy_run
 from gangsaw.codecs.visibility.arrange import side_by_side
@@ -47,7 +49,7 @@ class Lanes:
     def of(cls, shape: tuple[int, ...], n_components: int) -> Self:
         """Return the lanes of a block (time, frequency, ...) with no axis of extent 0."""
         n_times, n_frequencies = shape[:2]
-        n_rest = int(np.prod(shape[2:], dtype=np.int64))
+        n_rest = math.prod(shape[2:])
         folds_time = n_frequencies == 1
         extent = n_times if folds_time else n_frequencies
         wanted = max(1, min(LANES // (n_rest * n_components), extent))
@@ -111,13 +113,16 @@ def scatter(table: Array, lanes: Lanes, block: Array) -> None:
 
 
 def _copy(block: Array, lanes: Lanes, table: Array, back: Any) -> None:
-    runs, length = _runs(block, lanes)
+    runs, length = _runs(lanes, block.shape, block.strides, block.itemsize)
     address = block.__array_interface__["data"][0]
     extents = lanes.n_times, lanes.n_frequencies
     _copy_runs(table.ravel(), back, address, extents, block.strides[:2], runs, static(length))
 
 
-def _runs(block: Array, lanes: Lanes) -> tuple[Array, int]:
+@lru_cache(maxsize=64)  # blocks of a chunk are alike, and to make it takes a tenth of their time
+def _runs(
+    lanes: Lanes, shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
+) -> tuple[Array, int]:
     """Return pieces of memory that are pieces of a row, and the words of each.
 
     Returns
@@ -125,24 +130,24 @@ def _runs(block: Array, lanes: Lanes) -> tuple[Array, int]:
     (n, 4) int64 : byte offset in the block, place in the table, times and frequencies of each
     words of each : a power of two, so that no piece lies in two strips
     """
-    offsets, numbers = side_by_side(block)
+    offsets, numbers = side_by_side(shape[2:], strides[2:], item_bytes)
     words = numbers * lanes.n_components
     length = min(words & -words, LANES)
-    steps = np.arange(words // length) * (length * block.itemsize // lanes.n_components)
+    steps = np.arange(words // length) * (length * item_bytes // lanes.n_components)
     starts = np.add.outer(offsets, steps).ravel()
     axis, piece = (0, lanes.n_times) if lanes.folds_time else (1, lanes.n_frequencies)
     firsts = np.arange(lanes.n_segments) * piece
     runs = np.empty((lanes.n_segments, starts.size, 4), np.int64)
-    runs[..., 0] = np.add.outer(firsts * block.strides[axis], starts)
+    runs[..., 0] = np.add.outer(firsts * strides[axis], starts)
     runs[..., 2:] = lanes.n_times, lanes.n_frequencies
-    runs[..., 2 + axis] = np.minimum(piece, block.shape[axis] - firsts)[:, None]
+    runs[..., 2 + axis] = np.minimum(piece, shape[axis] - firsts)[:, None]
     runs = runs.reshape(-1, 4)
     lane = np.arange(len(runs)) * length
     runs[:, 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
     return runs, length
 
 
-@jit
+@jit_bare
 def _copy_runs(
     table: Any, back: Any, address: int, extents: Any, strides: Any, runs: Any, length: Any
 ) -> None:

@@ -1,0 +1,312 @@
+"""Tiles of "fast", 32 rows of 32 lanes: the choice of a mode, headers, planes (SPEC.md, fast)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.simd import (
+    any_lane,
+    load,
+    logical_shift_right,
+    minimum,
+    resize_to,
+    select,
+    spread,
+    store,
+    value_of,
+)
+from gangsaw.codecs.visibility.groups import (
+    EXPONENTS,
+    GRID,
+    PREDICTED,
+    bit_length,
+    exponent_group,
+    extremes,
+    grid_group,
+    keep_lowest,
+    restore_exponents,
+    restore_grid,
+    restore_predicted,
+    store_exponent_values,
+    store_grid_values,
+    store_residuals,
+    take_residuals,
+    width_of,
+)
+from gangsaw.codecs.visibility.lanes import LANES
+from gangsaw.codecs.visibility.planes import PLANES, ROWS, load_planes, store_planes
+
+HEAD_BYTES = 2  # kind, mode
+LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
+WITH_GRIDS = 4  # added to the predictor
+MODES = 8
+SAMPLED = 8  # one of so many tiles is tried
+FIRST_SAMPLED = 3
+GAIN = 32  # a mode has to save one part of so many: it takes time
+
+
+@jit_bare
+def encode_tiles(table: Any, extents: Any, scratch: Any, out: Any) -> int:
+    """Write mode, headers and planes behind the kind, return where they end.
+
+    Parameters
+    ----------
+    table : rows of 32 words, flat; rows that fill up the last tile are there, then one of zeros
+    extents : times, rows of a strip, rows
+    scratch : as `fast.scratch` makes it
+    """
+    n_tiles = -(-extents[2] // ROWS)
+    mode = _mode(table, extents, n_tiles, scratch)
+    out[1] = mode
+    place = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    for tile in range(n_tiles):
+        header = HEAD_BYTES + tile * LANES * header_octets(table)
+        if mode % WITH_GRIDS:
+            set_neighbours(tile, mode % WITH_GRIDS, extents, scratch[5])
+        for lane in range(0, LANES, value_of(scratch[7])):
+            place = _encode_columns(table, tile, lane, mode, scratch, out, header, place)
+    return place
+
+
+@jit_bare_inline
+def header_octets(table: Any) -> int:
+    """Bytes of the header of a group."""
+    return 3 if width_of(table) == 64 else 2
+
+
+@jit_bare_inline
+def _encode_columns(
+    table: Any, tile: int, lane: int, mode: int, scratch: Any, out: Any, header: int, place: int
+) -> int:
+    rows, columns, residuals, counts, column_counts, neighbours, _, lanes = scratch
+    at = tile * ROWS * LANES + lane
+    least, most = extremes(table, at, rows, lanes)
+    base, width = exponent_group(least, most, table, rows)
+    kind = spread(EXPONENTS, rows, lanes)
+    store_exponent_values(table, at, base, rows, lanes)
+    if mode & WITH_GRIDS:
+        grid_base, grid_width = grid_group(table, at, most, rows, lanes)
+        chosen = grid_width < width
+        if any_lane(chosen):
+            store_grid_values(table, at, grid_base, chosen, rows, lanes)
+            base, width = select(chosen, grid_base, base), select(chosen, grid_width, width)
+            kind = select(chosen, GRID, kind)
+    if mode % WITH_GRIDS:
+        greatest = store_residuals(table, lane, at, neighbours, rows, residuals, lanes)
+        residual_width = bit_length(greatest, rows)
+        chosen = residual_width < width
+        if any_lane(chosen):
+            take_residuals(rows, residuals, chosen, lanes)
+            base, width = select(chosen, 0, base), select(chosen, residual_width, width)
+            kind = select(chosen, PREDICTED, kind)
+    _write_header(out, header + lane, width, kind, base, table)
+    _set_counts(width, counts, rows)
+    return store_planes(columns, out, place, column_counts)
+
+
+@jit_bare_inline
+def _write_header(out: Any, at: int, width: Any, kind: Any, base: Any, table: Any) -> None:
+    if width_of(table) == 64:
+        store(out, at, resize_to(width, out))
+        store(out, at + LANES, resize_to(base, out))
+        store(out, at + 2 * LANES, resize_to(logical_shift_right(base, 8) | kind << 6, out))
+    else:
+        store(out, at, resize_to(width | kind << 6, out))
+        store(out, at + LANES, resize_to(base, out))
+
+
+@jit_bare_inline
+def _set_counts(width: Any, counts: Any, rows: Any) -> None:
+    """Set the planes of each column: a word of 64 bits is two of them, the low one first."""
+    if width_of(rows) == 64:
+        low = minimum(width, PLANES)
+        width = low | (width - low) << PLANES
+    store(counts, 0, width)
+
+
+@jit_bare_inline
+def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> None:
+    """Set where the three words are of which each row's prediction is the sum, the last negative.
+
+    Where there is none it is in the row of zeros; rows that fill up are as the last one.
+    """
+    n_times, n_rows, n_all = extents
+    zeros = -(-n_all // ROWS) * ROWS
+    row = tile * ROWS % n_rows
+    time = row % n_times
+    for i in range(ROWS):
+        here = tile * ROWS + i
+        if here >= n_all:
+            first, second, third = n_all - 1, zeros, zeros
+        else:
+            first, second, third = _neighbours(here, row, time, n_times, zeros, predictor)
+        neighbours[3 * i] = first * LANES
+        neighbours[3 * i + 1] = second * LANES
+        neighbours[3 * i + 2] = third * LANES
+        row, time = row + 1, time + 1
+        if time == n_times:
+            time = 0
+        if row == n_rows:
+            row = 0
+
+
+@jit_bare_inline
+def _neighbours(
+    here: int, row: int, time: int, n_times: int, zeros: int, predictor: int
+) -> tuple[int, int, int]:
+    earlier = here - 1 if time > 0 else zeros
+    lower = here - n_times if row >= n_times else zeros
+    if predictor == LORENZO:
+        return earlier, lower, here - n_times - 1 if time > 0 and row >= n_times else zeros
+    if predictor == FREQUENCY:
+        if row >= 2 * n_times:
+            return lower, lower, here - 2 * n_times
+        return lower if row >= n_times else earlier, zeros, zeros
+    if time > 1:
+        return earlier, earlier, here - 2
+    return earlier if time > 0 else lower, zeros, zeros
+
+
+@jit_bare_inline
+def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
+    """Return the mode under which the sampled tiles get shortest."""
+    rows, _, _, _, _, _, totals, lanes = scratch
+    second = FREQUENCY if extents[1] > 2 * extents[0] else TIME
+    totals[:] = 0
+    for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, SAMPLED):
+        _try_kinds(table, tile, scratch)
+        for predictor in (LORENZO, second):
+            _try_predictor(table, tile, predictor, extents, scratch)
+    best, least = 0, GAIN * _total(totals, 0, lanes)
+    for mode in range(1, MODES):
+        if mode % WITH_GRIDS in (0, LORENZO, second):
+            cost = (GAIN + 1) * _total(totals, mode, lanes)
+            if cost < least:
+                best, least = mode, cost
+    return best
+
+
+@jit_bare_inline
+def _try_kinds(table: Any, tile: int, scratch: Any) -> None:
+    """Add up the widths of a tile without prediction; leave those of each lane behind the sums."""
+    rows, _, _, _, _, _, totals, lanes = scratch
+    for lane in range(0, LANES, value_of(lanes)):
+        at = tile * ROWS * LANES + lane
+        least, most = extremes(table, at, rows, lanes)
+        _, width = exponent_group(least, most, table, rows)
+        _, grid_width = grid_group(table, at, most, rows, lanes)
+        for grids in (0, 1):
+            width = select(grid_width < width, grid_width, width) if grids else width
+            store(totals, (MODES + 4 * grids) * value_of(lanes) + lane, width)
+            _add(totals, WITH_GRIDS * grids, width, lanes)
+
+
+@jit_bare_inline
+def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch: Any) -> None:
+    rows, _, residuals, _, _, neighbours, totals, lanes = scratch
+    set_neighbours(tile, predictor, extents, neighbours)
+    for lane in range(0, LANES, value_of(lanes)):
+        at = tile * ROWS * LANES + lane
+        most = store_residuals(table, lane, at, neighbours, rows, residuals, lanes)
+        for grids in (0, 1):
+            width = load(totals, (MODES + 4 * grids) * value_of(lanes) + lane, lanes)
+            width = minimum(width, bit_length(most, rows))
+            _add(totals, WITH_GRIDS * grids + predictor, width, lanes)
+
+
+@jit_bare_inline
+def _add(totals: Any, mode: int, width: Any, lanes: Any) -> None:
+    at = mode * value_of(lanes)
+    store(totals, at, load(totals, at, lanes) + width)
+
+
+@jit_bare_inline
+def _total(totals: Any, mode: int, lanes: Any) -> int:
+    total = 0
+    for lane in range(value_of(lanes)):
+        total += int(totals[mode * value_of(lanes) + lane])
+    return total
+
+
+@jit_bare
+def decode_tiles(
+    headers: Any, planes: Any, table: Any, extents: Any, tiles: Any, scratch: Any
+) -> None:
+    """Fill some tiles of a table.
+
+    Parameters
+    ----------
+    headers : a payload checked by `planes_of`
+    planes : the same, or another array in which SLACK bytes follow these tiles' planes
+    table : as in `encode_tiles`; the tiles before are there
+    tiles : first, end, place of the first one's planes, mode
+    """
+    first, end, place, mode = tiles
+    for tile in range(first, end):
+        header = HEAD_BYTES + tile * LANES * header_octets(table)
+        if mode % WITH_GRIDS:
+            set_neighbours(tile, mode % WITH_GRIDS, extents, scratch[5])
+        for lane in range(0, LANES, value_of(scratch[7])):
+            head = _read_header(headers, header + lane, table, scratch[0], scratch[7])
+            place = _decode_columns(table, tile, lane, mode, scratch, head, planes, place)
+
+
+@jit_bare_inline
+def _decode_columns(
+    table: Any, tile: int, lane: int, mode: int, scratch: Any, head: Any, data: Any, place: int
+) -> int:
+    rows, columns, _, counts, column_counts, neighbours, _, lanes = scratch
+    at = tile * ROWS * LANES + lane
+    width, kind, base = head
+    _set_counts(width, counts, rows)
+    place = load_planes(data, place, column_counts, columns)
+    keep_lowest(rows, width, lanes)
+    restore_exponents(rows, base, table, at, lanes)
+    if mode & WITH_GRIDS and any_lane(kind == GRID):
+        restore_grid(rows, base, kind == GRID, table, at, lanes)
+    if mode % WITH_GRIDS and any_lane(kind == PREDICTED):
+        restore_predicted(rows, lane, neighbours, kind == PREDICTED, table, at, lanes)
+    return place
+
+
+@jit_bare_inline
+def _read_header(data: Any, at: int, table: Any, rows: Any, lanes: Any) -> Any:
+    first = resize_to(load(data, at, lanes), rows)
+    base = resize_to(load(data, at + LANES, lanes), rows)
+    if width_of(table) == 64:
+        last = resize_to(load(data, at + 2 * LANES, lanes), rows)
+        return first, logical_shift_right(last, 6), base | (last & 63) << 8
+    return first & 63, logical_shift_right(first, 6), base
+
+
+@jit_bare
+def planes_of(data: Any, n_tiles: int, mode: int, table: Any, ends: Any) -> int:
+    """Set where the planes of each tile end, counted from those of the first.
+
+    Return 0, or why the headers are none: 1 for a width, 2 for a kind that the mode does not have.
+    """
+    bits, total, wrong = width_of(table), 0, 0
+    for tile in range(n_tiles):
+        widest, kinds, count = 0, 0, 0
+        for lane in range(LANES):
+            group = HEAD_BYTES + tile * LANES * header_octets(table) + lane
+            first = int(data[group])
+            width = first if bits == 64 else first & 63
+            kind = int(data[group + 2 * LANES if bits == 64 else group]) >> 6
+            widest, kinds = max(widest, width), kinds | 1 << kind
+            count += width
+        if widest > bits:
+            wrong |= 1
+        if kinds & ~_allowed(mode):
+            wrong |= 2
+        total += 4 * count
+        ends[tile] = total
+    return wrong
+
+
+@jit_bare_inline
+def _allowed(mode: int) -> int:
+    """Kinds that a mode has, a bit each."""
+    grids = 1 << GRID if mode & WITH_GRIDS else 0
+    return 1 << EXPONENTS | grids | (1 << PREDICTED if mode % WITH_GRIDS else 0)

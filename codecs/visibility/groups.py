@@ -1,0 +1,248 @@
+"""Groups, 32 rows of a lane: from words to the values whose planes are stored, and back.
+
+SPEC.md, fast, gives the three kinds. Kernels take as many lanes at once as a vector of AVX2 holds;
+words of 16 bits are taken as 32, with zeros above.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+from gangsaw.codecs.core.jit import intrinsic, jit_bare_inline
+from gangsaw.codecs.core.simd import (
+    as_float_bits,
+    lane_leading_zeros,
+    load,
+    logical_shift_right,
+    resize_to,
+    select,
+    spread,
+    store,
+    unsigned_maximum,
+    unsigned_minimum,
+    value_of,
+)
+from gangsaw.codecs.visibility.lanes import LANES
+from gangsaw.codecs.visibility.planes import ROWS
+
+EXPONENTS, GRID, PREDICTED = 0, 1, 2  # kinds of a group
+FRACTION_BITS = {16: 10, 32: 23, 64: 52}  # of IEEE 754
+NEVER = 1 << 10  # a width that no kind has
+
+
+@intrinsic
+def width_of(typing_context: Any, array: Any) -> Any:
+    """Bits of the items of an array, as a constant."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.IntType(64)(array.dtype.bitwidth)
+
+    return types.int64(array), codegen
+
+
+@intrinsic
+def fraction_of(typing_context: Any, array: Any) -> Any:
+    """Bits of the fraction of floats as wide as the items of an array, as a constant."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.IntType(64)(FRACTION_BITS[array.dtype.bitwidth])
+
+    return types.int64(array), codegen
+
+
+@jit_bare_inline
+def _words(table: Any, at: int, rows: Any, lanes: Any) -> Any:
+    return resize_to(load(table, at, lanes), rows)
+
+
+@jit_bare_inline
+def _turned(words: Any, table: Any) -> Any:
+    """Rotate left by one: the exponent is on top, the sign below the fraction."""
+    bits = width_of(table)
+    return (words << 1 | logical_shift_right(words, bits - 1)) & ((2 << (bits - 1)) - 1)
+
+
+@jit_bare_inline
+def bit_length(vector: Any, rows: Any) -> Any:
+    """Bits of every lane up to its highest one."""
+    return width_of(rows) - lane_leading_zeros(vector)
+
+
+@jit_bare_inline
+def extremes(table: Any, at: int, rows: Any, lanes: Any) -> Any:
+    """Least and greatest turned word of each of the lanes from table[at] on."""
+    least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
+    for row in range(ROWS):
+        turned = _turned(_words(table, at + LANES * row, rows, lanes), table)
+        least, most = unsigned_minimum(least, turned), unsigned_maximum(most, turned)
+    return least, most
+
+
+@jit_bare_inline
+def exponent_group(least: Any, most: Any, table: Any, rows: Any) -> Any:
+    """Base and width of the kind "exponents"."""
+    base = logical_shift_right(least, fraction_of(table) + 1)
+    return base, bit_length(most - (base << (fraction_of(table) + 1)), rows)
+
+
+@jit_bare_inline
+def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
+    """Base and width of the kind "grid"; the width is NEVER where it cannot be."""
+    fraction = fraction_of(table)
+    least, lowest = spread(-1, rows, lanes), spread(-1, rows, lanes)
+    for row in range(ROWS):
+        words = _words(table, at + LANES * row, rows, lanes)
+        # zeros wrap around to the greatest, so that the least is that of the other words
+        least = unsigned_minimum(least, _turned(words, table) - 2)
+        exponent = _exponent(words, table)
+        significand = words & ((1 << fraction) - 1) | (1 << fraction)
+        last = as_float_bits(significand & (spread(0, rows, lanes) - significand))
+        place = logical_shift_right(last, fraction_of(rows)) + exponent
+        lowest = unsigned_minimum(lowest, select(exponent == 0, -1, place))
+    base = unsigned_minimum(lowest - _bias(rows), most_base(table))
+    highest = logical_shift_right(most, fraction + 1)
+    width = highest - base + (fraction + 2)
+    width = select(logical_shift_right(least + 2, fraction + 1) == 0, NEVER, width)  # denormals
+    return base, select(highest == most_exponent(table), NEVER, width)  # infinities, NaNs
+
+
+@jit_bare_inline
+def _bias(rows: Any) -> int:
+    return 1023 if width_of(rows) == 64 else 127
+
+
+@jit_bare_inline
+def most_exponent(table: Any) -> int:
+    """Exponent field of infinities."""
+    return (1 << (width_of(table) - 1 - fraction_of(table))) - 1
+
+
+@jit_bare_inline
+def most_base(table: Any) -> int:
+    """Greatest base of a grid: that of 32 bits has room for no more."""
+    greatest = most_exponent(table) - 1 + fraction_of(table)
+    return 255 if width_of(table) == 32 else greatest
+
+
+@jit_bare_inline
+def _exponent(words: Any, table: Any) -> Any:
+    return logical_shift_right(words, fraction_of(table)) & most_exponent(table)
+
+
+@jit_bare_inline
+def store_exponent_values(table: Any, at: int, base: Any, rows: Any, lanes: Any) -> None:
+    """Set rows to the values of the kind "exponents"."""
+    floor = base << (fraction_of(table) + 1)
+    for row in range(ROWS):
+        turned = _turned(_words(table, at + LANES * row, rows, lanes), table)
+        store(rows, row * value_of(lanes), turned - floor)
+
+
+@jit_bare_inline
+def store_grid_values(table: Any, at: int, base: Any, chosen: Any, rows: Any, lanes: Any) -> None:
+    """Set rows to the values of the kind "grid" in the chosen lanes."""
+    fraction, bits = fraction_of(table), width_of(table)
+    room = bits - 2 - fraction  # the furthest that a significand goes to the left
+    for row in range(ROWS):
+        words = _words(table, at + LANES * row, rows, lanes)
+        exponent = _exponent(words, table)
+        significand = words & ((1 << fraction) - 1)
+        significand = select(exponent == 0, 0, significand | (1 << fraction)) << room
+        steps = logical_shift_right(significand, (base - exponent + room) & (width_of(rows) - 1))
+        _store_chosen(rows, row, chosen, steps << 1 | logical_shift_right(words, bits - 1), lanes)
+
+
+@jit_bare_inline
+def _store_chosen(rows: Any, row: int, chosen: Any, values: Any, lanes: Any) -> None:
+    at = row * value_of(lanes)
+    store(rows, at, select(chosen, values, load(rows, at, lanes)))
+
+
+@jit_bare_inline
+def store_residuals(
+    table: Any, lane: int, at: int, neighbours: Any, rows: Any, residuals: Any, lanes: Any
+) -> Any:
+    """Set rows to the values of the kind "predicted"; return the greatest of each lane.
+
+    lane : the first one; at : its place in the first row; rows : as wide as residuals
+    """
+    most, spare = spread(0, rows, lanes), width_of(rows) - width_of(table)
+    for row in range(ROWS):
+        words = _words(table, at + LANES * row, rows, lanes)
+        predicted = _prediction(table, lane, neighbours, row, rows, lanes)
+        difference = (words - predicted) << spare
+        zigzag = difference << 1 ^ difference >> (width_of(rows) - 1)
+        zigzag = logical_shift_right(zigzag, spare)
+        store(residuals, row * value_of(lanes), zigzag)
+        most = unsigned_maximum(most, zigzag)
+    return most
+
+
+@jit_bare_inline
+def _prediction(table: Any, lane: int, neighbours: Any, row: int, rows: Any, lanes: Any) -> Any:
+    first = _words(table, neighbours[3 * row] + lane, rows, lanes)
+    second = _words(table, neighbours[3 * row + 1] + lane, rows, lanes)
+    return first + second - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
+
+
+@jit_bare_inline
+def take_residuals(rows: Any, residuals: Any, chosen: Any, lanes: Any) -> None:
+    """Set rows to residuals in the chosen lanes."""
+    for row in range(ROWS):
+        _store_chosen(rows, row, chosen, load(residuals, row * value_of(lanes), lanes), lanes)
+
+
+@jit_bare_inline
+def keep_lowest(rows: Any, widths: Any, lanes: Any) -> None:
+    """Clear all bits of rows but the lowest `widths` of each lane."""
+    bits = width_of(rows)
+    kept = logical_shift_right(spread(-1, rows, lanes), (bits - widths) & (bits - 1))
+    kept = select(widths == 0, 0, kept)
+    for row in range(ROWS):
+        at = row * value_of(lanes)
+        store(rows, at, load(rows, at, lanes) & kept)
+
+
+@jit_bare_inline
+def restore_exponents(rows: Any, base: Any, table: Any, at: int, lanes: Any) -> None:
+    """Undo `store_exponent_values`."""
+    floor, bits = base << (fraction_of(table) + 1), width_of(table)
+    for row in range(ROWS):
+        turned = load(rows, row * value_of(lanes), lanes) + floor
+        words = logical_shift_right(turned, 1) | turned << (bits - 1)
+        store(table, at + LANES * row, resize_to(words, table))
+
+
+@jit_bare_inline
+def restore_grid(rows: Any, base: Any, chosen: Any, table: Any, at: int, lanes: Any) -> None:
+    """Undo `store_grid_values`; what no encoder writes gives any words."""
+    fraction, bits = fraction_of(table), width_of(table)
+    # the float of a value has its exponent and significand, but for a scale
+    scale = (base - (_bias(rows) + fraction)) << fraction
+    for row in range(ROWS):
+        values = load(rows, row * value_of(lanes), lanes)
+        steps = logical_shift_right(values, 1)
+        code = logical_shift_right(as_float_bits(steps), fraction_of(rows) - fraction) + scale
+        words = select(steps == 0, 0, code) & ((1 << (bits - 1)) - 1) | values << (bits - 1)
+        _put_chosen(table, at + LANES * row, chosen, words, rows, lanes)
+
+
+@jit_bare_inline
+def restore_predicted(
+    rows: Any, lane: int, neighbours: Any, chosen: Any, table: Any, at: int, lanes: Any
+) -> None:
+    """Undo `store_residuals`, in the chosen lanes; rows above must be there."""
+    for row in range(ROWS):
+        zigzag = load(rows, row * value_of(lanes), lanes)
+        difference = logical_shift_right(zigzag, 1) ^ spread(0, rows, lanes) - (zigzag & 1)
+        words = difference + _prediction(table, lane, neighbours, row, rows, lanes)
+        _put_chosen(table, at + LANES * row, chosen, words, rows, lanes)
+
+
+@jit_bare_inline
+def _put_chosen(table: Any, at: int, chosen: Any, words: Any, rows: Any, lanes: Any) -> None:
+    kept = select(chosen, words, _words(table, at, rows, lanes))
+    store(table, at, resize_to(kept, table))
