@@ -9,15 +9,23 @@ from typing import Any, Literal
 
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
-from zarr.codecs import ZstdCodec
+from zarr.codecs import BloscCodec, ZstdCodec
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.memory import transcode_bytes
-from gangsaw.tasks.sources.axes import image_axes
+from gangsaw.tasks.sources.axes import (
+    FREQUENCIES,
+    SHORT,
+    image_axes,
+    is_interferometric,
+    visibility_axes,
+)
 from gangsaw.tasks.sources.base import SourceArray
 
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk is cut smaller, y and x as a block is
+# of visibilities: as many times as a block has, and channels and baselines in equal shares
+TIMES, CHANNELS, ROWS = 256, 256, 16
 
 Codec = ArrayBytesCodec | BytesBytesCodec
 CodecChoice = Codec | Literal["auto", "none"]
@@ -65,7 +73,15 @@ def choose_chunks(source: SourceArray, chunks: ChunkChoice) -> tuple[int, ...]:
 
 
 def choose_codec(source: SourceArray, chunks: tuple[int, ...] | None = None) -> Codec:
-    """Return the codec made for such content: CCSDS-123 for integer images, else Zstandard."""
+    """Return the codec made for such content.
+
+    That is the visibility codec for complex samples, a byte or bit shuffle and Zstandard for the
+    weights, flags and coordinates beside them, CCSDS-123 for integer images, else Zstandard.
+    """
+    if source.dtype.kind == "c":
+        return visibility_codec(source)
+    if is_interferometric(source.dims):
+        return _shuffled(source.dtype)
     is_integer = np.issubdtype(source.dtype, np.integer) and source.dtype.itemsize <= 4
     if is_integer and len(source.shape) >= 2:
         return _ccsds123(source, chunks or default_chunks(source))
@@ -78,17 +94,34 @@ def default_chunks(source: SourceArray) -> tuple[int, ...]:
     Pieces of an axis are equally long. Zarr pads the last one, and cutting 349 samples by 256 left
     163 columns of padding that cost a bit per sample.
     """
-    rank = len(source.shape)
-    axes = image_axes(source.dims)[-rank:]
-    names = dict(enumerate(axes, rank - len(axes)))
-    pieces = [1 if i in names else n for i, n in enumerate(source.shape)]
-    while names and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
-        tiles = {i: extents[i] / TILE[name] for i, name in names.items()}
+    least = _tiles(source)
+    pieces = [1 if i in least else n for i, n in enumerate(source.shape)]
+    while least and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
+        tiles = {i: extents[i] / tile for i, tile in least.items()}
         longest = max(tiles, key=tiles.__getitem__)
         if tiles[longest] <= 1:
             break  # even one tile of all bands is larger than CHUNK_BYTES
         pieces[longest] += 1
     return tuple(_pieces(source, pieces))
+
+
+def _tiles(source: SourceArray) -> dict[int, int]:
+    """Return the extent below which no chunk is cut, by axis; other axes are cut to 1."""
+    if is_interferometric(source.dims) or source.dtype.kind == "c":
+        return {i: _visibility_tile(d.lower(), n) for i, (d, n) in enumerate(_extents(source))}
+    rank = len(source.shape)
+    axes = image_axes(source.dims)[-rank:]
+    return {i: TILE[name] for i, name in enumerate(axes, rank - len(axes))}
+
+
+def _extents(source: SourceArray) -> list[tuple[str, int]]:
+    return list(zip(source.dims, source.shape, strict=True))
+
+
+def _visibility_tile(dim: str, extent: int) -> int:
+    if dim in SHORT:
+        return max(1, extent)
+    return TIMES if dim == "time" else CHANNELS if dim in FREQUENCIES else ROWS
 
 
 def default_block(chunks: tuple[int, ...], axes: str) -> tuple[int, int, int]:
@@ -114,6 +147,19 @@ def _ccsds123(source: SourceArray, chunks: tuple[int, ...]) -> Codec:
 
     axes = image_axes(source.dims)
     return Ccsds123(axes=axes, block=default_block(chunks, axes))
+
+
+def visibility_codec(source: SourceArray) -> Codec:
+    """Return the codec of visibilities, with the axes that their names tell."""
+    from gangsaw.codecs.visibility.codec import Visibility
+
+    return Visibility(axes=visibility_axes(source.dims))
+
+
+def _shuffled(dtype: np.dtype[Any]) -> Codec:
+    """Return Zstandard after a shuffle: of bits for flags, whose bytes hold one of them each."""
+    shuffle = "bitshuffle" if dtype.itemsize == 1 else "shuffle"
+    return BloscCodec(typesize=dtype.itemsize, cname="zstd", clevel=5, shuffle=shuffle)
 
 
 def _codec(codec: Codec | str) -> Codec | None:

@@ -52,6 +52,7 @@ def _copy_empty(source: h5py.Dataset, target: h5py.Group, name: str) -> None:
         properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     if properties.get_layout() != h5py.h5d.COMPACT:
         properties.set_alloc_time(h5py.h5d.ALLOC_TIME_LATE)
+    properties.set_obj_track_times(False)  # the same file gives the same bytes
     space, kind = source.id.get_space(), source.id.get_type()
     made = h5py.h5d.create(target.id, name.encode(), kind, space, dcpl=properties)
     _copy_attributes(source, h5py.Dataset(made))

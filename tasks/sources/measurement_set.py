@@ -54,6 +54,7 @@ POLARIZATIONS = dict(
     enumerate(["I", "Q", "U", "V", "RR", "RL", "LR", "LL", "XX", "XY", "YX", "YY"], start=1)
 )
 UNITS = {TIME: {"units": "s", "format": "mjd"}}
+UNLOCKED = {"option": "usernoread"}  # a lock is a write, and the folder may not be writable
 CASACORE = RLock()  # it is not safe to call from several threads
 
 
@@ -107,8 +108,7 @@ def opened(path: str, description: int, version: str) -> Any:
     """Return the main table, or its rows of one data description; `version` tells copies apart."""
     from casacore.tables import table
 
-    # locks would need to be written, and the folder may not be writable
-    main = table(path, ack=False, lockoptions={"option": "usernoread"})
+    main = table(path, ack=False, lockoptions=UNLOCKED)
     return main if description < 0 else main.query(f"DATA_DESC_ID == {description}")
 
 
@@ -229,4 +229,4 @@ def _channels(table: Any) -> Iterator[Coordinate]:
 def _subtable(table: Any, name: str) -> Any:
     from casacore.tables import table as open_table
 
-    return open_table(table.getkeyword(name).removeprefix("Table: "), ack=False)
+    return open_table(table.getkeyword(name).removeprefix("Table: "), ack=False, lockoptions=UNLOCKED)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
 
-LOCK = "table.lock"
+LOCK = "table.lock"  # holds the number of rows, which table.dat may not have yet
 
 
 def make_template(table: Any) -> NDArray[np.uint8]:
@@ -27,7 +27,8 @@ def make_template(table: Any) -> NDArray[np.uint8]:
         empty = Path(folder) / "main"
         table.copy(str(empty), deep=True, valuecopy=True, copynorows=True).close()
         for file in sorted(empty.glob("table.*")):
-            _add(archive, file, file.name)
+            if file.name != LOCK:
+                _add(archive, file, file.name)
         for name, where in _subtables(table).items():
             for file in sorted(where.rglob("*")):
                 _add(archive, file, f"{name}/{file.relative_to(where)}")
@@ -42,7 +43,7 @@ def _subtables(table: Any) -> dict[str, Path]:
 
 def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:
     """Add a file, without its owner and time: the same tables give the same bytes."""
-    if file.name == LOCK or not file.is_file():
+    if not file.is_file():
         return
     entry = tarfile.TarInfo(name)
     entry.size = file.stat().st_size

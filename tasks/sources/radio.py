@@ -125,6 +125,15 @@ def make_source(
     return RadioSource(name, path, arrays, (*near, template))
 
 
+def pick(source: RadioSource, variables: Sequence[str]) -> RadioSource:
+    """Return the source with the arrays of these names, none for all; BadParams for others."""
+    names = [array.name for array in source.arrays]
+    if unknown := sorted(set(variables) - set(names)):
+        raise BadParams(f"no variable {unknown[0]!r}; there are: {', '.join(names)}")
+    chosen = tuple(array for array in source.arrays if not variables or array.name in variables)
+    return replace(source, arrays=chosen)
+
+
 def _naming(array: ColumnArray, coords: Iterable[Coordinate]) -> ColumnArray:
     """Return the array with CF's list of the coordinates along its axes."""
     names = [c.name for c in coords if c.dims != (c.name,) and set(c.dims) <= set(array.dims)]

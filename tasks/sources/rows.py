@@ -8,7 +8,7 @@ predicts from. Ragged rows stay one axis. Nothing is invented, dropped or reorde
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from gangsaw.tasks.sources.base import Region
 TIME, BASELINE, ROW = "time", "baseline_id", "row"
 
 Fetch = Callable[[slice], NDArray[Any]]  # a run of rows -> (rows, ...)
+Put = Callable[[slice, NDArray[Any]], None]
 
 
 @dataclass(frozen=True)
@@ -46,24 +47,31 @@ class Rows:
     def _is_swapped(self) -> bool:
         return self.order != self.dims
 
+    @property
+    def _n_inner(self) -> int:
+        return self.shape[self.dims.index(self.order[-1])]
+
     def read(self, fetch: Fetch, region: Region) -> NDArray[Any]:
         """Return the samples of a region of these axes; `fetch` is asked for runs of rows."""
         if len(self.shape) == 1:
             return fetch(region[0])
-        inner = self.shape[self.dims.index(self.order[1])]
-        outer_slice, inner_slice = region[::-1] if self._is_swapped else region
-        parts = [fetch(run) for run in _runs(outer_slice, inner_slice, inner)]
+        outer, inner = region[::-1] if self._is_swapped else region
+        parts = [fetch(run) for run in _runs(outer, inner, self._n_inner)]
         samples = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        extents = (_length(outer_slice), _length(inner_slice))
-        samples = samples.reshape(*extents, *samples.shape[1:])
+        samples = samples.reshape(_length(outer), _length(inner), *samples.shape[1:])
         return samples.swapaxes(0, 1) if self._is_swapped else samples
 
-    def in_file_order(self, samples: NDArray[Any]) -> NDArray[Any]:
-        """Return the samples of a region of these axes as rows, as the file has them."""
+    def write(self, put: Put, region: Region, samples: NDArray[Any]) -> None:
+        """Give the samples of a region of these axes to `put`, as runs of rows."""
         if len(self.shape) == 1:
-            return samples
+            put(region[0], samples)
+            return
+        outer, inner = region[::-1] if self._is_swapped else region
         ordered = samples.swapaxes(0, 1) if self._is_swapped else samples
-        return ordered.reshape(-1, *samples.shape[2:])
+        runs = _runs(outer, inner, self._n_inner)
+        parts = [ordered.reshape(-1, *samples.shape[2:])] if len(runs) == 1 else ordered
+        for run, part in zip(runs, parts, strict=True):
+            put(run, part)
 
     def spread(self, values: NDArray[Any], dims: tuple[str, ...]) -> NDArray[Any]:
         """Return what is given along some of these axes for every row, in the file's order."""
@@ -71,7 +79,8 @@ class Rows:
         missing = tuple(i for i, dim in enumerate(self.dims) if dim not in own)
         rest = values.shape[len(own) :]
         full = np.broadcast_to(np.expand_dims(values, missing), (*self.shape, *rest))
-        return self.in_file_order(full)
+        ordered = full.swapaxes(0, 1) if self._is_swapped else full
+        return ordered.reshape(self.n_rows, *rest)
 
     def along(self, values: NDArray[Any], dim: str) -> NDArray[Any]:
         """Return, of a value per row that varies along `dim` only, its values there."""
@@ -79,17 +88,6 @@ class Rows:
             return values
         grid = values.reshape([self.shape[self.dims.index(name)] for name in self.order])
         return grid[:, 0] if self.order[0] == dim else grid[0]
-
-    def pieces(self, n_rows: int) -> Iterator[tuple[Region, slice]]:
-        """Yield regions of about `n_rows` rows that are one run in the file, and that run."""
-        outer = self.dims.index(self.order[0])
-        inner = self.n_rows // self.shape[outer] if self.n_rows else 0
-        step = max(1, n_rows // max(1, inner))
-        for start in range(0, self.shape[outer] if inner else 0, step):
-            stop = min(start + step, self.shape[outer])
-            region = [slice(0, n) for n in self.shape]
-            region[outer] = slice(start, stop)
-            yield tuple(region), slice(start * inner, stop * inner)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
