@@ -49,7 +49,11 @@ def whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
     file called `mark`, which tells its format, ever is.
     """
     if target.exists() and not (overwrite and (target / mark).is_file()):
-        hint = "or --overwrite to replace it" if (target / mark).is_file() else "it is of no such format"
+        hint = (
+            "or --overwrite to replace it"
+            if (target / mark).is_file()
+            else "it is of no such format"
+        )
         raise BadParams(f"{target} exists: give another name, {hint}")
     if not target.parent.is_dir():
         raise BadParams(f"{target.parent}: no such directory; make it first")

@@ -74,9 +74,7 @@ def _target(path: Path, kind: str, *, overwrite: bool) -> Iterator[Path]:
             yield part
 
 
-def _write_native(
-    source: Source, kept: Kept, path: Path, on_progress: OnProgress | None
-) -> None:
+def _write_native(source: Source, kept: Kept, path: Path, on_progress: OnProgress | None) -> None:
     fill = _fill_ms if kept.format == "ms" else _fill_hdf5
     _check_complete(source, kept)
     arrays = [a for a in source.arrays if a.attrs.get("item") in kept.items]

@@ -30,7 +30,9 @@ def convert(source: Path, target: Path, from_kind: str, to_kind: str) -> None:
             raise
         except (ValueError, RuntimeError, KeyError, TypeError, NotImplementedError) as error:
             text = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise BadParams(f"pyuvdata cannot write this {from_kind} as {to_kind}: {text}") from error
+            raise BadParams(
+                f"pyuvdata cannot write this {from_kind} as {to_kind}: {text}"
+            ) from error
 
 
 def _read(path: Path, kind: str) -> Any:
@@ -56,7 +58,7 @@ def _check_columns(path: Path) -> None:
 
 
 def _check_exact(uvdata: Any, kind: str) -> None:
-    """Refuse what would come back as other bits: MeasurementSets and uvfits are single precision."""
+    """Refuse what would come back as other bits: ms and uvfits are of single precision."""
     if kind == "uvh5":
         return
     for name in ("data_array", "nsample_array"):

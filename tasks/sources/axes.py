@@ -26,7 +26,9 @@ def visibility_axes(dims: tuple[str, ...]) -> str:
     """
     if not is_interferometric(dims) and not {"time", *FREQUENCIES} & {d.lower() for d in dims}:
         return "auto"
-    letters = ["t" if d.lower() == "time" else "f" if d.lower() in FREQUENCIES else "b" for d in dims]
+    letters = [
+        "t" if d.lower() == "time" else "f" if d.lower() in FREQUENCIES else "b" for d in dims
+    ]
     first = {letter: letters.index(letter) for letter in set(letters)}
     return "".join(x if x == "b" or first[x] == i else "b" for i, x in enumerate(letters))
 

@@ -7,6 +7,7 @@ format knows of its header is pyuvdata's memo on uvh5 and katdal's page on its f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -100,10 +101,8 @@ def _line(error: Exception) -> str:
 @lru_cache(maxsize=8)
 def opened(path: str, version: str) -> h5py.File:
     """Return the file, open for reading; `version` only tells files apart."""
-    try:
+    with suppress(ImportError):
         import hdf5plugin  # noqa: F401 -- registers bitshuffle, which HERA's files use
-    except ImportError:
-        pass
     return h5py.File(path, "r")
 
 
@@ -162,13 +161,17 @@ def _kat(path: str, absolute: str, version: str, file: h5py.File) -> RadioSource
         if item in file and _has_rows(file[item], rows)
     }
     if len(set(named.values())) < len(named):  # both of Data and Markup
-        named = {item: item.replace("/", "_") if "Markup" in item else named[item] for item in named}
+        named = {
+            item: item.replace("/", "_") if "Markup" in item else named[item] for item in named
+        }
     columns = [
         _column(file[item], name, rows, absolute, version, _kat_dims(file[item]))
         for item, name in named.items()
     ]
     stamps = [file[item][()] for item in ("Data/timestamps",) if item in file]
-    coords = [Coordinate(TIME, (TIME,), values, {"units": "s", "format": "unix"}) for values in stamps]
+    coords = [
+        Coordinate(TIME, (TIME,), values, {"units": "s", "format": "unix"}) for values in stamps
+    ]
     return make_source(path, absolute, columns, coords, ("hdf5", make_template(file, set(named))))
 
 

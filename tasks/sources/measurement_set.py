@@ -35,7 +35,11 @@ NAMES = {  # xradio's; other columns keep theirs
     "CORRECTED_DATA": "VISIBILITY_CORRECTED",
     "MODEL_DATA": "VISIBILITY_MODEL",
 }
-KEYS = {"TIME": (TIME, TIME), "ANTENNA1": ("ANTENNA1", BASELINE), "ANTENNA2": ("ANTENNA2", BASELINE)}
+KEYS = {
+    "TIME": (TIME, TIME),
+    "ANTENNA1": ("ANTENNA1", BASELINE),
+    "ANTENNA2": ("ANTENNA2", BASELINE),
+}
 TYPES = {
     "boolean": "?",
     "uchar": "u1",
@@ -116,7 +120,9 @@ def _open(path: str, absolute: str, wanted: str) -> RadioSource:
     version = identity_of(absolute)
     table = opened(absolute, -1, version)
     if missing := {*KEYS, "DATA_DESC_ID"} - set(table.colnames()):
-        raise BadParams(f"{path} is no MeasurementSet: its table has no {', '.join(sorted(missing))}")
+        raise BadParams(
+            f"{path} is no MeasurementSet: its table has no {', '.join(sorted(missing))}"
+        )
     if not table.nrows():
         raise BadParams(f"{path} holds no rows")
     description = _description(path, table, wanted)
@@ -229,4 +235,6 @@ def _channels(table: Any) -> Iterator[Coordinate]:
 def _subtable(table: Any, name: str) -> Any:
     from casacore.tables import table as open_table
 
-    return open_table(table.getkeyword(name).removeprefix("Table: "), ack=False, lockoptions=UNLOCKED)
+    return open_table(
+        table.getkeyword(name).removeprefix("Table: "), ack=False, lockoptions=UNLOCKED
+    )

@@ -21,7 +21,7 @@ LOCK = "table.lock"  # holds the number of rows, which table.dat may not have ye
 
 
 def make_template(table: Any) -> NDArray[np.uint8]:
-    """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main table."""
+    """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main one."""
     buffer = io.BytesIO()
     with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
         empty = Path(folder) / "main"

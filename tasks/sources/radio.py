@@ -119,7 +119,9 @@ def make_source(
     rows = columns[0].rows
     small = [column for column in columns if _is_small(column)]
     near = [*coords, *map(_read, small)]
-    items = [column.item for column in columns] + [c.attrs["item"] for c in coords if "item" in c.attrs]
+    items = [column.item for column in columns] + [
+        c.attrs["item"] for c in coords if "item" in c.attrs
+    ]
     template = Kept(kept[0], rows, tuple(items), kept[1]).coordinate()
     arrays = tuple(_naming(column, near) for column in columns if column not in small)
     return RadioSource(name, path, arrays, (*near, template))

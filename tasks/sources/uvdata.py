@@ -65,7 +65,10 @@ def _open(path: str, kind: str) -> RadioSource:
     version = identity_of(absolute)
     with _told(path), TemporaryDirectory() as folder:
         header = Path(folder) / "header.uvh5"
-        _described(absolute, kind, version).initialize_uvh5_file(str(header), clobber=True)
+        # of single precision are uvfits, and what pyuvdata makes of miriad
+        _described(absolute, kind, version).initialize_uvh5_file(
+            str(header), clobber=True, data_write_dtype="c8"
+        )
         found = open_radio_hdf5(str(header))
         assert found is not None
         whole = kind == "miriad"
@@ -73,12 +76,8 @@ def _open(path: str, kind: str) -> RadioSource:
     return replace(found, name=path, path=absolute, arrays=arrays)
 
 
-def _column(
-    found: ColumnArray, path: str, kind: str, version: str, whole: bool
-) -> UvdataColumn:
+def _column(found: ColumnArray, path: str, kind: str, version: str, whole: bool) -> UvdataColumn:
     fields = {**vars(found), "path": path, "version": version, "format": kind}
-    if found.item == "Data/visdata":
-        fields["dtype"] = np.dtype("complex64")
     return UvdataColumn(**{**fields, "chunks": found.shape if whole else None})
 
 
