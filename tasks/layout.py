@@ -67,6 +67,16 @@ def choose_layout(source: SourceArray, codec: CodecChoices, chunks: ChunkChoice)
     return Layout(extents, choose_codec(source, extents) if chosen == "auto" else _codec(chosen))
 
 
+def check_axes(arrays: Sequence[SourceArray], chunks: ChunkChoice) -> None:
+    """Raise BadParams for chunks that name an axis which no array has."""
+    if not isinstance(chunks, Mapping):
+        return
+    dims = {dim: None for array in arrays for dim in array.dims}  # in their order
+    if unknown := sorted(set(chunks) - set(dims)):
+        names = ", ".join(array.name for array in arrays)
+        raise BadParams(f"{names} has no axis {unknown[0]!r}; it has {', '.join(dims)}")
+
+
 def choose_chunks(source: SourceArray, chunks: ChunkChoice) -> tuple[int, ...]:
     """Return the caller's chunks, checked against the array, or the default ones."""
     return default_chunks(source) if chunks is None else _given(source, chunks)
@@ -173,9 +183,6 @@ def _codec(codec: Codec | str) -> Codec | None:
 def _given(source: SourceArray, chunks: tuple[int, ...] | Mapping[str, int]) -> tuple[int, ...]:
     """Read the caller's chunks: one per axis, or by name; -1 is the whole axis."""
     if isinstance(chunks, Mapping):
-        if unknown := sorted(set(chunks) - set(source.dims)):
-            names = ", ".join(source.dims)
-            raise BadParams(f"{source.name} has no axis {unknown[0]!r}; it has {names}")
         defaults = zip(source.dims, default_chunks(source), strict=True)
         chunks = tuple(chunks.get(name, default) for name, default in defaults)
     if len(chunks) != len(source.shape) or any(c == 0 or c < -1 for c in chunks):

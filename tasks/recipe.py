@@ -16,6 +16,7 @@ from gangsaw.tasks.layout import (
     ChunkChoice,
     Codec,
     CodecChoice,
+    check_axes,
     choose_chunks,
     choose_codec,
     default_block,
@@ -59,6 +60,7 @@ class Recipe:
         BadParams
             There is no such codec or parameter, or an array holds what the codec cannot code.
         """
+        check_axes(source.arrays, chunks)
         has_complex = any(array.dtype.kind == "c" for array in source.arrays)
         found = {
             array.name: "auto"

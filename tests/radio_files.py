@@ -24,7 +24,13 @@ def noise(shape: tuple[int, ...], seed: int, dtype: str = "c8") -> NDArray[Any]:
 
 
 def make_uvdata(
-    *, times: int = 5, antennas: int = 4, channels: int = 16, dtype: str = "c8", ragged: bool = False
+    *,
+    times: int = 5,
+    antennas: int = 4,
+    channels: int = 16,
+    dtype: str = "c8",
+    ragged: bool = False,
+    special: bool = True,
 ) -> Any:
     """Return pyuvdata's object, phased, with random visibilities, flags and samples."""
     from astropy.coordinates import EarthLocation
@@ -50,8 +56,14 @@ def make_uvdata(
             history="made for a test",
             extra_keywords={"OBSID": 42, "NOTE": "kept"},
             phase_center_catalog={
-                0: {"cat_name": "here", "cat_type": "sidereal", "cat_lon": 1.0, "cat_lat": -0.5,
-                    "cat_frame": "icrs", "cat_epoch": 2000.0}
+                0: {
+                    "cat_name": "here",
+                    "cat_type": "sidereal",
+                    "cat_lon": 1.0,
+                    "cat_lat": -0.5,
+                    "cat_frame": "icrs",
+                    "cat_epoch": 2000.0,
+                }
             },  # fmt: skip
             empty=True,
         )
@@ -60,6 +72,8 @@ def make_uvdata(
     shape = (uvdata.Nblts, uvdata.Nfreqs, uvdata.Npols)
     generator = np.random.default_rng(3)
     uvdata.data_array = noise(shape, 1, dtype)
+    if not special:
+        uvdata.data_array.reshape(-1)[: len(SPECIAL)] = 1 - 2j
     uvdata.flag_array = generator.random(shape) < 0.1
     uvdata.nsample_array = generator.integers(1, 4, shape).astype("f4")
     uvdata.scan_number_array = np.ones(uvdata.Nblts, int)

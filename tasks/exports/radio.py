@@ -45,8 +45,8 @@ def export_radio(
     kept = find_kept(source)
     if kept is None:
         raise BadParams(
-            f"{source.name} was made of no MeasurementSet, uvh5, uvfits, miriad or KAT file: "
-            "decompress it to Zarr"
+            f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT file: "
+            "leave --variable out, or decompress to Zarr"
         )
     if kind == "hdf5" and kept.format != "ms":
         kind = kept.format

@@ -99,8 +99,12 @@ def _columns(path: str, kind: str, version: str) -> Mapping[str, Any]:
         names = {f"Header/{name}": getattr(uvdata, name, None) for name in ("uvw_array",)}
         if kind == "uvfits":
             return {**names, **_groups(path)}
-        data = {"visdata": "data_array", "flags": "flag_array", "nsamples": "nsample_array"}
-        return {**names, **{f"Data/{k}": getattr(uvdata, v) for k, v in data.items()}}
+        return {
+            **names,
+            "Data/visdata": uvdata.data_array.astype("c8", copy=False),
+            "Data/flags": uvdata.flag_array,
+            "Data/nsamples": uvdata.nsample_array.astype("f4"),  # which is what uvh5 holds
+        }
 
 
 def _groups(path: str) -> dict[str, Any]:
