@@ -168,6 +168,7 @@ def visibility_codec(source: SourceArray) -> Codec:
 
 def _shuffled(dtype: np.dtype[Any]) -> Codec:
     """Return Zstandard after a shuffle: of bits for flags, whose bytes hold one of them each."""
+    shuffle: Literal["bitshuffle", "shuffle"]
     shuffle = "bitshuffle" if dtype.itemsize == 1 else "shuffle"
     return BloscCodec(typesize=dtype.itemsize, cname="zstd", clevel=5, shuffle=shuffle)
 

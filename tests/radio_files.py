@@ -40,9 +40,14 @@ def make_uvdata(
     site = EarthLocation.from_geodetic(21.4, -30.7, 1050.0)
     with quiet_and_offline():
         telescope = Telescope.new(
-            "made", location=site, antenna_positions=places, instrument="made",
-            feeds=["x", "y"], x_orientation="east", mount_type="fixed",
-        )  # fmt: skip
+            "made",
+            location=site,
+            antenna_positions=places,
+            instrument="made",
+            feeds=["x", "y"],
+            x_orientation="east",
+            mount_type="fixed",
+        )
         uvdata = UVData.new(
             freq_array=np.linspace(1e8, 1.2e8, channels),
             polarization_array=np.array([-5, -6, -7, -8]),
@@ -64,7 +69,7 @@ def make_uvdata(
                     "cat_frame": "icrs",
                     "cat_epoch": 2000.0,
                 }
-            },  # fmt: skip
+            },
             empty=True,
         )
         if ragged:

@@ -45,8 +45,8 @@ def export_radio(
     kept = find_kept(source)
     if kept is None:
         raise BadParams(
-            f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT file: "
-            "leave --variable out, or decompress to Zarr"
+            f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
+            "file: leave --variable out, or decompress to Zarr"
         )
     if kind == "hdf5" and kept.format != "ms":
         kind = kept.format
@@ -89,7 +89,8 @@ def _write_native(source: Source, kept: Kept, path: Path, on_progress: OnProgres
 
 
 def _check_complete(source: Source, kept: Kept) -> None:
-    there = {v.attrs.get("item") for v in (*source.arrays, *source.coords)}
+    there = {array.attrs.get("item") for array in source.arrays}
+    there |= {coord.attrs.get("item") for coord in source.coords}
     if missing := [item for item in kept.items if item not in there]:
         raise BadParams(
             f"{source.name}: {', '.join(missing)} of the source must be there to write it again: "

@@ -182,7 +182,7 @@ def _kat_dims(dataset: h5py.Dataset) -> tuple[str, ...]:
 
 def _has_pairs(dataset: h5py.Dataset) -> bool:
     """Whether the last axis is real and imaginary part, as floats."""
-    return dataset.name == "/Data/correlator_data" and dataset.dtype.kind == "f"
+    return bool(dataset.name == "/Data/correlator_data" and dataset.dtype.kind == "f")
 
 
 def _column(
@@ -216,10 +216,9 @@ def _column(
 
 def _from_file(dataset: h5py.Dataset, values: NDArray[Any], rest: Region) -> NDArray[Any]:
     if _has_pairs(dataset):
-        return values.view(np.result_type(values, np.complex64))[..., 0]
-    if values.dtype.names:
-        pairs = values.view(values.dtype["r"]).reshape(*values.shape, 2)
-        return pairs[..., rest[-1]]
+        values = values.view(np.result_type(values, np.complex64))[..., 0]
+    elif values.dtype.names:
+        values = values.view(values.dtype["r"]).reshape(*values.shape, 2)[..., rest[-1]]
     return values
 
 
@@ -227,7 +226,7 @@ def to_file(dataset: h5py.Dataset, values: NDArray[Any]) -> NDArray[Any]:
     """Return rows of an array as its dataset holds them: the inverse of what a column reads."""
     values = np.ascontiguousarray(values)
     if _has_pairs(dataset):
-        return values.view(dataset.dtype.newbyteorder("=")).reshape(*values.shape, 2)
-    if dataset.dtype.names == ("r", "i"):
-        return values.astype(dataset.dtype["r"]).view(dataset.dtype)[..., 0]
+        values = values.view(dataset.dtype.newbyteorder("=")).reshape(*values.shape, 2)
+    elif dataset.dtype.names == ("r", "i"):
+        values = values.astype(dataset.dtype["r"]).view(dataset.dtype)[..., 0]
     return values

@@ -19,13 +19,16 @@ from gangsaw.codecs.core.errors import CorruptChunk
 
 LOCK = "table.lock"  # holds the number of rows, which table.dat may not have yet
 
+LOSSY = {"DyscoStMan"}  # LOFAR's, which quantises visibilities as they are written
+
 
 def make_template(table: Any) -> NDArray[np.uint8]:
     """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main one."""
     buffer = io.BytesIO()
     with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
         empty = Path(folder) / "main"
-        table.copy(str(empty), deep=True, valuecopy=True, copynorows=True).close()
+        managers = _lossless(table.getdminfo())
+        table.copy(str(empty), deep=True, valuecopy=True, dminfo=managers, copynorows=True).close()
         for file in sorted(empty.glob("table.*")):
             if file.name != LOCK:
                 _add(archive, file, file.name)
@@ -33,6 +36,12 @@ def make_template(table: Any) -> NDArray[np.uint8]:
             for file in sorted(where.rglob("*")):
                 _add(archive, file, f"{name}/{file.relative_to(where)}")
     return np.frombuffer(buffer.getvalue(), np.uint8)
+
+
+def _lossless(managers: dict[str, Any]) -> dict[str, Any]:
+    """Return how columns are stored, with what would not give back the bits written replaced."""
+    tiled = {"TYPE": "TiledShapeStMan", "SPEC": {}}
+    return {k: {**m, **tiled} if m["TYPE"] in LOSSY else m for k, m in managers.items()}
 
 
 def _subtables(table: Any) -> dict[str, Path]:
