@@ -79,7 +79,7 @@ def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> 
 
 
 @jit_bare
-def _write_counts(words: Any, shift: int, width: int, out: Any) -> int:
+def _write_counts(words: Any, shift: int, width: int, out: Any) -> Any:
     """Write the counts; return the bits that are left of all words."""
     at, pending, used = 0, np.uint64(0), 0
     total: Any = 0
