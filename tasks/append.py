@@ -175,6 +175,7 @@ class Appender:
         self._failure = "it is closed"
 
     def __enter__(self) -> Self:
+        """Return itself."""
         return self
 
     def __exit__(
