@@ -280,6 +280,18 @@ def test_the_missing_extra_is_named(
     assert 'is missing: pip install "gangsaw[radio]"' in refusal(gangsaw, source)
 
 
+def test_hdf5_needs_no_extra(
+    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "a.uvh5")
+    for module in ("pyuvdata", "casacore", "casacore.tables", "astropy", "hdf5plugin"):
+        monkeypatch.setitem(sys.modules, module, None)
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5")
+    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.ms").failed(USAGE)
+    assert 'is missing: pip install "gangsaw[radio]"' in line
+
+
 def test_options_that_do_not_fit(gangsaw: CommandLine, tmp_path: Path) -> None:
     source = write(tmp_path / "a.uvh5")
     assert "effort must be one of fast, dense" in refusal(gangsaw, source, "--effort", "best")
