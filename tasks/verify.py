@@ -210,7 +210,8 @@ def _names(place: Place, root: dict[str, Any]) -> list[str]:
         return [""] if (place / FOLDER).names() else []
     inline = (root.get("consolidated_metadata") or {}).get("metadata", {})
     below = [name for name in place.names() if (place / name / FOLDER).names()]
-    return sorted({*below, *(name for name in inline if below)})
+    arrays = (name for name, node in inline.items() if node["node_type"] == "array")
+    return sorted({*below, *(name for name in arrays if below)})
 
 
 def _array(name: str, place: Place) -> _Array:

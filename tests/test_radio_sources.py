@@ -179,6 +179,42 @@ def test_zarr_of_others(
     gangsaw.ok("verify", tmp_path / "b.zarr", "--against", tmp_path / "c.zarr", *HERE)
 
 
+def test_tables_below_visibilities_are_kept(
+    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As xradio has them: groups of antennas and fields in that of the visibilities."""
+    dims = ("time", "baseline_id", "frequency", "polarization")
+    antennas = xr.Dataset(
+        {
+            "ANTENNA_POSITION": (
+                ("antenna_name", "xyz"),
+                np.random.default_rng(1).normal(size=(3, 3)),
+            )
+        },
+        {"antenna_name": np.array(["m000", "m001", "m010"], np.dtypes.StringDType())},
+        {"type": "antenna"},
+    )
+    tree = {
+        "/": xr.Dataset({"VISIBILITY": (dims, noise((4, 3, 8, 2), 1))}),
+        "/antenna_xds": antennas,
+    }
+    xr.DataTree.from_dict(tree).to_zarr(tmp_path / "a.zarr", zarr_format=3, consolidated=False)
+    gangsaw.ok("compress", tmp_path / "a.zarr", tmp_path / "b.zarr", *HERE)
+    gangsaw.ok("verify", tmp_path / "b.zarr", "--against", tmp_path / "a.zarr", *HERE)
+    with xr.open_datatree(tmp_path / "b.zarr", engine="zarr", chunks=None) as found:
+        xr.testing.assert_identical(found["antenna_xds"].to_dataset().compute(), antennas)
+        assert same_bits(found["VISIBILITY"].values, tree["/"]["VISIBILITY"].values)
+    stored = next((tmp_path / "b.zarr/antenna_xds/ANTENNA_POSITION/c").rglob("0"))
+    stored = stored if stored.is_file() else next(p for p in stored.rglob("*") if p.is_file())
+    stored.write_bytes(b"damaged")
+    assert gangsaw("verify", tmp_path / "b.zarr", *HERE).code == 1
+    monkeypatch.setattr("gangsaw.tasks.sources.zarr.MOST_BELOW", 50)
+    assert "antenna_xds below holds" in refusal(gangsaw, tmp_path / "a.zarr")
+    gangsaw.ok(
+        "compress", tmp_path / "a.zarr", tmp_path / "c.zarr", "--variable", "VISIBILITY", *HERE
+    )
+
+
 def refusal(gangsaw: CommandLine, source: Path, *options: object) -> str:
     """Return the one line that a compression fails with; nothing is left behind."""
     target = source.with_name("refused.zarr")
@@ -242,6 +278,18 @@ def test_the_missing_extra_is_named(
     for module in modules:
         monkeypatch.setitem(sys.modules, module, None)
     assert 'is missing: pip install "gangsaw[radio]"' in refusal(gangsaw, source)
+
+
+def test_hdf5_needs_no_extra(
+    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "a.uvh5")
+    for module in ("pyuvdata", "casacore", "casacore.tables", "astropy", "hdf5plugin"):
+        monkeypatch.setitem(sys.modules, module, None)
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5")
+    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.ms").failed(USAGE)
+    assert 'is missing: pip install "gangsaw[radio]"' in line
 
 
 def test_options_that_do_not_fit(gangsaw: CommandLine, tmp_path: Path) -> None:
