@@ -31,7 +31,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     parts: list[Payload] = [np.empty(0, np.uint8)] * len(sources)
 
     def encode_block(i: int) -> None:
-        parts[i] = encode_block(sources[i], params)
+        parts[i] = _encode_block(sources[i], params)
 
     run_blocks(encode_block, len(sources))
     return Blocks(tuple(parts))
@@ -60,7 +60,7 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     run_blocks(decode_block, len(targets))
 
 
-def encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
+def _encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
     """Return the payload of a block: what its way of encoding gives, or raw where that is less."""
     if not params.is_construction and params.effort in BY_LANES:
         coded = BY_LANES[params.effort](block)
