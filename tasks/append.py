@@ -213,6 +213,7 @@ class Appender:
 
     def _create(self, objects: Mapping[str, Buffer]) -> None:
         """Write all objects, the group's metadata last: it makes them a store."""
+        self._place.clean()
         rest = {key: data.to_bytes() for key, data in objects.items() if key != METADATA}
         self._put(rest)
         self._put({METADATA: objects[METADATA].to_bytes()})

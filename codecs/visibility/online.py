@@ -71,6 +71,14 @@ class StepEncoder:
         chunk = math.prod(self.chunk_shape) * self.dtype.itemsize
         return chunk + self._codec.peak_bytes(self.chunk_shape, self.dtype)
 
+    def warm_up(self) -> None:
+        """Compile the kernels for such chunks on the host: seconds, once on a machine.
+
+        To be called before steps come, or the first chunk waits for it.
+        """
+        numbers = np.random.default_rng(0).integers(-99, 100, self.chunk_shape, np.int8)
+        self._coder.encode(numbers.astype(self.dtype))
+
     def push(self, step: Array) -> memoryview | None:
         """Copy a step; return the frame of its chunk where it is the last one of that, else None.
 

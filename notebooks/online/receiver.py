@@ -22,8 +22,8 @@ import numpy as np
 from wire import LOOK, Header, WireError, read_header, read_step
 
 from gangsaw import GangsawError
-from gangsaw.codecs.core.record import snapshot
-from gangsaw.codecs.visibility import Params
+from gangsaw.codecs.core.record import reset, snapshot
+from gangsaw.codecs.visibility import Params, StepEncoder
 from gangsaw.tasks.append import Appender, Steps
 from gangsaw.tasks.sources.base import Coordinate
 
@@ -106,7 +106,10 @@ def receive(connection: socket.socket, options: argparse.Namespace, stop: thread
     """Append all steps; print what came, how fast, and how small it has become."""
     header = read_header(connection, stop)
     incoming = Incoming(connection, header, CHUNKS_IN_QUEUE * options.chunk, stop)
-    with Appender(options.store, steps_of(header, options), coords_of(header)) as appender:
+    steps = steps_of(header, options)
+    StepEncoder(steps.shape, steps.dtype, steps.params).warm_up()
+    reset()
+    with Appender(options.store, steps, coords_of(header)) as appender:
         print(f"{options.store} holds {appender.n_written} steps; waiting for more", flush=True)
         incoming.start()
         n_steps, longest, seconds = append_all(appender, incoming)
