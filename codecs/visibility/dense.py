@@ -45,7 +45,8 @@ from gangsaw.codecs.visibility.lanes import Lanes
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
 N_TABLES = 2 * CONTEXTS
-SAMPLED = 256  # rows of a strip, to compare means
+SAMPLED = 192  # rows of a strip, to compare means
+SAMPLED_WORDS = 8192  # to find grids
 
 Words = npt.NDArray[Any]
 Payload = npt.NDArray[np.uint8]
@@ -71,12 +72,13 @@ def encode(table: Words, lanes: Lanes) -> Payload:
     """
     words = table.ravel()
     mantissa = MANTISSA[words.itemsize]
-    grid = choose_grid(words, mantissa)
+    grid = choose_grid(words[:: max(1, words.size // SAMPLED_WORDS) | 1].copy(), mantissa)
     bits_of = bits_table(grid, mantissa)
-    predictors = choose_predictors(words, lanes, mantissa, bits_of)
+    favourite = choose_favourite(words, mantissa)
+    predictors = choose_predictors(words, lanes, mantissa, bits_of, favourite)
     residuals = _residuals(words, lanes, predictors)
     starts = _starts(residuals, lanes, predictors, mantissa)
-    choice = Choice(NEAR, grid, starts, choose_favourite(words, mantissa), predictors)
+    choice = Choice(NEAR, grid, starts, favourite, predictors)
     choice = choice._replace(means=_choose_means(residuals, lanes, choice))
     return _coded(residuals, lanes, choice)
 
@@ -86,16 +88,25 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
     if not predictors.any():
         return words
     out = np.empty_like(words)
-    to_residuals(words, lanes.n_rows, lanes.n_times, predictors, TERMS, np.zeros(LANES), out)
+    to_residuals(*_prediction(words, lanes, predictors), _as_signed(out))
     return out
+
+
+def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> tuple[Any, ...]:
+    """Return what kernels of predictions ask."""
+    signed = _as_signed(words)
+    work = np.zeros(LANES), np.zeros(LANES, signed.dtype)
+    wide = predictors.astype(signed.dtype)
+    return signed, lanes.n_rows, lanes.n_times, wide, TERMS.ravel(), *work
 
 
 def _starts(
     residuals: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8], mantissa: int
 ) -> tuple[int, int]:
     """Return median exponents of some values of either type."""
-    some = residuals.reshape(lanes.n_strips, lanes.n_rows, LANES)[:, :: max(1, lanes.n_rows // 8)]
-    is_residual = np.broadcast_to(predictors.reshape(-1, 1, LANES) > 0, some.shape)
+    steps = max(1, lanes.n_strips // 16), max(1, lanes.n_rows // 8)
+    some = residuals.reshape(lanes.n_strips, lanes.n_rows, LANES)[:: steps[0], :: steps[1]]
+    is_residual = np.broadcast_to(predictors.reshape(-1, 1, LANES)[:: steps[0]] > 0, some.shape)
     width = 8 * residuals.itemsize
     fields = some[~is_residual].astype(np.int64) >> mantissa & ((1 << (width - 1 - mantissa)) - 1)
     bias = (1 << (width - 2 - mantissa)) - 1
@@ -114,7 +125,8 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     for means in (NEAR, WIDE, SLOW, SLOWER):
         counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
         block = _block(residuals, lanes, choice._replace(means=means))._replace(n_rows=rows)
-        _Writer(residuals, lanes, block, choice.predictors, counts).write(strips)
+        middle = (lanes.n_rows - rows) // 2 * LANES
+        _Writer(residuals[middle:], lanes, block, choice.predictors, counts).write(strips)
         costs.append(entropy_bits(counts))
     return int(np.argmin(costs))
 
@@ -162,7 +174,7 @@ class _Writer:
         bits = np.empty(n * (MOST_BITS + 7) // 8 + 8, np.uint8)
         n, n_bytes = to_symbols(
             self.residuals, strips, self.lanes.n_rows, self.block, self.predictors,
-            make_scratch(rows, self.residuals), self.counts, symbols, contexts, bits,
+            make_scratch(rows, self.residuals), self.counts.ravel(), symbols, contexts, bits,
         )  # fmt: skip
         self.symbols, self.contexts, self.bits = symbols[:n], contexts[:n], bits[:n_bytes]
 
@@ -182,10 +194,12 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
     states = np.full(LANES, rans.LOWEST, np.uint32)
-    stream = np.empty(writer.symbols.size, np.uint16)
+    stream = np.empty(writer.symbols.size + 1, np.uint16)
+    inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
     begin = push_symbols(
-        writer.symbols, writer.contexts, lanes.n_rows, lanes.n_series, frequencies, states, stream
-    )
+        writer.symbols, writer.contexts, lanes.n_rows, lanes.n_series, frequencies, inverses,
+        states, stream,
+    )  # fmt: skip
     parts = (
         _head(choice, lanes, residuals.itemsize, writer.bits.size),
         tables,
@@ -257,7 +271,7 @@ def _read_strips(
         stream, stream.size - LANES, bits, 8 * n_bytes,
     )  # fmt: skip
     if predictors.any() and at >= 0:
-        from_residuals(words, lanes.n_rows, lanes.n_times, predictors, TERMS, np.zeros(LANES))
+        from_residuals(*_prediction(words, lanes, predictors))
     return int(at), int(position + 7) // 8
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.bits import fit, pointer
 from gangsaw.codecs.core.floats import load_le64, store_le64
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.rans import LOWEST, PRECISION, STRIDE, TOTAL
@@ -31,6 +32,7 @@ from gangsaw.codecs.visibility.dense_symbols import (
     ESCAPE,
     FAVOURITE,
     MINUS_ZERO,
+    N_SYMBOLS,
     PLANE,
     ZERO,
     from_symbol,
@@ -241,7 +243,7 @@ def to_symbols(
     ----------
     words : signed, strips of `stride` rows; of each the first `block.n_rows` are coded
     strips : numbers of the strips
-    counts : (2 * CONTEXTS, N_SYMBOLS) uint32, added to
+    counts : (2 * CONTEXTS * N_SYMBOLS,) uint32, added to
     symbols, contexts : (n + 32,) uint8, filled row by row, lanes in use alone
     out : (n,) uint8, bits are written to
 
@@ -252,15 +254,18 @@ def to_symbols(
     first, at, pending, used = 0, 0, np.uint64(0), np.uint64(0)
     nothing = load_floats(scratch.state, 0, ROW) * NONE
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
+    symbol_of, context_of = pointer(symbols, 0), pointer(contexts, 0)
+    value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
+    tally = pointer(counts, 0)
     for strip in strips:
         active, some = begin_strip(block, predictors, strip, scratch)
         for row in range(block.n_rows):
             place = strip * stride + row
             encode_row(words, place, row, block, some, nothing, scratch, symbols, contexts, first)
             for i in range(active):
-                symbol = symbols[first + i]
-                counts[contexts[first + i], symbol] += 1
-                value, count = np.uint64(scratch.values[i]) & mask, np.uint64(scratch.counts[i])
+                symbol = np.int64(symbol_of[first + i])
+                tally[np.int64(context_of[first + i]) * N_SYMBOLS + symbol] += np.uint32(1)
+                value, count = np.uint64(value_of[i]) & mask, np.uint64(count_of[i])
                 if symbol == ESCAPE:
                     word = np.uint64(words[place * LANES + i]) & mask
                     residual = scratch.lanes[IS_RESIDUAL * LANES + i]
@@ -277,50 +282,57 @@ def to_symbols(
 
 @jit_bare
 def push_symbols(
-    symbols: Any, contexts: Any, n_rows: int, n_series: int, frequencies: Any, states: Any, out: Any
-) -> int:
+    symbols: Any, contexts: Any, n_rows: int, n_series: int, frequencies: Any, inverses: Any,
+    states: Any, out: Any,
+) -> int:  # fmt: skip
     """Encode all symbols, the last first, into `out` from its end on; return where it begins.
 
     Parameters
     ----------
+    inverses : 1 / frequency, float64
     states : (32,) uint32, LOWEST each; they become what the decoder starts with
-    out : (n,) uint16, an item for each symbol at least
+    out : (n,) uint16, more items than symbols
     """
     at, i = len(out), len(symbols)
-    n_strips = -(-n_series // LANES)
-    for strip in range(n_strips - 1, -1, -1):
+    state_of, item_of, entries = pointer(states, 0), pointer(out, 0), pointer(frequencies, 0)
+    symbol_of, context_of, inverse_of = pointer(symbols, 0), pointer(contexts, 0), pointer(inverses, 0)
+    for strip in range(-(-n_series // LANES) - 1, -1, -1):
         active = min(LANES, n_series - strip * LANES)
         for _ in range(n_rows):
             for lane_ in range(active - 1, -1, -1):
                 i -= 1
-                entry = frequencies[np.int64(contexts[i]) * STRIDE + symbols[i]]
-                frequency, start = np.uint32(entry & np.uint32(0xFFFF)), entry >> np.uint32(16)
-                state = states[lane_]
-                if np.uint64(state) >= np.uint64(frequency) << np.uint64(32 - PRECISION):
-                    at -= 1
-                    out[at] = np.uint16(state & np.uint32(0xFFFF))
-                    state = np.uint32(state >> np.uint32(16))
-                whole = np.uint32(state // frequency)
-                states[lane_] = np.uint32(
-                    (whole << np.uint32(PRECISION)) + (state - whole * frequency) + start
-                )
+                place = np.int64(context_of[i]) * STRIDE + np.int64(symbol_of[i])
+                entry, state = np.int64(entries[place]), np.int64(state_of[lane_])
+                frequency = entry & 0xFFFF
+                long = state >= frequency << (32 - PRECISION)
+                item_of[at - 1] = np.uint16(state)
+                at -= np.int64(long)
+                state = state >> 16 if long else state
+                # a fraction is at least 2^-12 off the next whole number, rounding 2^-19
+                whole = np.int64(np.float64(state) * inverse_of[place] + 2.0**-14)
+                grown = (whole << PRECISION) + state - whole * frequency + (entry >> 16)
+                state_of[lane_] = np.uint32(grown)
     return at
 
 
 @jit_bare_inline
 def pull_row(active: int, tables: Any, stream: Any, at: int, states: Any, scratch: Scratch) -> int:
     """Decode a symbol for each lane in use; return the place in the stream."""
+    state_of, context_of = pointer(states, 0), pointer(scratch.contexts, 0)
+    symbol_of, item_of = pointer(scratch.symbols, 0), pointer(stream, 0)
+    slots, entries = pointer(tables.slots, 0), pointer(tables.frequencies, 0)
     for i in range(active):
-        state = np.int64(states[i])
+        state = np.int64(state_of[i])
         slot = state & (TOTAL - 1)
-        context = np.int64(scratch.contexts[i])
-        symbol = tables.slots[context * TOTAL + slot]
-        entry = np.int64(tables.frequencies[context * STRIDE + symbol])
+        context = np.int64(context_of[i])
+        symbol = np.int64(slots[context * TOTAL + slot])
+        entry = np.int64(entries[context * STRIDE + symbol])
         grown = (entry & 0xFFFF) * (state >> PRECISION) + slot - (entry >> 16)
+        more = grown << 16 | np.int64(item_of[at])  # looked at in any case: no branch to foresee
         short = grown < LOWEST
-        states[i] = np.uint32(grown << 16 | np.int64(stream[at]) if short else grown)
-        at += short
-        scratch.symbols[i] = symbol
+        state_of[i] = np.uint32(more if short else grown)
+        at += np.int64(short)
+        symbol_of[i] = fit(symbol, symbol_of)
     return at
 
 
@@ -358,11 +370,13 @@ def read_values(
     Escaped values are put in their place; the vector pass leaves these lanes alone.
     """
     escaped, wrong = False, False
+    count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
+    symbol_of = pointer(scratch.symbols, 0)
     for i in range(active):
-        count = scratch.counts[i]
-        scratch.values[i] = np.int64(take(data, position, count))
-        position += np.int64(count)
-        if scratch.symbols[i] == ESCAPE:
+        count = np.int64(count_of[i])
+        value_of[i] = fit(take(data, position, count), value_of)
+        position += count
+        if symbol_of[i] == ESCAPE:
             escaped = True
             residual = scratch.lanes[IS_RESIDUAL * LANES + i]
             limit = np.uint64(block.width - 1 if residual else block.of_type[0, LIMIT])
