@@ -40,7 +40,7 @@ from gangsaw.codecs.visibility.dense_predict import (
 from gangsaw.codecs.visibility.dense_scale import CONTEXTS, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense_values import MANTISSA
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.lanes import Lanes, empty_table, gather, scatter
 
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
@@ -62,8 +62,32 @@ class Choice(NamedTuple):
     predictors: npt.NDArray[np.uint8]
 
 
-def encode(table: Words, lanes: Lanes) -> Payload:
-    """Return the payload of a block, its kind included.
+def encode(block: npt.NDArray[Any]) -> Payload:
+    """Return the payload of a block, its kind included, (n,) uint8.
+
+    Parameters
+    ----------
+    block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
+    """
+    table, lanes = empty_table(block), Lanes.of_block(block)
+    gather(block, lanes, table)
+    return encode_table(table, lanes)
+
+
+def decode(data: Payload, block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
+
+    Raises
+    ------
+    CorruptChunk : it is no block of this kind, shape and dtype
+    """
+    table, lanes = empty_table(block), Lanes.of_block(block)
+    decode_table(data, table, lanes)
+    scatter(table, lanes, block)
+
+
+def encode_table(table: Words, lanes: Lanes) -> Payload:
+    """Return the payload of the words of a block.
 
     Parameters
     ----------
@@ -225,7 +249,7 @@ def _head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Payload:
     return np.concatenate([np.frombuffer(head, np.uint8), used.astype(np.uint8), packed])
 
 
-def decode(data: Payload, table: Words, lanes: Lanes) -> None:
+def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     """Fill a table from a payload.
 
     Raises
