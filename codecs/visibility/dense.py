@@ -14,12 +14,12 @@ from gangsaw.codecs.visibility.dense_choose import (
     EXPONENTS,
     Grid,
     bits_table,
-    grid_limits,
     choose_favourite,
     choose_grid,
     choose_predictors,
     choose_start,
     entropy_bits,
+    grid_limits,
 )
 from gangsaw.codecs.visibility.dense_coder import (
     MOST_BITS,
@@ -272,7 +272,15 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     stream = np.frombuffer(padded, "<u2", words // 2 + LANES, bits + n_bytes).astype(np.uint16)
     block = _block(table.ravel(), lanes, choice)
     read = _read_strips(
-        table.ravel(), lanes, block, choice.predictors, tables, states, stream, padded[bits:], n_bytes
+        table.ravel(),
+        lanes,
+        block,
+        choice.predictors,
+        tables,
+        states,
+        stream,
+        padded[bits:],
+        n_bytes,
     )
     if read != (words // 2, n_bytes) or (states != rans.LOWEST).any():
         raise CorruptChunk("its symbols and bits are not those of so many values")
@@ -303,7 +311,9 @@ def _read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int,
     """Return choices, bytes of bits, and where the tables begin."""
     if data.size < HEAD.size:
         raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
-    _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(data.tobytes()[:HEAD.size])
+    _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(
+        data.tobytes()[: HEAD.size]
+    )
     width, at = max(0, n_used - 1).bit_length(), HEAD.size
     fav_bytes = itemsize if grid & 4 else 0
     end = at + fav_bytes + n_used + (width * lanes.n_series + 7) // 8
@@ -318,8 +328,12 @@ def _read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int,
     planes = np.unpackbits(data[at + fav_bytes + n_used : end], bitorder="little")
     index = planes[: width * lanes.n_series].reshape(lanes.n_series, width).astype(np.int64)
     index = index @ (1 << np.arange(width)) if width else np.zeros(lanes.n_series, np.int64)
-    if index.size and index.max() >= n_used or used.max() >= len(PREDICTORS):
+    if (index.size and index.max() >= n_used) or used.max() >= len(PREDICTORS):
         raise CorruptChunk("a series names a predictor that there is not")
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     predictors[: lanes.n_series] = used[index]
-    return Choice(means, Grid(grid & 3, value), (first, second), favourite, predictors), n_bytes, end
+    return (
+        Choice(means, Grid(grid & 3, value), (first, second), favourite, predictors),
+        n_bytes,
+        end,
+    )

@@ -15,7 +15,8 @@ from gangsaw.codecs.core.floats import load_le64, store_le64
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.rans import LOWEST, PRECISION, STRIDE, TOTAL
 from gangsaw.codecs.core.simd import any_lane, load, maximum, minimum, resize_to, select, store
-from gangsaw.codecs.core.simd_logic import both, either, shift_down
+from gangsaw.codecs.core.simd_floats import load_floats
+from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility import dense_symbols
 from gangsaw.codecs.visibility.dense_scale import (
     CONTEXTS,
@@ -27,7 +28,6 @@ from gangsaw.codecs.visibility.dense_scale import (
     find_contexts,
     follow,
 )
-from gangsaw.codecs.core.simd_floats import load_floats
 from gangsaw.codecs.visibility.dense_symbols import (
     ESCAPE,
     FAVOURITE,
@@ -171,7 +171,9 @@ def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> A
 
 
 @jit_bare_inline
-def put_escape(out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
+def put_escape(
+    out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int
+) -> Any:
     """Append a value in full: sign, exponent, fraction in two parts."""
     at, pending, used = writer
     sign, exponent, fraction = split(word, is_residual, width, mantissa)
@@ -203,7 +205,7 @@ def encode_row(
     octave = exponent - around
     full = grid_bits(exponent, scratch)
     off = either(fraction << full < 0, fraction << full > 0)
-    symbol = to_symbol(octave, shift_down(fraction, block.width - 2))
+    symbol = to_symbol(octave, logical_shift_right(fraction, block.width - 2))
     symbol = select(off, symbol + PLANE, symbol)
     full = select(off, symbol * 0 + block.mantissa, full)
     outside = either(octave > HIGHEST_OCTAVE, octave < LOWEST_OCTAVE)
@@ -211,21 +213,28 @@ def encode_row(
     symbol = select(outside, symbol * 0 + ESCAPE, symbol)
     if block.has_favourite:
         symbol = select(
-            both(word == block.favourite, lane(scratch, IS_RESIDUAL) == 0), symbol * 0 + FAVOURITE, symbol
+            both(word == block.favourite, lane(scratch, IS_RESIDUAL) == 0),
+            symbol * 0 + FAVOURITE,
+            symbol,
         )
     minus = both(word << 1 == 0, lane(scratch, IS_RESIDUAL) == 0)
     symbol = select(minus, symbol * 0 + MINUS_ZERO, symbol)
     symbol = select(word == 0, symbol * 0 + ZERO, symbol)
     told = told_bits(octave, word)
     left = maximum(full - told, word * 0)
-    value = shift_down(shift_down(fraction << told, 1), (block.width - 1) - left)
+    value = logical_shift_right(logical_shift_right(fraction << told, 1), (block.width - 1) - left)
     sign = select(word < 0, word * 0 + 1, word * 0)
     store(scratch.values, 0, (value << 1) | sign)
     store(scratch.counts, 0, select(symbol > ZERO - 1, word * 0, left + 1))
     store(symbols, first, resize_to(symbol, symbols))
     store(contexts, first, resize_to(context, contexts))
     size = size_words(
-        exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, block.width
+        exponent,
+        fraction,
+        lane(scratch, BIAS),
+        lane(scratch, LIMIT),
+        scratch.size_bits,
+        block.width,
     )
     itself = both(symbol > ZERO - 1, symbol < ESCAPE)
     itself32 = resize_to(select(itself, word * 0 + 1, word * 0), scratch.size_bits) > 0
@@ -295,7 +304,11 @@ def push_symbols(
     """
     at, i = len(out), len(symbols)
     state_of, item_of, entries = pointer(states, 0), pointer(out, 0), pointer(frequencies, 0)
-    symbol_of, context_of, inverse_of = pointer(symbols, 0), pointer(contexts, 0), pointer(inverses, 0)
+    symbol_of, context_of, inverse_of = (
+        pointer(symbols, 0),
+        pointer(contexts, 0),
+        pointer(inverses, 0),
+    )
     for strip in range(-(-n_series // LANES) - 1, -1, -1):
         active = min(LANES, n_series - strip * LANES)
         for _ in range(n_rows):
@@ -344,7 +357,9 @@ def take(data: Any, position: int, count: Any) -> Any:
 
 
 @jit_bare_inline
-def take_escape(data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int) -> Any:
+def take_escape(
+    data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int
+) -> Any:
     """Return a value in full, the position behind it, and whether its exponent is impossible."""
     head = take(data, position, 1 + ESCAPED_EXPONENT)
     position += 1 + ESCAPED_EXPONENT
@@ -363,7 +378,14 @@ def take_escape(data: Any, position: int, is_residual: Any, limit: Any, width: i
 
 @jit_bare_inline
 def read_values(
-    active: int, row: int, block: Block, scratch: Scratch, data: Any, position: int, words: Any, base: int
+    active: int,
+    row: int,
+    block: Block,
+    scratch: Scratch,
+    data: Any,
+    position: int,
+    words: Any,
+    base: int,
 ) -> Any:
     """Take the bits of a row's lanes; return position, whether there were escapes, and wrong ones.
 
@@ -416,13 +438,11 @@ def decode_row(
     impossible |= any_lane(both(both(is_common, is_residual), exponent > LARGEST))
     if impossible:
         return np.int64(-1)
-    position, escaped, wrong = read_values(
-        active, row, block, scratch, data, position, words, base
-    )
+    position, escaped, wrong = read_values(active, row, block, scratch, data, position, words, base)
     if wrong:
         return np.int64(-1)
     value = load(scratch.values, 0, ROW)
-    negative, below = value & 1, shift_down(value, 1)
+    negative, below = value & 1, logical_shift_right(value, 1)
     exponent = select(is_common, exponent, symbol * 0)
     full = select(is_common, full, symbol * 0 + 2)
     fraction = (quarter << (width - 2)) | (below << 1 << ((width - 1) - full))
@@ -442,7 +462,9 @@ def decode_row(
             exponent = select(is_residual, other, exponent)
             fraction = select(is_residual, rest, fraction)
     store(words, base + row * LANES, word)
-    size = size_words(exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, width)
+    size = size_words(
+        exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, width
+    )
     has_size = either(is_common, symbol == ESCAPE)
     has_size32 = resize_to(select(has_size, symbol * 0 + 1, symbol * 0), scratch.size_bits) > 0
     store(scratch.size_bits, row * LANES, select(has_size32, size, size * 0))

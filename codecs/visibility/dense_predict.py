@@ -15,7 +15,7 @@ from gangsaw.codecs.core.bits import ahead, fit, pointer
 from gangsaw.codecs.core.floats import as_float, as_word, rounded_like
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import any_lane, lane_leading_zeros, load, select, static, store
-from gangsaw.codecs.core.simd_logic import shift_down
+from gangsaw.codecs.core.simd_logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes import LANES
 
 ROW = static(LANES)
@@ -87,7 +87,7 @@ def guess_row(words: Any, row: int, n_times: int, terms: Any, sums: Any, guess: 
 @jit_bare_inline
 def ordered(word: Any, width: int) -> Any:
     """Return integers ordered as floats are, of a vector of words; it is its own inverse."""
-    return word ^ shift_down(word >> (width - 1), 1)
+    return word ^ logical_shift_right(word >> (width - 1), 1)
 
 
 @jit_bare
@@ -125,7 +125,14 @@ def add_costs(
 
 @jit_bare
 def to_residuals(
-    words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, sums: Any, guess: Any, out: Any
+    words: Any,
+    n_rows: int,
+    n_times: int,
+    predictors: Any,
+    terms: Any,
+    sums: Any,
+    guess: Any,
+    out: Any,
 ) -> None:
     """Fill out with signed words, or with residuals in the lanes that are predicted: all strips."""
     width = 8 * words.itemsize

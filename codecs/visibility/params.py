@@ -101,7 +101,9 @@ class Params:
         letters = self.letters(len(shape))
         sizes = dict(zip(letters, shape, strict=True))
         rest = [n for axis, n in zip(letters, shape, strict=True) if axis == "b"]
-        room = BLOCK_COMPONENTS["fast" if self.is_construction else self.effort] // component_count(dtype)
+        room = BLOCK_COMPONENTS["fast" if self.is_construction else self.effort] // component_count(
+            dtype
+        )
         others_in_all = max(1, sizes.get("f", 1) * math.prod(rest))
         most_times = max(BLOCK_TIMES, room // others_in_all)
         times = _extent(self.block[0], sizes.get("t", 1), most_times)
