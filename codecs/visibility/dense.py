@@ -45,7 +45,7 @@ from gangsaw.codecs.visibility.lanes import Lanes, empty_table, gather, scatter
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
 N_TABLES = 2 * CONTEXTS
-SAMPLED = 192  # rows of a strip, to compare means
+SAMPLED, PIECE = 1024, 128  # rows, and those that lie side by side, to compare means
 SAMPLED_WORDS = 8192  # to find grids
 
 Words = npt.NDArray[Any]
@@ -142,15 +142,16 @@ def _starts(
 
 def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     """Return the kind of means under which a sample takes the fewest bits."""
-    rows = min(lanes.n_rows, SAMPLED)
-    n = max(1, min(lanes.n_strips, SAMPLED // rows))
-    strips = np.arange(n) * lanes.n_strips // n
+    rows = min(lanes.n_rows, PIECE)
+    n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
+    places = np.linspace(0, lanes.n_strips * lanes.n_rows - rows, n, dtype=np.int64)
+    inside = np.minimum(places % lanes.n_rows, lanes.n_rows - rows)
+    places += inside // lanes.n_times * lanes.n_times - places % lanes.n_rows
     costs = []
     for means in (NEAR, WIDE, SLOW, SLOWER):
         counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
         block = _block(residuals, lanes, choice._replace(means=means))._replace(n_rows=rows)
-        middle = (lanes.n_rows - rows) // 2 * LANES
-        _Writer(residuals[middle:], lanes, block, choice.predictors, counts).write(strips)
+        _Writer(residuals, lanes, block, choice.predictors, counts).write(places)
         costs.append(entropy_bits(counts))
     return int(np.argmin(costs))
 
@@ -190,14 +191,14 @@ class _Writer:
         self.residuals, self.lanes, self.block = _as_signed(residuals), lanes, block
         self.predictors, self.counts = predictors, counts
 
-    def write(self, strips: npt.NDArray[np.int64]) -> None:
-        """Code those strips; what is coded are their first `block.n_rows` rows."""
+    def write(self, places: npt.NDArray[np.int64]) -> None:
+        """Code the `block.n_rows` rows from each place on."""
         rows = self.block.n_rows
-        n = len(strips) * rows * LANES
+        n = len(places) * rows * LANES
         symbols, contexts = np.empty(n + LANES, np.uint8), np.empty(n + LANES, np.uint8)
         bits = np.empty(n * (MOST_BITS + 7) // 8 + 8, np.uint8)
         n, n_bytes = to_symbols(
-            self.residuals, strips, self.lanes.n_rows, self.block, self.predictors,
+            self.residuals, places, self.lanes.n_rows, self.block, self.predictors,
             make_scratch(rows, self.residuals), self.counts.ravel(), symbols, contexts, bits,
         )  # fmt: skip
         self.symbols, self.contexts, self.bits = symbols[:n], contexts[:n], bits[:n_bytes]
@@ -211,7 +212,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
     counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
     block = _block(residuals, lanes, choice)
     writer = _Writer(residuals, lanes, block, choice.predictors, counts)
-    writer.write(np.arange(lanes.n_strips))
+    writer.write(np.arange(lanes.n_strips) * lanes.n_rows)
     rans.normalise(counts)
     tables = np.zeros(counts.size * 2 + 16, np.uint8)
     tables = tables[: rans.write_tables(counts, tables)]

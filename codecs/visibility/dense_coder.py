@@ -243,15 +243,15 @@ def encode_row(
 
 @jit_bare
 def to_symbols(
-    words: Any, strips: Any, stride: int, block: Block, predictors: Any, scratch: Scratch,
+    words: Any, places: Any, stride: int, block: Block, predictors: Any, scratch: Scratch,
     counts: Any, symbols: Any, contexts: Any, out: Any,
 ) -> Any:  # fmt: skip
     """Turn strips of words and residuals into symbols and bits.
 
     Parameters
     ----------
-    words : signed, strips of `stride` rows; of each the first `block.n_rows` are coded
-    strips : numbers of the strips
+    words : signed, strips of `stride` rows
+    places : rows of all strips, where pieces of `block.n_rows` begin that are coded
     counts : (2 * CONTEXTS * N_SYMBOLS,) uint32, added to
     symbols, contexts : (n + 32,) uint8, filled row by row, lanes in use alone
     out : (n,) uint8, bits are written to
@@ -266,10 +266,10 @@ def to_symbols(
     symbol_of, context_of = pointer(symbols, 0), pointer(contexts, 0)
     value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
     tally = pointer(counts, 0)
-    for strip in strips:
-        active, some = begin_strip(block, predictors, strip, scratch)
+    for first_row in places:
+        active, some = begin_strip(block, predictors, first_row // stride, scratch)
         for row in range(block.n_rows):
-            place = strip * stride + row
+            place = first_row + row
             encode_row(words, place, row, block, some, nothing, scratch, symbols, contexts, first)
             for i in range(active):
                 symbol = np.int64(symbol_of[first + i])
