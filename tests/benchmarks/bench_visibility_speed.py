@@ -37,10 +37,8 @@ PARTS: dict[str, Any] = {  # of (time, frequency, baseline * polarisation)
 def rows() -> Iterator[Row]:
     """Yield MB/s of one core, then what a second thread gains, then what a part costs."""
     set_thread_limit(1)
-    yield from _speeds(SYNTHETIC, [measure(synthetic(), _everything(synthetic()), ROUNDS)])
-    real = [
-        measure(cube, _everything(cube), ROUNDS) for name, cube in real_cubes() if not say(name)
-    ]
+    yield from _speeds(SYNTHETIC, [_measured(SYNTHETIC, synthetic())])
+    real = [_measured(name, cube) for name, cube in real_cubes()]
     if real:
         yield from _speeds("all real files", real)
     set_thread_limit(None)
@@ -49,8 +47,9 @@ def rows() -> Iterator[Row]:
         yield from _parts(effort, synthetic())
 
 
-def _everything(cube: Cube) -> list[Any]:
-    return [*efforts(cube), *peers(cube)]
+def _measured(name: str, cube: Cube) -> list[Result]:
+    say(name)
+    return measure(cube, [*efforts(cube), *peers(cube)], ROUNDS)
 
 
 def _speeds(what: str, cubes: Sequence[Sequence[Result]]) -> Iterator[Row]:
