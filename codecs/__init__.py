@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gangsaw.codecs.ccsds123.codec import Ccsds123, Ccsds123V2
+    from gangsaw.codecs.visibility.codec import Visibility, VisibilityV2
 
-__all__ = ["Ccsds123", "Ccsds123V2"]
-_HOMES = {"Ccsds123": "ccsds123", "Ccsds123V2": "ccsds123"}
+__all__ = ["Ccsds123", "Ccsds123V2", "Visibility", "VisibilityV2"]
+_HOMES = {
+    "Ccsds123": "ccsds123",
+    "Ccsds123V2": "ccsds123",
+    "Visibility": "visibility",
+    "VisibilityV2": "visibility",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -80,5 +80,16 @@ def folder(codec_type: type[BlockCodec]) -> str:
     return package(codec_type).rpartition(".")[2]
 
 
+def assert_same_bits(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
+    """Equal values and shapes; of floats also payloads of NaNs and signs of zeros."""
+    np.testing.assert_array_equal(found, expected)
+    if expected.dtype.kind in "fc":
+        assert _little(found) == _little(expected)
+
+
+def _little(array: npt.NDArray[Any]) -> bytes:
+    return array.astype(array.dtype.newbyteorder("<")).tobytes()
+
+
 def _ours(group: str) -> list[Any]:
     return [entry for entry in entry_points(group=group) if entry.value.startswith("gangsaw.")]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.parameters import require_choice, require_int, require_known
 
 MAX_EXTENT = 1 << 16  # rows, columns and bands are 16-bit fields of the header
 LOCAL_SUMS = ("wide_neighbor", "narrow_neighbor", "wide_column", "narrow_column")  # codes 0..3
@@ -34,8 +35,8 @@ class Image:
     def __post_init__(self) -> None:
         """Check every extent against the 16-bit fields of the header."""
         for name in ("n_bands", "n_rows", "n_columns"):
-            _require(name, getattr(self, name), 1, MAX_EXTENT)
-        _require("bit_depth", self.bit_depth, 2, 32)
+            require_int(name, getattr(self, name), 1, MAX_EXTENT)
+        require_int("bit_depth", self.bit_depth, 2, 32)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -203,10 +204,7 @@ class Params:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
-        known = {f.name for f in fields(cls)}
-        if unknown := sorted(set(data) - known):
-            names = ", ".join(sorted(known))
-            raise BadParams(f"unknown parameter {unknown[0]!r}; known are {names}")
+        require_known(data, [f.name for f in fields(cls)])
         values = dict(data)
         try:
             for name in ("block", "accumulator_init"):
@@ -220,18 +218,6 @@ class Params:
         except (TypeError, ValueError) as error:
             raise BadParams(f"malformed configuration: {error}") from None
         return cls(**values)
-
-
-def _require(name: str, value: object, low: int, high: int) -> None:
-    plain = isinstance(value, int) and not isinstance(value, bool)
-    if not plain or not low <= value <= high:  # type: ignore[operator]
-        hint = "" if plain else ": give a plain int"  # NumPy's look as if they were in the range
-        raise BadParams(f"{name} must be in {low}..{high}, got {value!r}{hint}")
-
-
-def _choice(name: str, value: object, choices: tuple[object, ...]) -> None:
-    if isinstance(value, bool) or type(value) is not type(choices[0]) or value not in choices:
-        raise BadParams(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
 
 
 AnyParams = TypeVar("AnyParams", bound=Params)
@@ -265,7 +251,7 @@ def _check_image(p: Params, image: Image) -> None:
     if isinstance(p.accumulator_init, tuple):
         _require_length("accumulator_init", p.accumulator_init, image.n_bands)
         for constant in p.accumulator_init:
-            _require("accumulator_init", constant, 0, min(depth - 2, 14))
+            require_int("accumulator_init", constant, 0, min(depth - 2, 14))
     if p.init_weights is not None:
         _require_length("init_weights", p.init_weights, image.n_bands)
         for z, band in enumerate(p.init_weights):
@@ -292,48 +278,48 @@ def _check_block(p: Params) -> None:
     if not isinstance(p.block, tuple) or len(p.block) != 3:
         raise BadParams(f"block must be three extents (z, y, x), got {p.block!r}")
     for axis, extent in zip("zyx", p.block, strict=True):
-        _require(f"block {axis}", extent, 0, MAX_EXTENT)
+        require_int(f"block {axis}", extent, 0, MAX_EXTENT)
     if not isinstance(p.axes, str) or sorted(p.axes) != ["x", "y", "z"]:
         raise BadParams(f"axes must be a permutation of 'zyx', got {p.axes!r}")
     if p.bit_depth != 0:
-        _require("bit_depth", p.bit_depth, 2, 32)
+        require_int("bit_depth", p.bit_depth, 2, 32)
 
 
 def _check_predictor(p: Params) -> None:
-    _require("prediction_bands", p.prediction_bands, 0, 15)
-    _choice("mode", p.mode, ("full", "reduced"))
-    _choice("local_sum", p.local_sum, LOCAL_SUMS)
+    require_int("prediction_bands", p.prediction_bands, 0, 15)
+    require_choice("mode", p.mode, ("full", "reduced"))
+    require_choice("local_sum", p.local_sum, LOCAL_SUMS)
     if p.register_size != 0:
-        _require("register_size", p.register_size, 32, 64)
-    _require("weight_resolution", p.weight_resolution, 4, 19)
-    _choice("weight_interval", p.weight_interval, tuple(1 << i for i in range(4, 12)))
-    _require("weight_min", p.weight_min, -6, 9)
-    _require("weight_max", p.weight_max, p.weight_min, 9)
+        require_int("register_size", p.register_size, 32, 64)
+    require_int("weight_resolution", p.weight_resolution, 4, 19)
+    require_choice("weight_interval", p.weight_interval, tuple(1 << i for i in range(4, 12)))
+    require_int("weight_min", p.weight_min, -6, 9)
+    require_int("weight_max", p.weight_max, p.weight_min, 9)
     _flag("init_weights_in_header", p.init_weights_in_header)
     if p.init_weights is None:
-        _require("init_weight_bits without init_weights", p.init_weight_bits, 0, 0)
+        require_int("init_weight_bits without init_weights", p.init_weight_bits, 0, 0)
         return
-    _require("init_weight_bits", p.init_weight_bits, 3, p.weight_resolution + 3)
+    require_int("init_weight_bits", p.init_weight_bits, 3, p.weight_resolution + 3)
     bound = 1 << (p.init_weight_bits - 1)
     for band in _tuple_of("init_weights", p.init_weights, tuple):
         for weight in band:
-            _require("init_weights", weight, -bound, bound - 1)
+            require_int("init_weights", weight, -bound, bound - 1)
 
 
 def _check_coder(p: Params) -> None:
-    _choice("order", p.order, ("bsq", "bi"))
-    _require("interleave_depth", p.interleave_depth, 0, MAX_EXTENT)
-    _choice("coder", p.coder, ("sample", "block"))
-    _require("word_bytes", p.word_bytes, 1, 8)
-    _require("unary_limit", p.unary_limit, 8, 32)
-    _require("initial_count", p.initial_count, 1, 8)
-    _require("rescale", p.rescale, max(4, p.initial_count + 1), 11)
+    require_choice("order", p.order, ("bsq", "bi"))
+    require_int("interleave_depth", p.interleave_depth, 0, MAX_EXTENT)
+    require_choice("coder", p.coder, ("sample", "block"))
+    require_int("word_bytes", p.word_bytes, 1, 8)
+    require_int("unary_limit", p.unary_limit, 8, 32)
+    require_int("initial_count", p.initial_count, 1, 8)
+    require_int("rescale", p.rescale, max(4, p.initial_count + 1), 11)
     table = p.accumulator_init
     for constant in table if isinstance(table, tuple) else (table,):
-        _require("accumulator_init", constant, 0, 14)
-    _choice("samples_per_block", p.samples_per_block, (8, 16, 32, 64))
-    _require("reference_interval", p.reference_interval, 1, 4096)
-    _require("user_data", p.user_data, 0, 255)
+        require_int("accumulator_init", constant, 0, 14)
+    require_choice("samples_per_block", p.samples_per_block, (8, 16, 32, 64))
+    require_int("reference_interval", p.reference_interval, 1, 4096)
+    require_int("user_data", p.user_data, 0, 255)
     _flag("restricted", p.restricted)
     if len(_tuple_of("supplementary", p.supplementary, SupplementaryTable)) > 15:
         raise BadParams(f"supplementary: at most 15 tables, got {len(p.supplementary)}")

@@ -51,6 +51,60 @@ def transpose_tile(
     return types.void(target, types.int64, source, types.int64), codegen
 
 
+@intrinsic
+def move_tile(
+    typing_context: Any,
+    words: Any,
+    odd: Any,
+    pair: Any,
+    base: Any,
+    rows: Any,
+    side: Any,
+    swap: Any,
+    back: Any,
+) -> Any:
+    """Transpose a square from rows anywhere in memory to words, or back.
+
+    Item j of word k, words[(k % 2) * odd + (k // 2) * pair + j], is word k of row j, at the byte
+    address base + rows[j]; words and rows (int64) are pointers. The last three are `static`: items
+    along a side; whether the bytes of each word are reversed; whether the rows are written.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        tile = _Tile(builder, words.dtype, side.count, args)
+        load, store = (tile.item, tile.row) if back.count else (tile.row, tile.item)
+        values = [builder.load(load(i), align=1) for i in range(side.count)]
+        for i, value in enumerate(_transposed(builder, values)):
+            value = emit_call(builder, "bswap", value) if swap.count else value
+            builder.store(value, store(i), align=1)
+        return context.get_dummy_value()
+
+    number = types.int64
+    return types.void(words, number, number, number, rows, side, swap, back), codegen
+
+
+class _Tile:
+    """Pointers to the vectors of a tile of `move_tile`."""
+
+    def __init__(self, builder: Any, word: Any, side: int, args: Any) -> None:
+        self.builder = builder
+        self.words, self.odd, self.pair, self.base, self.rows = args[:5]
+        self.vector = ir.VectorType(ir.IntType(word.bitwidth), side).as_pointer()
+
+    def item(self, k: int) -> Any:
+        """Where the items of word k are."""
+        builder, number = self.builder, self.odd.type
+        index = builder.mul(self.pair, number(k // 2))
+        index = builder.add(index, self.odd) if k % 2 else index
+        return builder.bitcast(builder.gep(self.words, [index]), self.vector)
+
+    def row(self, j: int) -> Any:
+        """Where row j is."""
+        builder, number = self.builder, self.base.type
+        offset = builder.load(builder.gep(self.rows, [number(j)]))
+        return builder.inttoptr(builder.add(self.base, offset), self.vector)
+
+
 def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
     lowered = ir.VectorType(ir.IntType(width), vector.type.count)
     if source.bitwidth > width:

@@ -53,10 +53,13 @@ def decode(data: bytes, setup: Setup | None = None) -> tuple[Cube, Setup]:
     return decode_body(source, setup), setup
 
 
-def recode_block(data: bytes, parameters: dict[str, Any]) -> tuple[Cube, bytes]:
+def recode_block(
+    data: bytes, parameters: dict[str, Any], shape: Any, dtype: Any
+) -> tuple[Cube, bytes]:
     """Decompress one block of a store, and compress that again: the suite over every codec asks.
 
     parameters is the codec's JSON configuration: it has the weights that a header may leave out.
+    Shape and dtype stand in the header.
     """
     source = BitReader(data)
     setup = read_header(source)

@@ -1,0 +1,27 @@
+"""Checks of parameters, in words that all codecs share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gangsaw.codecs.core.errors import BadParams
+
+
+def require_int(name: str, value: object, low: int, high: int) -> None:
+    """Raise BadParams unless the value is a plain int in low..high."""
+    plain = isinstance(value, int) and not isinstance(value, bool)
+    if not plain or not low <= value <= high:  # type: ignore[operator]
+        hint = "" if plain else ": give a plain int"  # NumPy's look as if they were in the range
+        raise BadParams(f"{name} must be in {low}..{high}, got {value!r}{hint}")
+
+
+def require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
+    """Raise BadParams unless the value is one of the choices, and of their type."""
+    if isinstance(value, bool) or type(value) is not type(choices[0]) or value not in choices:
+        raise BadParams(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
+
+
+def require_known(given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise BadParams for the first name of a configuration that is unknown."""
+    if unknown := sorted(set(given) - set(known)):
+        raise BadParams(f"unknown parameter {unknown[0]!r}; known are {', '.join(sorted(known))}")

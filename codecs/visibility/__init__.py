@@ -1,0 +1,26 @@
+"""Lossless compression of float arrays, first of all the visibilities of interferometers.
+
+Names are imported at their first use, so that importing the package loads no kernel.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gangsaw.codecs.visibility.params import Params
+
+_HOMES = {"Params": "params"}
+
+__all__ = ["Params"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

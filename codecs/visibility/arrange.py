@@ -1,0 +1,126 @@
+"""Between a block as it lies in memory and its words: bits alone, no arithmetic on floats.
+
+Words are (component, rest, frequency, time), time innermost: neighbours in time are alike, and
+neighbours in memory (real and imaginary part, polarisations) are not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.bits import pointer
+from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.simd import static, value_of
+from gangsaw.codecs.core.tiles import move_tile
+from gangsaw.codecs.visibility.params import component_count
+
+Array = npt.NDArray[Any]
+SIDES = (8, 4, 2, 1)  # of a tile in words: eight vectors of eight fill the registers of AVX2
+STRIP = 64  # items to go along one word before the next: its cache lines are then whole
+ONE_RUN = np.zeros(1, np.int64)
+
+
+def empty_words(block: Array) -> Array:
+    """Return uninitialised words (component, rest, frequency, time) for a block.
+
+    Parameters
+    ----------
+    block : (time, frequency, ...) view of floats or complex numbers, any byte order and strides
+
+    Returns
+    -------
+    unsigned array of 16, 32 or 64 bits, C-contiguous, in the machine's byte order
+    """
+    components = component_count(block.dtype)
+    n_times, n_frequencies, *rest = block.shape
+    shape = components, int(np.prod(rest)), n_frequencies, n_times
+    return np.empty(shape, f"u{block.itemsize // components}")
+
+
+def to_words(block: Array, words: Array) -> None:
+    """Fill words, as `empty_words` makes them, from a block with no axis of extent 0."""
+    _move(words.ravel(), static(0), *_places(block, words))
+
+
+def from_words(words: Array, block: Array) -> None:
+    """Fill a block with no axis of extent 0, any strides and byte order, from its words."""
+    _move(words.ravel(), static(1), *_places(block, words))
+
+
+def _places(block: Array, words: Array) -> tuple[Any, ...]:
+    """Return what the kernels ask: address, time and frequency axes, runs, tiles."""
+    runs, length = _runs(block)
+    run_words = length * len(words)
+    side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
+    axes = (*block.shape[:2], *block.strides[:2])
+    address = block.__array_interface__["data"][0]
+    swap = not block.dtype.isnative
+    return address, axes, runs, length, len(words), static(side), static(int(swap))
+
+
+def _runs(block: Array) -> tuple[Array, int]:
+    """Return where numbers lie side by side: byte offsets in the order of rest, and their count."""
+    offsets, length = ONE_RUN, 1
+    axes = list(zip(block.shape[2:], block.strides[2:], strict=True))
+    while axes and (axes[-1][1] == length * block.itemsize or axes[-1][0] == 1):
+        length *= axes.pop()[0]
+    for extent, stride in axes:
+        if extent > 1:
+            steps = np.arange(extent, dtype=np.int64) * stride
+            offsets = np.add.outer(offsets, steps).ravel()
+    return offsets, length
+
+
+@jit
+def _item_offsets(offsets: Any, first: int, axes: Any) -> None:
+    """Set byte offsets of items `first` on, counted in time and then in frequency."""
+    n_times, _, time_stride, frequency_stride = axes
+    f, t = first // n_times, first % n_times
+    for i in range(offsets.size):
+        offsets[i] = f * frequency_stride + t * time_stride
+        t += 1
+        if t == n_times:
+            f, t = f + 1, 0
+
+
+@jit
+def _move(
+    words: Any,
+    back: Any,
+    address: int,
+    axes: Any,
+    runs: Any,
+    length: int,
+    components: int,
+    side: Any,
+    swap: Any,
+) -> None:
+    """Move tiles, strip by strip of items; tiles at an end overlap those before them."""
+    n = value_of(side)
+    items = axes[0] * axes[1]
+    odd, pair = _word_steps(items, runs.size * length, components)
+    offsets = np.empty(min(STRIP, items), np.int64)
+    for strip in range(0, items, STRIP):
+        first = min(strip, items - offsets.size)
+        _item_offsets(offsets, first, axes)
+        for run in range(runs.size):
+            for word in range(0, length * components, n):
+                k = min(word, length * components - n)
+                number = run * length + k // components
+                place = first + number * items + (k % components) * odd
+                source = address + runs[run] + k * words.itemsize
+                for item in range(0, offsets.size, n):
+                    j = min(item, offsets.size - n)
+                    at, rows = pointer(words, place + j), pointer(offsets, j)
+                    move_tile(at, odd, pair, source, rows, side, swap, back)
+
+
+@jit
+def _word_steps(items: int, rest: int, components: int) -> tuple[int, int]:
+    """Distance of a component to the next one, and of a pair of words to the next pair."""
+    if components == 2:
+        return rest * items, items
+    return items, 2 * items

@@ -1,0 +1,73 @@
+"""The Zarr and numcodecs faces of the visibility codec."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.block_codec import BlockCodec
+from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
+from gangsaw.codecs.core.chunk import Array, ChunkCoder
+from gangsaw.codecs.core.frame import Layout
+from gangsaw.codecs.core.grid import BlockGrid
+from gangsaw.codecs.core.threads import thread_limit
+from gangsaw.codecs.visibility import memory
+from gangsaw.codecs.visibility.params import Params
+
+CODEC_ID, CODEC_VERSION = 2, 1  # SPEC.md
+
+
+@dataclass(frozen=True, init=False)
+class Visibility(BlockCodec):
+    """Zarr codec `gangsaw.visibility`; its keywords are the fields of `Params`.
+
+    zarr.create_array(store, ..., serializer=Visibility(effort="fast"), compressors=None)
+    """
+
+    params: Params
+    codec_name = "gangsaw.visibility"
+    params_type = Params
+
+    def coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+        """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
+        grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
+        view = partial(block_view, self.params.letters(len(shape)))
+        layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
+        return ChunkCoder(self.codec_name, __package__, self.params, grid, layout, view)
+
+    def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+        """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
+        grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
+        numbers = math.prod(grid.block_shape)
+        busy = min(thread_limit(), grid.n_blocks)
+        return memory.peak_bytes(numbers * dtype.itemsize, numbers, grid.n_blocks, busy)
+
+
+class VisibilityV2(BlockCodecV2):
+    """Zarr v2 codec `gangsaw.visibility`, through numcodecs.
+
+    zarr.create_array(
+        store, zarr_format=2, chunks=chunks, dtype="complex64", ...,
+        compressors=VisibilityV2(shape=chunks, dtype="complex64", effort="fast"),
+    )
+    """
+
+    codec_id = Visibility.codec_name
+    codec_type = Visibility
+
+
+def block_view(letters: str, block: Array) -> Array:
+    """Return the (time, frequency, ...) view of a block; axes that it lacks have extent 1.
+
+    Parameters
+    ----------
+    letters : one of "t", "f" and "b" for each axis of the block
+    """
+    order = [letters.index(axis) for axis in "tf" if axis in letters]
+    order += [i for i, axis in enumerate(letters) if axis == "b"]
+    view = block.transpose(order)
+    return view[tuple(slice(None) if axis in letters else None for axis in "tf")]

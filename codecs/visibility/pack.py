@@ -1,0 +1,160 @@
+"""Leading-zero suppression: the counts of all words first, then what is left of each (SPEC.md).
+
+Positions of what is left are prefix sums of the counts: no word waits for another one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.bits import fit, leading_zeros, load_be64, store_be64
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.jit import jit, jit_inline
+
+SLACK = 8  # bytes: words are written eight bytes at a time
+UNIT_SHIFTS = {"bits": 0, "bytes": 3}  # log2 of the bits that are counted at a time
+
+
+def count_width(bits: int, shift: int) -> int:
+    """Return the bits of one count of zero units, 0 to as many as a word has."""
+    return (bits >> shift).bit_length()
+
+
+def pack(words: npt.NDArray[Any], shift: int, head: bytes) -> npt.NDArray[np.uint8]:
+    """Return `head`, the counts and what is left of the words, (n,) uint8.
+
+    Parameters
+    ----------
+    words : (n_words,) unsigned
+    shift : of UNIT_SHIFTS
+    """
+    width = count_width(8 * words.itemsize, shift)
+    first = len(head)
+    middle = first + -(-words.size * width // 8)
+    size = middle + -(-_left_bits(words, shift) // 8)
+    out = np.empty(size + SLACK, np.uint8)
+    out[:first] = np.frombuffer(head, np.uint8)
+    _write_counts(words, shift, width, out, first)
+    _write_left(words, shift, out, middle)
+    return out[:size]
+
+
+def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: npt.NDArray[Any]) -> None:
+    """Fill words (n_words,) from data[first:].
+
+    Raises
+    ------
+    CorruptChunk : the length is wrong, a count is, or bits that belong to nothing are set
+    """
+    width = count_width(8 * words.itemsize, shift)
+    middle = first + -(-words.size * width // 8)
+    if data.size < middle:
+        raise CorruptChunk(f"{data.size} bytes are too few for {words.size} counts of zeros")
+    left = _read_counts(data, first, middle, shift, width, words)
+    if left < 0:
+        raise CorruptChunk("a count of leading zeros exceeds the width of a word")
+    if data.size != middle + -(-left // 8):
+        raise CorruptChunk(
+            f"the counts of zeros say {middle + -(-left // 8)} bytes, there are {data.size}"
+        )
+    if not _read_left(data, middle, shift, words):
+        raise CorruptChunk("leading zeros that are not counted, or fill bits that are set")
+
+
+@jit
+def _left_bits(words: Any, shift: int) -> int:
+    """Bits that are left of all words."""
+    bits = 8 * words.itemsize
+    total = 0
+    for word in words:
+        total += bits - ((np.int64(leading_zeros(word)) >> shift) << shift)
+    return total
+
+
+@jit_inline
+def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> Any:
+    """Append `count` bits, at most 57, to those pending: (bytes written, pending bits, how many).
+
+    Pending bits stand at the top of a uint64. They are written each time, and again with those
+    that follow, so that nothing branches.
+    """
+    room = np.uint64(63 - used - count)
+    pending |= (np.uint64(value) << np.uint64(1)) << room if count else np.uint64(0)
+    store_be64(out, at, pending)
+    used += count
+    return at + (used >> 3), pending << np.uint64(used & ~7), used & 7
+
+
+@jit
+def _write_counts(words: Any, shift: int, width: int, out: Any, at: int) -> None:
+    pending, used = np.uint64(0), 0
+    for word in words:
+        zeros = np.int64(leading_zeros(word)) >> shift
+        at, pending, used = _put(out, at, pending, used, zeros, width)
+
+
+@jit
+def _write_left(words: Any, shift: int, out: Any, at: int) -> None:
+    bits = 8 * words.itemsize
+    pending, used = np.uint64(0), 0
+    for word in words:
+        left = bits - ((np.int64(leading_zeros(word)) >> shift) << shift)
+        if left > 32:
+            high = np.uint64(word) >> np.uint64(32)
+            at, pending, used = _put(out, at, pending, used, high, left - 32)
+            left = 32
+        low = np.uint64(word) & np.uint64(0xFFFFFFFF)
+        at, pending, used = _put(out, at, pending, used, low, left)
+
+
+@jit_inline
+def _peek(data: Any, position: Any, count: Any) -> Any:
+    """Return `count` bits, 0 to 57, from a bit position on; beyond the end there are zeros."""
+    at = position >> 3
+    if at + 8 <= data.size:
+        window = load_be64(data, at)
+    else:
+        window = np.uint64(0)
+        for i in range(8):
+            octet = data[at + i] if at + i < data.size else np.uint8(0)
+            window = (window << np.uint64(8)) | np.uint64(octet)
+    window <<= np.uint64(position & 7)
+    return (window >> np.uint64(1)) >> np.uint64(63 - count)
+
+
+@jit
+def _read_counts(data: Any, first: int, middle: int, shift: int, width: int, words: Any) -> int:
+    """Set words to the bits that are left of each; return their sum, -1 where a count is wrong."""
+    bits = 8 * words.itemsize
+    position, total, least = 8 * first, 0, 0
+    for i in range(words.size):
+        left = bits - (np.int64(_peek(data, position, width)) << shift)
+        words[i] = fit(left, words[i])
+        total, least = total + left, min(least, left)
+        position += width
+    if least < 0 or _peek(data, position, 8 * middle - position):
+        return -1
+    return total
+
+
+@jit
+def _read_left(data: Any, middle: int, shift: int, words: Any) -> bool:
+    """Turn lengths in bits into words; return whether all is as an encoder writes it."""
+    unit = 1 << shift
+    position, wrong = np.int64(8 * middle), False
+    for i in range(words.size):
+        left = np.int64(words[i])
+        value = np.uint64(0)
+        if left > 32:
+            value = _peek(data, position, left - 32) << np.uint64(32)
+            position += left - 32
+        low = min(left, np.int64(32))
+        value |= _peek(data, position, low)
+        position += low
+        if left:
+            wrong |= bool(value >> np.uint64(left - unit) == 0)
+        words[i] = fit(value, words[i])
+    return not wrong and _peek(data, position, 8 * data.size - position) == 0

@@ -1,0 +1,173 @@
+"""Parameters of the visibility codec: frozen, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.parameters import require_choice, require_int, require_known
+
+EFFORTS = ("fast", "dense")
+PREDICTORS = (  # their codes in a block are their places here
+    "none",
+    "time",
+    "frequency",
+    "parallelogram",
+    "lorenzo",
+    "lagrange1",
+    "lagrange2",
+    "lagrange3",
+    "mean",
+    "median",
+)
+RESIDUALS = ("xor", "difference")
+PACKINGS = ("bits", "bytes")
+AUTO = "auto"
+
+MAX_EXTENT = (1 << 31) - 1
+MAX_WINDOW = 255  # it is one byte of a block
+BLOCK_TIMES = 256  # steps; more of them find no better prediction, and a read needs few
+BLOCK_COMPONENTS = 1 << 16  # 256 KiB of float32: a block stays in a second-level cache
+COMPONENTS = {"f": 1, "c": 2}  # floats of one number, by the kind of its dtype
+
+
+@dataclass(frozen=True)
+class Params:
+    """All choices of an encoder of visibilities; SPEC.md says what each does to the bytes.
+
+    Attributes
+    ----------
+    effort : "fast" or "dense": how blocks are encoded that name no construction
+    axes : what the axes of the array are: one letter each, "t" time, "f" frequency, "b" any other;
+        "auto" is time, frequency, then others
+    block : extents (time, frequency, rest) of a block in numbers; rest is the product of all "b"
+        axes; 0 is chosen from the chunk's shape
+    predictor, residual, packing : the founding paper's construction, all three or none
+    window : steps that the predictors "mean" and "median" look back
+    """
+
+    effort: Literal["fast", "dense"] = "dense"
+    axes: str = AUTO
+    block: tuple[int, int, int] = (0, 0, 0)
+    predictor: str = AUTO
+    window: int = 4
+    residual: str = AUTO
+    packing: str = AUTO
+
+    def __post_init__(self) -> None:
+        """Check each parameter against its legal values."""
+        require_choice("effort", self.effort, EFFORTS)
+        _check_axes(self.axes)
+        _check_block(self.block)
+        require_int("window", self.window, 1, MAX_WINDOW)
+        require_choice("predictor", self.predictor, (AUTO, *PREDICTORS))
+        require_choice("residual", self.residual, (AUTO, *RESIDUALS))
+        require_choice("packing", self.packing, (AUTO, *PACKINGS))
+        named = [name for name in _CONSTRUCTION if getattr(self, name) != AUTO]
+        if named and len(named) < len(_CONSTRUCTION):
+            missing = next(name for name in _CONSTRUCTION if name not in named)
+            raise BadParams(
+                f"{named[0]} is given but {missing} is 'auto': a construction needs predictor, "
+                "residual and packing; give all three, or none and an effort"
+            )
+
+    @property
+    def is_construction(self) -> bool:
+        """Whether the paper's construction is named, so that the effort decides nothing."""
+        return self.predictor != AUTO
+
+    def letters(self, rank: int) -> str:
+        """Return one letter per axis of an array of that rank; BadParams where they do not fit."""
+        if rank == 0:
+            raise BadParams("gangsaw.visibility needs an axis or more: reshape the scalar to (1,)")
+        if self.axes == AUTO:
+            return ("tf" + "b" * rank)[:rank]
+        if len(self.axes) != rank:
+            raise BadParams(
+                f"axes {self.axes!r} names {len(self.axes)} axes, the array has {rank}; "
+                "give one letter for each"
+            )
+        return self.axes
+
+    def block_shape(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> tuple[int, ...]:
+        """Return the extents of a block along each axis of a chunk (SPEC.md, Blocks)."""
+        letters = self.letters(len(shape))
+        sizes = dict(zip(letters, shape, strict=True))
+        rest = [n for axis, n in zip(letters, shape, strict=True) if axis == "b"]
+        room = BLOCK_COMPONENTS // component_count(dtype)
+        times = _extent(self.block[0], sizes.get("t", 1), BLOCK_TIMES)
+        frequencies = _extent(self.block[1], sizes.get("f", 1), room // times)
+        others = iter(_rest_extents(self.block[2], rest, room // (times * frequencies)))
+        chosen = {"t": times, "f": frequencies}
+        return tuple(chosen[axis] if axis in chosen else next(others) for axis in letters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON configuration: only what differs from the defaults is needed, all is written."""
+        out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {**out, "block": list(self.block)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
+        require_known(data, [f.name for f in fields(cls)])
+        values = dict(data)
+        if isinstance(values.get("block"), list):
+            values["block"] = tuple(values["block"])
+        return cls(**values)
+
+
+_CONSTRUCTION = ("predictor", "residual", "packing")
+
+
+def component_count(dtype: npt.DTypeLike) -> int:
+    """Return 2 for complex numbers, 1 for real ones; BadParams for what is no IEEE 754 float."""
+    kind = np.dtype(dtype)
+    count = COMPONENTS.get(kind.kind, 0)
+    if not count or kind.itemsize // count not in (2, 4, 8):
+        raise BadParams(
+            f"gangsaw.visibility codes float16, 32 and 64 and complex64 and 128, got {kind}; "
+            "store other arrays with another codec"
+        )
+    return count
+
+
+def _extent(wanted: int, n: int, most: int) -> int:
+    """Return `wanted`; where it is 0, n cut into the fewest pieces of at most `most`, all alike."""
+    if wanted:
+        return max(1, min(wanted, n))
+    pieces = -(-n // max(1, most))
+    return -(-n // pieces) if n else 1
+
+
+def _rest_extents(wanted: int, extents: list[int], most: int) -> list[int]:
+    """Cut the axes "b": the last one first, the earlier ones where all later ones are whole."""
+    left = wanted or max(1, most)
+    out = []
+    for n in reversed(extents):
+        out.append(_extent(min(wanted, left), n, left))
+        left = left // n if 0 < n <= left else 1
+    return out[::-1]
+
+
+def _check_axes(axes: object) -> None:
+    if axes == AUTO:
+        return
+    if not isinstance(axes, str) or not axes or set(axes) - set("tfb"):
+        raise BadParams(
+            f"axes must be 'auto' or one letter per axis, t (time), f (frequency) or b (any "
+            f"other), got {axes!r}"
+        )
+    for axis in "tf":
+        if axes.count(axis) > 1:
+            raise BadParams(f"axes {axes!r} names {axis} twice; call all but one of them b")
+
+
+def _check_block(block: object) -> None:
+    if not isinstance(block, tuple) or len(block) != 3:
+        raise BadParams(f"block must be three extents (time, frequency, rest), got {block!r}")
+    for name, extent in zip(("time", "frequency", "rest"), block, strict=True):
+        require_int(f"block {name}", extent, 0, MAX_EXTENT)

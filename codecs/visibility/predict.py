@@ -1,0 +1,221 @@
+"""The founding paper's predictors and residuals, modulo 2^w on the words of a block (SPEC.md).
+
+A plane is one component of one element of rest: its rows are frequencies, with time along the row.
+A neighbour before the block counts as 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.bits import fit, shift_left, shift_right
+from gangsaw.codecs.core.jit import jit, jit_inline
+from gangsaw.codecs.core.simd import static, value_of
+
+Words = npt.NDArray[Any]
+
+# How many steps back the extrapolation of each predictor looks: Lagrange's of order n takes n + 1.
+STEPS = {
+    "time": 1,
+    "parallelogram": 1,
+    "lorenzo": 1,
+    "lagrange1": 2,
+    "lagrange2": 3,
+    "lagrange3": 4,
+}
+ROWS, PLANES = 1, 2  # whose neighbours are taken in beside time: the row before, the plane before
+NEIGHBOURS = {"frequency": ROWS, "parallelogram": ROWS, "lorenzo": PLANES}
+
+# With one time step the rows are single words. Neighbours that are not there count as 0, so that
+# time can change places with frequency, and frequency with rest: rows are long again.
+ONE_STEP = {"frequency": "time", "parallelogram": "time", "lorenzo": "parallelogram"}
+
+
+def to_residuals(words: Words, predictor: str, window: int, difference: bool) -> Words:
+    """Return the residuals of words (component, rest, frequency, time), in their shape."""
+    residuals = np.empty_like(words)
+    _run(words, residuals, predictor, window, difference, static(0))
+    return residuals
+
+
+def from_residuals(words: Words, predictor: str, window: int, difference: bool) -> None:
+    """Turn residuals (component, rest, frequency, time) into the words, in place."""
+    _run(words, words, predictor, window, difference, static(1))
+
+
+def _run(
+    source: Words, target: Words, predictor: str, window: int, difference: bool, back: Any
+) -> None:
+    components, rest, n_frequencies, n_times = source.shape
+    if n_times == 1:
+        predictor = ONE_STEP.get(predictor, "none")
+        shape = components, 1, rest, n_frequencies
+        source, target = source.reshape(shape), target.reshape(shape)
+    if predictor in ("mean", "median"):
+        _from_window(source, target, window, predictor == "median", difference, back)
+    else:
+        steps, neighbours = STEPS.get(predictor, 0), NEIGHBOURS.get(predictor, 0)
+        _from_neighbours(source, target, steps, neighbours, difference, back)
+
+
+# Words stay in their own width by `fit`: LLVM then makes vectors of them where nothing is serial.
+
+
+@jit_inline
+def _extrapolated(row: Any, t: int, steps: int) -> Any:
+    """Lagrange's extrapolation to row[t] from `steps` words before it, at most t and at most 4."""
+    if steps == 0:
+        return fit(0, row[t])
+    a = row[t - 1]
+    if steps == 1:
+        return a
+    b = row[t - 2]
+    if steps == 2:
+        return fit(a + a - b, a)
+    c = row[t - 3]
+    if steps == 3:
+        return fit(a + a + a - b - b - b + c, a)
+    two = fit(a + c, a)
+    four = fit(two + two, a)
+    six = fit(b + b + b, a)
+    return fit(four + four - six - six - row[t - 4], a)
+
+
+@jit_inline
+def _residual(word: Any, predicted: Any, difference: bool) -> Any:
+    if not difference:
+        return fit(word ^ predicted, word)
+    delta = fit(word - predicted, word)
+    one = fit(1, word)
+    highest = shift_right(fit(-1, word), one)
+    sign = fit(0 - (delta > highest), word)
+    return fit(shift_left(delta, one) ^ sign, word)
+
+
+@jit_inline
+def _restored(residual: Any, predicted: Any, difference: bool) -> Any:
+    if not difference:
+        return fit(residual ^ predicted, residual)
+    one = fit(1, residual)
+    sign = fit(0 - np.int64(residual & one), residual)
+    return fit(predicted + fit(shift_right(residual, one) ^ sign, residual), residual)
+
+
+@jit_inline
+def _take_neighbours(base: Any, words: Any, place: Any, steps: int, neighbours: int) -> None:
+    """Set what a row's predictions owe to the row before, and to the plane before.
+
+    With a step in time it is their difference in time: x[t-1] + x[f-1] - x[t-1, f-1] and the like.
+    """
+    component, r, f = place
+    base[:] = 0
+    if f > 0:
+        _add_row(base, words[component, r, f - 1], steps, False)
+    if neighbours == PLANES and r > 0:
+        _add_row(base, words[component, r - 1, f], steps, False)
+        if f > 0:
+            _add_row(base, words[component, r - 1, f - 1], steps, True)
+
+
+@jit_inline
+def _add_row(base: Any, row: Any, steps: int, negative: bool) -> None:
+    for t in range(base.size):
+        term = row[t]
+        if steps and t > 0:
+            term = fit(term - row[t - 1], term)
+        base[t] = fit(base[t] - term if negative else base[t] + term, term)
+
+
+@jit_inline
+def _coded(value: Any, predicted: Any, difference: bool, back: Any) -> Any:
+    """Return the residual of a word, or with `back` the word of a residual."""
+    if value_of(back):
+        return _restored(value, predicted, difference)
+    return _residual(value, predicted, difference)
+
+
+# Forth and back are one kernel: back, source and target are the same array, and what the source
+# holds before the present place are words in both.
+
+
+@jit
+def _from_neighbours(
+    source: Any, target: Any, steps: int, neighbours: int, difference: bool, back: Any
+) -> None:
+    base = np.zeros(source.shape[3], source.dtype)
+    for component in range(source.shape[0]):
+        for r in range(source.shape[1]):
+            for f in range(source.shape[2]):
+                if neighbours:
+                    _take_neighbours(base, source, (component, r, f), steps, neighbours)
+                row, out = source[component, r, f], target[component, r, f]
+                for t in range(min(steps, row.size)):
+                    predicted = fit(base[t] + _extrapolated(row, t, t), row[t])
+                    out[t] = _coded(row[t], predicted, difference, back)
+                for t in range(steps, row.size):
+                    predicted = fit(base[t] + _extrapolated(row, t, steps), row[t])
+                    out[t] = _coded(row[t], predicted, difference, back)
+
+
+@jit
+def _from_window(
+    source: Any, target: Any, window: int, median: bool, difference: bool, back: Any
+) -> None:
+    ordered = np.zeros(min(window, source.shape[3]), source.dtype)
+    for component in range(source.shape[0]):
+        for r in range(source.shape[1]):
+            for f in range(source.shape[2]):
+                row, out = source[component, r, f], target[component, r, f]
+                if median:
+                    _median_row(row, out, ordered, difference, back)
+                else:
+                    _mean_row(row, out, window, difference, back)
+
+
+@jit_inline
+def _mean_row(row: Any, out: Any, window: int, difference: bool, back: Any) -> None:
+    """Code a row by the mean of up to `window` words before each; sums of halves stay exact."""
+    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    high = low = np.uint64(0)
+    for t in range(row.size):
+        count = np.uint64(min(max(t, 1), window))
+        rest = ((high % count) << half) + low
+        mean = ((high // count) << half) + rest // count
+        out[t] = _coded(row[t], fit(mean, row[t]), difference, back)
+        newest = np.uint64(row[t])
+        high, low = high + (newest >> half), low + (newest & mask)
+        if t >= window:
+            oldest = np.uint64(row[t - window])
+            high, low = high - (oldest >> half), low - (oldest & mask)
+
+
+@jit_inline
+def _median_row(row: Any, out: Any, ordered: Any, difference: bool, back: Any) -> None:
+    """Code a row by the median of up to `ordered.size` words before each; of two the lower."""
+    count = 0
+    for t in range(row.size):
+        median = ordered[(count - 1) // 2] if count else fit(0, row[t])
+        out[t] = _coded(row[t], median, difference, back)
+        place = count
+        if count == ordered.size:
+            place = 0
+            while ordered[place] != row[t - count]:
+                place += 1
+        else:
+            count += 1
+        _put_in_order(ordered, place, row[t], count)
+
+
+@jit_inline
+def _put_in_order(ordered: Any, place: int, word: Any, count: int) -> None:
+    """Put a word in order among the first `count`; what stands at `place` goes, or is no word."""
+    while place > 0 and ordered[place - 1] > word:
+        ordered[place] = ordered[place - 1]
+        place -= 1
+    while place + 1 < count and ordered[place + 1] < word:
+        ordered[place] = ordered[place + 1]
+        place += 1
+    ordered[place] = word

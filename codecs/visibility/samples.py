@@ -1,0 +1,117 @@
+"""Seeded arrays x Params for the suite over all codecs: typical, edge and hostile. Each is tiny."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
+
+Rows = list[tuple[str, npt.NDArray[Any], Params]]
+
+
+def samples() -> list[Sample]:
+    """Return all samples; the same on every machine."""
+    groups = (_typical(), _geometry(), _constructions(), _hostile())
+    return [Sample(*row) for group in groups for row in group]
+
+
+def fringes(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return visibilities that turn slowly along all axes, with noise, in steps of 2^-6.
+
+    Integers and powers of two alone, because sines and their rounding differ between machines.
+    """
+    kind = np.dtype(dtype)
+    rng = np.random.default_rng([*shape, kind.itemsize])
+    places = np.indices(shape)
+    parts = []
+    for phase in (3, 11):
+        waves = sum((i + phase) * place for i, place in enumerate(places)) % 512
+        parts.append(np.abs(waves - 256) - 128 + rng.integers(-20, 21, shape))
+    values = (parts[0] + 1j * parts[1]) / 64
+    return np.asarray(values if kind.kind == "c" else values.real).astype(kind)
+
+
+def patterns(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return any bits: incompressible, with NaNs of every payload, denormals and infinities."""
+    kind = np.dtype(dtype)
+    size = int(np.prod(shape)) * kind.itemsize
+    octets = np.random.default_rng([*shape, kind.itemsize]).integers(0, 256, size, np.uint8)
+    return octets.view(kind.newbyteorder("<")).astype(kind).reshape(shape)
+
+
+def specials(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return zeros of both signs, infinities, NaNs of several payloads, denormals and ones."""
+    kind = np.dtype(dtype)
+    parts = 2 if kind.kind == "c" else 1
+    width = 8 * kind.itemsize // parts
+    exponent = {16: 5, 32: 8, 64: 11}[width]
+    infinity = ((1 << exponent) - 1) << (width - 1 - exponent)
+    sign, quiet = 1 << (width - 1), 1 << (width - 2 - exponent)
+    one = infinity >> 1 & infinity
+    bits = [0, sign, infinity, sign | infinity, infinity | quiet, infinity | 1]
+    bits += [sign | infinity | quiet | 5, 1, sign | 1, quiet, one, sign | one, (1 << width) - 1]
+    rng = np.random.default_rng(width)
+    count = int(np.prod(shape)) * parts
+    chosen = np.array(bits, f"u{width // 8}")[rng.integers(0, len(bits), count)]
+    return chosen.view(kind.newbyteorder("=")).astype(kind).reshape(shape)
+
+
+def _typical() -> Rows:
+    return [
+        ("default", fringes((9, 16, 6), "c8"), Params()),
+        ("fast", fringes((9, 16, 6), "c8"), Params(effort="fast")),
+        ("blocks", fringes((10, 15, 7), "c8"), Params(block=(4, 8, 3))),
+        ("double", fringes((6, 9, 4), "c16"), Params()),
+        ("real", fringes((12, 10, 5), "f4"), Params(effort="fast", block=(5, 0, 2))),
+        ("half", fringes((12, 10, 5), "f2"), Params()),
+        ("float64", fringes((7, 6, 3), "f8"), Params(effort="fast")),
+    ]
+
+
+def _geometry() -> Rows:
+    cube = fringes((6, 7, 8, 4), "c8")
+    return [
+        ("one-number", fringes((1, 1), "c8"), Params()),
+        ("one-axis", fringes((300,), "f4"), Params(block=(64, 0, 0))),
+        ("one-step", fringes((1, 40, 6), "c8"), Params()),
+        ("one-channel", fringes((30, 1, 6), "c8"), Params()),
+        ("spectrum", fringes((12, 20), "f4"), Params(axes="tf")),
+        ("no-time", fringes((8, 30), "c8"), Params(axes="bf", block=(0, 16, 3))),
+        ("baseline-first", cube, Params(axes="btfb", block=(3, 4, 6))),
+        ("channels-last", fringes((4, 3, 30), "c8"), Params(axes="tbf")),
+        ("strided", fringes((12, 15, 9), "c8")[::2, ::-1, 1::3], Params()),
+        ("big-endian", fringes((6, 9, 5), ">c8"), Params(block=(4, 5, 2))),
+        ("fortran", np.asfortranarray(cube), Params(axes="tbfb", effort="fast")),
+    ]
+
+
+def _constructions() -> Rows:
+    rows = []
+    for i, predictor in enumerate(PREDICTORS):
+        choices: dict[str, Any] = {
+            "predictor": predictor,
+            "residual": RESIDUALS[i % 2],
+            "packing": PACKINGS[i // 2 % 2],
+            "window": 3 + i % 2,
+        }
+        cube = fringes((8, 6, 4), "c8" if i % 3 else "f4")
+        rows.append((predictor, cube, Params(**choices, block=(0, 4, 3))))
+    return rows
+
+
+def _hostile() -> Rows:
+    construction: dict[str, Any] = {"residual": "xor", "packing": "bits"}
+    return [
+        ("patterns", patterns((6, 8, 5), "c8"), Params()),
+        ("patterns-half", patterns((6, 8, 5), "f2"), Params(effort="fast")),
+        ("patterns-double", patterns((5, 4, 3), "c16"), Params(predictor="mean", **construction)),
+        ("specials", specials((7, 8, 5), "c8"), Params()),
+        ("specials-half", specials((7, 8, 5), "f2"), Params(predictor="median", **construction)),
+        ("specials-double", specials((7, 5, 3), "f8"), Params(effort="fast")),
+        ("constant", np.full((8, 16, 6), np.complex64(-0.0)), Params()),
+        ("zeros", np.zeros((8, 16, 6), "f8"), Params(effort="fast")),
+    ]
