@@ -42,10 +42,11 @@ def rows() -> Iterator[Row]:
         yield from _together(list(real.values()))
     yield from (_dense(name, sizes) for name, sizes in {**real, **made}.items())
     yield from (_fast(name, sizes) for name, sizes in {**real, **made}.items())
-    for peer in next(iter(made.values())).others:
+    for peer in made[SYNTHETIC].others:
         if real:
             yield _peer(peer, real)
-        yield from (_row(peer, name, sizes) for name, sizes in made.items())
+        note = f"full mantissas {made[FINE].ratio(peer):.3f}"
+        yield replace(_row(peer, SYNTHETIC, made[SYNTHETIC]), note=note)
 
 
 def _sizes(name: str, cube: Cube) -> Sizes:

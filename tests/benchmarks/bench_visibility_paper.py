@@ -5,7 +5,8 @@ All its constructions: every predictor, XOR or difference, prefixes that count b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -15,51 +16,62 @@ from visibility_data import EFFORTS, Cube, ours, real_cubes, synthetic
 
 from gangsaw.codecs.core.threads import set_thread_limit
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS
-from gangsaw.tasks.bench import Peer, Result, measure, stored_bytes
+from gangsaw.tasks.bench import Result, measure
 
 ASKED_GIB = 40  # GiB/s on one node
 ROUNDS = 3
 CHANNELS = 32  # of the synthetic cube: 33 MB
 DIRECTIONS = ("compress", "decompress")
+REAL, SYNTHETIC = "real", "synthetic"
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to encode, measured.
+class Measured:
+    """What one way to encode does to some data: bytes, and seconds of one core in each direction.
 
-    Attributes
-    ----------
-    synthetic : ratio on the synthetic cube
-    real : ratio on all real files together, nothing where they are absent
-    rates : GB/s of one core, compress and decompress, on the synthetic cube
+    Blocks that a construction would make larger are kept as they are, at the speed of that.
     """
 
-    name: str
-    synthetic: float
-    real: float | None
-    rates: tuple[float, float]
+    raw: int = 0
+    stored: int = 0
+    seconds: tuple[float, float] = (0.0, 0.0)
+
+    def __add__(self, result: Result) -> Measured:
+        """Take in a further cube."""
+        encode, decode = map(statistics.median, (result.encode_seconds, result.decode_seconds))
+        seconds = self.seconds[0] + encode, self.seconds[1] + decode
+        return Measured(self.raw + result.raw_bytes, self.stored + result.stored_bytes, seconds)
 
     @property
-    def saved(self) -> float:
-        """Percent saved on the real files, or else on the synthetic cube."""
-        return 100 * (1 - 1 / (self.real or self.synthetic))
+    def ratio(self) -> float:
+        """Raw over stored bytes."""
+        return self.raw / self.stored
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """GB/s of compressing and of decompressing."""
+        compress, decompress = (self.raw / seconds / 1e9 for seconds in self.seconds)
+        return compress, decompress
+
+
+Ways = Mapping[str, Measured]  # by name
 
 
 def rows() -> Iterator[Row]:
     """Yield cores for 40 GiB/s, percent saved, then every construction with ratio and speed."""
     set_thread_limit(1)
-    ways = list(_ways())
+    cube = synthetic()[:, :CHANNELS].copy()
+    data = {REAL: _measured(real_cubes()), SYNTHETIC: _measured([(SYNTHETIC, cube)])}
     set_thread_limit(None)
-    leading = [way for way in ways if way.name in EFFORTS]
-    best = [max(_constructions(ways), key=lambda way: way.saved)]
-    fastest = [max(_constructions(ways), key=lambda way: min(way.rates))]
-    for way in {way.name: way for way in [*leading, *best, *fastest]}.values():
-        yield from (_cores(way, direction) for direction in range(2))
-    yield from (_saved(way) for way in ways)
-
-
-def _constructions(ways: Sequence[Way]) -> list[Way]:
-    return [way for way in ways if way.name not in EFFORTS]
+    for effort in EFFORTS:
+        yield from _cores(effort, SYNTHETIC, data[SYNTHETIC])
+    ways = data[REAL] or data[SYNTHETIC]
+    constructions = [name for name in ways if name not in EFFORTS]
+    best = max(constructions, key=lambda name: ways[name].ratio)
+    fastest = max(constructions, key=lambda name: min(ways[name].rates))
+    for name in dict.fromkeys([best, fastest]):
+        yield from _cores(name, REAL if data[REAL] else SYNTHETIC, ways)
+    yield from (_saved(name, data) for name in ways)
 
 
 def settings() -> dict[str, dict[str, Any]]:
@@ -71,50 +83,29 @@ def settings() -> dict[str, dict[str, Any]]:
     return found
 
 
-def _ways() -> Iterator[Way]:
-    cube = synthetic()[:, :CHANNELS].copy()
-    stored = _stored_real()
-    for result in measure(cube, _peers(cube), ROUNDS):
-        say(result.name)
-        raw, size = stored.get(result.name, (0, 0))
-        yield Way(result.name, result.ratio, raw / size if size else None, _rates(result))
-
-
-def _peers(cube: Cube) -> list[Peer]:
-    return [ours(name, cube, **parameters) for name, parameters in settings().items()]
-
-
-def _rates(result: Result) -> tuple[float, float]:
-    per_sample = result.raw_bytes / result.samples / 1e9
-    return result.encode_rate * per_sample, result.decode_rate * per_sample
-
-
-def _stored_real() -> Mapping[str, tuple[int, int]]:
-    """Raw and stored bytes of all real files, by way."""
-    found: dict[str, tuple[int, int]] = {}
-    for name, cube in real_cubes():
+def _measured(cubes: Iterable[tuple[str, Cube]]) -> dict[str, Measured]:
+    found: dict[str, Measured] = {}
+    for name, cube in cubes:
         say(name)
-        for peer in _peers(cube):
-            raw, size = found.get(peer.name, (0, 0))
-            found[peer.name] = raw + cube.nbytes, size + stored_bytes(cube, peer)
+        peers = [ours(way, cube, **parameters) for way, parameters in settings().items()]
+        for result in measure(cube, peers, ROUNDS):
+            found[result.name] = found.get(result.name, Measured()) + result
     return found
 
 
-def _cores(way: Way, direction: int) -> Row:
-    rate = way.rates[direction]
-    what = f"fast enough? cores for {ASKED_GIB} GiB/s, {DIRECTIONS[direction]}, {way.name}"
-    note = f"extrapolated from {rate:.3g} GB/s of one core, as if cores did not share memory"
-    return Row(what, ASKED_GIB * 2**30 / 1e9 / rate, "cores", "", note)
+def _cores(name: str, data: str, ways: Ways) -> Iterator[Row]:
+    for direction, rate in zip(DIRECTIONS, ways[name].rates, strict=True):
+        what = f"fast enough? cores for {ASKED_GIB} GiB/s, {direction} {data}, {name}"
+        note = f"extrapolated from {rate:.3g} GB/s of one core, as if cores did not share memory"
+        yield Row(what, ASKED_GIB * 2**30 / 1e9 / rate, "cores", "", note)
 
 
-def _saved(way: Way) -> Row:
-    compress, decompress = way.rates
-    real = "" if way.real is None else f"{way.real:.3f} real, "
-    note = (
-        f"ratio {real}{way.synthetic:.3f} synthetic; "
-        f"compress {compress:.3g}, decompress {decompress:.3g} GB/s of one core"
-    )
-    figures = {"synthetic": way.synthetic, "compress": compress, "decompress": decompress}
-    if way.real is not None:
-        figures["real"] = way.real
-    return Row(f"saved, {way.name}", way.saved, "%", "", note, figures)
+def _saved(name: str, data: Mapping[str, Ways]) -> Row:
+    """Percent saved on the real files, or else on the synthetic cube."""
+    notes, figures = [], {}
+    for kind, ways in reversed(data.items()):
+        if name in ways:
+            (compress, decompress), ratio = ways[name].rates, ways[name].ratio
+            notes.append(f"{kind} {ratio:.3f} at {compress:.3g} and {decompress:.3g} GB/s")
+            figures = {"ratio": ratio, "compress": compress, "decompress": decompress}
+    return Row(f"saved, {name}", 100 - 100 / figures["ratio"], "%", "", "; ".join(notes), figures)

@@ -30,7 +30,7 @@ PARTS: dict[str, Any] = {  # of (time, frequency, baseline * polarisation)
     "one number": np.s_[0, 0, 0],
     "one baseline at all times and channels": np.s_[:, :, 400:404],
     "one time step": np.s_[5],
-    "one channel": np.s_[:, 17],
+    "one channel": np.s_[:, 5],
 }
 
 
