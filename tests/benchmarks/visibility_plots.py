@@ -19,6 +19,14 @@ OURS = {"dense": ACCENT, "fast": TEAL}
 LINES = {"prefix sums": TEAL, "independent blocks": ACCENT}
 MARKS = {"xor, bits": "o", "xor, bytes": "s", "difference, bits": "^", "difference, bytes": "D"}
 SYNTHETIC = "synthetic 8 s"
+CROWD = (  # settings whose points lie on that of another one
+    "blosc2 shuffle4+zstd5",
+    "pcodec level 8",
+    "pcodec level 8, re and im split",
+    "fpzip time fastest",
+    "differences in frequency, blosc2 bitshuffle4+zstd5",
+)
+NAMED_LEFT_FROM = 300  # MB/s: names would leave the plot
 DIRECTIONS = ("compress", "decompress")
 
 
@@ -56,21 +64,25 @@ def plot_ratios(ratios: Rows) -> Figure:
 def plot_speeds(ratios: Rows, speeds: Rows) -> Figure:
     """Return ratio against speed of one core on the synthetic cube, each codec a point."""
     figure, panels = _figure(2, "Synthetic 8 s cube, one core")
-    ratio = {row.what: row.value for row in ratios}
+    ratio = {row.what: row.value or 0 for row in ratios}
     for axes, direction in zip(panels, DIRECTIONS, strict=True):
         start = f"{direction} {SYNTHETIC}, "
         for row in (row for row in speeds if row.what.startswith(start)):
             name = row.what.removeprefix(start)
-            colour = OURS.get(name, INK)
-            axes.plot(row.value, ratio[f"{name}, {SYNTHETIC}"], "o", color=colour, ms=5)
-            at = (row.value or 0, ratio[f"{name}, {SYNTHETIC}"] or 0)
-            axes.annotate(
-                name, at, xytext=(4, 3), textcoords="offset points", fontsize=6, color=colour
-            )
+            if name not in CROWD:
+                _name_point(axes, row.value or 0, ratio[f"{name}, {SYNTHETIC}"], name)
         axes.set_xscale("log")
+        axes.set_xlim(3, 20_000)
         axes.set_xlabel(f"{direction}, MB/s")
     panels[0].set_ylabel("raw bytes / stored bytes")
     return figure
+
+
+def _name_point(axes: Axes, x: float, y: float, name: str) -> None:
+    colour, left = OURS.get(name, INK), x > NAMED_LEFT_FROM
+    axes.plot(x, y, "o", color=colour, ms=5)
+    where = {"xytext": (-6 if left else 6, -2), "ha": "right" if left else "left"}
+    axes.annotate(name, (x, y), textcoords="offset points", fontsize=7, color=colour, **where)
 
 
 def plot_constructions(ways: Rows) -> Figure:
@@ -90,16 +102,16 @@ def plot_constructions(ways: Rows) -> Figure:
         for row in (row for row in ways if row.what in ("saved, dense", "saved, fast")):
             name = row.what.removeprefix("saved, ")
             axes.plot(row.figures[direction], row.value, "*", color=OURS[name], ms=11, label=name)
-        axes.set_xscale("log")
         axes.set_xlabel(f"{direction}, GB/s of one core")
+        axes.set_xlim(0, None)
     panels[0].set_ylabel("% saved on all real files")
-    panels[1].legend(frameon=False, fontsize=7)
-    marks = ", ".join(f"{_SHAPES[mark]} {name.replace(', ', '+')}" for name, mark in MARKS.items())
-    figure.text(0.01, 0.01, marks, fontsize=7, color=INK)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right", fontsize=7)
+    figure.supxlabel(
+        "circle xor, bits; square xor, bytes; triangle difference, bits; diamond difference, bytes",
+        fontsize=7,
+        color=INK,
+    )
     return figure
-
-
-_SHAPES = {"o": "circle", "s": "square", "^": "triangle", "D": "diamond"}
 
 
 def plot_packing(cases: Rows) -> Figure:
@@ -118,9 +130,9 @@ def plot_packing(cases: Rows) -> Figure:
                 axes.plot(*zip(*line, strict=True), style, marker="o", color=colour, label=label)
         axes.set_xscale("log", base=2)
         axes.set_xlabel(f"words of a block; {direction}")
-        axes.set_ylim(0, None)
+    panels[0].set_ylim(0, None)
     panels[0].set_ylabel("GB/s")
-    panels[0].legend(frameon=False, fontsize=7)
+    panels[1].legend(frameon=False, fontsize=7)
     return figure
 
 
