@@ -63,5 +63,5 @@ def test_extents_are_checked(extents: tuple[int, int, int]) -> None:
 
 
 def test_sample_bits_are_checked() -> None:
-    with pytest.raises(BadParams, match="sample_bits of visibilities must be in 8..12, got 13"):
+    with pytest.raises(BadParams, match=r"must be in 8\.\.12, got 13"):
         make_visibilities(1, 1, 2, sample_bits=13)

@@ -106,7 +106,7 @@ def unpack(packed: Packed, segment: int, shift: int, independent: bool, words: W
 
 def over(n: int, work: Callable[[int, int], Any]) -> None:
     """Call work(first, last) for runs of segments, on as many threads as the limit allows."""
-    per = -(-n // PARTS)
+    per = max(1, -(-n // PARTS))
     run_blocks(lambda i: work(i * per, min(n, (i + 1) * per)), -(-n // per))
 
 

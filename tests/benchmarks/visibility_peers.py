@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -204,8 +206,9 @@ class _Sisco:
         self.shape, self.level = cube.shape, level
         n_rest = cube.shape[2]
         self.n_pol = next(n for n in (4, 2, 1) if n_rest % n == 0)
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = str(Path(self.folder.name) / "table")
+        folder = tempfile.mkdtemp()
+        self.path = str(Path(folder) / "table")
+        weakref.finalize(self, shutil.rmtree, folder)
 
     def encode(self, cube: Cube) -> bytes:
         """Write a table; return the column's file."""

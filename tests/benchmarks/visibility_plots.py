@@ -26,7 +26,6 @@ CROWD = (  # settings whose points lie on that of another one
     "fpzip time fastest",
     "differences in frequency, blosc2 bitshuffle4+zstd5",
 )
-NAMED_LEFT_FROM = 300  # MB/s: names would leave the plot
 DIRECTIONS = ("compress", "decompress")
 
 
@@ -67,22 +66,22 @@ def plot_speeds(ratios: Rows, speeds: Rows) -> Figure:
     ratio = {row.what: row.value or 0 for row in ratios}
     for axes, direction in zip(panels, DIRECTIONS, strict=True):
         start = f"{direction} {SYNTHETIC}, "
-        for row in (row for row in speeds if row.what.startswith(start)):
-            name = row.what.removeprefix(start)
-            if name not in CROWD:
-                _name_point(axes, row.value or 0, ratio[f"{name}, {SYNTHETIC}"], name)
+        named = {r.what.removeprefix(start): r for r in speeds if r.what.startswith(start)}
+        for i, name in enumerate(name for name in named if name not in CROWD):
+            y = ratio[f"{name}, {SYNTHETIC}"]
+            _name_point(axes, named[name].value or 0, y, name, above=i % 2 == 0)
         axes.set_xscale("log")
-        axes.set_xlim(3, 20_000)
+        axes.set_xlim(3, 100_000)  # room for names
         axes.set_xlabel(f"{direction}, MB/s")
     panels[0].set_ylabel("raw bytes / stored bytes")
     return figure
 
 
-def _name_point(axes: Axes, x: float, y: float, name: str) -> None:
-    colour, left = OURS.get(name, INK), x > NAMED_LEFT_FROM
+def _name_point(axes: Axes, x: float, y: float, name: str, *, above: bool) -> None:
+    colour = OURS.get(name, INK)
     axes.plot(x, y, "o", color=colour, ms=5)
-    where = {"xytext": (-6 if left else 6, -2), "ha": "right" if left else "left"}
-    axes.annotate(name, (x, y), textcoords="offset points", fontsize=7, color=colour, **where)
+    shift = (5, 3 if above else -8)  # in turn, for neighbours are of one kind
+    axes.annotate(name, (x, y), shift, textcoords="offset points", fontsize=7, color=colour)
 
 
 def plot_constructions(ways: Rows) -> Figure:
