@@ -41,6 +41,10 @@ class BlockGrid:
         """Number of blocks along each axis."""
         return tuple(-(-n // b) for n, b in zip(self.chunk_shape, self.block_shape, strict=True))
 
+    @cached_property
+    def _last_axis_first(self) -> list[tuple[int, int, int]]:
+        return list(zip(self.chunk_shape, self.block_shape, self.counts, strict=True))[::-1]
+
     @property
     def n_blocks(self) -> int:
         """Number of blocks; 0 when an extent of the chunk is 0."""
@@ -48,11 +52,11 @@ class BlockGrid:
 
     def slices(self, index: int) -> tuple[slice, ...]:
         """Return where block `index` lies in the chunk."""
-        places = np.unravel_index(index, self.counts) if self.counts else ()
-        return tuple(
-            slice(int(i) * b, min((int(i) + 1) * b, n))
-            for i, b, n in zip(places, self.block_shape, self.chunk_shape, strict=True)
-        )
+        axes = []
+        for n, b, count in self._last_axis_first:
+            index, i = divmod(index, count)
+            axes.append(slice(i * b, min((i + 1) * b, n)))
+        return tuple(axes[::-1])
 
     def touched(self, selection: Any) -> npt.NDArray[np.int64]:
         """Return the blocks that `chunk[selection]` reads, exactly: (k,) int64, ascending.

@@ -60,14 +60,13 @@ def move_tile(
     base: Any,
     rows: Any,
     side: Any,
-    swap: Any,
     back: Any,
 ) -> Any:
     """Transpose a square from rows anywhere in memory to words, or back.
 
     Item j of word k, words[(k % 2) * odd + (k // 2) * pair + j], is word k of row j, at the byte
-    address base + rows[j]; words and rows (int64) are pointers. The last three are `static`: items
-    along a side; whether the bytes of each word are reversed; whether the rows are written.
+    address base + rows[j]; words and rows (int64) are pointers. The last two are `static`: items
+    along a side, and 1 where the rows are written.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -75,12 +74,11 @@ def move_tile(
         load, store = (tile.item, tile.row) if back.count else (tile.row, tile.item)
         values = [builder.load(load(i), align=1) for i in range(side.count)]
         for i, value in enumerate(_transposed(builder, values)):
-            value = emit_call(builder, "bswap", value) if swap.count else value
             builder.store(value, store(i), align=1)
         return context.get_dummy_value()
 
     number = types.int64
-    return types.void(words, number, number, number, rows, side, swap, back), codegen
+    return types.void(words, number, number, number, rows, side, back), codegen
 
 
 class _Tile:

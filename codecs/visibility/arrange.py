@@ -6,13 +6,14 @@ neighbours in memory (real and imaginary part, polarisations) are not.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import pointer
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import static, value_of
 from gangsaw.codecs.core.tiles import move_tile
 from gangsaw.codecs.visibility.params import component_count
@@ -36,29 +37,32 @@ def empty_words(block: Array) -> Array:
     """
     components = component_count(block.dtype)
     n_times, n_frequencies, *rest = block.shape
-    shape = components, int(np.prod(rest)), n_frequencies, n_times
+    shape = components, math.prod(rest), n_frequencies, n_times
     return np.empty(shape, f"u{block.itemsize // components}")
 
 
 def to_words(block: Array, words: Array) -> None:
     """Fill words, as `empty_words` makes them, from a block with no axis of extent 0."""
     _move(words.ravel(), static(0), *_places(block, words))
+    if not block.dtype.isnative:
+        words.byteswap(inplace=True)
 
 
 def from_words(words: Array, block: Array) -> None:
     """Fill a block with no axis of extent 0, any strides and byte order, from its words."""
-    _move(words.ravel(), static(1), *_places(block, words))
+    stored = words if block.dtype.isnative else words.byteswap()
+    _move(stored.ravel(), static(1), *_places(block, words))
 
 
 def _places(block: Array, words: Array) -> tuple[Any, ...]:
-    """Return what the kernels ask: address, time and frequency axes, runs, tiles."""
+    """Return what `_move` asks for."""
     runs, length = _runs(block)
     run_words = length * len(words)
     side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
     axes = (*block.shape[:2], *block.strides[:2])
     address = block.__array_interface__["data"][0]
-    swap = not block.dtype.isnative
-    return address, axes, runs, length, len(words), static(side), static(int(swap))
+    offsets = np.empty(min(STRIP, words[0, 0].size), np.int64)
+    return offsets, address, axes, runs, length, len(words), static(side)
 
 
 def _runs(block: Array) -> tuple[Array, int]:
@@ -74,7 +78,7 @@ def _runs(block: Array) -> tuple[Array, int]:
     return offsets, length
 
 
-@jit
+@jit_bare_inline
 def _item_offsets(offsets: Any, first: int, axes: Any) -> None:
     """Set byte offsets of items `first` on, counted in time and then in frequency."""
     n_times, _, time_stride, frequency_stride = axes
@@ -86,23 +90,34 @@ def _item_offsets(offsets: Any, first: int, axes: Any) -> None:
             f, t = f + 1, 0
 
 
-@jit
+@jit_bare
 def _move(
     words: Any,
     back: Any,
+    offsets: Any,
     address: int,
     axes: Any,
     runs: Any,
     length: int,
     components: int,
     side: Any,
-    swap: Any,
 ) -> None:
-    """Move tiles, strip by strip of items; tiles at an end overlap those before them."""
+    """Move tiles, strip by strip of items; tiles at an end overlap those before them.
+
+    Parameters
+    ----------
+    words : flat
+    back : `static`, 1 to move from words to the block
+    offsets : (items of a strip,) int64, scratch
+    address : of the block
+    axes : extents, then byte strides of time and frequency
+    runs, length : where in an item numbers lie side by side, in bytes, and how many do
+    components : words of a number
+    side : of a tile, `static`
+    """
     n = value_of(side)
     items = axes[0] * axes[1]
     odd, pair = _word_steps(items, runs.size * length, components)
-    offsets = np.empty(min(STRIP, items), np.int64)
     for strip in range(0, items, STRIP):
         first = min(strip, items - offsets.size)
         _item_offsets(offsets, first, axes)
@@ -115,10 +130,10 @@ def _move(
                 for item in range(0, offsets.size, n):
                     j = min(item, offsets.size - n)
                     at, rows = pointer(words, place + j), pointer(offsets, j)
-                    move_tile(at, odd, pair, source, rows, side, swap, back)
+                    move_tile(at, odd, pair, source, rows, side, back)
 
 
-@jit
+@jit_bare_inline
 def _word_steps(items: int, rest: int, components: int) -> tuple[int, int]:
     """Distance of a component to the next one, and of a pair of words to the next pair."""
     if components == 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,15 @@ def block_view(letters: str, block: Array) -> Array:
     ----------
     letters : one of "t", "f" and "b" for each axis of the block
     """
+    order, missing = _turn(letters)
+    view = block.transpose(order)
+    return view[missing] if missing else view
+
+
+@lru_cache
+def _turn(letters: str) -> tuple[tuple[int, ...], tuple[slice | None, ...]]:
+    """Return how to transpose a block, and how to index it then for axes that it lacks."""
     order = [letters.index(axis) for axis in "tf" if axis in letters]
     order += [i for i, axis in enumerate(letters) if axis == "b"]
-    view = block.transpose(order)
-    return view[tuple(slice(None) if axis in letters else None for axis in "tf")]
+    missing = tuple(slice(None) if axis in letters else None for axis in "tf")
+    return tuple(order), missing if None in missing else ()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import fit, leading_zeros, load_be64, store_be64
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit, jit_inline
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 
 SLACK = 8  # bytes: words are written eight bytes at a time
 UNIT_SHIFTS = {"bits": 0, "bytes": 3}  # log2 of the bits that are counted at a time
@@ -64,7 +64,7 @@ def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: npt.NDArr
         raise CorruptChunk("leading zeros that are not counted, or fill bits that are set")
 
 
-@jit
+@jit_bare
 def _left_bits(words: Any, shift: int) -> int:
     """Bits that are left of all words."""
     bits = 8 * words.itemsize
@@ -74,7 +74,7 @@ def _left_bits(words: Any, shift: int) -> int:
     return total
 
 
-@jit_inline
+@jit_bare_inline
 def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> Any:
     """Append `count` bits, at most 57, to those pending: (bytes written, pending bits, how many).
 
@@ -82,13 +82,13 @@ def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> 
     that follow, so that nothing branches.
     """
     room = np.uint64(63 - used - count)
-    pending |= (np.uint64(value) << np.uint64(1)) << room if count else np.uint64(0)
+    pending |= (np.uint64(value) << np.uint64(1)) << room  # of no bits the value is 0
     store_be64(out, at, pending)
     used += count
     return at + (used >> 3), pending << np.uint64(used & ~7), used & 7
 
 
-@jit
+@jit_bare
 def _write_counts(words: Any, shift: int, width: int, out: Any, at: int) -> None:
     pending, used = np.uint64(0), 0
     for word in words:
@@ -96,13 +96,13 @@ def _write_counts(words: Any, shift: int, width: int, out: Any, at: int) -> None
         at, pending, used = _put(out, at, pending, used, zeros, width)
 
 
-@jit
+@jit_bare
 def _write_left(words: Any, shift: int, out: Any, at: int) -> None:
     bits = 8 * words.itemsize
     pending, used = np.uint64(0), 0
     for word in words:
         left = bits - ((np.int64(leading_zeros(word)) >> shift) << shift)
-        if left > 32:
+        if words.itemsize == 8 and left > 32:
             high = np.uint64(word) >> np.uint64(32)
             at, pending, used = _put(out, at, pending, used, high, left - 32)
             left = 32
@@ -110,7 +110,7 @@ def _write_left(words: Any, shift: int, out: Any, at: int) -> None:
         at, pending, used = _put(out, at, pending, used, low, left)
 
 
-@jit_inline
+@jit_bare_inline
 def _peek(data: Any, position: Any, count: Any) -> Any:
     """Return `count` bits, 0 to 57, from a bit position on; beyond the end there are zeros."""
     at = position >> 3
@@ -125,7 +125,7 @@ def _peek(data: Any, position: Any, count: Any) -> Any:
     return (window >> np.uint64(1)) >> np.uint64(63 - count)
 
 
-@jit
+@jit_bare
 def _read_counts(data: Any, first: int, middle: int, shift: int, width: int, words: Any) -> int:
     """Set words to the bits that are left of each; return their sum, -1 where a count is wrong."""
     bits = 8 * words.itemsize
@@ -140,7 +140,7 @@ def _read_counts(data: Any, first: int, middle: int, shift: int, width: int, wor
     return total
 
 
-@jit
+@jit_bare
 def _read_left(data: Any, middle: int, shift: int, words: Any) -> bool:
     """Turn lengths in bits into words; return whether all is as an encoder writes it."""
     unit = 1 << shift
@@ -148,7 +148,7 @@ def _read_left(data: Any, middle: int, shift: int, words: Any) -> bool:
     for i in range(words.size):
         left = np.int64(words[i])
         value = np.uint64(0)
-        if left > 32:
+        if words.itemsize == 8 and left > 32:
             value = _peek(data, position, left - 32) << np.uint64(32)
             position += left - 32
         low = min(left, np.int64(32))

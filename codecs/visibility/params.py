@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
@@ -30,7 +31,7 @@ AUTO = "auto"
 
 MAX_EXTENT = (1 << 31) - 1
 MAX_WINDOW = 255  # it is one byte of a block
-BLOCK_TIMES = 256  # steps; more of them find no better prediction, and a read needs few
+BLOCK_TIMES = 256  # steps, more where little is beside them; a read often wants few of them
 BLOCK_COMPONENTS = 1 << 16  # 256 KiB of float32: a block stays in a second-level cache
 COMPONENTS = {"f": 1, "c": 2}  # floats of one number, by the kind of its dtype
 
@@ -99,7 +100,9 @@ class Params:
         sizes = dict(zip(letters, shape, strict=True))
         rest = [n for axis, n in zip(letters, shape, strict=True) if axis == "b"]
         room = BLOCK_COMPONENTS // component_count(dtype)
-        times = _extent(self.block[0], sizes.get("t", 1), BLOCK_TIMES)
+        others_in_all = max(1, sizes.get("f", 1) * math.prod(rest))
+        most_times = max(BLOCK_TIMES, room // others_in_all)
+        times = _extent(self.block[0], sizes.get("t", 1), most_times)
         frequencies = _extent(self.block[1], sizes.get("f", 1), room // times)
         others = iter(_rest_extents(self.block[2], rest, room // (times * frequencies)))
         chosen = {"t": times, "f": frequencies}

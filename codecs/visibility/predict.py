@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import fit, shift_left, shift_right
-from gangsaw.codecs.core.jit import jit, jit_inline
+from gangsaw.codecs.core.bits import ahead, fit, pointer, shift_left, shift_right
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import static, value_of
 
 Words = npt.NDArray[Any]
@@ -49,22 +49,25 @@ def from_residuals(words: Words, predictor: str, window: int, difference: bool) 
 def _run(
     source: Words, target: Words, predictor: str, window: int, difference: bool, back: Any
 ) -> None:
-    components, rest, n_frequencies, n_times = source.shape
-    if n_times == 1:
+    _, *sizes = source.shape
+    if sizes[2] == 1:
         predictor = ONE_STEP.get(predictor, "none")
-        shape = components, 1, rest, n_frequencies
-        source, target = source.reshape(shape), target.reshape(shape)
-    if predictor in ("mean", "median"):
-        _from_window(source, target, window, predictor == "median", difference, back)
+        sizes = [1, *sizes[:2]]
+    n = sizes[2]
+    flat, out, scratch = source.ravel(), target.ravel(), np.zeros(n, source.dtype)
+    if predictor == "mean":
+        _from_mean(flat, out, n, window, difference, back)
+    elif predictor == "median":
+        _from_median(flat, out, n, scratch[:window], difference, back)
     else:
-        steps, neighbours = STEPS.get(predictor, 0), NEIGHBOURS.get(predictor, 0)
-        _from_neighbours(source, target, steps, neighbours, difference, back)
+        how = STEPS.get(predictor, 0), NEIGHBOURS.get(predictor, 0)
+        _from_neighbours(flat, out, scratch, tuple(sizes), *how, difference, back)
 
 
 # Words stay in their own width by `fit`: LLVM then makes vectors of them where nothing is serial.
 
 
-@jit_inline
+@jit_bare_inline
 def _extrapolated(row: Any, t: int, steps: int) -> Any:
     """Lagrange's extrapolation to row[t] from `steps` words before it, at most t and at most 4."""
     if steps == 0:
@@ -84,7 +87,7 @@ def _extrapolated(row: Any, t: int, steps: int) -> Any:
     return fit(four + four - six - six - row[t - 4], a)
 
 
-@jit_inline
+@jit_bare_inline
 def _residual(word: Any, predicted: Any, difference: bool) -> Any:
     if not difference:
         return fit(word ^ predicted, word)
@@ -95,7 +98,7 @@ def _residual(word: Any, predicted: Any, difference: bool) -> Any:
     return fit(shift_left(delta, one) ^ sign, word)
 
 
-@jit_inline
+@jit_bare_inline
 def _restored(residual: Any, predicted: Any, difference: bool) -> Any:
     if not difference:
         return fit(residual ^ predicted, residual)
@@ -104,32 +107,33 @@ def _restored(residual: Any, predicted: Any, difference: bool) -> Any:
     return fit(predicted + fit(shift_right(residual, one) ^ sign, residual), residual)
 
 
-@jit_inline
-def _take_neighbours(base: Any, words: Any, place: Any, steps: int, neighbours: int) -> None:
+@jit_bare_inline
+def _take_neighbours(base: Any, n: int, row: Any, place: Any, sizes: Any, steps: int) -> None:
     """Set what a row's predictions owe to the row before, and to the plane before.
 
     With a step in time it is their difference in time: x[t-1] + x[f-1] - x[t-1, f-1] and the like.
     """
-    component, r, f = place
-    base[:] = 0
-    if f > 0:
-        _add_row(base, words[component, r, f - 1], steps, False)
-    if neighbours == PLANES and r > 0:
-        _add_row(base, words[component, r - 1, f], steps, False)
-        if f > 0:
-            _add_row(base, words[component, r - 1, f - 1], steps, True)
+    (has_row, has_plane), (to_row, to_plane) = place, sizes
+    for t in range(n):
+        base[t] = fit(0, base[t])
+    if has_row:
+        _add_row(base, n, ahead(row, -to_row), steps, False)
+    if has_plane:
+        _add_row(base, n, ahead(row, -to_plane), steps, False)
+    if has_row and has_plane:
+        _add_row(base, n, ahead(row, -to_row - to_plane), steps, True)
 
 
-@jit_inline
-def _add_row(base: Any, row: Any, steps: int, negative: bool) -> None:
-    for t in range(base.size):
-        term = row[t]
-        if steps and t > 0:
-            term = fit(term - row[t - 1], term)
-        base[t] = fit(base[t] - term if negative else base[t] + term, term)
+@jit_bare_inline
+def _add_row(base: Any, n: int, row: Any, steps: int, negative: bool) -> None:
+    before = fit(0, row[0])
+    for t in range(n):
+        term = fit(row[t] - before, base[t])
+        base[t] = fit(base[t] - term if negative else base[t] + term, base[t])
+        before = row[t] if steps else before
 
 
-@jit_inline
+@jit_bare_inline
 def _coded(value: Any, predicted: Any, difference: bool, back: Any) -> Any:
     """Return the residual of a word, or with `back` the word of a residual."""
     if value_of(back):
@@ -141,46 +145,54 @@ def _coded(value: Any, predicted: Any, difference: bool, back: Any) -> Any:
 # holds before the present place are words in both.
 
 
-@jit
+@jit_bare
 def _from_neighbours(
-    source: Any, target: Any, steps: int, neighbours: int, difference: bool, back: Any
+    source: Any,
+    target: Any,
+    scratch: Any,
+    sizes: Any,
+    steps: int,
+    neighbours: int,
+    difference: bool,
+    back: Any,
 ) -> None:
-    base = np.zeros(source.shape[3], source.dtype)
-    for component in range(source.shape[0]):
-        for r in range(source.shape[1]):
-            for f in range(source.shape[2]):
-                if neighbours:
-                    _take_neighbours(base, source, (component, r, f), steps, neighbours)
-                row, out = source[component, r, f], target[component, r, f]
-                for t in range(min(steps, row.size)):
-                    predicted = fit(base[t] + _extrapolated(row, t, t), row[t])
-                    out[t] = _coded(row[t], predicted, difference, back)
-                for t in range(steps, row.size):
-                    predicted = fit(base[t] + _extrapolated(row, t, steps), row[t])
-                    out[t] = _coded(row[t], predicted, difference, back)
+    rest, rows, n = sizes
+    base = pointer(scratch, 0)
+    for i in range(source.size // n):
+        row, out = pointer(source, i * n), pointer(target, i * n)
+        if neighbours:
+            place = i % rows > 0, neighbours == PLANES and i // rows % rest > 0
+            _take_neighbours(base, n, row, place, (n, rows * n), steps)
+        for t in range(min(steps, n)):
+            predicted = fit(base[t] + _extrapolated(row, t, t), base[t])
+            out[t] = _coded(row[t], predicted, difference, back)
+        for t in range(steps, n):
+            predicted = fit(base[t] + _extrapolated(row, t, steps), base[t])
+            out[t] = _coded(row[t], predicted, difference, back)
 
 
-@jit
-def _from_window(
-    source: Any, target: Any, window: int, median: bool, difference: bool, back: Any
+@jit_bare
+def _from_mean(source: Any, target: Any, n: int, window: int, difference: bool, back: Any) -> None:
+    for first in range(0, source.size, n):
+        row, out = pointer(source, first), pointer(target, first)
+        _mean_row(row, out, n, window, difference, back)
+
+
+@jit_bare
+def _from_median(
+    source: Any, target: Any, n: int, ordered: Any, difference: bool, back: Any
 ) -> None:
-    ordered = np.zeros(min(window, source.shape[3]), source.dtype)
-    for component in range(source.shape[0]):
-        for r in range(source.shape[1]):
-            for f in range(source.shape[2]):
-                row, out = source[component, r, f], target[component, r, f]
-                if median:
-                    _median_row(row, out, ordered, difference, back)
-                else:
-                    _mean_row(row, out, window, difference, back)
+    for first in range(0, source.size, n):
+        row, out = pointer(source, first), pointer(target, first)
+        _median_row(row, out, n, ordered, difference, back)
 
 
-@jit_inline
-def _mean_row(row: Any, out: Any, window: int, difference: bool, back: Any) -> None:
+@jit_bare_inline
+def _mean_row(row: Any, out: Any, n: int, window: int, difference: bool, back: Any) -> None:
     """Code a row by the mean of up to `window` words before each; sums of halves stay exact."""
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     high = low = np.uint64(0)
-    for t in range(row.size):
+    for t in range(n):
         count = np.uint64(min(max(t, 1), window))
         rest = ((high % count) << half) + low
         mean = ((high // count) << half) + rest // count
@@ -192,11 +204,11 @@ def _mean_row(row: Any, out: Any, window: int, difference: bool, back: Any) -> N
             high, low = high - (oldest >> half), low - (oldest & mask)
 
 
-@jit_inline
-def _median_row(row: Any, out: Any, ordered: Any, difference: bool, back: Any) -> None:
+@jit_bare_inline
+def _median_row(row: Any, out: Any, n: int, ordered: Any, difference: bool, back: Any) -> None:
     """Code a row by the median of up to `ordered.size` words before each; of two the lower."""
     count = 0
-    for t in range(row.size):
+    for t in range(n):
         median = ordered[(count - 1) // 2] if count else fit(0, row[t])
         out[t] = _coded(row[t], median, difference, back)
         place = count
@@ -209,7 +221,7 @@ def _median_row(row: Any, out: Any, ordered: Any, difference: bool, back: Any) -
         _put_in_order(ordered, place, row[t], count)
 
 
-@jit_inline
+@jit_bare_inline
 def _put_in_order(ordered: Any, place: int, word: Any, count: int) -> None:
     """Put a word in order among the first `count`; what stands at `place` goes, or is no word."""
     while place > 0 and ordered[place - 1] > word:
