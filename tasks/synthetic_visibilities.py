@@ -71,7 +71,7 @@ def make_visibilities(
     sample_bits: int = 8,
     seed: int = 8,
 ) -> Visibilities:
-    """Return all baselines in four polarisations; a longer cube of a seed begins with a shorter.
+    """Return all baselines in four polarisations; more times and channels begin with the fewer.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def make_visibilities(
         raise BadParams(f"sample_bits of visibilities must be in 8..12, got {sample_bits}")
     finer = 4 ** (sample_bits - 8)
     antennas = np.stack(np.triu_indices(n_antennas, 1), axis=1)
-    frequency = FIRST_HZ + CHANNEL_HZ * np.arange(n_channels)
+    frequency = FIRST_HZ + CHANNEL_HZ * np.arange(n_channels, dtype=np.float64)
     data = np.empty((n_times, n_channels, len(antennas), len(POLARIZATIONS)), np.complex64)
     sky = _Sky(n_antennas, seed)
     for t in range(n_times):
@@ -103,7 +103,8 @@ def make_visibilities(
             noise = _gaussian(sums.shape, seed, (t << 32 | f) + FIRST_PLANE)
             _record(sums + noise * (NOISE_LEVELS * finer) // DEVIATION, finer, data[t, f])
     flat = data.reshape(n_times, n_channels, -1)
-    return Visibilities(flat, STEP_S * np.arange(n_times), frequency, antennas)
+    time = STEP_S * np.arange(n_times, dtype=np.float64)
+    return Visibilities(flat, time, frequency, antennas)
 
 
 class _Sky:
@@ -130,7 +131,8 @@ class _Sky:
             cosine, sine = _turned(cosine, sine)
         u = self._east * cosine - self._north * sine
         v = self._east * sine + self._north * cosine
-        return u[:, None] * self._l + v[:, None] * self._m
+        late: Floats = u[:, None] * self._l + v[:, None] * self._m
+        return late
 
     def correlate(self, phasors: NDArray[np.complex128], antennas: Longs) -> Longs:
         """(baseline, polarisation, 2) levels of re and im.
@@ -170,12 +172,14 @@ def _record(sums: Longs, finer: int, out: NDArray[np.complex64]) -> None:
 def _gaussian(shape: tuple[int, ...], seed: int, counter: int) -> Longs:
     """Integers, normal but for tails beyond 6 deviations: 12 uniform ones added, less the mean."""
     lanes = _raw(3 * math.prod(shape), seed, counter).view(np.uint16).reshape(*shape, 12)
-    return lanes.sum(axis=-1, dtype=np.int64) - 6 * (DEVIATION - 1)
+    drawn: Longs = lanes.sum(axis=-1, dtype=np.int64) - 6 * (DEVIATION - 1)
+    return drawn
 
 
 def _uniform(shape: tuple[int, ...], seed: int, counter: int) -> Floats:
     """Multiples of 2^-53 in 0..1."""
-    return (_raw(math.prod(shape), seed, counter) >> np.uint64(11)).reshape(shape) * 2.0**-53
+    bits = _raw(math.prod(shape), seed, counter) >> np.uint64(11)
+    return bits.reshape(shape).astype(np.float64) * np.float64(2.0**-53)
 
 
 def _raw(n: int, seed: int, counter: int) -> NDArray[np.uint64]:
