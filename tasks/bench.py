@@ -258,9 +258,9 @@ def _middle(extent: int, wanted: int) -> slice:
 
 def machine() -> dict[str, str]:
     """Return what the figures depend on: processor, Python and the versions of the codecs."""
-    packages = ("gangsaw", "numba", "numpy", "numcodecs", "imagecodecs", "pcodec")
+    peers = ("numcodecs", "imagecodecs", "pcodec", "blosc2", "fpzip", "python-casacore")
     return {"processor": _processor(), "python": platform.python_version()} | {
-        name: found for name in packages if (found := _version(name))
+        name: found for name in ("gangsaw", "numba", "numpy", *peers) if (found := _version(name))
     }
 
 

@@ -1,6 +1,6 @@
 """All benchmarks, or those named, as Markdown pages and JSON files.
 
-python tests/benchmarks/run.py                       # all: about half an hour
+python tests/benchmarks/run.py                       # all: about three quarters of an hour
 python tests/benchmarks/run.py ccsds123 startup      # some, printed
 python tests/benchmarks/run.py --write               # all pages, each with its JSON file
 python tests/benchmarks/run.py tcr_job --write       # these sections of their pages; others stay
