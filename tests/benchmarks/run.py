@@ -80,9 +80,9 @@ and less, noise of 0.23 Jy in re and in im, 66 MB. Its correlator adds products 
 so that sums stay below 2^24 and each float is an integer times one scale, rounded; "full mantissas"
 is the same sky from 12-bit samples, whose sums exceed float32. The recipe leaves the flux, the unit
 and the depth of samples open. With these, peers come within 1 % of what was published for another
-cube of the recipe (pcodec 1.191, blosc2 shuffle4+zstd1 1.183, gzip 1.076, fpzip 1.107, bzip2
-1.072), but for Sisco (1.208) and blosc2 bitshuffle8+lz4 (1.073): where values straddle a power of
-two that turns all bits of the exponent, bit planes gain less.
+cube of the recipe (Sisco 1.208, pcodec 1.191, blosc2 shuffle4+zstd1 1.183, fpzip 1.107, gzip 1.076,
+bzip2 1.072), but for blosc2 bitshuffle8+lz4 (1.073): where values straddle a power of two that
+turns all bits of the exponent, bit planes gain less.
 
 Peers: pcodec, blosc2, fpzip, casacore's Sisco, zstd, gzip, bzip2. The best peer of a file is the
 one with the fewest bytes of all settings below, among them those that won when some sixty were
