@@ -66,8 +66,17 @@ def main() -> int:
         signal.signal(number, lambda *_: stop.set())
     try:
         with listen(options.port) as listener, accept(listener, stop) as connection:
-            return receive(connection, options, stop)
-    except (WireError, GangsawError, OSError) as error:
+            return serve(connection, options, stop)
+    except (WireError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def serve(connection: socket.socket, options: argparse.Namespace, stop: threading.Event) -> int:
+    """Receive all of a connection; return the exit code."""
+    try:
+        return receive(connection, options, stop)
+    except (WireError, GangsawError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

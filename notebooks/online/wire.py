@@ -19,7 +19,7 @@ import numpy as np
 
 HEADER, STEP = struct.Struct(">I"), struct.Struct(">Qd")
 TIME_BYTES = 8
-MAX_HEADER, MAX_STEP = 16 << 20, 4 << 30  # bytes: more than that is no header and no step
+MAX_HEADER, MAX_STEP = 16 << 20, 1 << 30  # bytes: more than that is no header and no step
 LOOK = 0.2  # seconds after which a reader that waits looks whether it is to stop
 
 
@@ -80,6 +80,7 @@ def read_header(connection: socket.socket, stop: threading.Event) -> Header:
             **{**fields, "dims": tuple(fields["dims"]), "shape": tuple(fields["shape"])}
         )
         sound = all(n > 0 for n in header.shape) and 0 < header.step_bytes <= MAX_STEP
+        sound = sound and all(isinstance(name, str) for name in (*header.dims, header.units))
     except (ValueError, TypeError, KeyError) as error:
         raise WireError(f"the header is none: {error}") from error
     if not sound:
