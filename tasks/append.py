@@ -90,7 +90,7 @@ class Appender:
     Raises
     ------
     BadParams
-        The target holds anything else than such steps, or parameters do not fit each other.
+        The target holds anything else than such steps, or they and the coordinates do not fit.
     JobFailed
         The store cannot be written to.
 
@@ -274,7 +274,8 @@ def _objects(
     place: Place, steps: Steps, coords: Iterable[Coordinate], time_chunk: int
 ) -> Mapping[str, Buffer]:
     """Return all objects of a store that holds no step yet."""
-    time, dtype = steps.dims[0], np.dtype(steps.dtype)
+    time, dtype, coords = steps.dims[0], np.dtype(steps.dtype), tuple(coords)
+    _check_coords(steps, coords)
     described: dict[str, Any] = {"chunks": None}
     array = Described(
         name=steps.name,
@@ -298,6 +299,21 @@ def _objects(
         time: Layout((time_chunk,), None),
     }
     return build_objects(str(place), (array, times), coords, {}, layouts)
+
+
+def _check_coords(steps: Steps, coords: Iterable[Coordinate]) -> None:
+    """Raise BadParams for coordinates that xarray would not open beside the steps."""
+    extents = dict(zip(steps.dims[1:], steps.shape, strict=True))
+    for coordinate in coords:
+        if {steps.name, steps.dims[0]} & {coordinate.name, *coordinate.dims}:
+            raise BadParams(
+                f"{coordinate.name!r} grows with the steps: give coordinates of the other axes"
+            )
+        shape = np.shape(coordinate.values)
+        pairs = zip(coordinate.dims, shape, strict=False)
+        wanted = tuple(extents.get(name, extent) for name, extent in pairs)
+        if shape != wanted or len(shape) != len(coordinate.dims):
+            raise BadParams(f"{coordinate.name!r} has shape {shape}, its axes {wanted}")
 
 
 def _stored_group(place: Place, objects: Mapping[str, Buffer]) -> Any:

@@ -217,6 +217,34 @@ def test_other_coordinates_are_refused(tmp_path: Path) -> None:
         Appender(tmp_path / "a.zarr", STEPS, coords)
 
 
+@pytest.mark.parametrize(
+    ("coordinate", "says"),
+    [
+        (
+            Coordinate("frequency", ("frequency",), np.arange(5)),
+            r"has shape \(5,\), its axes \(6,\)",
+        ),
+        (Coordinate("time", ("time",), np.arange(0)), "grows with the steps"),
+        (Coordinate("uvw", ("time", "baseline"), np.zeros((0, 5))), "grows with the steps"),
+        (Coordinate("visibility", ("baseline",), np.arange(5)), "grows with the steps"),
+    ],
+)
+def test_coordinates_that_do_not_fit_are_refused(
+    tmp_path: Path, coordinate: Coordinate, says: str
+) -> None:
+    with pytest.raises(BadParams, match=says):
+        Appender(tmp_path / "a.zarr", STEPS, [coordinate])
+    assert not (tmp_path / "a.zarr").exists()
+
+
+def test_coordinates_may_have_axes_of_their_own(tmp_path: Path) -> None:
+    names = Coordinate("antenna", ("baseline", "end"), np.arange(10).reshape(5, 2))
+    with Appender(tmp_path / "a.zarr", STEPS, [names]) as appender:
+        add(appender, 0, 5)
+    with xr.open_zarr(tmp_path / "a.zarr") as data:
+        np.testing.assert_array_equal(data["antenna"], names.values)
+
+
 @pytest.mark.parametrize("kind", ["folder", "group", "array", "damaged"])
 def test_nothing_else_is_touched(tmp_path: Path, kind: str) -> None:
     target = tmp_path / "a.zarr"

@@ -173,7 +173,7 @@ def framed(**fields: object) -> bytes:
         (framed(dtype="nothing"), "the header is none: data type"),
         (framed(dtype="<i4"), "got int32"),
         (framed(dims=["time"]), "dims must name time"),
-        (framed(coords={"b": [1.0, 2.0]}), "conflict"),
+        (framed(coords={"b": [1.0, 2.0]}), "'b' has shape (2,), its axes (4,)"),
     ],
 )
 def test_what_is_no_correlator_is_one_error(
