@@ -20,7 +20,6 @@ SHAPE = (2, 2, 2, 5)
 WAYS = [
     *constructions()[:: len(PACKINGS) + 1],
     Params(),
-    Params(effort="fast"),
 ]
 every_way = pytest.mark.parametrize("params", WAYS, ids=lambda p: f"{p.effort}-{name(p)}")
 every_width = pytest.mark.parametrize("bits", [16, 32, 64])

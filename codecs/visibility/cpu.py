@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.threads import run_blocks
-from gangsaw.codecs.visibility import construction, raw
+from gangsaw.codecs.visibility import construction, fast, raw
 from gangsaw.codecs.visibility.arrange import empty_words, from_words, to_words
 from gangsaw.codecs.visibility.params import Params
 
@@ -31,9 +31,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     parts: list[Payload] = [np.empty(0, np.uint8)] * len(sources)
 
     def encode_block(i: int) -> None:
-        words = empty_words(sources[i])
-        to_words(sources[i], words)
-        parts[i] = encode_words(words, params)
+        parts[i] = encode_block(sources[i], params)
 
     run_blocks(encode_block, len(sources))
     return Blocks(tuple(parts))
@@ -54,20 +52,39 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     """
 
     def decode_block(i: int) -> None:
-        words = empty_words(targets[i])
         try:
-            decode_words(coded.parts[i], words, params)
+            _decode_block(coded.parts[i], targets[i], params)
         except CorruptChunk as error:
             raise CorruptChunk(error.reason, block=i) from error
-        from_words(words, targets[i])
 
     run_blocks(decode_block, len(targets))
 
 
-def encode_words(words: Words, params: Params) -> Payload:
+def encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
     """Return the payload of a block: what its way of encoding gives, or raw where that is less."""
-    way = "construction" if params.is_construction else params.effort
-    coded = ENCODERS[way](words, params)
+    if not params.is_construction and params.effort in BY_LANES:
+        coded = BY_LANES[params.effort](block)
+        if coded.size <= block.nbytes:
+            return coded
+    words = empty_words(block)
+    to_words(block, words)
+    return encode_words(words, params)
+
+
+def _decode_block(data: Payload, block: npt.NDArray[Any], params: Params) -> None:
+    decoder = FROM_LANES.get(int(data[0])) if data.size else None
+    if decoder is not None:
+        decoder(data, block)
+        return
+    words = empty_words(block)
+    decode_words(data, words, params)
+    from_words(words, block)
+
+
+def encode_words(words: Words, params: Params) -> Payload:
+    """Return the payload of words (component, rest, frequency, time), raw where that is less."""
+    encoder = ENCODERS.get("construction" if params.is_construction else params.effort, raw.encode)
+    coded = encoder(words, params)
     return coded if coded.size <= words.nbytes else raw.encode(words, params)
 
 
@@ -86,6 +103,9 @@ def _by_difference(words: Words, params: Params) -> Payload:
 
 
 # Each takes (words, params) and returns a payload that begins with its kind.
-ENCODERS = {"construction": construction.encode, "fast": _by_difference, "dense": _by_difference}
+ENCODERS = {"construction": construction.encode, "dense": _by_difference}
 # By the kind that a payload begins with; each takes (payload, words, params) and fills the words.
 DECODERS = {raw.KIND: raw.decode, construction.KIND: construction.decode}
+# The same for what goes from lanes to a payload and back; these take and fill the block itself.
+BY_LANES = {"fast": fast.encode}
+FROM_LANES = {fast.KIND: fast.decode}

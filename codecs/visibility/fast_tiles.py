@@ -171,7 +171,7 @@ def _neighbours(
 @jit_bare_inline
 def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
     """Return the mode under which the sampled tiles get shortest."""
-    rows, _, _, _, _, _, totals, lanes = scratch
+    totals, lanes = scratch[6], scratch[7]
     second = FREQUENCY if extents[1] > 2 * extents[0] else TIME
     totals[:] = 0
     for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, SAMPLED):
@@ -198,7 +198,7 @@ def _try_kinds(table: Any, tile: int, scratch: Any) -> None:
         _, grid_width = grid_group(table, at, most, rows, lanes)
         for grids in (0, 1):
             width = select(grid_width < width, grid_width, width) if grids else width
-            store(totals, (MODES + 4 * grids) * value_of(lanes) + lane, width)
+            store(totals, MODES * value_of(lanes) + LANES * grids + lane, width)
             _add(totals, WITH_GRIDS * grids, width, lanes)
 
 
@@ -210,7 +210,7 @@ def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch:
         at = tile * ROWS * LANES + lane
         most = store_residuals(table, lane, at, neighbours, rows, residuals, lanes)
         for grids in (0, 1):
-            width = load(totals, (MODES + 4 * grids) * value_of(lanes) + lane, lanes)
+            width = load(totals, MODES * value_of(lanes) + LANES * grids + lane, lanes)
             width = minimum(width, bit_length(most, rows))
             _add(totals, WITH_GRIDS * grids + predictor, width, lanes)
 

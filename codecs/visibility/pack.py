@@ -32,14 +32,14 @@ def pack(words: npt.NDArray[Any], shift: int, head: bytes) -> npt.NDArray[np.uin
     shift : of UNIT_SHIFTS
     """
     width = count_width(8 * words.itemsize, shift)
-    first = len(head)
-    middle = first + -(-words.size * width // 8)
-    size = middle + -(-_left_bits(words, shift) // 8)
-    out = np.empty(size + SLACK, np.uint8)
-    out[:first] = np.frombuffer(head, np.uint8)
-    _write_counts(words, shift, width, out, first)
+    counts = np.empty(-(-words.size * width // 8) + SLACK, np.uint8)
+    left = _write_counts(words, shift, width, counts)
+    middle = len(head) + counts.size - SLACK
+    out = np.empty(middle + -(-left // 8) + SLACK, np.uint8)
+    out[: len(head)] = np.frombuffer(head, np.uint8)
+    out[len(head) : middle] = counts[:-SLACK]
     _write_left(words, shift, out, middle)
-    return out[:size]
+    return out[:-SLACK]
 
 
 def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: npt.NDArray[Any]) -> None:
@@ -64,16 +64,6 @@ def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: npt.NDArr
         raise CorruptChunk("leading zeros that are not counted, or fill bits that are set")
 
 
-@jit_bare
-def _left_bits(words: Any, shift: int) -> int:
-    """Bits that are left of all words."""
-    bits = 8 * words.itemsize
-    total = 0
-    for word in words:
-        total += bits - ((np.int64(leading_zeros(word)) >> shift) << shift)
-    return total
-
-
 @jit_bare_inline
 def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> Any:
     """Append `count` bits, at most 57, to those pending: (bytes written, pending bits, how many).
@@ -89,11 +79,15 @@ def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> 
 
 
 @jit_bare
-def _write_counts(words: Any, shift: int, width: int, out: Any, at: int) -> None:
-    pending, used = np.uint64(0), 0
+def _write_counts(words: Any, shift: int, width: int, out: Any) -> Any:
+    """Write the counts; return the bits that are left of all words."""
+    at, pending, used = 0, np.uint64(0), 0
+    total: Any = 0
     for word in words:
         zeros = np.int64(leading_zeros(word)) >> shift
         at, pending, used = _put(out, at, pending, used, zeros, width)
+        total += zeros
+    return 8 * words.itemsize * words.size - (total << shift)
 
 
 @jit_bare

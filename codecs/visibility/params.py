@@ -33,6 +33,7 @@ MAX_EXTENT = (1 << 31) - 1
 MAX_WINDOW = 255  # it is one byte of a block
 BLOCK_TIMES = 256  # steps, more where little is beside them; a read often wants few of them
 BLOCK_COMPONENTS = 1 << 16  # 256 KiB of float32: a block stays in a second-level cache
+LINE = 8  # numbers of rest before all frequencies: fewer share a cache line with other blocks
 COMPONENTS = {"f": 1, "c": 2}  # floats of one number, by the kind of its dtype
 
 
@@ -103,7 +104,8 @@ class Params:
         others_in_all = max(1, sizes.get("f", 1) * math.prod(rest))
         most_times = max(BLOCK_TIMES, room // others_in_all)
         times = _extent(self.block[0], sizes.get("t", 1), most_times)
-        frequencies = _extent(self.block[1], sizes.get("f", 1), room // times)
+        beside = min(max(1, math.prod(rest)), self.block[2] or LINE)
+        frequencies = _extent(self.block[1], sizes.get("f", 1), room // (times * beside))
         others = iter(_rest_extents(self.block[2], rest, room // (times * frequencies)))
         chosen = {"t": times, "f": frequencies}
         return tuple(chosen[axis] if axis in chosen else next(others) for axis in letters)

@@ -144,11 +144,8 @@ def _rotated(builder: Any, vectors: list[Any], bits: int) -> list[Any]:
         for high in (0, count // 4)
     ]
     for _ in range(2):
-        vectors = [
-            builder.shuffle_vector(vectors[i], vectors[i + 2], mask)
-            for i in (0, 1)
-            for mask in masks
-        ]
+        pairs = [vectors[i::2] for i in (0, 1)]
+        vectors = [builder.shuffle_vector(*pair, mask) for pair in pairs for mask in masks]
     return [builder.bitcast(vector, _WORDS) for vector in vectors]
 
 

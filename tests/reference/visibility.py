@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from reference import visibility_fast
+
 PREDICTORS = "none time frequency parallelogram lorenzo lagrange1 lagrange2 lagrange3 mean median"
 RESIDUALS = "xor difference"
 PACKINGS = "bits bytes"
@@ -52,7 +54,10 @@ def to_words(array: Any) -> tuple[list[int], Place, int]:
 def encode(words: list[int], extents: Place, width: int, parameters: dict[str, Any]) -> bytes:
     """Return the payload of a block: the configuration's, or raw where that is shorter."""
     plain = bytes([RAW]) + b"".join(word.to_bytes(width // 8, "little") for word in words)
-    coded = construct(words, extents, width, **construction(parameters, extents))
+    if parameters["predictor"] == "auto" and parameters["effort"] == "fast":
+        coded = visibility_fast.encode(words, extents, width)
+    else:
+        coded = construct(words, extents, width, **construction(parameters, extents))
     return min(plain, coded, key=len)
 
 
@@ -71,6 +76,8 @@ def decode(data: bytes, extents: Place, width: int) -> list[int]:
         step = width // 8
         body = data[1:]
         return [int.from_bytes(body[i : i + step], "little") for i in range(0, len(body), step)]
+    if data[0] == visibility_fast.KIND:
+        return visibility_fast.decode(data, extents, width)
     assert data[0] == CONSTRUCTION
     predictor, window, residual, packing = data[1:5]
     residuals = unpack(data[5:], extents, width, PACKINGS.split()[packing])
