@@ -196,7 +196,7 @@ def logical_shift_right(typing_context: Any, vector: Any, counts: Any) -> Any:
     """Shift zeros in from the left, by one count or one per lane, less than the width."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.lshr(args[0], _splat(builder, vector, args[1], sig.args[1]))
+        return builder.lshr(args[0], splat(builder, vector, args[1], sig.args[1]))
 
     return vector(vector, types.unliteral(counts)), codegen
 

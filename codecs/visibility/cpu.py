@@ -30,10 +30,10 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     """
     parts: list[Payload] = [np.empty(0, np.uint8)] * len(sources)
 
-    def encode_block(i: int) -> None:
+    def encode_one(i: int) -> None:
         parts[i] = encode_block(sources[i], params)
 
-    run_blocks(encode_block, len(sources))
+    run_blocks(encode_one, len(sources))
     return Blocks(tuple(parts))
 
 
