@@ -1,8 +1,9 @@
-"""The kind "dense" of gangsaw.visibility in slow plain Python, from its SPEC.md: a decoder."""
+"""The kind "dense" of gangsaw.visibility in slow plain Python, from its SPEC.md."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ PREDICTORS = [
 
 Table = list[list[int]]
 Size = np.float32
+Place = tuple[int, int, int]  # strip, row, lane
 
 
 class Extents(NamedTuple):
@@ -67,12 +69,6 @@ class Head(NamedTuple):
     favourite: int | None
     predictors: list[int]
     n_bytes: int
-
-
-def decode(data: bytes, extents: Extents) -> Table:
-    """Return the table (strips x rows, 32) of a payload of kind 3."""
-    with np.errstate(all="ignore"):
-        return Decoder(data, extents).table()
 
 
 class Bits:
@@ -115,57 +111,48 @@ class Symbols:
         return symbol
 
 
-class Decoder:
-    """One block."""
+class Block:
+    """What the values of a table say of those after them."""
 
-    def __init__(self, data: bytes, extents: Extents) -> None:
-        self.extents, self.width = extents, extents.width
+    def __init__(self, head: Head, extents: Extents) -> None:
+        self.head, self.extents, self.width = head, extents, extents.width
         self.mantissa = MANTISSA[self.width]
         self.infinity = (1 << self.width - 1 - self.mantissa) - 1  # exponent of what is not finite
-        self.head, at = read_head(data, extents)
-        tables = Bits(data[at:])
-        frequencies = [read_table(tables) for _ in range(2 * CONTEXTS)]
-        at += tables.octets
-        self.bits = Bits(data[at + 128 : at + 128 + self.head.n_bytes])
-        stream = data[at + 128 + self.head.n_bytes :]
-        self.symbols = Symbols(frequencies, data[at : at + 128], stream)
         self.means = [Size(0)] * LANES
-
-    def table(self) -> Table:
-        out = []
-        for strip in range(self.extents.strips):
-            out += self.strip(strip)
-        assert self.symbols.at == len(self.symbols.stream)
-        assert self.symbols.states == [1 << 16] * LANES
-        assert self.bits.octets == self.bits.size
-        return out
 
     def predictor(self, strip: int, lane: int) -> int:
         return self.head.predictors[strip * LANES + lane]
 
-    def strip(self, strip: int) -> Table:
-        """Decode values row by row, lane by lane, then add what predictors say."""
-        n = min(LANES, self.extents.series - strip * LANES)
-        for lane in range(n if strip else 0):
-            if bool(self.predictor(strip, lane)) != bool(self.predictor(strip - 1, lane)):
-                self.means[lane] = Size(0)
+    def used(self, strip: int) -> range:
+        """Lanes in use."""
+        return range(min(LANES, self.extents.series - strip * LANES))
+
+    def walk(self, code: Callable[[Place, int, int, bool], tuple[int, int]]) -> Table:
+        """Return the values of all strips, words and residuals.
+
+        code takes a place, the exponent and the context that are expected there, and whether
+        there are residuals; it returns value and symbol.
+        """
+        out = []
+        for strip in range(self.extents.strips):
+            for lane in self.used(strip) if strip else ():
+                if bool(self.predictor(strip, lane)) != bool(self.predictor(strip - 1, lane)):
+                    self.means[lane] = Size(0)
+            out += self.strip(strip, code)
+        return out
+
+    def strip(self, strip: int, code: Callable[[Place, int, int, bool], tuple[int, int]]) -> Table:
         values = [[0] * LANES for _ in range(self.extents.rows)]
         sizes = [[Size(0)] * LANES for _ in values]
         for row in range(self.extents.rows):
-            around = [self.look_around(sizes, row, lane) for lane in range(n)]
-            kinds = [self.predictor(strip, lane) > 0 for lane in range(n)]
-            scales = [self.scale(*each) for each in zip(around, kinds, strict=True)]
-            pulled = [self.symbols.pull(lane, context) for lane, (_, context) in enumerate(scales)]
-            for lane, symbol in enumerate(pulled):
-                word = self.value(symbol, scales[lane][0], kinds[lane])
-                values[row][lane] = word
+            for lane in self.used(strip):
+                is_residual = self.predictor(strip, lane) > 0
+                around, context = self.scale(self.look_around(sizes, row, lane), is_residual)
+                value, symbol = code((strip, row, lane), around, context, is_residual)
+                values[row][lane] = value
                 if symbol != FAVOURITE:
-                    sizes[row][lane] = self.size(word, kinds[lane])
-        for lane in range(n):
-            self.restore(values, lane, PREDICTORS[self.predictor(strip, lane)])
+                    sizes[row][lane] = self.size(value, is_residual)
         return values
-
-    # Sizes of what is around
 
     def size(self, word: int, is_residual: bool) -> Size:
         if is_residual:
@@ -225,7 +212,67 @@ class Decoder:
             context = ALL_ZERO if zeros == near else SOME_ZERO
         return (bits >> 23) - 127 + bias, first + context
 
-    # Values
+    def grid_bits(self, exponent: int, is_residual: bool) -> int:
+        """Bits of the fraction of a value on the grid."""
+        if is_residual:
+            return exponent
+        if self.head.grid == ABSOLUTE:
+            return min(max(exponent - self.head.value, 0), self.mantissa)
+        return self.mantissa - (self.head.value if self.head.grid == RELATIVE else 0)
+
+    def prediction(self, table: Table, strip: int, row: int, lane: int) -> int:
+        """Return the integer that a residual counts from."""
+        f, t = divmod(row, self.extents.times)
+        total = 0.0
+        for weight, back, down in PREDICTORS[self.predictor(strip, lane)]:
+            if back <= t and down <= f:
+                there = strip * self.extents.rows + row - down * self.extents.times - back
+                value = as_float(table[there][lane], self.width)
+                total += weight * (float(value) if np.isfinite(value) else 0.0)
+        rounded = (np.float32 if self.width == 32 else np.float64)(total)
+        letter = "<f" if self.width == 32 else "<d"
+        bits = int.from_bytes(struct.pack(letter, rounded), "little")
+        return self.order(bits) if np.isfinite(rounded) else 0
+
+    def predicted(self) -> Iterator[Place]:
+        """Places of residuals in the order of rows."""
+        for strip in range(self.extents.strips):
+            lanes = [lane for lane in self.used(strip) if self.predictor(strip, lane)]
+            yield from ((strip, row, lane) for row in range(self.extents.rows) for lane in lanes)
+
+    def order(self, word: int) -> int:
+        """Return the integer that orders floats as two's complement; its own inverse."""
+        sign = 1 << self.width - 1
+        return word ^ (sign - 1) if word & sign else word
+
+
+class Decoder(Block):
+    """One payload."""
+
+    def __init__(self, data: bytes, extents: Extents) -> None:
+        head, at = read_head(data, extents)
+        super().__init__(head, extents)
+        tables = Bits(data[at:])
+        frequencies = [read_table(tables) for _ in range(2 * CONTEXTS)]
+        at += tables.octets
+        self.bits = Bits(data[at + 128 : at + 128 + head.n_bytes])
+        stream = data[at + 128 + head.n_bytes :]
+        self.symbols = Symbols(frequencies, data[at : at + 128], stream)
+
+    def table(self) -> Table:
+        out = self.walk(self.take)
+        assert self.symbols.at == len(self.symbols.stream)
+        assert self.symbols.states == [1 << 16] * LANES
+        assert self.bits.octets == self.bits.size
+        for strip, row, lane in self.predicted():
+            at = strip * self.extents.rows + row
+            total = out[at][lane] + self.prediction(out, strip, row, lane)
+            out[at][lane] = self.order(total % (1 << self.width))
+        return out
+
+    def take(self, place: Place, around: int, context: int, is_residual: bool) -> tuple[int, int]:
+        symbol = self.symbols.pull(place[2], context)
+        return self.value(symbol, around, is_residual), symbol
 
     def value(self, symbol: int, around: int, is_residual: bool) -> int:
         """Word or residual of a symbol, modulo 2^w."""
@@ -253,45 +300,17 @@ class Decoder:
         lower = self.bits.take(max(count - 32, 0))
         return self.join(sign, exponent, upper << max(count - 32, 0) | lower, is_residual)
 
-    def grid_bits(self, exponent: int, is_residual: bool) -> int:
-        """Bits of the fraction of a value on the grid."""
-        if is_residual:
-            return exponent
-        if self.head.grid == ABSOLUTE:
-            return min(max(exponent - self.head.value, 0), self.mantissa)
-        return self.mantissa - (self.head.value if self.head.grid == RELATIVE else 0)
-
     def join(self, sign: int, exponent: int, fraction: int, is_residual: bool) -> int:
         if is_residual:
             magnitude = 1 << exponent | fraction
             return (-magnitude if sign else magnitude) % (1 << self.width)
         return sign << self.width - 1 | exponent << self.mantissa | fraction
 
-    # Predictions
 
-    def restore(self, values: Table, lane: int, terms: list[tuple[float, int, int]]) -> None:
-        """Turn the residuals of a lane into words."""
-        for row in range(len(values) if terms else 0):
-            f, t = divmod(row, self.extents.times)
-            total = 0.0
-            for weight, back, down in terms:
-                if back <= t and down <= f:
-                    word = values[row - down * self.extents.times - back][lane]
-                    value = as_float(word, self.width)
-                    total += weight * (float(value) if np.isfinite(value) else 0.0)
-            values[row][lane] = self.add(values[row][lane], total)
-
-    def add(self, residual: int, total: float) -> int:
-        rounded = (np.float32 if self.width == 32 else np.float64)(total)
-        letter = "<f" if self.width == 32 else "<d"
-        bits = int.from_bytes(struct.pack(letter, rounded), "little")
-        prediction = self.order(bits) if np.isfinite(rounded) else 0
-        return self.order((residual + prediction) % (1 << self.width))
-
-    def order(self, word: int) -> int:
-        """Return the integer that orders floats as two's complement; its own inverse."""
-        sign = 1 << self.width - 1
-        return word ^ (sign - 1) if word & sign else word
+def decode(data: bytes, extents: Extents) -> Table:
+    """Return the table (strips x rows, 32) of a payload of kind 3."""
+    with np.errstate(all="ignore"):
+        return Decoder(data, extents).table()
 
 
 def as_float(word: int, width: int) -> np.floating:
