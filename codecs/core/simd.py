@@ -192,16 +192,6 @@ def select(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
 
 
 @intrinsic
-def logical_shift_right(typing_context: Any, vector: Any, counts: Any) -> Any:
-    """Shift zeros in from the left, by one count or one per lane, less than the width."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.lshr(args[0], splat(builder, vector, args[1], sig.args[1]))
-
-    return vector(vector, types.unliteral(counts)), codegen
-
-
-@intrinsic
 def as_float_bits(typing_context: Any, vector: Any) -> Any:
     """Round every signed lane to a float of its width; return the bits of those."""
 

@@ -11,8 +11,8 @@ from gangsaw.codecs.core.simd import splat
 
 
 @intrinsic
-def shift_down(typing_context: Any, vector: Any, count: Any) -> Any:
-    """Shift every lane right, zeros coming in; counts, a vector or one number, less than its width."""
+def logical_shift_right(typing_context: Any, vector: Any, count: Any) -> Any:
+    """Shift zeros in from the left, by one count or one per lane, less than the width."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.lshr(args[0], splat(builder, vector, args[1], sig.args[1]))
@@ -33,4 +33,3 @@ def _joined(method: str) -> Any:
 
 both = _joined("and_")
 either = _joined("or_")
-

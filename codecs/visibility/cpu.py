@@ -13,7 +13,6 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.threads import run_blocks
 from gangsaw.codecs.visibility import construction, dense, fast, raw
 from gangsaw.codecs.visibility.arrange import empty_words, from_words, to_words
-from gangsaw.codecs.visibility.lanes import Lanes, empty_table, gather, scatter
 from gangsaw.codecs.visibility.params import Params
 
 Words = npt.NDArray[Any]
@@ -83,11 +82,9 @@ def _decode_block(data: Payload, block: npt.NDArray[Any], params: Params) -> Non
 
 def encode_words(words: Words, params: Params) -> Payload:
     """Return the payload of words (component, rest, frequency, time), raw where that is less."""
-    if params.is_construction:
-        coded = construction.encode(words, params)
-        if coded.size <= words.nbytes:
-            return coded
-    return raw.encode(words, params)
+    encoder = ENCODERS.get("construction" if params.is_construction else params.effort, raw.encode)
+    coded = encoder(words, params)
+    return coded if coded.size <= words.nbytes else raw.encode(words, params)
 
 
 def decode_words(data: Payload, words: Words, params: Params) -> None:
@@ -98,20 +95,10 @@ def decode_words(data: Payload, words: Words, params: Params) -> None:
     decoder(data, words, params)
 
 
-def _to_dense(block: npt.NDArray[Any]) -> Payload:
-    lanes, table = Lanes.of_block(block), empty_table(block)
-    gather(block, lanes, table)
-    return dense.encode(table, lanes)
-
-
-def _from_dense(data: Payload, block: npt.NDArray[Any]) -> None:
-    lanes, table = Lanes.of_block(block), empty_table(block)
-    dense.decode(data, table, lanes)
-    scatter(table, lanes, block)
-
-
+# Each takes (words, params) and returns a payload that begins with its kind.
+ENCODERS = {"construction": construction.encode}
 # By the kind that a payload begins with; each takes (payload, words, params) and fills the words.
 DECODERS = {raw.KIND: raw.decode, construction.KIND: construction.decode}
 # The same for what goes from lanes to a payload and back; these take and fill the block itself.
-BY_LANES = {"fast": fast.encode, "dense": _to_dense}
-FROM_LANES = {fast.KIND: fast.decode, dense.KIND: _from_dense}
+BY_LANES = {"fast": fast.encode, "dense": dense.encode}
+FROM_LANES = {fast.KIND: fast.decode, dense.KIND: dense.decode}

@@ -14,12 +14,12 @@ from gangsaw.codecs.visibility.dense_choose import (
     EXPONENTS,
     Grid,
     bits_table,
-    grid_limits,
     choose_favourite,
     choose_grid,
     choose_predictors,
     choose_start,
     entropy_bits,
+    grid_limits,
 )
 from gangsaw.codecs.visibility.dense_coder import (
     MOST_BITS,
@@ -40,12 +40,13 @@ from gangsaw.codecs.visibility.dense_predict import (
 from gangsaw.codecs.visibility.dense_scale import CONTEXTS, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense_values import MANTISSA
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.lanes import Lanes, empty_table, gather, scatter
 
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
 N_TABLES = 2 * CONTEXTS
-SAMPLED = 256  # rows of a strip, to compare means
+SAMPLED, PIECE = 1024, 128  # rows, and those that lie side by side, to compare means
+SAMPLED_WORDS = 8192  # to find grids
 
 Words = npt.NDArray[Any]
 Payload = npt.NDArray[np.uint8]
@@ -61,8 +62,32 @@ class Choice(NamedTuple):
     predictors: npt.NDArray[np.uint8]
 
 
-def encode(table: Words, lanes: Lanes) -> Payload:
-    """Return the payload of a block, its kind included.
+def encode(block: npt.NDArray[Any]) -> Payload:
+    """Return the payload of a block, its kind included, (n,) uint8.
+
+    Parameters
+    ----------
+    block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
+    """
+    table, lanes = empty_table(block), Lanes.of_block(block)
+    gather(block, lanes, table)
+    return encode_table(table, lanes)
+
+
+def decode(data: Payload, block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
+
+    Raises
+    ------
+    CorruptChunk : it is no block of this kind, shape and dtype
+    """
+    table, lanes = empty_table(block), Lanes.of_block(block)
+    decode_table(data, table, lanes)
+    scatter(table, lanes, block)
+
+
+def encode_table(table: Words, lanes: Lanes) -> Payload:
+    """Return the payload of the words of a block.
 
     Parameters
     ----------
@@ -71,12 +96,13 @@ def encode(table: Words, lanes: Lanes) -> Payload:
     """
     words = table.ravel()
     mantissa = MANTISSA[words.itemsize]
-    grid = choose_grid(words, mantissa)
+    grid = choose_grid(words[:: max(1, words.size // SAMPLED_WORDS) | 1].copy(), mantissa)
     bits_of = bits_table(grid, mantissa)
-    predictors = choose_predictors(words, lanes, mantissa, bits_of)
+    favourite = choose_favourite(words, mantissa)
+    predictors = choose_predictors(words, lanes, mantissa, bits_of, favourite)
     residuals = _residuals(words, lanes, predictors)
     starts = _starts(residuals, lanes, predictors, mantissa)
-    choice = Choice(NEAR, grid, starts, choose_favourite(words, mantissa), predictors)
+    choice = Choice(NEAR, grid, starts, favourite, predictors)
     choice = choice._replace(means=_choose_means(residuals, lanes, choice))
     return _coded(residuals, lanes, choice)
 
@@ -86,16 +112,25 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
     if not predictors.any():
         return words
     out = np.empty_like(words)
-    to_residuals(words, lanes.n_rows, lanes.n_times, predictors, TERMS, np.zeros(LANES), out)
+    to_residuals(*_prediction(words, lanes, predictors), _as_signed(out))
     return out
+
+
+def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> tuple[Any, ...]:
+    """Return what kernels of predictions ask."""
+    signed = _as_signed(words)
+    work = np.zeros(LANES), np.zeros(LANES, signed.dtype)
+    wide = predictors.astype(signed.dtype)
+    return signed, lanes.n_rows, lanes.n_times, wide, TERMS.ravel(), *work
 
 
 def _starts(
     residuals: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8], mantissa: int
 ) -> tuple[int, int]:
     """Return median exponents of some values of either type."""
-    some = residuals.reshape(lanes.n_strips, lanes.n_rows, LANES)[:, :: max(1, lanes.n_rows // 8)]
-    is_residual = np.broadcast_to(predictors.reshape(-1, 1, LANES) > 0, some.shape)
+    steps = max(1, lanes.n_strips // 16), max(1, lanes.n_rows // 8)
+    some = residuals.reshape(lanes.n_strips, lanes.n_rows, LANES)[:: steps[0], :: steps[1]]
+    is_residual = np.broadcast_to(predictors.reshape(-1, 1, LANES)[:: steps[0]] > 0, some.shape)
     width = 8 * residuals.itemsize
     fields = some[~is_residual].astype(np.int64) >> mantissa & ((1 << (width - 1 - mantissa)) - 1)
     bias = (1 << (width - 2 - mantissa)) - 1
@@ -107,14 +142,16 @@ def _starts(
 
 def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     """Return the kind of means under which a sample takes the fewest bits."""
-    rows = min(lanes.n_rows, SAMPLED)
-    n = max(1, min(lanes.n_strips, SAMPLED // rows))
-    strips = np.arange(n) * lanes.n_strips // n
+    rows = min(lanes.n_rows, PIECE)
+    n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
+    places = np.linspace(0, lanes.n_strips * lanes.n_rows - rows, n, dtype=np.int64)
+    inside = np.minimum(places % lanes.n_rows, lanes.n_rows - rows)
+    places += inside // lanes.n_times * lanes.n_times - places % lanes.n_rows
     costs = []
     for means in (NEAR, WIDE, SLOW, SLOWER):
         counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
         block = _block(residuals, lanes, choice._replace(means=means))._replace(n_rows=rows)
-        _Writer(residuals, lanes, block, choice.predictors, counts).write(strips)
+        _Writer(residuals, lanes, block, choice.predictors, counts).write(places)
         costs.append(entropy_bits(counts))
     return int(np.argmin(costs))
 
@@ -154,15 +191,15 @@ class _Writer:
         self.residuals, self.lanes, self.block = _as_signed(residuals), lanes, block
         self.predictors, self.counts = predictors, counts
 
-    def write(self, strips: npt.NDArray[np.int64]) -> None:
-        """Code those strips; what is coded are their first `block.n_rows` rows."""
+    def write(self, places: npt.NDArray[np.int64]) -> None:
+        """Code the `block.n_rows` rows from each place on."""
         rows = self.block.n_rows
-        n = len(strips) * rows * LANES
+        n = len(places) * rows * LANES
         symbols, contexts = np.empty(n + LANES, np.uint8), np.empty(n + LANES, np.uint8)
         bits = np.empty(n * (MOST_BITS + 7) // 8 + 8, np.uint8)
         n, n_bytes = to_symbols(
-            self.residuals, strips, self.lanes.n_rows, self.block, self.predictors,
-            make_scratch(rows, self.residuals), self.counts, symbols, contexts, bits,
+            self.residuals, places, self.lanes.n_rows, self.block, self.predictors,
+            make_scratch(rows, self.residuals), self.counts.ravel(), symbols, contexts, bits,
         )  # fmt: skip
         self.symbols, self.contexts, self.bits = symbols[:n], contexts[:n], bits[:n_bytes]
 
@@ -175,17 +212,19 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
     counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
     block = _block(residuals, lanes, choice)
     writer = _Writer(residuals, lanes, block, choice.predictors, counts)
-    writer.write(np.arange(lanes.n_strips))
+    writer.write(np.arange(lanes.n_strips) * lanes.n_rows)
     rans.normalise(counts)
     tables = np.zeros(counts.size * 2 + 16, np.uint8)
     tables = tables[: rans.write_tables(counts, tables)]
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
     states = np.full(LANES, rans.LOWEST, np.uint32)
-    stream = np.empty(writer.symbols.size, np.uint16)
+    stream = np.empty(writer.symbols.size + 1, np.uint16)
+    inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
     begin = push_symbols(
-        writer.symbols, writer.contexts, lanes.n_rows, lanes.n_series, frequencies, states, stream
-    )
+        writer.symbols, writer.contexts, lanes.n_rows, lanes.n_series, frequencies, inverses,
+        states, stream,
+    )  # fmt: skip
     parts = (
         _head(choice, lanes, residuals.itemsize, writer.bits.size),
         tables,
@@ -211,7 +250,7 @@ def _head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Payload:
     return np.concatenate([np.frombuffer(head, np.uint8), used.astype(np.uint8), packed])
 
 
-def decode(data: Payload, table: Words, lanes: Lanes) -> None:
+def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     """Fill a table from a payload.
 
     Raises
@@ -234,7 +273,15 @@ def decode(data: Payload, table: Words, lanes: Lanes) -> None:
     stream = np.frombuffer(padded, "<u2", words // 2 + LANES, bits + n_bytes).astype(np.uint16)
     block = _block(table.ravel(), lanes, choice)
     read = _read_strips(
-        table.ravel(), lanes, block, choice.predictors, tables, states, stream, padded[bits:], n_bytes
+        table.ravel(),
+        lanes,
+        block,
+        choice.predictors,
+        tables,
+        states,
+        stream,
+        padded[bits:],
+        n_bytes,
     )
     if read != (words // 2, n_bytes) or (states != rans.LOWEST).any():
         raise CorruptChunk("its symbols and bits are not those of so many values")
@@ -257,7 +304,7 @@ def _read_strips(
         stream, stream.size - LANES, bits, 8 * n_bytes,
     )  # fmt: skip
     if predictors.any() and at >= 0:
-        from_residuals(words, lanes.n_rows, lanes.n_times, predictors, TERMS, np.zeros(LANES))
+        from_residuals(*_prediction(words, lanes, predictors))
     return int(at), int(position + 7) // 8
 
 
@@ -265,7 +312,9 @@ def _read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int,
     """Return choices, bytes of bits, and where the tables begin."""
     if data.size < HEAD.size:
         raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
-    _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(data.tobytes()[:HEAD.size])
+    _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(
+        data.tobytes()[: HEAD.size]
+    )
     width, at = max(0, n_used - 1).bit_length(), HEAD.size
     fav_bytes = itemsize if grid & 4 else 0
     end = at + fav_bytes + n_used + (width * lanes.n_series + 7) // 8
@@ -280,8 +329,12 @@ def _read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int,
     planes = np.unpackbits(data[at + fav_bytes + n_used : end], bitorder="little")
     index = planes[: width * lanes.n_series].reshape(lanes.n_series, width).astype(np.int64)
     index = index @ (1 << np.arange(width)) if width else np.zeros(lanes.n_series, np.int64)
-    if index.size and index.max() >= n_used or used.max() >= len(PREDICTORS):
+    if (index.size and index.max() >= n_used) or used.max() >= len(PREDICTORS):
         raise CorruptChunk("a series names a predictor that there is not")
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     predictors[: lanes.n_series] = used[index]
-    return Choice(means, Grid(grid & 3, value), (first, second), favourite, predictors), n_bytes, end
+    return (
+        Choice(means, Grid(grid & 3, value), (first, second), favourite, predictors),
+        n_bytes,
+        end,
+    )

@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import trailing_zeros
-from gangsaw.codecs.core.jit import jit, jit_bare
+from gangsaw.codecs.core.jit import jit
 from gangsaw.codecs.visibility.dense_predict import LANES, PREDICTORS, TERMS, add_costs
 from gangsaw.codecs.visibility.lanes import Lanes
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
 EXPONENTS = 2048  # fields of any float
 SAMPLED_ROWS = 96  # of a strip, to compare predictors
+LEAST_ROWS = 24  # of a series that may have a predictor of its own
 LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
 
 
@@ -52,7 +53,7 @@ def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
     total = int(zeros.sum())
     candidates = [(NO_GRID, 0)]
     if total:
-        often = np.argsort(lows)[::-1][:2]
+        often = np.argpartition(lows, -2)[-2:]
         places = {int(np.flatnonzero(lows)[0]), *(int(i) for i in often)}
         candidates += [(ABSOLUTE, place - 64) for place in sorted(places) if place >= 64]
         above = np.cumsum(zeros[::-1])[::-1]
@@ -104,19 +105,28 @@ def _count_bits(words: Any, mantissa: int, bits_of: Any) -> Any:
 
 
 def choose_predictors(
-    words: npt.NDArray[Any], lanes: Lanes, mantissa: int, bits_of: npt.NDArray[np.uint8]
+    words: npt.NDArray[Any],
+    lanes: Lanes,
+    mantissa: int,
+    bits_of: npt.NDArray[np.uint8],
+    favourite: int | None,
 ) -> npt.NDArray[np.uint8]:
     """Return the predictor of each lane of all strips: (32 * n_strips,).
 
     Each series its own, where that gains more than it costs to say so; or one for all; or one for
     those that gain by it.
     """
-    costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), np.int64)
     step = max(1, lanes.n_rows // SAMPLED_ROWS)
     step += lanes.n_times > 1 and step % lanes.n_times == 0  # else always the same time
-    _predictor_costs(words, lanes.n_strips, lanes.n_rows, step, lanes.n_times, TERMS, costs)
-    _float_costs(words, lanes.n_strips, lanes.n_rows, step, mantissa, bits_of, costs[0])
-    costs = costs[:, : lanes.n_series] * step
+    strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8))
+    costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
+    _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
+    _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, favourite or 0, costs[0])
+    chosen = np.zeros(lanes.n_strips * LANES, np.uint8)
+    if lanes.n_rows < LEAST_ROWS:  # too few to tell a series' own predictor from chance
+        chosen[: lanes.n_series] = costs.sum(axis=1).argmin()
+        return chosen
+    costs = costs[:, : lanes.n_series].astype(np.int64) * step
     best = costs.argmin(axis=0)
     single = int(costs.sum(axis=1).argmin())
     gain = np.minimum(costs[0], costs).sum(axis=1)
@@ -130,7 +140,6 @@ def choose_predictors(
         np.take_along_axis(costs, chance[None], 0).sum() + lanes.n_series * _index_bits(chance)
         for chance in chances
     ]
-    chosen = np.zeros(lanes.n_strips * LANES, np.uint8)
     chosen[: lanes.n_series] = chances[int(np.argmin(totals))]
     return chosen
 
@@ -139,46 +148,37 @@ def _index_bits(chance: npt.NDArray[np.int64]) -> int:
     return int(len(np.unique(chance)) - 1).bit_length()
 
 
-@jit_bare
-def _sum_all(
-    words: Any, n_strips: int, n_rows: int, step: int, n_times: int, terms: Any, sums: Any, part: Any,
-    costs: Any,
-) -> None:  # fmt: skip
-    for strip in range(n_strips):
-        for p in range(len(terms)):
-            for lane in range(LANES):
-                part[p, lane] = 0
-        add_costs(words, strip * n_rows * LANES, n_rows, step, n_times, terms, sums, part)
-        for p in range(len(terms)):
-            for lane in range(LANES):
-                costs[p, strip * LANES + lane] = part[p, lane]
-
-
 def _predictor_costs(
-    words: npt.NDArray[Any], n_strips: int, n_rows: int, step: int, n_times: int, terms: Any,
-    costs: npt.NDArray[np.int64],
-) -> None:  # fmt: skip
-    part = np.zeros((len(PREDICTORS), LANES), np.int64)
+    words: npt.NDArray[Any],
+    strips: npt.NDArray[np.int64],
+    n_rows: int,
+    step: int,
+    n_times: int,
+    costs: npt.NDArray[Any],
+) -> None:
     if words.itemsize == 2:  # Numba has no float16
-        costs[1:] = np.iinfo(np.int32).max
+        costs[1:] = np.iinfo(np.int16).max
         return
-    _sum_all(words, n_strips, n_rows, step, n_times, terms, np.zeros(LANES), part, costs)
+    signed = words.view(costs.dtype)
+    work = np.zeros(LANES), np.zeros(LANES, costs.dtype)
+    add_costs(signed, strips, n_rows, step, n_times, TERMS.ravel(), *work, costs)
 
 
 @jit
 def _float_costs(
-    words: Any, n_strips: int, n_rows: int, step: int, mantissa: int, bits_of: Any, costs: Any
-) -> None:
+    words: Any, strips: Any, n_rows: int, step: int, mantissa: int, bits_of: Any, favourite: int,
+    costs: Any,
+) -> None:  # fmt: skip
     """Fill costs (n_strips * 32,) with the bits of signs and fractions of every step-th row."""
     most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
-    for strip in range(n_strips):
+    for strip in strips:
         for lane in range(LANES):
             total = 0
             for row in range(0, n_rows, step):
                 word = np.uint64(words[(strip * n_rows + row) * LANES + lane])
                 exponent = np.int64(word >> np.uint64(mantissa)) & most
                 fraction = word << np.uint64(64 - mantissa)
-                if exponent > 0 or fraction:
+                if (exponent > 0 or fraction) and word != np.uint64(favourite):
                     count = np.int64(bits_of[exponent])
                     total += 1 + (count if fraction << np.uint64(count) == 0 else mantissa)
             costs[strip * LANES + lane] = total

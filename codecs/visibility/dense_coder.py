@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.bits import fit, pointer
 from gangsaw.codecs.core.floats import load_le64, store_le64
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.rans import LOWEST, PRECISION, STRIDE, TOTAL
 from gangsaw.codecs.core.simd import any_lane, load, maximum, minimum, resize_to, select, store
-from gangsaw.codecs.core.simd_logic import both, either, shift_down
+from gangsaw.codecs.core.simd_floats import load_floats
+from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility import dense_symbols
 from gangsaw.codecs.visibility.dense_scale import (
     CONTEXTS,
@@ -26,11 +28,11 @@ from gangsaw.codecs.visibility.dense_scale import (
     find_contexts,
     follow,
 )
-from gangsaw.codecs.core.simd_floats import load_floats
 from gangsaw.codecs.visibility.dense_symbols import (
     ESCAPE,
     FAVOURITE,
     MINUS_ZERO,
+    N_SYMBOLS,
     PLANE,
     ZERO,
     from_symbol,
@@ -169,7 +171,9 @@ def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> A
 
 
 @jit_bare_inline
-def put_escape(out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
+def put_escape(
+    out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int
+) -> Any:
     """Append a value in full: sign, exponent, fraction in two parts."""
     at, pending, used = writer
     sign, exponent, fraction = split(word, is_residual, width, mantissa)
@@ -201,7 +205,7 @@ def encode_row(
     octave = exponent - around
     full = grid_bits(exponent, scratch)
     off = either(fraction << full < 0, fraction << full > 0)
-    symbol = to_symbol(octave, shift_down(fraction, block.width - 2))
+    symbol = to_symbol(octave, logical_shift_right(fraction, block.width - 2))
     symbol = select(off, symbol + PLANE, symbol)
     full = select(off, symbol * 0 + block.mantissa, full)
     outside = either(octave > HIGHEST_OCTAVE, octave < LOWEST_OCTAVE)
@@ -209,21 +213,28 @@ def encode_row(
     symbol = select(outside, symbol * 0 + ESCAPE, symbol)
     if block.has_favourite:
         symbol = select(
-            both(word == block.favourite, lane(scratch, IS_RESIDUAL) == 0), symbol * 0 + FAVOURITE, symbol
+            both(word == block.favourite, lane(scratch, IS_RESIDUAL) == 0),
+            symbol * 0 + FAVOURITE,
+            symbol,
         )
     minus = both(word << 1 == 0, lane(scratch, IS_RESIDUAL) == 0)
     symbol = select(minus, symbol * 0 + MINUS_ZERO, symbol)
     symbol = select(word == 0, symbol * 0 + ZERO, symbol)
     told = told_bits(octave, word)
     left = maximum(full - told, word * 0)
-    value = shift_down(shift_down(fraction << told, 1), (block.width - 1) - left)
+    value = logical_shift_right(logical_shift_right(fraction << told, 1), (block.width - 1) - left)
     sign = select(word < 0, word * 0 + 1, word * 0)
     store(scratch.values, 0, (value << 1) | sign)
     store(scratch.counts, 0, select(symbol > ZERO - 1, word * 0, left + 1))
     store(symbols, first, resize_to(symbol, symbols))
     store(contexts, first, resize_to(context, contexts))
     size = size_words(
-        exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, block.width
+        exponent,
+        fraction,
+        lane(scratch, BIAS),
+        lane(scratch, LIMIT),
+        scratch.size_bits,
+        block.width,
     )
     itself = both(symbol > ZERO - 1, symbol < ESCAPE)
     itself32 = resize_to(select(itself, word * 0 + 1, word * 0), scratch.size_bits) > 0
@@ -232,16 +243,16 @@ def encode_row(
 
 @jit_bare
 def to_symbols(
-    words: Any, strips: Any, stride: int, block: Block, predictors: Any, scratch: Scratch,
+    words: Any, places: Any, stride: int, block: Block, predictors: Any, scratch: Scratch,
     counts: Any, symbols: Any, contexts: Any, out: Any,
 ) -> Any:  # fmt: skip
     """Turn strips of words and residuals into symbols and bits.
 
     Parameters
     ----------
-    words : signed, strips of `stride` rows; of each the first `block.n_rows` are coded
-    strips : numbers of the strips
-    counts : (2 * CONTEXTS, N_SYMBOLS) uint32, added to
+    words : signed, strips of `stride` rows
+    places : rows of all strips, where pieces of `block.n_rows` begin that are coded
+    counts : (2 * CONTEXTS * N_SYMBOLS,) uint32, added to
     symbols, contexts : (n + 32,) uint8, filled row by row, lanes in use alone
     out : (n,) uint8, bits are written to
 
@@ -252,15 +263,18 @@ def to_symbols(
     first, at, pending, used = 0, 0, np.uint64(0), np.uint64(0)
     nothing = load_floats(scratch.state, 0, ROW) * NONE
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
-    for strip in strips:
-        active, some = begin_strip(block, predictors, strip, scratch)
+    symbol_of, context_of = pointer(symbols, 0), pointer(contexts, 0)
+    value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
+    tally = pointer(counts, 0)
+    for first_row in places:
+        active, some = begin_strip(block, predictors, first_row // stride, scratch)
         for row in range(block.n_rows):
-            place = strip * stride + row
+            place = first_row + row
             encode_row(words, place, row, block, some, nothing, scratch, symbols, contexts, first)
             for i in range(active):
-                symbol = symbols[first + i]
-                counts[contexts[first + i], symbol] += 1
-                value, count = np.uint64(scratch.values[i]) & mask, np.uint64(scratch.counts[i])
+                symbol = np.int64(symbol_of[first + i])
+                tally[np.int64(context_of[first + i]) * N_SYMBOLS + symbol] += np.uint32(1)
+                value, count = np.uint64(value_of[i]) & mask, np.uint64(count_of[i])
                 if symbol == ESCAPE:
                     word = np.uint64(words[place * LANES + i]) & mask
                     residual = scratch.lanes[IS_RESIDUAL * LANES + i]
@@ -277,50 +291,61 @@ def to_symbols(
 
 @jit_bare
 def push_symbols(
-    symbols: Any, contexts: Any, n_rows: int, n_series: int, frequencies: Any, states: Any, out: Any
-) -> int:
+    symbols: Any, contexts: Any, n_rows: int, n_series: int, frequencies: Any, inverses: Any,
+    states: Any, out: Any,
+) -> int:  # fmt: skip
     """Encode all symbols, the last first, into `out` from its end on; return where it begins.
 
     Parameters
     ----------
+    inverses : 1 / frequency, float64
     states : (32,) uint32, LOWEST each; they become what the decoder starts with
-    out : (n,) uint16, an item for each symbol at least
+    out : (n,) uint16, more items than symbols
     """
     at, i = len(out), len(symbols)
-    n_strips = -(-n_series // LANES)
-    for strip in range(n_strips - 1, -1, -1):
+    state_of, item_of, entries = pointer(states, 0), pointer(out, 0), pointer(frequencies, 0)
+    symbol_of, context_of, inverse_of = (
+        pointer(symbols, 0),
+        pointer(contexts, 0),
+        pointer(inverses, 0),
+    )
+    for strip in range(-(-n_series // LANES) - 1, -1, -1):
         active = min(LANES, n_series - strip * LANES)
         for _ in range(n_rows):
             for lane_ in range(active - 1, -1, -1):
                 i -= 1
-                entry = frequencies[np.int64(contexts[i]) * STRIDE + symbols[i]]
-                frequency, start = np.uint32(entry & np.uint32(0xFFFF)), entry >> np.uint32(16)
-                state = states[lane_]
-                if np.uint64(state) >= np.uint64(frequency) << np.uint64(32 - PRECISION):
-                    at -= 1
-                    out[at] = np.uint16(state & np.uint32(0xFFFF))
-                    state = np.uint32(state >> np.uint32(16))
-                whole = np.uint32(state // frequency)
-                states[lane_] = np.uint32(
-                    (whole << np.uint32(PRECISION)) + (state - whole * frequency) + start
-                )
+                place = np.int64(context_of[i]) * STRIDE + np.int64(symbol_of[i])
+                entry, state = np.int64(entries[place]), np.int64(state_of[lane_])
+                frequency = entry & 0xFFFF
+                long = state >= frequency << (32 - PRECISION)
+                item_of[at - 1] = np.uint16(state)
+                at -= np.int64(long)
+                state = state >> 16 if long else state
+                # a fraction is at least 2^-12 off the next whole number, rounding 2^-19
+                whole = np.int64(np.float64(state) * inverse_of[place] + 2.0**-14)
+                grown = (whole << PRECISION) + state - whole * frequency + (entry >> 16)
+                state_of[lane_] = np.uint32(grown)
     return at
 
 
 @jit_bare_inline
 def pull_row(active: int, tables: Any, stream: Any, at: int, states: Any, scratch: Scratch) -> int:
     """Decode a symbol for each lane in use; return the place in the stream."""
+    state_of, context_of = pointer(states, 0), pointer(scratch.contexts, 0)
+    symbol_of, item_of = pointer(scratch.symbols, 0), pointer(stream, 0)
+    slots, entries = pointer(tables.slots, 0), pointer(tables.frequencies, 0)
     for i in range(active):
-        state = np.int64(states[i])
+        state = np.int64(state_of[i])
         slot = state & (TOTAL - 1)
-        context = np.int64(scratch.contexts[i])
-        symbol = tables.slots[context * TOTAL + slot]
-        entry = np.int64(tables.frequencies[context * STRIDE + symbol])
+        context = np.int64(context_of[i])
+        symbol = np.int64(slots[context * TOTAL + slot])
+        entry = np.int64(entries[context * STRIDE + symbol])
         grown = (entry & 0xFFFF) * (state >> PRECISION) + slot - (entry >> 16)
+        more = grown << 16 | np.int64(item_of[at])  # looked at in any case: no branch to foresee
         short = grown < LOWEST
-        states[i] = np.uint32(grown << 16 | np.int64(stream[at]) if short else grown)
-        at += short
-        scratch.symbols[i] = symbol
+        state_of[i] = np.uint32(more if short else grown)
+        at += np.int64(short)
+        symbol_of[i] = fit(symbol, symbol_of)
     return at
 
 
@@ -332,7 +357,9 @@ def take(data: Any, position: int, count: Any) -> Any:
 
 
 @jit_bare_inline
-def take_escape(data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int) -> Any:
+def take_escape(
+    data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int
+) -> Any:
     """Return a value in full, the position behind it, and whether its exponent is impossible."""
     head = take(data, position, 1 + ESCAPED_EXPONENT)
     position += 1 + ESCAPED_EXPONENT
@@ -351,18 +378,27 @@ def take_escape(data: Any, position: int, is_residual: Any, limit: Any, width: i
 
 @jit_bare_inline
 def read_values(
-    active: int, row: int, block: Block, scratch: Scratch, data: Any, position: int, words: Any, base: int
+    active: int,
+    row: int,
+    block: Block,
+    scratch: Scratch,
+    data: Any,
+    position: int,
+    words: Any,
+    base: int,
 ) -> Any:
     """Take the bits of a row's lanes; return position, whether there were escapes, and wrong ones.
 
     Escaped values are put in their place; the vector pass leaves these lanes alone.
     """
     escaped, wrong = False, False
+    count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
+    symbol_of = pointer(scratch.symbols, 0)
     for i in range(active):
-        count = scratch.counts[i]
-        scratch.values[i] = np.int64(take(data, position, count))
-        position += np.int64(count)
-        if scratch.symbols[i] == ESCAPE:
+        count = np.int64(count_of[i])
+        value_of[i] = fit(take(data, position, count), value_of)
+        position += count
+        if symbol_of[i] == ESCAPE:
             escaped = True
             residual = scratch.lanes[IS_RESIDUAL * LANES + i]
             limit = np.uint64(block.width - 1 if residual else block.of_type[0, LIMIT])
@@ -402,13 +438,11 @@ def decode_row(
     impossible |= any_lane(both(both(is_common, is_residual), exponent > LARGEST))
     if impossible:
         return np.int64(-1)
-    position, escaped, wrong = read_values(
-        active, row, block, scratch, data, position, words, base
-    )
+    position, escaped, wrong = read_values(active, row, block, scratch, data, position, words, base)
     if wrong:
         return np.int64(-1)
     value = load(scratch.values, 0, ROW)
-    negative, below = value & 1, shift_down(value, 1)
+    negative, below = value & 1, logical_shift_right(value, 1)
     exponent = select(is_common, exponent, symbol * 0)
     full = select(is_common, full, symbol * 0 + 2)
     fraction = (quarter << (width - 2)) | (below << 1 << ((width - 1) - full))
@@ -428,7 +462,9 @@ def decode_row(
             exponent = select(is_residual, other, exponent)
             fraction = select(is_residual, rest, fraction)
     store(words, base + row * LANES, word)
-    size = size_words(exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, width)
+    size = size_words(
+        exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, width
+    )
     has_size = either(is_common, symbol == ESCAPE)
     has_size32 = resize_to(select(has_size, symbol * 0 + 1, symbol * 0), scratch.size_bits) > 0
     store(scratch.size_bits, row * LANES, select(has_size32, size, size * 0))

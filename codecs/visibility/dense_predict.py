@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.bits import leading_zeros
+from gangsaw.codecs.core.bits import ahead, fit, pointer
 from gangsaw.codecs.core.floats import as_float, as_word, rounded_like
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.simd import any_lane, lane_leading_zeros, load, select, static, store
+from gangsaw.codecs.core.simd_logic import logical_shift_right
+from gangsaw.codecs.visibility.lanes import LANES
 
-LANES = 32
+ROW = static(LANES)
 # (steps back in time, in frequency, weight) of each predictor; 0 is none
 PREDICTORS: tuple[tuple[tuple[int, int, float], ...], ...] = (
     (),
@@ -49,111 +52,120 @@ TERMS = _terms()
 
 
 @jit_bare_inline
-def add_term(words: Any, first: int, weight: float, sums: Any) -> None:
-    """Add weight * value to the 32 sums, for the words from `first` on; what is not finite is 0."""
+def add_term(words: Any, weight: float, sums: Any) -> None:
+    """Add weight * value to the 32 sums, for a row of words; what is not finite counts as 0."""
     for lane in range(LANES):
-        value = as_float(words[first + lane])
-        finite = value - value == value - value  # infinity - infinity is no number
-        sums[lane] += weight * (np.float64(value) if finite else 0.0)
+        value = np.float64(as_float(words[lane]))
+        finite = value - value == 0.0
+        sums[lane] += weight * (value if finite else 0.0)
 
 
 @jit_bare_inline
-def sum_terms(words: Any, base: int, row: int, n_times: int, terms: Any, sums: Any) -> None:
-    """Fill the 32 sums that predict a row of a strip, whose words begin at `base`.
+def guess_row(words: Any, row: int, n_times: int, terms: Any, sums: Any, guess: Any) -> None:
+    """Fill guess (32,) with the words that are predicted for a row of a strip.
 
-    Neighbours before the first time or frequency count as 0.
+    Neighbours before the first time or frequency count as 0; so does a sum that is not finite.
+
+    Parameters
+    ----------
+    words : where the strip begins
+    terms : (MOST_TERMS, 3) of the predictor
     """
     for lane in range(LANES):
         sums[lane] = 0.0
     time, frequency = row % n_times, row // n_times
-    for i in range(len(terms)):
-        back, down, weight = int(terms[i, 0]), int(terms[i, 1]), terms[i, 2]
+    for i in range(MOST_TERMS):
+        back, down, weight = int(terms[3 * i]), int(terms[3 * i + 1]), terms[3 * i + 2]
         if weight != 0.0 and back <= time and down <= frequency:
-            add_term(words, base + (row - back - down * n_times) * LANES, weight, sums)
-
-
-@jit_bare_inline
-def ordered(word: Any, sign: Any) -> Any:
-    """Return the integer (modulo 2^64, its low bits count) that orders floats; its own inverse."""
-    return word ^ (sign - np.uint64(1) if word & sign else np.uint64(0))
-
-
-@jit_bare_inline
-def predicted(total: float, word: Any, sign: Any) -> Any:
-    """Return the ordered integer of a sum, rounded to the float of `word`; 0 if it is not finite."""
-    value = rounded_like(total, word)
-    if not value - value == value - value:
-        return np.uint64(0)
-    return ordered(np.uint64(as_word(value)), sign)
-
-
-@jit_bare_inline
-def used(predictors: Any, first: int, wanted: int) -> bool:
-    """Whether one of a strip's 32 predictors, from `first` on, is the wanted one."""
-    found = False
+            add_term(ahead(words, (row - back - down * n_times) * LANES), weight, sums)
     for lane in range(LANES):
-        found |= predictors[first + lane] == wanted
-    return found
+        value = rounded_like(sums[lane], guess[lane])
+        word = fit(as_word(value), guess)
+        guess[lane] = word if value - value == 0.0 else fit(0, guess)
+
+
+@jit_bare_inline
+def ordered(word: Any, width: int) -> Any:
+    """Return integers ordered as floats are, of a vector of words; it is its own inverse."""
+    return word ^ logical_shift_right(word >> (width - 1), 1)
 
 
 @jit_bare
 def add_costs(
-    words: Any, base: int, n_rows: int, step: int, n_times: int, terms: Any, sums: Any, costs: Any
-) -> None:
-    """Add to costs (predictors, 32) what each predictor leaves: bits of every step-th row."""
-    word = words[0]
+    words: Any, strips: Any, n_rows: int, step: int, n_times: int, terms: Any, sums: Any,
+    guess: Any, costs: Any,
+) -> None:  # fmt: skip
+    """Add to costs (predictors, lanes) what each predictor leaves: bits of every step-th row.
+
+    Parameters
+    ----------
+    words : (n,) signed
+    strips : numbers of those that are looked at
+    terms : TERMS, flat
+    sums, guess : (32,) float64, and words, to work with
+    costs : signed, as wide as the words
+    """
     width = 8 * words.itemsize
-    sign = np.uint64(1) << np.uint64(width - 1)
-    mask = sign | (sign - np.uint64(1))
-    for row in range(0, n_rows, step):
-        here = base + row * LANES
-        for p in range(1, len(terms)):
-            sum_terms(words, base, row, n_times, terms[p], sums)
-            for lane in range(LANES):
-                d = ordered(np.uint64(words[here + lane]), sign) - predicted(
-                    sums[lane], word, sign
+    n_predictors = len(costs)
+    for strip in strips:
+        base = strip * n_rows * LANES
+        for row in range(0, n_rows, step):
+            word = ordered(load(words, base + row * LANES, ROW), width)
+            for p in range(1, n_predictors):
+                of_p = pointer(terms, 3 * MOST_TERMS * p)
+                guess_row(
+                    pointer(words, base), row, n_times, of_p, pointer(sums, 0), pointer(guess, 0)
                 )
-                d &= mask
-                size = ((~d) + np.uint64(1)) & mask if d & sign else d
-                costs[p, lane] += 64 - leading_zeros(size)
+                d = word - ordered(load(guess, 0, ROW), width)
+                size = select(d < 0, 0 - d, d)
+                row_costs = costs[p]
+                so_far = load(row_costs, strip * LANES, ROW)
+                store(row_costs, strip * LANES, so_far + (width - lane_leading_zeros(size)))
 
 
 @jit_bare
 def to_residuals(
-    words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, sums: Any, out: Any
+    words: Any,
+    n_rows: int,
+    n_times: int,
+    predictors: Any,
+    terms: Any,
+    sums: Any,
+    guess: Any,
+    out: Any,
 ) -> None:
-    """Fill out with words, or with residuals in the lanes that are predicted: all strips."""
-    word = words[0]
-    sign = np.uint64(1) << np.uint64(8 * words.itemsize - 1)
+    """Fill out with signed words, or with residuals in the lanes that are predicted: all strips."""
+    width = 8 * words.itemsize
+    n_predictors = terms.size // (3 * MOST_TERMS)
     for i in range(words.size):
         out[i] = words[i]
-    for i in range(len(predictors) // LANES * len(terms)):
-        strip, p = i // len(terms), i % len(terms)
+    for i in range(len(predictors) // LANES * n_predictors):
+        strip, p = i // n_predictors, i % n_predictors
         base = strip * n_rows * LANES
-        for row in range(n_rows if p > 0 and used(predictors, strip * LANES, p) else 0):
-            sum_terms(words, base, row, n_times, terms[p], sums)
-            for lane in range(LANES):
-                at = base + row * LANES + lane
-                d = ordered(np.uint64(words[at]), sign) - predicted(sums[lane], word, sign)
-                if predictors[strip * LANES + lane] == p:
-                    out[at] = d
+        own = load(predictors, strip * LANES, ROW) == p
+        for row in range(n_rows if p > 0 and any_lane(own) else 0):
+            of_p = pointer(terms, 3 * MOST_TERMS * p)
+            guess_row(pointer(words, base), row, n_times, of_p, pointer(sums, 0), pointer(guess, 0))
+            at = base + row * LANES
+            d = ordered(load(words, at, ROW), width) - ordered(load(guess, 0, ROW), width)
+            store(out, at, select(own, d, load(out, at, ROW)))
 
 
 @jit_bare
 def from_residuals(
-    words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, sums: Any
+    words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, sums: Any, guess: Any
 ) -> None:
-    """Turn residuals in all strips of words back into words; the inverse of `to_residuals`."""
-    word = words[0]
-    sign = np.uint64(1) << np.uint64(8 * words.itemsize - 1)
-    for i in range(len(predictors) // LANES * len(terms)):
-        strip, p = i // len(terms), i % len(terms)
+    """Turn residuals in all strips of signed words back into words."""
+    width = 8 * words.itemsize
+    n_predictors = terms.size // (3 * MOST_TERMS)
+    for i in range(len(predictors) // LANES * n_predictors):
+        strip, p = i // n_predictors, i % n_predictors
         base = strip * n_rows * LANES
-        for row in range(n_rows if p > 0 and used(predictors, strip * LANES, p) else 0):
-            sum_terms(words, base, row, n_times, terms[p], sums)
-            for lane in range(LANES):
-                at = base + row * LANES + lane
-                d = np.uint64(words[at]) + predicted(sums[lane], word, sign)
-                d &= sign | (sign - np.uint64(1))
-                if predictors[strip * LANES + lane] == p:
-                    words[at] = ordered(d, sign)
+        own = load(predictors, strip * LANES, ROW) == p
+        for row in range(n_rows if p > 0 and any_lane(own) else 0):
+            of_p = pointer(terms, 3 * MOST_TERMS * p)
+            guess_row(pointer(words, base), row, n_times, of_p, pointer(sums, 0), pointer(guess, 0))
+            at = base + row * LANES
+            d = load(words, at, ROW)
+            restored = ordered(d + ordered(load(guess, 0, ROW), width), width)
+            store(words, at, select(own, restored, d))

@@ -19,7 +19,7 @@ from gangsaw.codecs.core.simd_floats import (
     load_floats,
     store_floats,
 )
-from gangsaw.codecs.core.simd_logic import shift_down
+from gangsaw.codecs.core.simd_logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes import LANES
 
 ROW = static(LANES)
@@ -99,9 +99,9 @@ def find_contexts(scale: Any, start: Any, bias: Any, words: Any) -> Any:
     some = weights > NONE
     bits = float_bits(sums / choose_floats(some, weights, ONE))
     zeros_all = select(zeros == near, spread(ALL_ZERO, SIZES, ROW), SOME_ZERO)
-    context = select(zeros > NONE, zeros_all, shift_down(bits, 21) & 3)
+    context = select(zeros > NONE, zeros_all, logical_shift_right(bits, 21) & 3)
     alone = select(zeros > NONE, spread(ALL_ZERO, SIZES, ROW), ALONE)
-    exponent = resize_to(shift_down(bits, 23), words) + (bias - 127)
+    exponent = resize_to(logical_shift_right(bits, 23), words) + (bias - 127)
     some_words = resize_to(select(some, spread(1, SIZES, ROW), 0), words) > 0
     return (
         select(some_words, exponent, start),

@@ -11,7 +11,7 @@ from typing import Any
 
 from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.codecs.core.simd import maximum, minimum, select
-from gangsaw.codecs.core.simd_logic import shift_down
+from gangsaw.codecs.core.simd_logic import logical_shift_right
 
 # octaves 4 to -1 tell two bits of the fraction, -2 and -3 one, -4 to -27 none
 HIGHEST, LOWEST = 4, -27
@@ -32,7 +32,7 @@ def told_bits(octave: Any, like: Any) -> Any:
 def to_symbol(octave: Any, quarter: Any) -> Any:
     """Return symbols of octaves and the first two bits of fractions; not for escapes."""
     high = (HIGHEST - octave) * 4 + quarter
-    middle = (-2 - octave) * 2 + (shift_down(quarter, 1) + HALVES)
+    middle = (-2 - octave) * 2 + (logical_shift_right(quarter, 1) + HALVES)
     return select(octave > -2, high, select(octave > -4, middle, WHOLES - 4 - octave))
 
 
@@ -41,11 +41,11 @@ def from_symbol(symbol: Any) -> Any:
     """Return octave, bits told, and these bits as the first two of a fraction; within a plane."""
     middle = symbol - HALVES
     is_high, is_low = symbol < HALVES, symbol > WHOLES - 1
-    octave = select(is_low, (WHOLES - 4) - symbol, -2 - shift_down(middle, 1))
+    octave = select(is_low, (WHOLES - 4) - symbol, -2 - logical_shift_right(middle, 1))
     quarter = select(is_low, symbol * 0, (middle & 1) * 2)
     told = select(is_low, symbol * 0, 1)
     return (
-        select(is_high, HIGHEST - shift_down(symbol, 2), octave),
+        select(is_high, HIGHEST - logical_shift_right(symbol, 2), octave),
         select(is_high, symbol * 0 + 2, told),
         select(is_high, symbol & 3, quarter),
     )

@@ -19,7 +19,7 @@ from gangsaw.codecs.core.simd import (
     resize_to,
     select,
 )
-from gangsaw.codecs.core.simd_logic import either, shift_down
+from gangsaw.codecs.core.simd_logic import either, logical_shift_right
 
 MANTISSA = {2: 10, 4: 23, 8: 52}  # bits, by the bytes of a word
 LARGEST = 55  # exponent of a residual that a symbol can tell: 64 bits are read at a time
@@ -28,7 +28,7 @@ LARGEST = 55  # exponent of a residual that a symbol can tell: 64 bits are read 
 @jit_bare_inline
 def split_floats(word: Any, width: int, mantissa: int) -> Any:
     """Return exponents, biased, and fractions of a row of floats."""
-    return shift_down(word << 1, mantissa + 1), word << (width - mantissa)
+    return logical_shift_right(word << 1, mantissa + 1), word << (width - mantissa)
 
 
 @jit_bare_inline
@@ -42,14 +42,20 @@ def split_residuals(word: Any, width: int) -> Any:
 @jit_bare_inline
 def join_floats(negative: Any, exponent: Any, fraction: Any, width: int, mantissa: int) -> Any:
     """Return words from signs of 0 or 1, exponents and fractions."""
-    return (negative << (width - 1)) | (exponent << mantissa) | shift_down(fraction, width - mantissa)
+    return (
+        (negative << (width - 1))
+        | (exponent << mantissa)
+        | logical_shift_right(fraction, width - mantissa)
+    )
 
 
 @jit_bare_inline
 def join_residuals(negative: Any, exponent: Any, fraction: Any, width: int) -> Any:
     """Return residuals from signs of 0 or 1, exponents of 0 or more, and fractions."""
     one = exponent * 0 + 1
-    size = (one << exponent) | shift_down(shift_down(fraction, 1), (width - 1) - exponent)
+    size = (one << exponent) | logical_shift_right(
+        logical_shift_right(fraction, 1), (width - 1) - exponent
+    )
     return select(negative > 0, 0 - size, size)
 
 
@@ -64,15 +70,13 @@ def size_words(exponent: Any, fraction: Any, bias: Any, most: Any, sizes: Any, w
     """
     code = minimum(maximum(exponent - bias + 127, exponent * 0 + 1), 254)
     if width > 16:
-        below = resize_to(shift_down(fraction, width - 23), sizes)
+        below = resize_to(logical_shift_right(fraction, width - 23), sizes)
     else:
         below = resize_to(fraction, sizes) << 7
     # a bias of 0 is that of residuals, which have no denormals
     excluded = either(exponent == most, select(bias > 0, exponent, bias + 1) == 0)
     code = select(excluded, code * 0, code)
-    return (resize_to(code, sizes) << 23) | select(
-        resize_to(code, sizes) > 0, below, below * 0
-    )
+    return (resize_to(code, sizes) << 23) | select(resize_to(code, sizes) > 0, below, below * 0)
 
 
 @jit_bare_inline
@@ -89,7 +93,9 @@ def split(word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
 
 
 @jit_bare_inline
-def join(sign: Any, exponent: Any, fraction: Any, is_residual: Any, width: int, mantissa: int) -> Any:
+def join(
+    sign: Any, exponent: Any, fraction: Any, is_residual: Any, width: int, mantissa: int
+) -> Any:
     """Return the word of one value, the inverse of `split`; its low `width` bits count."""
     if not is_residual:
         low = fraction >> np.uint64(64 - mantissa)
