@@ -85,7 +85,7 @@ def test_each_kind_of_group_is_written(dtype: str) -> None:
 def test_each_predictor_is_written() -> None:
     t, f, _ = np.indices((200, 12, 16))
     steps = t * 7919 % 9973
-    for predictor, cube in {1: steps + f * 104729 % 64, 2: f * f + steps, 3: t[:, :1] ** 2}.items():
+    for predictor, cube in {1: steps + f * 104729 % 64, 2: f * steps, 3: t[:, :1] ** 2}.items():
         words = (cube + (1 << 29)).astype("u4")
         assert round_trip(words.view("f4"))[1] == predictor
 

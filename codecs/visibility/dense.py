@@ -45,7 +45,7 @@ from gangsaw.codecs.visibility.lanes import Lanes, empty_table, gather, scatter
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
 N_TABLES = 2 * CONTEXTS
-SAMPLED, PIECE = 1024, 128  # rows, and those that lie side by side, to compare means
+SAMPLED, PIECE = 512, 256  # rows, and those that lie side by side, to compare means
 SAMPLED_WORDS = 8192  # to find grids
 
 Words = npt.NDArray[Any]
@@ -151,8 +151,9 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     for means in (NEAR, WIDE, SLOW, SLOWER):
         counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
         block = _block(residuals, lanes, choice._replace(means=means))._replace(n_rows=rows)
-        _Writer(residuals, lanes, block, choice.predictors, counts).write(places)
-        costs.append(entropy_bits(counts))
+        writer = _Writer(residuals, lanes, block, choice.predictors, counts)
+        writer.write(places)
+        costs.append(entropy_bits(counts) + 8 * writer.bits.size)
     return int(np.argmin(costs))
 
 

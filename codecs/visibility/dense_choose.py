@@ -15,6 +15,7 @@ from gangsaw.codecs.visibility.lanes import Lanes
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
 EXPONENTS = 2048  # fields of any float
 SAMPLED_ROWS = 96  # of a strip, to compare predictors
+MARGIN = 1.5  # bits of a value that a prediction must save: floats are closer to their neighbours
 LEAST_ROWS = 24  # of a series that may have a predictor of its own
 LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
 
@@ -127,6 +128,7 @@ def choose_predictors(
         chosen[: lanes.n_series] = costs.sum(axis=1).argmin()
         return chosen
     costs = costs[:, : lanes.n_series].astype(np.int64) * step
+    costs[1:] += int(MARGIN * lanes.n_rows)
     best = costs.argmin(axis=0)
     single = int(costs.sum(axis=1).argmin())
     gain = np.minimum(costs[0], costs).sum(axis=1)

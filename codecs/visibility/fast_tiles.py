@@ -59,7 +59,7 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, out: Any) -> int:
     n_tiles = -(-extents[2] // ROWS)
     mode = _mode(table, extents, n_tiles, scratch)
     out[1] = mode
-    place = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    place: int = HEAD_BYTES + n_tiles * LANES * header_octets(table)
     for tile in range(n_tiles):
         header = HEAD_BYTES + tile * LANES * header_octets(table)
         if mode % WITH_GRIDS:
@@ -102,7 +102,8 @@ def _encode_columns(
             kind = select(chosen, PREDICTED, kind)
     _write_header(out, header + lane, width, kind, base, table)
     _set_counts(width, counts, rows)
-    return store_planes(columns, out, place, column_counts)
+    end: int = store_planes(columns, out, place, column_counts)
+    return end
 
 
 @jit_bare_inline

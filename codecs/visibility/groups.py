@@ -115,7 +115,7 @@ def _bias(rows: Any) -> int:
 
 
 @jit_bare_inline
-def most_exponent(table: Any) -> int:
+def most_exponent(table: Any) -> Any:
     """Exponent field of infinities."""
     return (1 << (width_of(table) - 1 - fraction_of(table))) - 1
 

@@ -141,10 +141,9 @@ def _runs(
     runs[..., 0] = np.add.outer(firsts * strides[axis], starts)
     runs[..., 2:] = lanes.n_times, lanes.n_frequencies
     runs[..., 2 + axis] = np.minimum(piece, shape[axis] - firsts)[:, None]
-    runs = runs.reshape(-1, 4)
-    lane = np.arange(len(runs)) * length
-    runs[:, 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
-    return runs, length
+    lane = np.arange(runs[..., 0].size).reshape(runs.shape[:2]) * length
+    runs[..., 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
+    return runs.reshape(-1, 4), length
 
 
 @jit_bare
