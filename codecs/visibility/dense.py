@@ -314,7 +314,7 @@ def _read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int,
     if data.size < HEAD.size:
         raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
     _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(
-        data.tobytes()[: HEAD.size]
+        data[: HEAD.size].tobytes()
     )
     width, at = max(0, n_used - 1).bit_length(), HEAD.size
     fav_bytes = itemsize if grid & 4 else 0
@@ -330,7 +330,8 @@ def _read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int,
     planes = np.unpackbits(data[at + fav_bytes + n_used : end], bitorder="little")
     index = planes[: width * lanes.n_series].reshape(lanes.n_series, width).astype(np.int64)
     index = index @ (1 << np.arange(width)) if width else np.zeros(lanes.n_series, np.int64)
-    if (index.size and index.max() >= n_used) or used.max() >= len(PREDICTORS):
+    n_known = len(PREDICTORS) if itemsize > 2 else 1  # none for float16
+    if (index.size and index.max() >= n_used) or used.max() >= n_known:
         raise CorruptChunk("a series names a predictor that there is not")
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     predictors[: lanes.n_series] = used[index]

@@ -435,7 +435,8 @@ def decode_row(
     beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
     impossible = any_lane(both(is_common, beyond))
     is_residual = lane(scratch, IS_RESIDUAL) > 0
-    impossible |= any_lane(both(both(is_common, is_residual), exponent > LARGEST))
+    beyond = exponent > min(LARGEST, width - 1)
+    impossible |= any_lane(both(both(is_common, is_residual), beyond))
     if impossible:
         return np.int64(-1)
     position, escaped, wrong = read_values(active, row, block, scratch, data, position, words, base)
