@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from reference import visibility_dense as reference
 from visibility_words import any_words
 
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import dense
 from gangsaw.codecs.visibility.dense_choose import ABSOLUTE, NO_GRID, RELATIVE, Grid
+from gangsaw.codecs.visibility.dense_head import HEAD
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
 from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.samples import patterns
@@ -207,7 +209,7 @@ def one_value(dtype: str, code: int, symbol: int, head: dict[str, int], bits: in
     tables = (table << context).to_bytes(17, "little")  # 14 tables, of which one has 108 symbols
     fields = (head["means"], head["grid"], head["value"], head["start"], head["start"], 1)
     for n_bytes in range(12):
-        packed = dense.HEAD.pack(dense.KIND, *fields, n_bytes)
+        packed = HEAD.pack(dense.KIND, *fields, n_bytes)
         favourite = b"\x55" * np.dtype(dtype).itemsize if head["grid"] & 4 else b""
         octets = (bits & (1 << 8 * n_bytes) - 1).to_bytes(n_bytes, "little")
         states = np.full(32, 1 << 16, "<u4").tobytes()
@@ -233,7 +235,7 @@ def test_every_symbol_around_every_exponent(dtype: str, code: int) -> None:
             try:
                 expected = reference.decode(data, extents_of(block))[0][0]
             except AssertionError:
-                with pytest.raises(dense.CorruptChunk):
+                with pytest.raises(CorruptChunk):
                     dense.decode(np.frombuffer(data, np.uint8), block)
                 continue
             read += 1

@@ -15,11 +15,11 @@ from visibility_words import any_words
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import dense
+from gangsaw.codecs.visibility.lanes import Lanes, empty_table, gather
 
 every_width = pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 every_block = pytest.mark.parametrize("make", [ramp, mixed], ids=["ramp", "mixed"])
-HEAD = dense.HEAD.size
-MEANS, GRID, VALUE, START, N_USED, BYTES, USED = 1, 2, 3, 5, 9, 10, HEAD
+MEANS, GRID, VALUE, START, N_USED, BYTES, USED = 1, 2, 3, 5, 9, 10, 14  # places in a head
 
 
 @every_width
@@ -45,14 +45,16 @@ def test_flipped_bits_never_touch_other_memory(make: Any, dtype: str) -> None:
     rng = np.random.default_rng(1)
     flips = [[bit] for bit in [*range(8, 300), *rng.integers(300, 8 * data.size, 200)]]
     flips += [list(rng.integers(8, 8 * data.size, n)) for n in (2, 5, 20) for _ in range(60)]
+    table, lanes = empty_table(block), Lanes.of_block(block)
+    gather(block, lanes, table)
     for at_end in (False, True):
-        place, out = fenced(data, at_end), fenced(np.zeros_like(block), at_end)
-        dense.decode(place, out)
-        assert out.tobytes() == block.tobytes()
+        place, out = fenced(data, at_end), fenced(np.zeros_like(table), at_end)
+        dense.decode_table(place, out, lanes)
+        np.testing.assert_array_equal(out, table)
         for bits in flips:
             np.bitwise_xor.at(place, [bit // 8 for bit in bits], [1 << bit % 8 for bit in bits])
             with suppress(CorruptChunk):
-                dense.decode(place, out)
+                dense.decode_table(place, out, lanes)
             place[:] = data
 
 
@@ -62,7 +64,7 @@ def test_any_bytes_are_refused_or_decoded(words: Any, data: bytes, has_head: boo
     block = as_block(words)
     octets = np.frombuffer(data, np.uint8)
     if has_head:
-        octets = np.concatenate([dense.encode(block)[: HEAD + 1], octets])
+        octets = np.concatenate([dense.encode(block)[: USED + 1], octets])
     with suppress(CorruptChunk):
         dense.decode(octets, block)
 
@@ -114,14 +116,14 @@ def test_halves_have_no_predictions() -> None:
         dense.decode(data, np.empty_like(block))
 
 
-def test_states_must_end_where_a_writer_begins() -> None:
-    block = np.full((3, 4, 40), 1.5, "f4")
+@pytest.mark.parametrize("lane", [0, 5])
+def test_states_must_end_where_a_writer_begins(lane: int) -> None:
+    """Those of lanes without values, too."""
+    block = np.full((1, 1), 1.5, "f4")
     data = dense.encode(block)
-    states = data.size - 128 - int(data[BYTES : BYTES + 4].view("<u4")[0])
-    stream = np.flatnonzero(data[states:] != 0)
-    assert stream.size
-    for lane in (0, 31):
-        wrong = data.copy()
-        wrong[HEAD + 1 :].view(np.uint8)[-1 - lane] ^= 1
-        with suppress(CorruptChunk):
-            dense.decode(wrong, block)
+    n_bits = int(data[BYTES : BYTES + 4].view("<u4")[0])
+    states = data[data.size - n_bits - 128 : data.size - n_bits].view("<u4")
+    assert set(states) == {1 << 16}, "of a table of one symbol, and so no stream"
+    states[lane] += 1
+    with pytest.raises(CorruptChunk, match="symbols"):
+        dense.decode(data, np.empty_like(block))

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import trailing_zeros
 from gangsaw.codecs.core.jit import jit
-from gangsaw.codecs.visibility.dense_predict import LANES, PREDICTORS, TERMS, add_costs
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.dense_predict import PREDICTORS, TERMS, add_costs
+from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
 EXPONENTS = 2048  # fields of any float
@@ -99,7 +99,7 @@ def _count_bits(words: Any, mantissa: int, bits_of: Any) -> Any:
             continue
         count = np.int64(bits_of[exponent])
         is_on = word << np.uint64(64 - mantissa) << np.uint64(count) == np.uint64(0)
-        bits += count if is_on else mantissa
+        bits += int(count) if is_on else mantissa
         on += is_on
         n += 1
     return bits, on, n
@@ -182,7 +182,8 @@ def _float_costs(
                 fraction = word << np.uint64(64 - mantissa)
                 if (exponent > 0 or fraction) and word != np.uint64(favourite):
                     count = np.int64(bits_of[exponent])
-                    total += 1 + (count if fraction << np.uint64(count) == 0 else mantissa)
+                    is_on = fraction << np.uint64(count) == np.uint64(0)
+                    total += 1 + (int(count) if is_on else mantissa)
             costs[strip * LANES + lane] = total
 
 
