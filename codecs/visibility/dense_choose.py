@@ -122,7 +122,9 @@ def choose_predictors(
     strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8))
     costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
     _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
-    _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, np.uint64(favourite or 0), costs[0])
+    _float_costs(
+        words, strips, lanes.n_rows, step, mantissa, bits_of, np.uint64(favourite or 0), costs[0]
+    )
     chosen = np.zeros(lanes.n_strips * LANES, np.uint8)
     if lanes.n_rows < LEAST_ROWS:  # too few to tell a series' own predictor from chance
         chosen[: lanes.n_series] = costs.sum(axis=1).argmin()
