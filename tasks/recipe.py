@@ -94,6 +94,11 @@ class Recipe:
         )
         if not _is_ours(codec):
             return codec
+        if self.bit_depth is not None and not hasattr(codec.params, "bit_depth"):
+            raise BadParams(
+                f"{array.name} ({array.dtype.name}) is no integer image and has no bit depth: "
+                "leave --bit-depth out"
+            )
         changes = dict(self.params)
         if self.block is not None:
             changes["block"] = list(self.block)
