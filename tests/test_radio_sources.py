@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -320,13 +321,26 @@ def test_a_folder_in_the_way(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"a.ms", "a.zarr", "mine.ms"}
 
 
-def test_a_damaged_template(gangsaw: CommandLine, tmp_path: Path) -> None:
-    gangsaw.ok("compress", write(tmp_path / "a.ms"), tmp_path / "a.zarr", *HERE)
+@pytest.mark.parametrize("suffix", ["ms", "uvh5"])
+@pytest.mark.parametrize("part", [slice(0, 2000), slice(3000, 9000), slice(None)])
+def test_a_damaged_template(gangsaw: CommandLine, tmp_path: Path, suffix: str, part: slice) -> None:
+    source, target = write(tmp_path / f"a.{suffix}"), tmp_path / f"b.{suffix}"
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
     template = zarr.open_array(tmp_path / "a.zarr/template", mode="r+")
-    template[:2000] = 7
-    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.ms").failed(1)
-    assert "the template is damaged" in line
-    assert not (tmp_path / "b.ms").exists()
+    template[part] = 7
+    assert "the template is damaged" in gangsaw("decompress", tmp_path / "a.zarr", target).failed(1)
+    assert not target.exists()
+
+
+def test_a_template_of_other_rows(gangsaw: CommandLine, tmp_path: Path) -> None:
+    gangsaw.ok("compress", write(tmp_path / "a.uvh5"), tmp_path / "a.zarr", *HERE)
+    metadata = tmp_path / "a.zarr/zarr.json"
+    group = json.loads(metadata.read_text())
+    inline = group["consolidated_metadata"]["metadata"]
+    inline["template"]["attributes"]["rows"]["shape"] = [10**9, 10]
+    metadata.write_text(json.dumps(group))
+    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5").failed(1)
+    assert "the template has rows of (1000000000, 10)" in line
 
 
 def test_the_template_is_the_same_each_time(gangsaw: CommandLine, tmp_path: Path) -> None:
