@@ -334,11 +334,12 @@ def test_a_damaged_template(gangsaw: CommandLine, tmp_path: Path, suffix: str, p
 
 def test_a_template_of_other_rows(gangsaw: CommandLine, tmp_path: Path) -> None:
     gangsaw.ok("compress", write(tmp_path / "a.uvh5"), tmp_path / "a.zarr", *HERE)
-    metadata = tmp_path / "a.zarr/zarr.json"
-    group = json.loads(metadata.read_text())
-    inline = group["consolidated_metadata"]["metadata"]
-    inline["template"]["attributes"]["rows"]["shape"] = [10**9, 10]
-    metadata.write_text(json.dumps(group))
+    own, root = (tmp_path / "a.zarr" / name for name in ("template/zarr.json", "zarr.json"))
+    array, group = json.loads(own.read_text()), json.loads(root.read_text())
+    array["attributes"]["rows"]["shape"] = [10**9, 10]
+    group["consolidated_metadata"]["metadata"]["template"] = array
+    own.write_text(json.dumps(array))
+    root.write_text(json.dumps(group))
     line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5").failed(1)
     assert "the template has rows of (1000000000, 10)" in line
 
