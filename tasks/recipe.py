@@ -98,6 +98,7 @@ class Recipe:
         if self.block is not None:
             changes["block"] = list(self.block)
         if self.bit_depth is not None:
+            _check_depth(array, codec)
             changes["bit_depth"] = choose_bit_depth(array, self.bit_depth, client=client)
         return _changed(codec, changes)
 
@@ -122,6 +123,14 @@ class Recipe:
 
 def _full_name(codec: str) -> str:
     return codec if codec.startswith(PREFIX) else PREFIX + codec
+
+
+def _check_depth(array: SourceArray, codec: Any) -> None:
+    if not hasattr(codec.params, "bit_depth"):
+        raise BadParams(
+            f"{array.name} ({array.dtype.name}) is no integer image and has no bit depth: "
+            "leave --bit-depth out"
+        )
 
 
 def _is_ours(codec: object) -> bool:

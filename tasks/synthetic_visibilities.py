@@ -154,7 +154,8 @@ def _turned(cosine: float, sine: float) -> tuple[float, float]:
 def _phasors(turns: Floats) -> NDArray[np.complex128]:
     """Integer phasors of UNIT length."""
     index = ((turns - np.floor(turns)) * ANGLES).astype(np.int64) % ANGLES
-    return _circle()[index]
+    phasors: NDArray[np.complex128] = _circle()[index]
+    return phasors
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -296,6 +297,10 @@ def test_options_that_do_not_fit(gangsaw: CommandLine, tmp_path: Path) -> None:
     source = write(tmp_path / "a.uvh5")
     assert "effort must be one of fast, dense" in refusal(gangsaw, source, "--effort", "best")
     assert "no variable 'DATA'; there are: " in refusal(gangsaw, source, "--variable", "DATA")
+    assert "has no bit depth" in refusal(gangsaw, source, "--bit-depth", "auto")
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    ran = gangsaw("info", tmp_path / "a.zarr", "--plot", tmp_path / "a.png")
+    assert (ran.code, "no image with blocks" in ran.err) == (USAGE, True)
     assert "has no axis 'chan'" in refusal(gangsaw, source, "--chunks", "chan=4")
 
 
@@ -316,13 +321,27 @@ def test_a_folder_in_the_way(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"a.ms", "a.zarr", "mine.ms"}
 
 
-def test_a_damaged_template(gangsaw: CommandLine, tmp_path: Path) -> None:
-    gangsaw.ok("compress", write(tmp_path / "a.ms"), tmp_path / "a.zarr", *HERE)
+@pytest.mark.parametrize("suffix", ["ms", "uvh5"])
+@pytest.mark.parametrize("part", [slice(0, 2000), slice(3000, 9000), slice(None)])
+def test_a_damaged_template(gangsaw: CommandLine, tmp_path: Path, suffix: str, part: slice) -> None:
+    source, target = write(tmp_path / f"a.{suffix}"), tmp_path / f"b.{suffix}"
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
     template = zarr.open_array(tmp_path / "a.zarr/template", mode="r+")
-    template[:2000] = 7
-    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.ms").failed(1)
-    assert "the template is damaged" in line
-    assert not (tmp_path / "b.ms").exists()
+    template[part] = 7
+    assert "the template is damaged" in gangsaw("decompress", tmp_path / "a.zarr", target).failed(1)
+    assert not target.exists()
+
+
+def test_a_template_of_other_rows(gangsaw: CommandLine, tmp_path: Path) -> None:
+    gangsaw.ok("compress", write(tmp_path / "a.uvh5"), tmp_path / "a.zarr", *HERE)
+    own, root = (tmp_path / "a.zarr" / name for name in ("template/zarr.json", "zarr.json"))
+    array, group = json.loads(own.read_text()), json.loads(root.read_text())
+    array["attributes"]["rows"]["shape"] = [10**9, 10]
+    group["consolidated_metadata"]["metadata"]["template"] = array
+    own.write_text(json.dumps(array))
+    root.write_text(json.dumps(group))
+    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5").failed(1)
+    assert "the template has rows of (1000000000, 10)" in line
 
 
 def test_the_template_is_the_same_each_time(gangsaw: CommandLine, tmp_path: Path) -> None:

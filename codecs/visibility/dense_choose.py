@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import trailing_zeros
 from gangsaw.codecs.core.jit import jit
-from gangsaw.codecs.visibility.dense_predict import LANES, PREDICTORS, TERMS, add_costs
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.dense_predict import PREDICTORS, TERMS, add_costs
+from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
 EXPONENTS = 2048  # fields of any float
@@ -99,7 +99,7 @@ def _count_bits(words: Any, mantissa: int, bits_of: Any) -> Any:
             continue
         count = np.int64(bits_of[exponent])
         is_on = word << np.uint64(64 - mantissa) << np.uint64(count) == np.uint64(0)
-        bits += count if is_on else mantissa
+        bits += int(count) if is_on else mantissa
         on += is_on
         n += 1
     return bits, on, n
@@ -122,7 +122,9 @@ def choose_predictors(
     strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8))
     costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
     _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
-    _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, favourite or 0, costs[0])
+    _float_costs(
+        words, strips, lanes.n_rows, step, mantissa, bits_of, np.uint64(favourite or 0), costs[0]
+    )
     chosen = np.zeros(lanes.n_strips * LANES, np.uint8)
     if lanes.n_rows < LEAST_ROWS:  # too few to tell a series' own predictor from chance
         chosen[: lanes.n_series] = costs.sum(axis=1).argmin()
@@ -182,7 +184,8 @@ def _float_costs(
                 fraction = word << np.uint64(64 - mantissa)
                 if (exponent > 0 or fraction) and word != np.uint64(favourite):
                     count = np.int64(bits_of[exponent])
-                    total += 1 + (count if fraction << np.uint64(count) == 0 else mantissa)
+                    is_on = fraction << np.uint64(count) == np.uint64(0)
+                    total += 1 + (int(count) if is_on else mantissa)
             costs[strip * LANES + lane] = total
 
 

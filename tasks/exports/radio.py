@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.chunks import ChunkGrid
 from gangsaw.tasks.exports.atomic import whole_files, whole_folder
 from gangsaw.tasks.failure import naming
@@ -79,7 +79,7 @@ def _write_native(source: Source, kept: Kept, path: Path, on_progress: OnProgres
     _check_complete(source, kept)
     arrays = [a for a in source.arrays if a.attrs.get("item") in kept.items]
     meter = Meter(sum(_grid(a, kept.rows).n_chunks for a in arrays), on_progress)
-    with fill(kept, path) as put:
+    with _told(source.name), fill(kept, path) as put:
         for coord in source.coords:
             if (item := coord.attrs.get("item")) in kept.items:
                 rows = kept.rows.spread(np.asarray(coord.values), coord.dims)
@@ -96,6 +96,31 @@ def _check_complete(source: Source, kept: Kept) -> None:
             f"{source.name}: {', '.join(missing)} of the source must be there to write it again: "
             "leave --variable out"
         )
+
+    n = len(kept.rows.shape)
+    for array in source.arrays:
+        if array.attrs.get("item") in kept.items and array.shape[:n] != kept.rows.shape:
+            raise CorruptChunk(
+                f"the template has rows of {kept.rows.shape}, {array.name} of {array.shape[:n]}",
+                store=source.name,
+            )
+
+
+@contextmanager
+def _told(store: str) -> Iterator[None]:
+    """Raise CorruptChunk for a template that is no file, or not of these columns."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:  # of the disk; HDF5's own have none
+            raise
+        raise CorruptChunk(f"the template is damaged: {_line(error)}", store=store) from error
+    except (RuntimeError, KeyError, TypeError) as error:
+        raise CorruptChunk(f"the template is damaged: {_line(error)}", store=store) from error
+
+
+def _line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _grid(array: SourceArray, rows: Rows) -> ChunkGrid:
