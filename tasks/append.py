@@ -40,7 +40,8 @@ class Appender:
 
     Plain zarr and xarray read the store at any time; they see whole chunks of steps, and after
     `close` all of them. A store that exists is continued: the steps of a last chunk that is not
-    full are taken back from it, and it is written again. One writer at a time.
+    full are taken back from it, and it is replaced when it is full; who reads that very chunk in
+    that instant may get CorruptChunk, and finds it whole at the next try. One writer at a time.
 
     Parameters
     ----------
@@ -208,8 +209,7 @@ class Appender:
         key = ArrayV3Metadata.from_dict(self._metadata[name]).encode_chunk_key(position)
         times = coder.encode(time_number, np.array(self._times))
         self._put({f"{name}/{key}": frame, f"{time}/{coder.key(time_number)}": times.to_bytes()})
-        self._put({METADATA: _json(self._group)})
-        self._put(self._array_metadata())
+        self._put({METADATA: _json(self._group), **self._array_metadata()})  # in this order
         self._n_written = n_steps
         if n_steps % self._time_chunk == 0:
             self._times.clear()

@@ -27,6 +27,9 @@ class StepEncoder:
     `Params(block=(N, 0, 0))`, or with effort="fast". To have it everywhere, name the construction:
     `Params(block=(N, 0, 0), predictor="time", residual="xor", packing="bits")`.
 
+    How long a chunk may be is a matter of latency more than of size: on three real files (HERA,
+    CARMA) ratios at N = 16 were 4 to 11 % above those at N = 4 with "dense", 1 to 3 % with "fast".
+
     One thread may push. It encodes, too: most calls copy a step, each N-th one takes as long as
     one chunk's encoding, over `gangsaw.codecs.core.threads.thread_limit()` threads. Steps that
     come meanwhile are to be queued by the caller. Steps lie in host memory or all on a GPU, where
