@@ -6,8 +6,10 @@ The suite over every codec measures it.
 from __future__ import annotations
 
 PER_BLOCK = 2048  # kind, index, Python objects
-PER_THREAD = 1 << 16  # tables and rows of a kernel
-OFFSET = 8  # bytes of the place of a number that has no neighbour in memory
+PER_THREAD = 1 << 18  # tables and rows of a kernel
+# of two components: symbols, contexts, sizes, bits and stream of `dense` at their longest; or the
+# places of numbers that have no neighbour in memory
+PER_NUMBER = 48
 
 
 def peak_bytes(block_bytes: int, block_numbers: int, n_blocks: int, busy: int) -> int:
@@ -16,5 +18,5 @@ def peak_bytes(block_bytes: int, block_numbers: int, n_blocks: int, busy: int) -
     It holds the coded blocks twice, as blocks and as frame, each at most as long as raw, and for
     each busy thread words, residuals, what is being written, and places of numbers.
     """
-    scratch = 4 * block_bytes + OFFSET * block_numbers + PER_THREAD
+    scratch = 4 * block_bytes + PER_NUMBER * block_numbers + PER_THREAD
     return 2 * n_blocks * (block_bytes + PER_BLOCK) + busy * scratch
