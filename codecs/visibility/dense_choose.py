@@ -170,7 +170,7 @@ def _predictor_costs(
 
 @jit
 def _float_costs(
-    words: Any, strips: Any, n_rows: int, step: int, mantissa: int, bits_of: Any, favourite: int,
+    words: Any, strips: Any, n_rows: int, step: int, mantissa: int, bits_of: Any, favourite: Any,
     costs: Any,
 ) -> None:  # fmt: skip
     """Fill costs (n_strips * 32,) with the bits of signs and fractions of every step-th row."""
@@ -182,7 +182,7 @@ def _float_costs(
                 word = np.uint64(words[(strip * n_rows + row) * LANES + lane])
                 exponent = np.int64(word >> np.uint64(mantissa)) & most
                 fraction = word << np.uint64(64 - mantissa)
-                if (exponent > 0 or fraction) and word != np.uint64(favourite):
+                if (exponent > 0 or fraction) and word != favourite:
                     count = np.int64(bits_of[exponent])
                     is_on = fraction << np.uint64(count) == np.uint64(0)
                     total += 1 + (int(count) if is_on else mantissa)

@@ -10,7 +10,7 @@ import math
 from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 PER_BLOCK = 2048  # kind, index, Python objects
-PER_THREAD = 1 << 17  # tables and rows of a kernel
+PER_THREAD = 1 << 18  # tables and rows of a kernel
 OFFSET = 8  # bytes of the place of a number that has no neighbour in memory
 PER_VALUE = 30  # of `dense`, beside word and residual: bits, symbol, context, size, stream, payload
 PREDICTORS = 16  # costs of each, for every lane
