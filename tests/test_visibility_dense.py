@@ -66,7 +66,7 @@ def test_any_bits(words: Any) -> None:
 
 @st.composite
 def series(draw: st.DrawFn) -> Any:
-    """Numbers of one kind each: around one size, or of all sizes, with what is no number between."""
+    """Numbers around one size or of all sizes, on grids or not, with what is no number between."""
     kind = draw(st.sampled_from(["f2", "f4", "f8"]))
     shape = draw(st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(1, 40)))
     seed = draw(st.integers(0, 1 << 32))
