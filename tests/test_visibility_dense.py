@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from visibility_words import any_words
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import dense
+from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.dense_choose import ABSOLUTE, NO_GRID, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense_head import HEAD
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
@@ -199,6 +201,17 @@ def test_smooth_numbers_and_grids_become_small() -> None:
     assert dense.encode(ramp((20, 8, 40), "f4")).size < n / 4
     grid = np.random.default_rng(2).integers(-20, 21, (20, 8, 40)) / 8
     assert dense.encode(grid.astype("f4")).size < n / 4
+
+
+def test_the_memory_promise_holds_for_many_series_of_one_row() -> None:
+    """There costs of predictors outweigh the values."""
+    block, codec = ramp((1, 1, 20000), "f8"), Visibility()
+    codec.encode_chunk(block[:, :, :40])  # compiling is no part of it
+    tracemalloc.start()
+    codec.encode_chunk(block)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= codec.peak_bytes(block.shape, block.dtype)
 
 
 def one_value(dtype: str, code: int, symbol: int, head: dict[str, int], bits: int) -> Any:
