@@ -24,7 +24,7 @@ from gangsaw.codecs.visibility.groups import (
     exponent_group,
     extremes,
     grid_group,
-    keep_lowest,
+    lowest_bits,
     restore_exponents,
     restore_grid,
     restore_predicted,
@@ -41,9 +41,9 @@ HEAD_BYTES = 2  # kind, mode
 LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
 WITH_GRIDS = 4  # added to the predictor
 MODES = 8
-SAMPLED = 16  # one of so many tiles is tried
+SAMPLED, FEW = 8, 4  # one of so many tiles is tried, or about so many in all if they are less
 FIRST_SAMPLED = 3
-GAIN = 32  # a mode has to save one part of so many: it takes time
+GAIN = 16  # a mode has to save one part of so many: it takes time
 
 
 @jit_bare
@@ -176,7 +176,8 @@ def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
     totals, lanes = scratch[6], scratch[7]
     second = FREQUENCY if extents[1] > 2 * extents[0] else TIME
     totals[:] = 0
-    for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, SAMPLED):
+    step = max(SAMPLED, n_tiles // FEW)
+    for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, step):
         _try_kinds(table, tile, scratch)
         for predictor in (LORENZO, second):
             _try_predictor(table, tile, predictor, extents, scratch)
@@ -282,13 +283,13 @@ def _decode_columns(
     width, kind, base = head
     _set_counts(width, counts, rows)
     place = load_planes(data, place, column_counts, columns)
-    keep_lowest(rows, width, lanes)
+    kept = lowest_bits(rows, width, lanes)
     if any_lane(kind == EXPONENTS):
-        restore_exponents(rows, base, table, at, lanes)
+        restore_exponents(rows, kept, base, table, at, lanes)
     if mode & WITH_GRIDS and any_lane(kind == GRID):
-        restore_grid(rows, base, kind == GRID, table, at, lanes)
+        restore_grid(rows, kept, base, kind == GRID, table, at, lanes)
     if mode % WITH_GRIDS and any_lane(kind == PREDICTED):
-        restore_predicted(rows, lane, neighbours, kind == PREDICTED, table, at, lanes)
+        restore_predicted(rows, kept, lane, neighbours, kind == PREDICTED, table, at, lanes)
     return place
 
 
