@@ -31,8 +31,8 @@ from gangsaw.codecs.visibility.lanes import LANES, Lanes, empty_table, gather, s
 __all__ = ["KIND", "decode", "decode_table", "encode", "encode_table"]
 
 N_TABLES = 2 * CONTEXTS
-SAMPLED, PIECE = 512, 256  # rows, and those that lie side by side, to compare means
-SAMPLED_WORDS = 8192  # to find grids
+SAMPLED, PIECE = 256, 256  # rows, and those that lie side by side, to compare means
+SAMPLED_WORDS = 2048  # to find grids
 
 Words = npt.NDArray[Any]
 

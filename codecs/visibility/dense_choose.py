@@ -14,7 +14,7 @@ from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
 EXPONENTS = 2048  # fields of any float
-SAMPLED_ROWS = 96  # of a strip, to compare predictors
+SAMPLED_ROWS, GLANCED_ROWS = 96, 24  # of a strip, to compare predictors; to see if any gains
 MARGIN = 1.5  # bits of a value that a prediction must save: floats are closer to their neighbours
 LEAST_ROWS = 24  # of a series that may have a predictor of its own
 LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
@@ -117,19 +117,17 @@ def choose_predictors(
     Each series its own, where that gains more than it costs to say so; or one for all; or one for
     those that gain by it.
     """
-    step = max(1, lanes.n_rows // SAMPLED_ROWS)
-    step += lanes.n_times > 1 and step % lanes.n_times == 0  # else always the same time
-    strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8))
-    costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
-    _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
-    _float_costs(
-        words, strips, lanes.n_rows, step, mantissa, bits_of, np.uint64(favourite or 0), costs[0]
-    )
     chosen = np.zeros(lanes.n_strips * LANES, np.uint8)
+    favoured = np.uint64(favourite or 0)
+    step = _step(lanes, GLANCED_ROWS)
+    costs = _costs(words, lanes, step, mantissa, bits_of, favoured)
     if lanes.n_rows < LEAST_ROWS:  # too few to tell a series' own predictor from chance
         chosen[: lanes.n_series] = costs.sum(axis=1).argmin()
         return chosen
-    costs = costs[:, : lanes.n_series].astype(np.int64) * step
+    if not _gains(costs, lanes.n_rows / step):  # noise: most blocks of most observations
+        return chosen
+    step = _step(lanes, SAMPLED_ROWS)
+    costs = _costs(words, lanes, step, mantissa, bits_of, favoured) * step
     costs[1:] += int(MARGIN * lanes.n_rows)
     best = costs.argmin(axis=0)
     single = int(costs.sum(axis=1).argmin())
@@ -146,6 +144,33 @@ def choose_predictors(
     ]
     chosen[: lanes.n_series] = chances[int(np.argmin(totals))]
     return chosen
+
+
+def _step(lanes: Lanes, n_rows: int) -> int:
+    step = max(1, lanes.n_rows // n_rows)
+    return step + (lanes.n_times > 1 and step % lanes.n_times == 0)  # else always the same time
+
+
+def _costs(
+    words: npt.NDArray[Any],
+    lanes: Lanes,
+    step: int,
+    mantissa: int,
+    bits_of: npt.NDArray[np.uint8],
+    favourite: Any,
+) -> npt.NDArray[np.int64]:
+    """(predictors, series) bits that every step-th row takes under each of them."""
+    every = max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8)
+    strips = np.arange(0, lanes.n_strips, every)
+    costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
+    _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
+    _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, favourite, costs[0])
+    return costs[:, : lanes.n_series].astype(np.int64)
+
+
+def _gains(costs: npt.NDArray[np.int64], n_rows: float) -> bool:
+    """Whether some predictor does better than none in some series of a glance at n_rows."""
+    return bool((costs[1:] + n_rows * MARGIN / 2 < costs[0]).any())
 
 
 def _index_bits(chance: npt.NDArray[np.int64]) -> int:
