@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,16 +90,23 @@ def test_a_long_double_is_refused() -> None:
 def test_blocks_are_those_of_the_specification(
     shape: Any, dtype: str, params: Params, block: Any
 ) -> None:
-    assert params.block_shape(shape, dtype) == block
+    assert replace(params, effort="fast").block_shape(shape, dtype) == block
 
 
-@given(st.lists(st.integers(1, 700), min_size=1, max_size=5), st.sampled_from(["f2", "c8", "c16"]))
-def test_blocks_have_up_to_65536_components(shape: list[int], dtype: str) -> None:
-    block = Params().block_shape(tuple(shape), dtype)
+@given(
+    st.lists(st.integers(1, 700), min_size=1, max_size=5),
+    st.sampled_from(["f2", "c8", "c16"]),
+    st.sampled_from(["fast", "dense"]),
+)
+def test_blocks_have_no_more_components_than_their_effort_takes(
+    shape: list[int], dtype: str, effort: Any
+) -> None:
+    block = Params(effort=effort).block_shape(tuple(shape), dtype)
+    most = BLOCK_COMPONENTS[effort]
     components = 2 if dtype[0] == "c" else 1
     assert all(1 <= extent <= n for extent, n in zip(block, shape, strict=True))
-    assert block[0] <= max(BLOCK_TIMES, BLOCK_COMPONENTS // math.prod(block[1:]))
-    assert components * math.prod(block) <= BLOCK_COMPONENTS
+    assert block[0] <= max(BLOCK_TIMES, most // math.prod(block[1:]))
+    assert components * math.prod(block) <= most
 
 
 def test_the_view_has_time_first_and_frequency_second() -> None:

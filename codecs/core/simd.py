@@ -58,7 +58,7 @@ def _lowered(vector: Any) -> ir.VectorType:
     return ir.VectorType(ir.IntType(vector.bits), vector.lanes)
 
 
-def _splat(builder: Any, vector: Any, value: Any, value_type: Any) -> Any:
+def splat(builder: Any, vector: Any, value: Any, value_type: Any) -> Any:
     """Broadcast an integer to every lane; vectors pass."""
     if isinstance(value_type, Vector):
         return value
@@ -94,7 +94,7 @@ def _define_operator(function: Any, emit: Callable[..., Any], is_compare: bool =
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         vector = _vector_of(sig.args)
-        left, right = (_splat(builder, vector, *pair) for pair in zip(args, sig.args, strict=True))
+        left, right = (splat(builder, vector, *pair) for pair in zip(args, sig.args, strict=True))
         return emit(builder, left, right)
 
     for pair in ((Vector, Vector), (Vector, types.Integer), (types.Integer, Vector)):
@@ -133,7 +133,7 @@ def _extremum(name: str) -> Any:
         vector = _vector_of((left, right))
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            pair = (_splat(builder, vector, *p) for p in zip(args, sig.args, strict=True))
+            pair = (splat(builder, vector, *p) for p in zip(args, sig.args, strict=True))
             return emit_call(builder, name, *pair)
 
         return vector(types.unliteral(left), types.unliteral(right)), codegen
@@ -185,20 +185,10 @@ def select(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
     vector = _vector_of((left, right))
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pair = (_splat(builder, vector, *p) for p in zip(args[1:], sig.args[1:], strict=True))
+        pair = (splat(builder, vector, *p) for p in zip(args[1:], sig.args[1:], strict=True))
         return builder.select(args[0], *pair)
 
     return vector(mask, types.unliteral(left), types.unliteral(right)), codegen
-
-
-@intrinsic
-def logical_shift_right(typing_context: Any, vector: Any, counts: Any) -> Any:
-    """Shift zeros in from the left, by one count or one per lane, less than the width."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.lshr(args[0], _splat(builder, vector, args[1], sig.args[1]))
-
-    return vector(vector, types.unliteral(counts)), codegen
 
 
 @intrinsic
@@ -275,7 +265,7 @@ def spread(typing_context: Any, number: Any, data: Any, lanes: Any) -> Any:
     vector = Vector(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _splat(builder, vector, args[0], sig.args[0])
+        return splat(builder, vector, args[0], sig.args[0])
 
     return vector(types.unliteral(number), data, lanes), codegen
 
@@ -392,7 +382,7 @@ def add_outer_product(typing_context: Any, sums: Any, numbers: Any, first: Any, 
         for total in _tuple_items(builder, sums, args[0]):
             item = ir.IntType(numbers.dtype.bitwidth)
             pointer = element_pointer(context, builder, numbers, data, index, item)
-            number = _splat(builder, vector, builder.load(pointer), numbers.dtype)
+            number = splat(builder, vector, builder.load(pointer), numbers.dtype)
             each.append(builder.add(total, builder.mul(number, factors)))
             index = builder.add(index, index.type(1))
         return context.make_tuple(builder, sums, each)
@@ -407,7 +397,7 @@ def wrap(typing_context: Any, vector: Any, spare_bits: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if vector.bits == 32:
             return args[0]
-        count = _splat(builder, vector, args[1], types.int64)
+        count = splat(builder, vector, args[1], types.int64)
         return builder.ashr(builder.shl(args[0], count), count)
 
     return vector(vector, types.int64), codegen

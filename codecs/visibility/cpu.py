@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.threads import run_blocks
-from gangsaw.codecs.visibility import construction, fast, raw
+from gangsaw.codecs.visibility import construction, dense, fast, raw
 from gangsaw.codecs.visibility.arrange import empty_words, from_words, to_words
 from gangsaw.codecs.visibility.params import Params
 
@@ -30,10 +29,10 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     """
     parts: list[Payload] = [np.empty(0, np.uint8)] * len(sources)
 
-    def encode_block(i: int) -> None:
-        parts[i] = _encode_block(sources[i], params)
+    def encode_one(i: int) -> None:
+        parts[i] = encode_block(sources[i], params)
 
-    run_blocks(encode_block, len(sources))
+    run_blocks(encode_one, len(sources))
     return Blocks(tuple(parts))
 
 
@@ -60,7 +59,7 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     run_blocks(decode_block, len(targets))
 
 
-def _encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
+def encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
     """Return the payload of a block: what its way of encoding gives, or raw where that is less."""
     if not params.is_construction and params.effort in BY_LANES:
         coded = BY_LANES[params.effort](block)
@@ -96,16 +95,10 @@ def decode_words(data: Payload, words: Words, params: Params) -> None:
     decoder(data, words, params)
 
 
-def _by_difference(words: Words, params: Params) -> Payload:
-    predictor = "time" if words.shape[3] > 1 else "frequency"
-    chosen = replace(params, predictor=predictor, residual="difference", packing="bits")
-    return construction.encode(words, chosen)
-
-
 # Each takes (words, params) and returns a payload that begins with its kind.
-ENCODERS = {"construction": construction.encode, "dense": _by_difference}
+ENCODERS = {"construction": construction.encode}
 # By the kind that a payload begins with; each takes (payload, words, params) and fills the words.
 DECODERS = {raw.KIND: raw.decode, construction.KIND: construction.decode}
 # The same for what goes from lanes to a payload and back; these take and fill the block itself.
-BY_LANES = {"fast": fast.encode}
-FROM_LANES = {fast.KIND: fast.decode}
+BY_LANES = {"fast": fast.encode, "dense": dense.encode}
+FROM_LANES = {fast.KIND: fast.decode, dense.KIND: dense.decode}

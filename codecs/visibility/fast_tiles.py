@@ -8,7 +8,6 @@ from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import (
     any_lane,
     load,
-    logical_shift_right,
     minimum,
     resize_to,
     select,
@@ -16,6 +15,7 @@ from gangsaw.codecs.core.simd import (
     store,
     value_of,
 )
+from gangsaw.codecs.core.simd_logic import logical_shift_right
 from gangsaw.codecs.visibility.groups import (
     EXPONENTS,
     GRID,

@@ -16,7 +16,6 @@ from gangsaw.codecs.core.simd import (
     as_float_bits,
     lane_leading_zeros,
     load,
-    logical_shift_right,
     resize_to,
     select,
     spread,
@@ -25,6 +24,7 @@ from gangsaw.codecs.core.simd import (
     unsigned_minimum,
     value_of,
 )
+from gangsaw.codecs.core.simd_logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes import LANES
 from gangsaw.codecs.visibility.planes import ROWS
 

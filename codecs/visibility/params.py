@@ -32,7 +32,8 @@ AUTO = "auto"
 MAX_EXTENT = (1 << 31) - 1
 MAX_WINDOW = 255  # it is one byte of a block
 BLOCK_TIMES = 256  # steps, more where little is beside them; a read often wants few of them
-BLOCK_COMPONENTS = 1 << 16  # 256 KiB of float32: a block stays in a second-level cache
+# 256 KiB of float32: a block stays in a second-level cache; dense ones need longer to learn
+BLOCK_COMPONENTS = {"fast": 1 << 16, "dense": 1 << 17}
 LINE = 8  # numbers of rest before all frequencies: fewer share a cache line with other blocks
 COMPONENTS = {"f": 1, "c": 2}  # floats of one number, by the kind of its dtype
 
@@ -100,7 +101,9 @@ class Params:
         letters = self.letters(len(shape))
         sizes = dict(zip(letters, shape, strict=True))
         rest = [n for axis, n in zip(letters, shape, strict=True) if axis == "b"]
-        room = BLOCK_COMPONENTS // component_count(dtype)
+        room = BLOCK_COMPONENTS["fast" if self.is_construction else self.effort] // component_count(
+            dtype
+        )
         others_in_all = max(1, sizes.get("f", 1) * math.prod(rest))
         most_times = max(BLOCK_TIMES, room // others_in_all)
         times = _extent(self.block[0], sizes.get("t", 1), most_times)

@@ -1,0 +1,138 @@
+"""Range asymmetric numeral systems (Duda, 2013): static tables, 32 states over one stream.
+
+Encoder and decoder of a codec step the states themselves (`step_back`, in their loops); here are
+the tables, as they are used and as they are stored. SPEC.md of the codec gives the bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.floats import load_le64, store_le64
+from gangsaw.codecs.core.jit import jit
+
+PRECISION = 12  # bits; the frequencies of a table sum to 2^12
+TOTAL = 1 << PRECISION
+LOWEST = 1 << 16  # a state lies in [2^16, 2^32): it takes and gives 16 bits at a time
+STATES = 32
+STRIDE = 128  # places of a table's frequencies: a power of two that holds every symbol
+
+
+class Tables(NamedTuple):
+    """Tables of one block, side by side.
+
+    Attributes
+    ----------
+    frequencies : (n_tables * STRIDE,) uint32, frequency | first slot << 16
+    slots : (n_tables * TOTAL,) uint8, the symbol of each slot; empty for an encoder
+    """
+
+    frequencies: npt.NDArray[np.uint32]
+    slots: npt.NDArray[np.uint8]
+
+
+@jit
+def normalise(counts: Any) -> None:
+    """Scale each row of (n_tables, n_symbols) uint32 to TOTAL; what occurs keeps 1 at least.
+
+    What rounding leaves goes to, or comes from, the largest; a row of zeros stays.
+    """
+    for t in range(len(counts)):
+        row = counts[t]
+        total = row.sum()
+        if total == 0:
+            continue
+        left, largest = TOTAL, 0
+        for s in range(row.size):
+            if row[s]:
+                row[s] = max(1, row[s] * TOTAL // total)
+                left -= row[s]
+                if row[s] > row[largest]:
+                    largest = s
+        while left < 0:  # many rare symbols: take from the largest, one at a time
+            row[largest] -= 1
+            left += 1
+            for s in range(row.size):
+                if row[s] > row[largest]:
+                    largest = s
+        row[largest] += left
+
+
+@jit
+def write_tables(counts: Any, out: Any) -> int:
+    """Write normalised tables to zeroed (n,) uint8 with 8 bytes to spare; return the bytes used.
+
+    Per table 1 bit: is it used; if so per symbol 1 bit: does it occur; if so PRECISION bits, its
+    frequency - 1. Least significant bit first.
+    """
+    at, pending, used = 0, np.uint64(0), 0
+    for t in range(len(counts)):
+        row = counts[t]
+        some = row.sum() > 0
+        pending |= np.uint64(some) << np.uint64(used)
+        used += 1
+        for s in range(row.size if some else 0):
+            if row[s]:
+                pending |= np.uint64(2 * (row[s] - 1) + 1) << np.uint64(used)
+                used += 1 + PRECISION
+            else:
+                used += 1
+            store_le64(out, at, pending)
+            at += used >> 3
+            pending >>= np.uint64(used & 56)
+            used &= 7
+    store_le64(out, at, pending)
+    return int(at + (used + 7) // 8)
+
+
+@jit
+def read_tables(data: Any, stop: int, counts: Any) -> int:
+    """Fill counts (n_tables, n_symbols) from padded bytes; return the bytes read, -1 if wrong.
+
+    Parameters
+    ----------
+    data : (n,) uint8, with 8 bytes to spare behind `stop`
+    stop : bytes that belong to it
+    """
+    position = 0
+    for t in range(len(counts)):
+        row = counts[t]
+        row[:] = 0
+        used = load_le64(data, position >> 3) >> np.uint64(position & 7) & np.uint64(1)
+        position += 1
+        total = 0
+        for s in range(row.size if used else 0):
+            if position >> 3 > stop:
+                return -1
+            word = load_le64(data, position >> 3) >> np.uint64(position & 7)
+            position += 1
+            if word & np.uint64(1):
+                row[s] = (word >> np.uint64(1) & np.uint64(TOTAL - 1)) + np.uint64(1)
+                position += PRECISION
+                total += row[s]
+        if used and total != TOTAL:
+            return -1
+    size = (position + 7) // 8
+    return size if size <= stop else -1
+
+
+@jit
+def lay_out(counts: Any, frequencies: Any, slots: Any) -> None:
+    """Fill Tables from (n_tables, n_symbols) frequencies; `slots` may be empty.
+
+    A table that is not used decodes to symbol 0 without end, so that false bytes stay in bounds.
+    """
+    for t in range(len(counts)):
+        first = 0
+        for s in range(counts.shape[1]):
+            n = counts[t, s]
+            frequencies[t * STRIDE + s] = n | first << 16
+            if slots.size:
+                slots[t * TOTAL + first : t * TOTAL + first + n] = s
+            first += n
+        if first == 0 and slots.size:
+            slots[t * TOTAL : (t + 1) * TOTAL] = 0
+            frequencies[t * STRIDE] = TOTAL

@@ -1,0 +1,340 @@
+"""Blocks of kind 3, `dense`: each value by what its neighbours in time and frequency say of it."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core import rans
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.dense_choose import (
+    EXPONENTS,
+    Grid,
+    bits_table,
+    choose_favourite,
+    choose_grid,
+    choose_predictors,
+    choose_start,
+    entropy_bits,
+    grid_limits,
+)
+from gangsaw.codecs.visibility.dense_coder import (
+    MOST_BITS,
+    ROOM,
+    Block,
+    from_symbols,
+    make_scratch,
+    push_symbols,
+    to_symbols,
+)
+from gangsaw.codecs.visibility.dense_predict import (
+    LANES,
+    PREDICTORS,
+    TERMS,
+    from_residuals,
+    to_residuals,
+)
+from gangsaw.codecs.visibility.dense_scale import CONTEXTS, NEAR, SLOW, SLOWER, WIDE
+from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
+from gangsaw.codecs.visibility.dense_values import MANTISSA
+from gangsaw.codecs.visibility.lanes import Lanes, empty_table, gather, scatter
+
+KIND = 3
+HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
+N_TABLES = 2 * CONTEXTS
+SAMPLED, PIECE = 1024, 128  # rows, and those that lie side by side, to compare means
+SAMPLED_WORDS = 8192  # to find grids
+
+Words = npt.NDArray[Any]
+Payload = npt.NDArray[np.uint8]
+
+
+class Choice(NamedTuple):
+    """What the encoder of a block chose, and its decoder is told."""
+
+    means: int
+    grid: Grid
+    starts: tuple[int, int]
+    favourite: int | None
+    predictors: npt.NDArray[np.uint8]
+
+
+def encode(block: npt.NDArray[Any]) -> Payload:
+    """Return the payload of a block, its kind included, (n,) uint8.
+
+    Parameters
+    ----------
+    block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
+    """
+    table, lanes = empty_table(block), Lanes.of_block(block)
+    gather(block, lanes, table)
+    return encode_table(table, lanes)
+
+
+def decode(data: Payload, block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
+
+    Raises
+    ------
+    CorruptChunk : it is no block of this kind, shape and dtype
+    """
+    table, lanes = empty_table(block), Lanes.of_block(block)
+    decode_table(data, table, lanes)
+    scatter(table, lanes, block)
+
+
+def encode_table(table: Words, lanes: Lanes) -> Payload:
+    """Return the payload of the words of a block.
+
+    Parameters
+    ----------
+    table : (n_strips * n_rows, 32) unsigned words
+    lanes : how they are laid out
+    """
+    words = table.ravel()
+    mantissa = MANTISSA[words.itemsize]
+    grid = choose_grid(words[:: max(1, words.size // SAMPLED_WORDS) | 1].copy(), mantissa)
+    bits_of = bits_table(grid, mantissa)
+    favourite = choose_favourite(words, mantissa)
+    predictors = choose_predictors(words, lanes, mantissa, bits_of, favourite)
+    residuals = _residuals(words, lanes, predictors)
+    starts = _starts(residuals, lanes, predictors, mantissa)
+    choice = Choice(NEAR, grid, starts, favourite, predictors)
+    choice = choice._replace(means=_choose_means(residuals, lanes, choice))
+    return _coded(residuals, lanes, choice)
+
+
+def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> Words:
+    """Return words, as residuals in the lanes that are predicted."""
+    if not predictors.any():
+        return words
+    out = np.empty_like(words)
+    to_residuals(*_prediction(words, lanes, predictors), _as_signed(out))
+    return out
+
+
+def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> tuple[Any, ...]:
+    """Return what kernels of predictions ask."""
+    signed = _as_signed(words)
+    work = np.zeros(LANES), np.zeros(LANES, signed.dtype)
+    wide = predictors.astype(signed.dtype)
+    return signed, lanes.n_rows, lanes.n_times, wide, TERMS.ravel(), *work
+
+
+def _starts(
+    residuals: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8], mantissa: int
+) -> tuple[int, int]:
+    """Return median exponents of some values of either type."""
+    steps = max(1, lanes.n_strips // 16), max(1, lanes.n_rows // 8)
+    some = residuals.reshape(lanes.n_strips, lanes.n_rows, LANES)[:: steps[0], :: steps[1]]
+    is_residual = np.broadcast_to(predictors.reshape(-1, 1, LANES)[:: steps[0]] > 0, some.shape)
+    width = 8 * residuals.itemsize
+    fields = some[~is_residual].astype(np.int64) >> mantissa & ((1 << (width - 1 - mantissa)) - 1)
+    bias = (1 << (width - 2 - mantissa)) - 1
+    kind = np.dtype(f"i{residuals.itemsize}")
+    sizes = np.abs(some[is_residual].view(kind).astype(np.float64))
+    exponents = np.frexp(sizes[sizes > 0])[1].astype(np.int64) - 1
+    return choose_start(fields[fields > 0]) - bias, choose_start(exponents)
+
+
+def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
+    """Return the kind of means under which a sample takes the fewest bits."""
+    rows = min(lanes.n_rows, PIECE)
+    n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
+    places = np.linspace(0, lanes.n_strips * lanes.n_rows - rows, n, dtype=np.int64)
+    inside = np.minimum(places % lanes.n_rows, lanes.n_rows - rows)
+    places += inside // lanes.n_times * lanes.n_times - places % lanes.n_rows
+    costs = []
+    for means in (NEAR, WIDE, SLOW, SLOWER):
+        counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
+        block = _block(residuals, lanes, choice._replace(means=means))._replace(n_rows=rows)
+        _Writer(residuals, lanes, block, choice.predictors, counts).write(places)
+        costs.append(entropy_bits(counts))
+    return int(np.argmin(costs))
+
+
+def _block(words: Words, lanes: Lanes, choice: Choice) -> Block:
+    mantissa, width = MANTISSA[words.itemsize], 8 * words.itemsize
+    bias, most = (1 << (width - 2 - mantissa)) - 1, (1 << (width - 1 - mantissa)) - 1
+    grid = grid_limits(choice.grid, mantissa)
+    return Block(
+        lanes.n_rows,
+        lanes.n_times,
+        lanes.n_series,
+        width,
+        mantissa,
+        choice.means,
+        choice.favourite is not None,
+        _signed(choice.favourite or 0, width),
+        np.array([(choice.starts[0], bias, *grid, most), (choice.starts[1], 0, 0, 0, width, 4096)]),
+    )
+
+
+def _signed(word: int, width: int) -> int:
+    return word - (word >> (width - 1) << width)
+
+
+class _Writer:
+    """Symbols, contexts and bits of some strips of a block."""
+
+    def __init__(
+        self,
+        residuals: Words,
+        lanes: Lanes,
+        block: Block,
+        predictors: npt.NDArray[np.uint8],
+        counts: npt.NDArray[np.uint32],
+    ) -> None:
+        self.residuals, self.lanes, self.block = _as_signed(residuals), lanes, block
+        self.predictors, self.counts = predictors, counts
+
+    def write(self, places: npt.NDArray[np.int64]) -> None:
+        """Code the `block.n_rows` rows from each place on."""
+        rows = self.block.n_rows
+        n = len(places) * rows * LANES
+        symbols, contexts = np.empty(n + LANES, np.uint8), np.empty(n + LANES, np.uint8)
+        bits = np.empty(n * (MOST_BITS + 7) // 8 + 8, np.uint8)
+        n, n_bytes = to_symbols(
+            self.residuals, places, self.lanes.n_rows, self.block, self.predictors,
+            make_scratch(rows, self.residuals), self.counts.ravel(), symbols, contexts, bits,
+        )  # fmt: skip
+        self.symbols, self.contexts, self.bits = symbols[:n], contexts[:n], bits[:n_bytes]
+
+
+def _as_signed(words: Words) -> Words:
+    return words.view(f"i{words.itemsize}")
+
+
+def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
+    counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
+    block = _block(residuals, lanes, choice)
+    writer = _Writer(residuals, lanes, block, choice.predictors, counts)
+    writer.write(np.arange(lanes.n_strips) * lanes.n_rows)
+    rans.normalise(counts)
+    tables = np.zeros(counts.size * 2 + 16, np.uint8)
+    tables = tables[: rans.write_tables(counts, tables)]
+    frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
+    rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
+    states = np.full(LANES, rans.LOWEST, np.uint32)
+    stream = np.empty(writer.symbols.size + 1, np.uint16)
+    inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
+    begin = push_symbols(
+        writer.symbols, writer.contexts, lanes.n_rows, lanes.n_series, frequencies, inverses,
+        states, stream,
+    )  # fmt: skip
+    parts = (
+        _head(choice, lanes, residuals.itemsize, writer.bits.size),
+        tables,
+        states.astype("<u4").view(np.uint8),
+        writer.bits,
+        stream[begin:].astype("<u2").view(np.uint8),
+    )
+    return np.concatenate(parts)
+
+
+def _head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Payload:
+    used = np.unique(choice.predictors[: lanes.n_series])
+    grid = choice.grid.kind | (4 if choice.favourite is not None else 0)
+    head = HEAD.pack(
+        KIND, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
+    )
+    if choice.favourite is not None:
+        head += choice.favourite.to_bytes(itemsize, "little")
+    index = np.searchsorted(used, choice.predictors[: lanes.n_series])
+    width = int(len(used) - 1).bit_length()
+    planes = (index[:, None] >> np.arange(width) & 1).astype(np.uint8)
+    packed = np.packbits(planes.ravel(), bitorder="little")
+    return np.concatenate([np.frombuffer(head, np.uint8), used.astype(np.uint8), packed])
+
+
+def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
+    """Fill a table from a payload.
+
+    Raises
+    ------
+    CorruptChunk : it is no block of these lanes
+    """
+    choice, n_bytes, at = _read_head(data, lanes, table.itemsize)
+    counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
+    padded = np.concatenate([data[at:], np.zeros(ROOM, np.uint8)])
+    size = rans.read_tables(padded, data.size - at, counts)
+    bits = size + 4 * LANES
+    words = data.size - at - bits - n_bytes
+    if size < 0 or words < 0 or words % 2:
+        raise CorruptChunk("its tables of symbols, or the lengths behind them, are wrong")
+    tables = rans.Tables(
+        np.empty(N_TABLES * rans.STRIDE, np.uint32), np.empty(N_TABLES * rans.TOTAL, np.uint8)
+    )
+    rans.lay_out(counts, *tables)
+    states = padded[size:bits].copy().view("<u4").astype(np.uint32)
+    stream = np.frombuffer(padded, "<u2", words // 2 + LANES, bits + n_bytes).astype(np.uint16)
+    block = _block(table.ravel(), lanes, choice)
+    read = _read_strips(
+        table.ravel(),
+        lanes,
+        block,
+        choice.predictors,
+        tables,
+        states,
+        stream,
+        padded[bits:],
+        n_bytes,
+    )
+    if read != (words // 2, n_bytes) or (states != rans.LOWEST).any():
+        raise CorruptChunk("its symbols and bits are not those of so many values")
+
+
+def _read_strips(
+    words: Words,
+    lanes: Lanes,
+    block: Block,
+    predictors: npt.NDArray[np.uint8],
+    tables: rans.Tables,
+    states: npt.NDArray[np.uint32],
+    stream: npt.NDArray[np.uint16],
+    bits: Payload,
+    n_bytes: int,
+) -> tuple[int, int]:
+    """Fill all strips; return the words of the stream and the bytes of bits that it took."""
+    at, position = from_symbols(
+        _as_signed(words), block, predictors, make_scratch(lanes.n_rows, words), tables, states,
+        stream, stream.size - LANES, bits, 8 * n_bytes,
+    )  # fmt: skip
+    if predictors.any() and at >= 0:
+        from_residuals(*_prediction(words, lanes, predictors))
+    return int(at), int(position + 7) // 8
+
+
+def _read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, int]:
+    """Return choices, bytes of bits, and where the tables begin."""
+    if data.size < HEAD.size:
+        raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
+    _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(
+        data.tobytes()[: HEAD.size]
+    )
+    width, at = max(0, n_used - 1).bit_length(), HEAD.size
+    fav_bytes = itemsize if grid & 4 else 0
+    end = at + fav_bytes + n_used + (width * lanes.n_series + 7) // 8
+    mantissa = MANTISSA[itemsize]
+    legal = means <= SLOWER and grid & 3 < 3 and grid < 8 and 0 < n_used <= len(PREDICTORS)
+    legal &= abs(value) < EXPONENTS and (grid & 3 != 2 or 0 <= value <= mantissa)
+    legal &= max(abs(first), abs(second)) < EXPONENTS and end <= data.size
+    if not legal:
+        raise CorruptChunk("its head is not that of a dense block")
+    favourite = int.from_bytes(data[at : at + fav_bytes].tobytes(), "little") if fav_bytes else None
+    used = data[at + fav_bytes : at + fav_bytes + n_used]
+    planes = np.unpackbits(data[at + fav_bytes + n_used : end], bitorder="little")
+    index = planes[: width * lanes.n_series].reshape(lanes.n_series, width).astype(np.int64)
+    index = index @ (1 << np.arange(width)) if width else np.zeros(lanes.n_series, np.int64)
+    if (index.size and index.max() >= n_used) or used.max() >= len(PREDICTORS):
+        raise CorruptChunk("a series names a predictor that there is not")
+    predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
+    predictors[: lanes.n_series] = used[index]
+    return (
+        Choice(means, Grid(grid & 3, value), (first, second), favourite, predictors),
+        n_bytes,
+        end,
+    )

@@ -1,0 +1,213 @@
+"""What the encoder of `dense` blocks chooses, from samples: grid, predictors, means, favourite."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.bits import trailing_zeros
+from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.visibility.dense_predict import LANES, PREDICTORS, TERMS, add_costs
+from gangsaw.codecs.visibility.lanes import Lanes
+
+NO_GRID, ABSOLUTE, RELATIVE = range(3)
+EXPONENTS = 2048  # fields of any float
+SAMPLED_ROWS = 96  # of a strip, to compare predictors
+LEAST_ROWS = 24  # of a series that may have a predictor of its own
+LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
+
+
+class Grid(NamedTuple):
+    """Which values have few bits: multiples of 2^(value - bias), or of that part of themselves.
+
+    Attributes
+    ----------
+    kind : NO_GRID, ABSOLUTE, RELATIVE
+    value : exponent field of the quantum; or the zero bits that mantissas end with
+    """
+
+    kind: int
+    value: int
+
+
+def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
+    """Return what to subtract from exponents for the bits of fractions on the grid, least, most."""
+    if grid.kind == ABSOLUTE:
+        return grid.value, 0, mantissa
+    count = mantissa - (grid.value if grid.kind == RELATIVE else 0)
+    return 0, count, count
+
+
+def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
+    """(EXPONENTS,) bits of fractions on the grid."""
+    low, least, most = grid_limits(grid, mantissa)
+    return np.clip(np.arange(EXPONENTS) - low, least, most).astype(np.uint8)
+
+
+def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
+    """Return the grid that leaves the fewest bits of (n,) words."""
+    lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
+    _count_ends(words, mantissa, lows, zeros)
+    total = int(zeros.sum())
+    candidates = [(NO_GRID, 0)]
+    if total:
+        often = np.argpartition(lows, -2)[-2:]
+        places = {int(np.flatnonzero(lows)[0]), *(int(i) for i in often)}
+        candidates += [(ABSOLUTE, place - 64) for place in sorted(places) if place >= 64]
+        above = np.cumsum(zeros[::-1])[::-1]
+        steps = zeros / np.maximum(above, 1)  # of chance, half of what has n zeros has no more
+        ends = [k for k in range(LEAST_ZEROS, mantissa) if above[k] > total / 32 and steps[k] < 0.2]
+        candidates += [(RELATIVE, k + 1) for k in ends[-2:]]
+    costs = [_grid_cost(words, mantissa, Grid(*candidate)) for candidate in candidates]
+    return Grid(*candidates[int(np.argmin(costs))])
+
+
+def _grid_cost(words: npt.NDArray[Any], mantissa: int, grid: Grid) -> float:
+    table = bits_table(grid, mantissa)
+    bits, on, n = _count_bits(words, mantissa, table)
+    share = on / max(n, 1)
+    flag = 0.0 if share in (0, 1) else -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+    return float(bits + n * flag)
+
+
+@jit
+def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
+    """Count exponent fields of the lowest set bit (+ 64), and zeros that mantissas end with."""
+    most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    for i in range(words.size):
+        word = np.uint64(words[i])
+        exponent = np.int64(word >> np.uint64(mantissa)) & most
+        if exponent == 0 or exponent == most:
+            continue
+        ends = np.int64(trailing_zeros(word | np.uint64(1) << np.uint64(mantissa)))
+        lows[exponent - mantissa + ends + 64] += 1
+        zeros[ends] += 1
+
+
+@jit
+def _count_bits(words: Any, mantissa: int, bits_of: Any) -> Any:
+    """Return bits that fractions take, values on the grid, values in all."""
+    most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    bits, on, n = 0, 0, 0
+    for i in range(words.size):
+        word = np.uint64(words[i])
+        exponent = np.int64(word >> np.uint64(mantissa)) & most
+        if exponent == 0 or exponent == most:
+            continue
+        count = np.int64(bits_of[exponent])
+        is_on = word << np.uint64(64 - mantissa) << np.uint64(count) == np.uint64(0)
+        bits += count if is_on else mantissa
+        on += is_on
+        n += 1
+    return bits, on, n
+
+
+def choose_predictors(
+    words: npt.NDArray[Any],
+    lanes: Lanes,
+    mantissa: int,
+    bits_of: npt.NDArray[np.uint8],
+    favourite: int | None,
+) -> npt.NDArray[np.uint8]:
+    """Return the predictor of each lane of all strips: (32 * n_strips,).
+
+    Each series its own, where that gains more than it costs to say so; or one for all; or one for
+    those that gain by it.
+    """
+    step = max(1, lanes.n_rows // SAMPLED_ROWS)
+    step += lanes.n_times > 1 and step % lanes.n_times == 0  # else always the same time
+    strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8))
+    costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
+    _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
+    _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, favourite or 0, costs[0])
+    chosen = np.zeros(lanes.n_strips * LANES, np.uint8)
+    if lanes.n_rows < LEAST_ROWS:  # too few to tell a series' own predictor from chance
+        chosen[: lanes.n_series] = costs.sum(axis=1).argmin()
+        return chosen
+    costs = costs[:, : lanes.n_series].astype(np.int64) * step
+    best = costs.argmin(axis=0)
+    single = int(costs.sum(axis=1).argmin())
+    gain = np.minimum(costs[0], costs).sum(axis=1)
+    other = int(gain.argmin())
+    chances = [
+        np.full(lanes.n_series, single),
+        np.where(costs[other] < costs[0], other, 0),
+        best,
+    ]
+    totals = [
+        np.take_along_axis(costs, chance[None], 0).sum() + lanes.n_series * _index_bits(chance)
+        for chance in chances
+    ]
+    chosen[: lanes.n_series] = chances[int(np.argmin(totals))]
+    return chosen
+
+
+def _index_bits(chance: npt.NDArray[np.int64]) -> int:
+    return int(len(np.unique(chance)) - 1).bit_length()
+
+
+def _predictor_costs(
+    words: npt.NDArray[Any],
+    strips: npt.NDArray[np.int64],
+    n_rows: int,
+    step: int,
+    n_times: int,
+    costs: npt.NDArray[Any],
+) -> None:
+    if words.itemsize == 2:  # Numba has no float16
+        costs[1:] = np.iinfo(np.int16).max
+        return
+    signed = words.view(costs.dtype)
+    work = np.zeros(LANES), np.zeros(LANES, costs.dtype)
+    add_costs(signed, strips, n_rows, step, n_times, TERMS.ravel(), *work, costs)
+
+
+@jit
+def _float_costs(
+    words: Any, strips: Any, n_rows: int, step: int, mantissa: int, bits_of: Any, favourite: int,
+    costs: Any,
+) -> None:  # fmt: skip
+    """Fill costs (n_strips * 32,) with the bits of signs and fractions of every step-th row."""
+    most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    for strip in strips:
+        for lane in range(LANES):
+            total = 0
+            for row in range(0, n_rows, step):
+                word = np.uint64(words[(strip * n_rows + row) * LANES + lane])
+                exponent = np.int64(word >> np.uint64(mantissa)) & most
+                fraction = word << np.uint64(64 - mantissa)
+                if (exponent > 0 or fraction) and word != np.uint64(favourite):
+                    count = np.int64(bits_of[exponent])
+                    total += 1 + (count if fraction << np.uint64(count) == 0 else mantissa)
+            costs[strip * LANES + lane] = total
+
+
+def choose_favourite(words: npt.NDArray[Any], mantissa: int) -> int | None:
+    """Return the most frequent word that is not finite, None where all of (n,) words are."""
+    width = 8 * words.itemsize
+    most = ((1 << (width - 1 - mantissa)) - 1) << mantissa
+    odd = words[(words & words.dtype.type(most)) == most]
+    if not odd.size:
+        return None
+    values, counts = np.unique(odd, return_counts=True)
+    return int(values[counts.argmax()])
+
+
+def choose_start(exponents: npt.NDArray[np.int64]) -> int:
+    """Return the median of (n,) exponents, 0 of none."""
+    return int(np.median(exponents)) if exponents.size else 0
+
+
+@jit
+def entropy_bits(counts: Any) -> float:
+    """Return the bits that symbols take, counted by table and symbol, and the tables."""
+    bits = 0.0
+    for t in range(len(counts)):
+        total = counts[t].sum()
+        for s in range(counts.shape[1]):
+            n = counts[t, s]
+            if n:
+                bits += n * np.log2(total / n) + 13
+    return bits
