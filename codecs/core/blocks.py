@@ -9,6 +9,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.shelf import Shelf
+
 
 @dataclass(frozen=True)
 class Blocks:
@@ -18,10 +20,12 @@ class Blocks:
     ----------
     parts : one (n,) uint8 per block; kept apart, for joining them cost a tenth of an encode
     lane_bits : (n_blocks, n_lanes) int64, bits of each lane, or None for a codec without lanes
+    shelf : what the parts lie on, all of them back to back, or None
     """
 
     parts: tuple[npt.NDArray[np.uint8], ...]
     lane_bits: npt.NDArray[np.int64] | None = None
+    shelf: Shelf | None = None
 
     @classmethod
     def cut(
@@ -46,6 +50,8 @@ class Blocks:
 
     def __getitem__(self, which: slice) -> Self:
         """Return some of the blocks."""
+        if which.indices(len(self.parts)) == (0, len(self.parts), 1):
+            return self
         lanes = None if self.lane_bits is None else self.lane_bits[which]
         return type(self)(self.parts[which], lanes)
 

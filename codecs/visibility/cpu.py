@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.frame import Layout
+from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks
 from gangsaw.codecs.visibility import construction, dense, fast, raw
 from gangsaw.codecs.visibility.arrange import empty_words, from_words, to_words
@@ -27,13 +29,15 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     sources : blocks (time, frequency, ...) of floats or complex numbers, any byte order and strides
     params : choices of the encoder
     """
-    parts: list[Payload] = [np.empty(0, np.uint8)] * len(sources)
+    n = len(sources)
+    most = sum(1 + block.nbytes for block in sources)
+    shelf = Shelf(n, most, Layout(0, 1, n).index_size)
 
     def encode_one(i: int) -> None:
-        parts[i] = encode_block(sources[i], params)
+        shelf.put(i, encode_block(sources[i], params))
 
-    run_blocks(encode_one, len(sources))
-    return Blocks(tuple(parts))
+    run_blocks(encode_one, n)
+    return Blocks(shelf.parts, shelf=shelf)
 
 
 def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
@@ -50,17 +54,20 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     CorruptChunk : a block is none of its target's shape and dtype
     """
 
-    def decode_block(i: int) -> None:
+    def decode_one(i: int) -> None:
         try:
-            _decode_block(coded.parts[i], targets[i], params)
+            decode_block(coded.parts[i], targets[i], params)
         except CorruptChunk as error:
             raise CorruptChunk(error.reason, block=i) from error
 
-    run_blocks(decode_block, len(targets))
+    run_blocks(decode_one, len(targets))
 
 
 def encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
-    """Return the payload of a block: what its way of encoding gives, or raw where that is less."""
+    """Return the payload of a block: what its way of encoding gives, or raw where that is less.
+
+    It may lie in memory of this thread that the next call uses again.
+    """
     if not params.is_construction and params.effort in BY_LANES:
         coded = BY_LANES[params.effort](block)
         if coded.size <= block.nbytes:
@@ -70,7 +77,15 @@ def encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
     return encode_words(words, params)
 
 
-def _decode_block(data: Payload, block: npt.NDArray[Any], params: Params) -> None:
+def encode_raw(block: npt.NDArray[Any]) -> Payload:
+    """Return the payload of a block that no way of encoding makes shorter."""
+    words = empty_words(block)
+    to_words(block, words)
+    return raw.encode(words, Params())
+
+
+def decode_block(data: Payload, block: npt.NDArray[Any], params: Params) -> None:
+    """Fill a block from its payload; CorruptChunk if it is none."""
     decoder = FROM_LANES.get(int(data[0])) if data.size else None
     if decoder is not None:
         decoder(data, block)
@@ -100,5 +115,5 @@ ENCODERS = {"construction": construction.encode}
 # By the kind that a payload begins with; each takes (payload, words, params) and fills the words.
 DECODERS = {raw.KIND: raw.decode, construction.KIND: construction.decode}
 # The same for what goes from lanes to a payload and back; these take and fill the block itself.
-BY_LANES = {"fast": fast.encode, "dense": dense.encode}
+BY_LANES = {"fast": fast.encode_here, "dense": dense.encode}
 FROM_LANES = {fast.KIND: fast.decode, dense.KIND: dense.decode}

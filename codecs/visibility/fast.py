@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,41 @@ from gangsaw.codecs.visibility.planes import ROWS, SLACK
 Array = npt.NDArray[Any]
 KIND = 2
 VECTOR = 32  # bytes
+KEPT_BYTES = 1 << 21  # of a table; longer ones are made anew
 GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # of a group's header, by the bytes of a word
+
+
+class _Work(threading.local):
+    """Memory of a thread that block after block uses: fresh one costs more than encoding.
+
+    Attributes
+    ----------
+    words : of a table, with rows that fill up the last tile, and one of zeros
+    out : a payload and SLACK bytes; what a decoder is given has none
+    ends : where the planes of each tile end
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[int, tuple[Array, Array, Array, Any]] = {}
+
+    def of(self, word_bytes: int, n_rows: int) -> tuple[Array, Array, Array, Any]:
+        """Return words, out, ends and scratch for a table of so many rows, or for a longer one."""
+        work = self.kept.get(word_bytes)
+        if work is None or work[0].size < (n_rows + 1) * LANES:
+            work = self._new(word_bytes, n_rows)
+            if work[0].nbytes <= KEPT_BYTES:
+                self.kept[word_bytes] = work
+        return work
+
+    @staticmethod
+    def _new(word_bytes: int, n_rows: int) -> tuple[Array, Array, Array, Any]:
+        n_tiles = n_rows // ROWS
+        words = np.empty((n_rows + 1) * LANES, f"u{word_bytes}")
+        out = np.empty(head_bytes(n_tiles, word_bytes) + words.nbytes + SLACK, np.uint8)
+        return words, out, np.empty(n_tiles, np.int64), _scratch(word_bytes)
+
+
+_work = _Work()
 
 
 def encode(block: Array) -> npt.NDArray[np.uint8]:
@@ -32,14 +67,21 @@ def encode(block: Array) -> npt.NDArray[np.uint8]:
     ----------
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
     """
+    return encode_here(block).copy()
+
+
+def encode_here(block: Array) -> npt.NDArray[np.uint8]:
+    """As `encode`, but the payload lies in memory of this thread that the next call uses again."""
     lanes = Lanes.of_block(block)
-    n_rows, table = lanes.shape[0], _empty_table(block, lanes)
+    n_rows, padded = lanes.shape[0], _padded_rows(lanes)
+    words, out, _, scratch = _work.of(block.itemsize // lanes.n_components, padded)
+    table = words[: (padded + 1) * LANES].reshape(-1, LANES)
     gather(block, lanes, table[:n_rows])
-    table[n_rows:-1] = table[n_rows - 1]
-    head = _head_bytes(table)
-    out = np.empty(head + table[:-1].nbytes + SLACK, np.uint8)
+    if padded > n_rows:
+        table[n_rows:padded] = table[n_rows - 1]
+    table[padded] = 0
     out[0] = KIND
-    end = encode_tiles(table.ravel(), _extents(lanes), _scratch(table.itemsize), out)
+    end = encode_tiles(words, _extents(lanes), scratch, out)
     return out[:end]
 
 
@@ -51,35 +93,26 @@ def decode(data: npt.NDArray[np.uint8], block: Array) -> None:
     CorruptChunk : it is no block of this kind, shape and dtype
     """
     lanes = Lanes.of_block(block)
-    table = _empty_table(block, lanes)
-    ends = _checked(data, table)
-    extents, scratch, head = _extents(lanes), _scratch(table.itemsize), _head_bytes(table)
-    # The planes of a tile are read up to SLACK bytes too far: the last tiles get a copy with room.
-    near = int(np.searchsorted(ends, ends[-1] - SLACK, "right"))
-    place = head + int(ends[near - 1]) if near else head
-    tail = np.zeros(data.size - place + SLACK, np.uint8)
-    tail[: data.size - place] = data[place:]
-    words, mode = table.ravel(), int(data[1])
-    decode_tiles(data, data, words, extents, (0, near, head, mode), scratch)
-    decode_tiles(data, tail, words, extents, (near, len(ends), 0, mode), scratch)
-    scatter(table[: lanes.shape[0]], lanes, block)
+    n_rows, padded = lanes.shape[0], _padded_rows(lanes)
+    words, tail, ends, scratch = _work.of(block.itemsize // lanes.n_components, padded)
+    _check(data, words, padded // ROWS, ends)
+    words[padded * LANES : (padded + 1) * LANES] = 0
+    decode_tiles(data, tail, words, _extents(lanes), ends, scratch)
+    scatter(words[: n_rows * LANES].reshape(-1, LANES), lanes, block)
 
 
-def _empty_table(block: Array, lanes: Lanes) -> Array:
-    """Return a table with rows that fill up the last tile, and one of zeros."""
-    n_rows = -(-lanes.shape[0] // ROWS) * ROWS
-    table = np.empty((n_rows + 1, LANES), f"u{block.itemsize // lanes.n_components}")
-    table[-1] = 0
-    return table
+def _padded_rows(lanes: Lanes) -> int:
+    """Rows with those that fill up the last tile."""
+    return -(-lanes.shape[0] // ROWS) * ROWS
 
 
 def _extents(lanes: Lanes) -> tuple[int, int, int]:
     return lanes.n_times, lanes.n_rows, lanes.shape[0]
 
 
-def _head_bytes(table: Array) -> int:
+def head_bytes(n_tiles: int, word_bytes: int) -> int:
     """Return what stands before the planes."""
-    return HEAD_BYTES + len(table) // ROWS * LANES * GROUP_BYTES[table.itemsize]
+    return HEAD_BYTES + n_tiles * LANES * GROUP_BYTES[word_bytes]
 
 
 def _scratch(word_bytes: int) -> tuple[Any, ...]:
@@ -93,19 +126,32 @@ def _scratch(word_bytes: int) -> tuple[Any, ...]:
     return rows, columns[0], residuals, counts, columns[1], neighbours, totals, static(lanes)
 
 
-def _checked(data: npt.NDArray[np.uint8], table: Array) -> npt.NDArray[np.int64]:
-    """Return where the planes of each tile end, (n_tiles,), from where those of the first begin."""
-    head, n_tiles = _head_bytes(table), len(table) // ROWS
+def plane_ends(
+    data: npt.NDArray[np.uint8], lanes: Lanes, word_bytes: int
+) -> npt.NDArray[np.int64]:
+    """Return where the planes of each tile end, (n_tiles,), from where those of the first begin.
+
+    Raises
+    ------
+    CorruptChunk : as `decode` does
+    """
+    ends = np.empty(_padded_rows(lanes) // ROWS, np.int64)
+    _check(data, np.empty(0, f"u{word_bytes}"), ends.size, ends)
+    return ends
+
+
+def _check(data: npt.NDArray[np.uint8], words: Array, n_tiles: int, ends: Array) -> None:
+    """Set where the planes of each tile end, from where those of the first begin."""
+    head = head_bytes(n_tiles, words.itemsize)
     if data.size < head:
         raise CorruptChunk(f"{data.size} bytes are too few for the headers of {n_tiles} tiles")
     mode = int(data[1])
     if mode >= MODES or (mode % 4 == 0 and mode > 4):
         raise CorruptChunk(f"no mode {mode} is known")
-    ends = np.empty(n_tiles, np.int64)
-    wrong = planes_of(data, n_tiles, mode, table.ravel(), ends)
+    wrong = planes_of(data, n_tiles, mode, words, ends)
     if wrong:
         what = "width" if wrong & 1 else "kind"
         raise CorruptChunk(f"a group has a {what} that it cannot have in mode {mode}")
-    if head + ends[-1] != data.size:
-        raise CorruptChunk(f"its planes end at byte {head + ends[-1]}, there are {data.size}")
-    return ends
+    end = head + int(ends[n_tiles - 1])
+    if end != data.size:
+        raise CorruptChunk(f"its planes end at byte {end}, there are {data.size}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline, jit_bare_part
 from gangsaw.codecs.core.simd import (
     any_lane,
     load,
@@ -35,7 +35,7 @@ from gangsaw.codecs.visibility.groups import (
     width_of,
 )
 from gangsaw.codecs.visibility.lanes import LANES
-from gangsaw.codecs.visibility.planes import PLANES, ROWS, load_planes, store_planes
+from gangsaw.codecs.visibility.planes import PLANES, ROWS, SLACK, load_planes, store_planes
 
 HEAD_BYTES = 2  # kind, mode
 LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
@@ -231,19 +231,38 @@ def _total(totals: Any, mode: int, lanes: Any) -> int:
 
 
 @jit_bare
-def decode_tiles(
-    headers: Any, planes: Any, table: Any, extents: Any, tiles: Any, scratch: Any
-) -> None:
-    """Fill some tiles of a table.
+def decode_tiles(data: Any, tail: Any, table: Any, extents: Any, ends: Any, scratch: Any) -> None:
+    """Fill a table.
+
+    The planes of a tile are read up to SLACK bytes too far: the last tiles get a copy with room.
 
     Parameters
     ----------
-    headers : a payload checked by `planes_of`
-    planes : the same, or another array in which SLACK bytes follow these tiles' planes
-    table : as in `encode_tiles`; the tiles before are there
-    tiles : first, end, place of the first one's planes, mode
+    data : a payload checked by `planes_of`
+    tail : (as long as data, and SLACK) uint8, scratch
+    table : as in `encode_tiles`
+    ends : as `planes_of` sets them
     """
-    first, end, place, mode = tiles
+    n_tiles = -(-extents[2] // ROWS)
+    place = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    near = n_tiles
+    while near > 0 and ends[near - 1] + SLACK > ends[n_tiles - 1]:
+        near -= 1
+    _decode_some(data, data, table, extents, (0, near, place), scratch)
+    if near > 0:
+        place += ends[near - 1]
+    for i in range(place, data.size):
+        tail[i - place] = data[i]
+    _decode_some(data, tail, table, extents, (near, n_tiles, 0), scratch)
+
+
+@jit_bare_part
+def _decode_some(
+    headers: Any, planes: Any, table: Any, extents: Any, tiles: Any, scratch: Any
+) -> None:
+    """Fill some tiles: the first, the end, the place of the first one's planes."""
+    first, end, place = tiles
+    mode = int(headers[1])
     for tile in range(first, end):
         header = HEAD_BYTES + tile * LANES * header_octets(table)
         if mode % WITH_GRIDS:

@@ -12,6 +12,7 @@ from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.device import cupy, to_host
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.gpu import in_runs
+from gangsaw.codecs.core.threads import run_blocks
 from gangsaw.codecs.visibility import cpu, fast, gpu_decode, gpu_encode
 from gangsaw.codecs.visibility.gpu_table import has_kernel
 from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_device_bytes
@@ -106,7 +107,15 @@ def _decode_on_host(
 ) -> dict[int, CorruptChunk]:
     """Decode blocks on the CPU and copy them; return the errors of those that are wrong."""
     host = [np.empty(target.shape, target.dtype) for target in targets]
-    errors = cpu.decode_each(parts, host, params)
+    errors: dict[int, CorruptChunk] = {}
+
+    def decode_one(i: int) -> None:
+        try:
+            cpu.decode_block(parts[i], host[i], params)
+        except CorruptChunk as error:
+            errors[i] = error
+
+    run_blocks(decode_one, len(parts))
     for i, (target, block) in enumerate(zip(targets, host, strict=True)):
         if i not in errors:
             target[...] = cupy().asarray(block)

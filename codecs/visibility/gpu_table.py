@@ -39,7 +39,7 @@ class BlockTable(NamedTuple):
 
     Attributes
     ----------
-    rows : (n_blocks, 15) int64, `Block` of fast.cuh
+    rows : (n_blocks, 16) int64, `Block` of fast.cuh
     axes : (n, 2) int64, `Axis` of fast.cuh: those of rest, of one block after the other
     lanes : of each block
     tiles : (n_blocks,) int64
@@ -61,13 +61,13 @@ def block_table(blocks: Sequence[Any]) -> BlockTable:
     lanes = [Lanes.of_block(block) for block in blocks]
     tiles = np.array([-(-one.shape[0] // ROWS) for one in lanes], np.int64)
     first_tile = np.cumsum(tiles) - tiles
-    rows, axes = np.empty((len(blocks), 15), np.int64), list[tuple[int, int]]()
+    rows, axes = np.empty((len(blocks), 16), np.int64), list[tuple[int, int]]()
     for i, (block, of) in enumerate(zip(blocks, lanes, strict=True)):
         own = rest_axes(block.shape[2:], block.strides[2:])
         rows[i] = [
             *(block.data.ptr, *block.strides[:2], *block.shape[:2]),
             *(of.n_times, of.n_frequencies, of.folds_time, of.n_rest, of.n_components),
-            *(of.n_series, of.shape[0], len(axes), len(own), first_tile[i], tiles[i])[:-1],
+            *(of.n_series, of.shape[0], len(axes), len(own), first_tile[i], tiles[i]),
         ]
         axes += own
     table = np.array(axes or [(1, 0)], np.int64)  # an argument of no bytes is none

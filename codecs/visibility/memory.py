@@ -7,6 +7,7 @@ from __future__ import annotations
 
 PER_BLOCK = 2048  # kind, index, Python objects
 PER_THREAD = 1 << 16  # tables and rows of a kernel
+PER_BLOCK_OF_DEVICE = 1 << 14  # tables, sums; allocations are of 512 bytes; a tile that is empty
 OFFSET = 8  # bytes of the place of a number that has no neighbour in memory
 
 
@@ -18,3 +19,13 @@ def peak_bytes(block_bytes: int, block_numbers: int, n_blocks: int, busy: int) -
     """
     scratch = 4 * block_bytes + OFFSET * block_numbers + PER_THREAD
     return 2 * n_blocks * (block_bytes + PER_BLOCK) + busy * scratch
+
+
+def encoder_device_bytes(block_bytes: int) -> int:
+    """Bytes of device memory to encode one block as fast: its payload, groups, tables."""
+    return 2 * block_bytes + PER_BLOCK_OF_DEVICE
+
+
+def decoder_device_bytes(n_bytes: int, block_bytes: int) -> int:
+    """Bytes of device memory to decode one block of so many bytes: those, tables, a copy."""
+    return n_bytes + block_bytes + PER_BLOCK_OF_DEVICE
