@@ -31,11 +31,11 @@ struct Here {
     }
 };
 
-// What it is predicted to be.
+// How far it is from what it is predicted to be.
 template <int PREDICTOR>
-struct Predicted {
-    __device__ __forceinline__ Row operator()(const Block& block, const Lane& lane,
-                                              const Place& place) const {
+struct Residual {
+    __device__ __forceinline__ static Row predicted(const Block& block, const Lane& lane,
+                                                    const Place& place) {
         if (PREDICTOR == LORENZO)
             return word_before(block, lane, place, 1, 0) + word_before(block, lane, place, 0, 1) -
                    word_before(block, lane, place, 1, 1);
@@ -46,7 +46,21 @@ struct Predicted {
         if (steps == 1) return last;
         return 2 * last - word_before(block, lane, place, 2 * along_time, 2 * !along_time);
     }
+
+    __device__ __forceinline__ Row operator()(const Block& block, const Lane& lane,
+                                              const Place& place) const {
+        return zigzag(word_before(block, lane, place, 0, 0), predicted(block, lane, place));
+    }
 };
+
+// What `of` says of a row of a tile in several strips.
+template <class Of>
+__device__ __forceinline__ Row of_row(const Block& block, const Axis* axes, const Tile& tile, int i,
+                                      Of of) {
+    const unsigned row = tile.first + min(i, tile.count - 1);
+    const Lane lane = lane_of(block, axes, row / rows_of_strip(block));
+    return of(block, lane, place_of(block, lane, row % rows_of_strip(block)));
+}
 
 // Fill rows with what `of` says of each; tiles in several strips by way of the stage.
 template <class Of>
@@ -63,32 +77,37 @@ __device__ __forceinline__ void fill(Row (&rows)[ROWS], const Block& block, cons
         return;
     }
 #pragma unroll 1
-    for (int i = 0; i < ROWS; ++i) {
-        const unsigned row = tile.first + min(i, tile.count - 1);
-        const Lane lane = lane_of(block, axes, row / rows_of_strip(block));
-        const Place place = place_of(block, lane, row % rows_of_strip(block));
-        stage[i * LANES + threadIdx.x] = of(block, lane, place);
-    }
+    for (int i = 0; i < ROWS; ++i)
+        stage[i * LANES + threadIdx.x] = of_row(block, axes, tile, i, of);
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) rows[i] = stage[i * LANES + threadIdx.x];
 }
 
-// Set rows to the values of the kind "predicted"; those that fill up are predicted without error.
-__device__ __forceinline__ void residuals(Row (&out)[ROWS], const Row (&words)[ROWS],
-                                          int predictor, const Block& block, const Axis* axes,
-                                          const Tile& tile, Row* stage) {
-    if (predictor == LORENZO) fill(out, block, axes, tile, stage, Predicted<LORENZO>());
-    if (predictor == FREQUENCY) fill(out, block, axes, tile, stage, Predicted<FREQUENCY>());
-    if (predictor == TIME) fill(out, block, axes, tile, stage, Predicted<TIME>());
-#pragma unroll
-    for (int i = 0; i < ROWS; ++i) out[i] = i < tile.count ? zigzag(words[i], out[i]) : 0;
+// The bits that any row has, of what `of` says of each: rows need no registers then.
+template <class Of>
+__device__ __forceinline__ Row bits_of_rows(const Block& block, const Axis* axes, const Tile& tile,
+                                            Of of) {
+    Row all = 0;
+    if (!tile.whole) {
+#pragma unroll 1
+        for (int i = 0; i < tile.count; ++i) all |= of_row(block, axes, tile, i, of);
+        return all;
+    }
+    const Lane lane = lane_of(block, axes, tile.strip);
+    Place place = place_of(block, lane, tile.row);
+#pragma unroll 4
+    for (int i = 0; i < tile.count; ++i, advance(place, block)) all |= of(block, lane, place);
+    return all;
 }
 
-__device__ __forceinline__ int width_of(const Row (&values)[ROWS]) {
-    Row all = 0;
-#pragma unroll
-    for (int i = 0; i < ROWS; ++i) all |= values[i];
-    return bit_length(all);
+// Width of the kind "predicted".
+__device__ __forceinline__ int residual_width(int predictor, const Block& block, const Axis* axes,
+                                              const Tile& tile) {
+    if (predictor == LORENZO)
+        return bit_length(bits_of_rows(block, axes, tile, Residual<LORENZO>()));
+    if (predictor == FREQUENCY)
+        return bit_length(bits_of_rows(block, axes, tile, Residual<FREQUENCY>()));
+    return bit_length(bits_of_rows(block, axes, tile, Residual<TIME>()));
 }
 
 // How a group is stored.
@@ -194,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
     const Block block = blocks[sampled[blockIdx.x].block];
     unsigned* const own = costs + sampled[blockIdx.x].block * MODES;
     const Tile tile = tile_of(block, sampled[blockIdx.x].tile);
-    Row words[ROWS], values[ROWS];
+    Row words[ROWS];
     fill(words, block, axes, tile, stage, Here());
     const Extremes both = extremes(words);
     const int plain = exponent_group(both).width;
@@ -203,8 +222,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
     add_cost(own, WITH_GRIDS, grids);
     for (int i = 0; i < 2; ++i) {
         const int predictor = i == 0 ? LORENZO : second_predictor(block);
-        residuals(values, words, predictor, block, axes, tile, stage);
-        const int width = width_of(values);
+        const int width = residual_width(predictor, block, axes, tile);
         add_cost(own, predictor, min(plain, width));
         add_cost(own, WITH_GRIDS + predictor, min(grids, width));
     }
@@ -227,9 +245,8 @@ extern "C" __global__ void __launch_bounds__(LANES)
     Group group = exponent_group(both);
     if (mode & WITH_GRIDS) group = narrower(group, grid_group(words, both.most));
     if (mode % WITH_GRIDS) {
-        Row values[ROWS];
-        residuals(values, words, mode % WITH_GRIDS, block, axes, tile, stage);
-        group = narrower(group, {width_of(values), PREDICTED, 0});
+        const int width = residual_width(mode % WITH_GRIDS, block, axes, tile);
+        group = narrower(group, {width, PREDICTED, 0});
     }
     groups[blockIdx.x * LANES + threadIdx.x] = packed(group);
     const int sum = sum_of_warp(group.width);
@@ -277,6 +294,17 @@ __device__ __forceinline__ void stage_planes(const Row (&values)[ROWS], int widt
     }
 }
 
+// Set rows to residuals where they are stored; rows that fill up are predicted without error.
+template <int PREDICTOR>
+__device__ __forceinline__ void take(Row (&rows)[ROWS], bool own, const Block& block,
+                                     const Axis* axes, const Tile& tile, Row* stage) {
+    Row values[ROWS];
+    fill(values, block, axes, tile, stage, Residual<PREDICTOR>());
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        if (own) rows[i] = i < tile.count ? values[i] : 0;
+}
+
 // Write kind, mode, headers and planes of all blocks.
 //
 // places : of each block in the output, 2 beyond a multiple of 4, or negative: it is left out
@@ -284,7 +312,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
     write_tiles(const int* owners, const Block* blocks, const Axis* axes, const unsigned* costs,
                 const unsigned* groups, const unsigned* planes, const long long* places,
                 unsigned char* out) {
-    __shared__ __align__(8) unsigned stage[STAGE_WORDS];
+    __shared__ Row stage[STAGE_WORDS / COLUMNS];
     const long long place = places[owners[blockIdx.x]];
     if (place < 0) return;
     const Block block = blocks[owners[blockIdx.x]];
@@ -297,14 +325,14 @@ extern "C" __global__ void __launch_bounds__(LANES)
     unsigned char* const headers = out + place + HEAD_BYTES;
     write_header(headers + number * HEADER_BYTES * LANES + threadIdx.x, group);
 
-    Row words[ROWS], values[ROWS];
-    Row* const rows = reinterpret_cast<Row*>(stage);
-    fill(words, block, axes, tile, rows, Here());
+    Row words[ROWS];
+    fill(words, block, axes, tile, stage, Here());
     if (__any_sync(~0u, group.kind == PREDICTED)) {
-        residuals(values, words, mode % WITH_GRIDS, block, axes, tile, rows);
-#pragma unroll
-        for (int i = 0; i < ROWS; ++i)
-            if (group.kind == PREDICTED) words[i] = values[i];
+        const bool own = group.kind == PREDICTED;
+        const int predictor = mode % WITH_GRIDS;
+        if (predictor == LORENZO) take<LORENZO>(words, own, block, axes, tile, stage);
+        if (predictor == FREQUENCY) take<FREQUENCY>(words, own, block, axes, tile, stage);
+        if (predictor == TIME) take<TIME>(words, own, block, axes, tile, stage);
     }
     if (group.kind == EXPONENTS) {
 #pragma unroll
@@ -315,11 +343,12 @@ extern "C" __global__ void __launch_bounds__(LANES)
         for (int i = 0; i < ROWS; ++i) words[i] = grid_value(words[i], group.base);
     }
     __syncwarp();
-    stage_planes(words, group.width, stage);
+    unsigned* const staged_words = reinterpret_cast<unsigned*>(stage);
+    stage_planes(words, group.width, staged_words);
     __syncwarp();
     unsigned* const target =
         reinterpret_cast<unsigned*>(headers + block.tiles * HEADER_BYTES * LANES) +
         planes[blockIdx.x];
     const int count = sum_of_warp(group.width);
-    for (int i = threadIdx.x; i < count; i += LANES) target[i] = stage[staged(i)];
+    for (int i = threadIdx.x; i < count; i += LANES) target[i] = staged_words[staged(i)];
 }

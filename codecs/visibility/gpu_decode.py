@@ -55,9 +55,9 @@ def _launch(
     data.set(host)
     firsts = np.concatenate([np.insert(one[:-1], 0, 0) // PLANE_BYTES for one in ends])
     runs = np.concatenate(
-        [row_runs(i, of, int(parts[i][1])) for i, of in enumerate(table.lanes)], dtype=np.uint32
+        [row_runs(i, of, int(parts[i][1])) for i, of in enumerate(table.lanes)]
     )
-    tables = runs, table.rows, table.axes, places, firsts.astype(np.uint32)
+    tables = runs.astype(np.uint32), table.rows, table.axes, places, firsts.astype(np.uint32)
     module = load(__package__, "fast_decode.cu", defines(targets[0]))
     arguments = [*(cp.asarray(one) for one in tables), data]
     launch(module.get_function("decode_tiles"), len(runs), THREADS, arguments)
