@@ -126,9 +126,7 @@ def _scratch(word_bytes: int) -> tuple[Any, ...]:
     return rows, columns[0], residuals, counts, columns[1], neighbours, totals, static(lanes)
 
 
-def plane_ends(
-    data: npt.NDArray[np.uint8], lanes: Lanes, word_bytes: int
-) -> npt.NDArray[np.int64]:
+def plane_ends(data: npt.NDArray[np.uint8], lanes: Lanes, word_bytes: int) -> npt.NDArray[np.int64]:
     """Return where the planes of each tile end, (n_tiles,), from where those of the first begin.
 
     Raises

@@ -54,9 +54,7 @@ def _launch(
     data = cp.empty(total, np.uint8)
     data.set(host)
     firsts = np.concatenate([np.insert(one[:-1], 0, 0) // PLANE_BYTES for one in ends])
-    runs = np.concatenate(
-        [row_runs(i, of, int(parts[i][1])) for i, of in enumerate(table.lanes)]
-    )
+    runs = np.concatenate([row_runs(i, of, int(parts[i][1])) for i, of in enumerate(table.lanes)])
     tables = runs.astype(np.uint32), table.rows, table.axes, places, firsts.astype(np.uint32)
     module = load(__package__, "fast_decode.cu", defines(targets[0]))
     arguments = [*(cp.asarray(one) for one in tables), data]
