@@ -18,6 +18,7 @@ from gangsaw.codecs.core import kernels
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import cpu, gpu, gpu_encode, gpu_table
+from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.samples import fringes, patterns, specials
 
@@ -182,11 +183,13 @@ def check_wrong(cupy: ModuleType, data: Any, block: Block) -> str:
 @pytest.mark.parametrize("mode", [1, 2, 3, 4], ids=["lorenzo", "frequency", "time", "grid"])
 def test_flipped_bits(cupy: ModuleType, dtype: str, mode: int) -> None:
     """Without the frame's checksum: both sides say the same, nothing outside is touched."""
-    shape = {1: (9, 2, 5), 2: (5, 5, 5), 3: (40, 1, 3), 4: (9, 4, 5)}[mode]
+    shape = {1: (40, 3, 16), 2: (7, 12, 16), 3: (80, 1, 32), 4: (16, 4, 16)}[mode]
     block = integers(shape, dtype) if mode == 4 else smooth(shape, dtype, mode)
     data, rng, seen = cpu.encode([block], FAST).parts[0], random.Random(mode), set()
-    assert data[0] == 2
-    head = gpu_encode.head_bytes(gpu_table.block_table([cupy.asarray(block)]).tiles[0], 2)
+    assert tuple(data[:2]) == (2, mode)
+    head = gpu_encode.head_bytes(
+        -(-Lanes.of_block(block).shape[0] // 32), gpu_table.word_bytes(block)
+    )
     for i in range(FLIPS):
         wrong = data.copy()
         for _ in range(rng.choice([1, 1, 2, 30])):
