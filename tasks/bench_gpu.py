@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.chunk import ChunkCoder
 from gangsaw.codecs.core.device import cupy
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.codecs.core.gpu import free_bytes, pinned, timed_launches
@@ -107,25 +108,26 @@ class Timing:
 Both = tuple[Timing, Timing]  # encode, decode
 
 
-class Workbench:
-    """A device, the data on it, and timings, each made at its first use.
+class ChunkBench:
+    """A device, chunks on it, and timings of their codec, each made at its first use.
 
     Parameters
     ----------
-    scene : (bands, rows, columns) integers
+    coder, chunks : of any codec, and C-ordered arrays of its chunk shape
     rounds : timed rounds, after one that compiles and warms up
     batch_bytes : of samples in a batch, at most
     """
 
     def __init__(
-        self, scene: NDArray[Any], rounds: int = 20, batch_bytes: int = BATCH_BYTES
+        self,
+        coder: ChunkCoder,
+        chunks: Sequence[NDArray[Any]],
+        rounds: int = 20,
+        batch_bytes: int = BATCH_BYTES,
     ) -> None:
         self.cupy: Any = cupy()
-        self.rounds, self.scene, self.batch_bytes = rounds, scene, batch_bytes
-        layout = choose_layout(MemoryArray(scene, ("band", "y", "x")), "auto", None)
-        codec: Any = layout.codec
-        self.coder = codec.coder(layout.chunks, scene.dtype)
-        self.chunks = [np.ascontiguousarray(c) for c in _cut(scene, layout.chunks)]
+        self.coder, self.chunks = coder, chunks
+        self.rounds, self.batch_bytes = rounds, batch_bytes
 
     @cached_property
     def batch(self) -> Both:
@@ -183,10 +185,7 @@ class Workbench:
 
     def _to_frames(self, chunks: Sequence[NDArray[Any]]) -> list[memoryview]:
         with own_stream() as copies:
-            found: list[memoryview] = self.coder.encode_all(
-                [copies.to_device(_locked(chunk)) for chunk in chunks]
-            )
-            return found
+            return self.coder.encode_all([copies.to_device(_locked(chunk)) for chunk in chunks])
 
     def _to_arrays(self, frames: Sequence[memoryview]) -> list[NDArray[Any]]:
         with own_stream() as copies:
@@ -202,6 +201,24 @@ class Workbench:
             work()
             spans.append(time.perf_counter() - began)
         return statistics.median(spans)
+
+
+class Workbench(ChunkBench):
+    """A scene in chunks of the default layout, and what the device could do at most.
+
+    Parameters
+    ----------
+    scene : (bands, rows, columns) integers
+    rounds, batch_bytes : as of `ChunkBench`
+    """
+
+    def __init__(
+        self, scene: NDArray[Any], rounds: int = 20, batch_bytes: int = BATCH_BYTES
+    ) -> None:
+        layout = choose_layout(MemoryArray(scene, ("band", "y", "x")), "auto", None)
+        codec: Any = layout.codec
+        chunks = [np.ascontiguousarray(c) for c in _cut(scene, layout.chunks)]
+        super().__init__(codec.coder(layout.chunks, scene.dtype), chunks, rounds, batch_bytes)
 
     @cached_property
     def bytes_per_second(self) -> float:

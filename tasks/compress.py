@@ -17,7 +17,7 @@ from gangsaw.tasks.chunks import ArrayCoder
 from gangsaw.tasks.device import COPIES, batches_per_task, runs_on_gpu
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import Job, Journal
-from gangsaw.tasks.layout import ChunkChoice, CodecChoices, Layout, choose_layout
+from gangsaw.tasks.layout import ChunkChoice, CodecChoices, Layout, check_axes, choose_layout
 from gangsaw.tasks.manifest import fold, read_manifest, write_manifest
 from gangsaw.tasks.place import Place, open_place
 from gangsaw.tasks.progress import Amounts, Meter, OnProgress, Progress
@@ -161,6 +161,7 @@ def compress(
         The job stopped; what is finished is kept, and `resume` goes on from there.
     """
     started = time.monotonic()
+    check_axes(_arrays(source), chunks)
     layouts = {array.name: choose_layout(array, codec, chunks) for array in _arrays(source)}
     skeleton = build_skeleton(source, layouts)
     final = open_place(target, writable=True)

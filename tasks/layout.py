@@ -9,15 +9,23 @@ from typing import Any, Literal
 
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
-from zarr.codecs import ZstdCodec
+from zarr.codecs import BloscCodec, ZstdCodec
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.memory import transcode_bytes
-from gangsaw.tasks.sources.axes import image_axes
+from gangsaw.tasks.sources.axes import (
+    FREQUENCIES,
+    SHORT,
+    image_axes,
+    is_interferometric,
+    visibility_axes,
+)
 from gangsaw.tasks.sources.base import SourceArray
 
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk is cut smaller, y and x as a block is
+# of visibilities: as many times as a block has, and channels and baselines in equal shares
+TIMES, CHANNELS, ROWS = 256, 256, 16
 
 Codec = ArrayBytesCodec | BytesBytesCodec
 CodecChoice = Codec | Literal["auto", "none"]
@@ -59,13 +67,31 @@ def choose_layout(source: SourceArray, codec: CodecChoices, chunks: ChunkChoice)
     return Layout(extents, choose_codec(source, extents) if chosen == "auto" else _codec(chosen))
 
 
+def check_axes(arrays: Sequence[SourceArray], chunks: ChunkChoice) -> None:
+    """Raise BadParams for chunks that name an axis which no array has."""
+    if not isinstance(chunks, Mapping):
+        return
+    dims = {dim: None for array in arrays for dim in array.dims}  # in their order
+    if unknown := sorted(set(chunks) - set(dims)):
+        names = ", ".join(array.name for array in arrays)
+        raise BadParams(f"{names} has no axis {unknown[0]!r}; it has {', '.join(dims)}")
+
+
 def choose_chunks(source: SourceArray, chunks: ChunkChoice) -> tuple[int, ...]:
     """Return the caller's chunks, checked against the array, or the default ones."""
     return default_chunks(source) if chunks is None else _given(source, chunks)
 
 
 def choose_codec(source: SourceArray, chunks: tuple[int, ...] | None = None) -> Codec:
-    """Return the codec made for such content: CCSDS-123 for integer images, else Zstandard."""
+    """Return the codec made for such content.
+
+    That is the visibility codec for complex samples, a byte or bit shuffle and Zstandard for the
+    weights, flags and coordinates beside them, CCSDS-123 for integer images, else Zstandard.
+    """
+    if source.dtype.kind == "c":
+        return visibility_codec(source)
+    if is_interferometric(source.dims):
+        return _shuffled(source.dtype)
     is_integer = np.issubdtype(source.dtype, np.integer) and source.dtype.itemsize <= 4
     if is_integer and len(source.shape) >= 2:
         return _ccsds123(source, chunks or default_chunks(source))
@@ -78,17 +104,34 @@ def default_chunks(source: SourceArray) -> tuple[int, ...]:
     Pieces of an axis are equally long. Zarr pads the last one, and cutting 349 samples by 256 left
     163 columns of padding that cost a bit per sample.
     """
-    rank = len(source.shape)
-    axes = image_axes(source.dims)[-rank:]
-    names = dict(enumerate(axes, rank - len(axes)))
-    pieces = [1 if i in names else n for i, n in enumerate(source.shape)]
-    while names and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
-        tiles = {i: extents[i] / TILE[name] for i, name in names.items()}
+    least = _tiles(source)
+    pieces = [1 if i in least else n for i, n in enumerate(source.shape)]
+    while least and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
+        tiles = {i: extents[i] / tile for i, tile in least.items()}
         longest = max(tiles, key=tiles.__getitem__)
         if tiles[longest] <= 1:
             break  # even one tile of all bands is larger than CHUNK_BYTES
         pieces[longest] += 1
     return tuple(_pieces(source, pieces))
+
+
+def _tiles(source: SourceArray) -> dict[int, int]:
+    """Return the extent below which no chunk is cut, by axis; other axes are cut to 1."""
+    if is_interferometric(source.dims) or source.dtype.kind == "c":
+        return {i: _visibility_tile(d.lower(), n) for i, (d, n) in enumerate(_extents(source))}
+    rank = len(source.shape)
+    axes = image_axes(source.dims)[-rank:]
+    return {i: TILE[name] for i, name in enumerate(axes, rank - len(axes))}
+
+
+def _extents(source: SourceArray) -> list[tuple[str, int]]:
+    return list(zip(source.dims, source.shape, strict=True))
+
+
+def _visibility_tile(dim: str, extent: int) -> int:
+    if dim in SHORT:
+        return max(1, extent)
+    return TIMES if dim == "time" else CHANNELS if dim in FREQUENCIES else ROWS
 
 
 def default_block(chunks: tuple[int, ...], axes: str) -> tuple[int, int, int]:
@@ -116,6 +159,20 @@ def _ccsds123(source: SourceArray, chunks: tuple[int, ...]) -> Codec:
     return Ccsds123(axes=axes, block=default_block(chunks, axes))
 
 
+def visibility_codec(source: SourceArray) -> Codec:
+    """Return the codec of visibilities, with the axes that their names tell."""
+    from gangsaw.codecs.visibility.codec import Visibility
+
+    return Visibility(axes=visibility_axes(source.dims))
+
+
+def _shuffled(dtype: np.dtype[Any]) -> Codec:
+    """Return Zstandard after a shuffle: of bits for flags, whose bytes hold one of them each."""
+    shuffle: Literal["bitshuffle", "shuffle"]
+    shuffle = "bitshuffle" if dtype.itemsize == 1 else "shuffle"
+    return BloscCodec(typesize=dtype.itemsize, cname="zstd", clevel=5, shuffle=shuffle)
+
+
 def _codec(codec: Codec | str) -> Codec | None:
     if isinstance(codec, str):
         if codec == "none":
@@ -127,9 +184,6 @@ def _codec(codec: Codec | str) -> Codec | None:
 def _given(source: SourceArray, chunks: tuple[int, ...] | Mapping[str, int]) -> tuple[int, ...]:
     """Read the caller's chunks: one per axis, or by name; -1 is the whole axis."""
     if isinstance(chunks, Mapping):
-        if unknown := sorted(set(chunks) - set(source.dims)):
-            names = ", ".join(source.dims)
-            raise BadParams(f"{source.name} has no axis {unknown[0]!r}; it has {names}")
         defaults = zip(source.dims, default_chunks(source), strict=True)
         chunks = tuple(chunks.get(name, default) for name, default in defaults)
     if len(chunks) != len(source.shape) or any(c == 0 or c < -1 for c in chunks):

@@ -16,9 +16,11 @@ from gangsaw.tasks.layout import (
     ChunkChoice,
     Codec,
     CodecChoice,
+    check_axes,
     choose_chunks,
     choose_codec,
     default_block,
+    visibility_codec,
 )
 from gangsaw.tasks.sources.axes import image_axes
 from gangsaw.tasks.sources.base import Source, SourceArray
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 PREFIX = "gangsaw."  # of our codecs' Zarr names; users may leave it out
 CCSDS123 = "gangsaw.ccsds123"
+VISIBILITY = "gangsaw.visibility"
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,26 @@ class Recipe:
         BadParams
             There is no such codec or parameter, or an array holds what the codec cannot code.
         """
-        found = {array.name: self._codec(array, chunks, client) for array in source.arrays}
+        check_axes(source.arrays, chunks)
+        has_complex = any(array.dtype.kind == "c" for array in source.arrays)
+        found = {
+            array.name: "auto"
+            if self._is_beside(array, has_complex)
+            else self._codec(array, chunks, client)
+            for array in source.arrays
+        }
         if self._is_tuned and not any(_is_ours(codec) for codec in found.values()):
             names = ", ".join(f"{array.name} ({array.dtype.name})" for array in source.arrays)
             raise BadParams(f"no array takes codec parameters, a block or a bit depth: {names}")
         return found
+
+    def _is_beside(self, array: SourceArray, has_complex: bool) -> bool:
+        """Whether an array lies beside visibilities, and the codec that is asked for is theirs.
+
+        Real floats are taken for data only where nothing is complex: weights are no signal.
+        """
+        is_data = array.dtype.kind == "c" or (array.dtype.kind == "f" and not has_complex)
+        return _full_name(self.codec) == VISIBILITY and not is_data
 
     @property
     def _is_tuned(self) -> bool:
@@ -80,17 +98,20 @@ class Recipe:
         if self.block is not None:
             changes["block"] = list(self.block)
         if self.bit_depth is not None:
+            _check_depth(array, codec)
             changes["bit_depth"] = choose_bit_depth(array, self.bit_depth, client=client)
         return _changed(codec, changes)
 
     def _named(self, array: SourceArray, extents: tuple[int, ...]) -> Codec:
         if self.codec == "zstd":
             return ZstdCodec(level=3)
-        name = self.codec if self.codec.startswith(PREFIX) else PREFIX + self.codec
+        name = _full_name(self.codec)
         try:
             kind: Any = get_codec_class(name)
         except (KeyError, UnknownCodecError):  # of zarr below 3.4, and since
             raise BadParams(f"no codec {self.codec!r}; there are: {', '.join(_names())}") from None
+        if name == VISIBILITY:
+            return visibility_codec(array)
         refuse_floats(array, name)
         axes = image_axes(array.dims)
         if len(extents) < 2:
@@ -98,6 +119,18 @@ class Recipe:
                 f"{array.name} has {len(extents)} axes, {name} codes images of two or three"
             )
         return _changed(kind(), {"axes": axes, "block": list(default_block(extents, axes))})
+
+
+def _full_name(codec: str) -> str:
+    return codec if codec.startswith(PREFIX) else PREFIX + codec
+
+
+def _check_depth(array: SourceArray, codec: Any) -> None:
+    if not hasattr(codec.params, "bit_depth"):
+        raise BadParams(
+            f"{array.name} ({array.dtype.name}) is no integer image and has no bit depth: "
+            "leave --bit-depth out"
+        )
 
 
 def _is_ours(codec: object) -> bool:

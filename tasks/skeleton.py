@@ -20,7 +20,7 @@ from gangsaw.tasks.journal import Job, batch_chunks
 from gangsaw.tasks.layout import Layout
 from gangsaw.tasks.manifest import MANIFEST
 from gangsaw.tasks.records import ROW, Records
-from gangsaw.tasks.sources.base import Coordinate, Description, Source, SourceArray
+from gangsaw.tasks.sources.base import Below, Coordinate, Description, Source, SourceArray
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ def build_skeleton(source: Source, layouts: Mapping[str, Layout]) -> Skeleton:
     BadParams
         An array, its name or its attributes cannot be held, or its codec refuses it.
     """
-    objects = build_objects(source.name, source.arrays, source.coords, source.attrs, layouts)
+    below = getattr(source, "below", ())
+    objects = build_objects(source.name, source.arrays, source.coords, source.attrs, layouts, below)
     return Skeleton(objects, {a.name: _job(source, a, objects, layouts) for a in source.arrays})
 
 
@@ -59,6 +60,7 @@ def build_objects(
     coords: Iterable[Coordinate],
     attrs: Mapping[str, Any],
     layouts: Mapping[str, Layout],
+    below: Iterable[Below] = (),
 ) -> Mapping[str, Buffer]:
     """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
 
@@ -72,13 +74,19 @@ def build_objects(
             _create(group, array, layouts[array.name])
         for coordinate in coords:
             _write(group, coordinate)
+        whole = [coordinate.name for coordinate in coords]
+        for part in below:
+            inner = group.create_group(part.path, attributes=dict(part.attrs))
+            for coordinate in part.coords:
+                _write(inner, coordinate)
+                whole.append(f"{part.path}/{coordinate.name}")
     except GangsawError:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
         raise BadParams(f"{name} cannot be held in a Zarr store: {error}") from error
     objects[METADATA] = _consolidated(objects)
-    for coordinate in coords:
-        objects[f"{coordinate.name}/{MANIFEST}"] = _finished(group, objects, coordinate.name)
+    for path in whole:
+        objects[f"{path}/{MANIFEST}"] = _finished(group, objects, path)
     return objects
 
 

@@ -87,7 +87,8 @@ def _at_sensor(wavelength: npt.NDArray[np.float64]) -> tuple[Floats, Floats]:
 
 
 def _planck(nm: npt.NDArray[np.float64], kelvin: float) -> npt.NDArray[np.float64]:
-    return 1e15 / nm**5 / np.expm1(1.4388e7 / (nm * kelvin))
+    radiance: npt.NDArray[np.float64] = 1e15 / nm**5 / np.expm1(1.4388e7 / (nm * kelvin))
+    return radiance
 
 
 def _transmittance(nm: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

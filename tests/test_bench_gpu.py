@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from emulator.host_module import schedule
 
 from gangsaw.tasks import bench_gpu as figures
+from gangsaw.tasks.synthetic_visibilities import make_visibilities
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 LOGS = {
@@ -43,7 +45,8 @@ def test_without_a_device_the_page_says_so(page: Any, monkeypatch: pytest.Monkey
     for _ in range(2):  # also over a page without figures
         text = run(page, monkeypatch, "--write")
         assert "No device has measured anything yet." in text
-        n_rows = len(figures.CASES) + len(page.bench_tcr_gpu.CASES) + len(LOGS)
+        visibilities = 2 * len(page.bench_visibility_gpu.CASES)  # both directions of each
+        n_rows = len(figures.CASES) + visibilities + len(page.bench_tcr_gpu.CASES) + len(LOGS)
         assert text.count("not measured yet") == n_rows
         assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
 
@@ -71,12 +74,17 @@ def test_one_run_writes_page_and_figures(
     monkeypatch.setattr(figures, "TASK_BYTES", 1 << 12)
     small = partial(figures.Workbench, batch_bytes=1 << 13)
     monkeypatch.setattr(page, "Workbench", small)
+    visibility = page.bench_visibility_gpu
+    monkeypatch.setattr(visibility, "ChunkBench", partial(figures.ChunkBench, batch_bytes=1 << 13))
+    cube = make_visibilities(2, 4, 4).data
+    monkeypatch.setattr(visibility.visibility_data, "synthetic", lambda: cube)
     monkeypatch.setattr(page.bench_tcr_gpu, "REFERENCES", 40)
     monkeypatch.setattr(page.bench_tcr_gpu, "TASK", 16)
     arguments = ("--write", "--json", "--rounds", 1, "--logs", tmp_path)
     with schedule(checks=False):
         text = run(page, monkeypatch, *arguments)
-    assert "not measured yet" not in text
+    backend = find_spec("gangsaw.codecs.visibility.gpu")
+    assert text.count("not measured yet") == (0 if backend else 2 * len(visibility.CASES))
     assert "emulated device, sm_90" in text
     assert f"| {page.TESTS} | 1 tests | <= 0 | **no** | 11 passed |" in text
     assert "| compute-sanitizer memcheck, tests on a device | 0 errors | <= 0 | yes |" in text

@@ -154,7 +154,10 @@ def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, sce
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (("--codec", "jpeg"), "no codec 'jpeg'; there are: auto, gangsaw.ccsds123, zstd, none"),
+        (
+            ("--codec", "jpeg"),
+            "no codec 'jpeg'; there are: auto, gangsaw.ccsds123, gangsaw.visibility, zstd, none",
+        ),
         (("--param", "mode"), "--param must be NAME=VALUE"),
         (("--param", "mode=fast"), "mode must be one of full, reduced, got 'fast'"),
         (("--param", "nope=1"), "unknown parameter 'nope'; known are"),

@@ -31,6 +31,13 @@ def scene(folder: Path) -> None:
     (folder / "scene.hdr").write_text(header_text(fields))
 
 
+def observation(folder: Path) -> None:
+    """Write observation.ms."""
+    from radio_files import write
+
+    write(folder / "observation.ms")
+
+
 def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
     commands = [text for where, _, text in BLOCKS if where == "run"]
     assert len(commands) == 3
@@ -44,6 +51,7 @@ def test_examples(tmp_path: Path) -> None:
     """All in one folder and in order: the later ones read what the earlier ones wrote."""
     assert {language for language, _ in EXAMPLES} == {"sh", "python"}
     scene(tmp_path)
+    observation(tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for language, text in EXAMPLES:
         command = ["bash", "-euo", "pipefail", "-c"] if language == "sh" else [sys.executable, "-c"]

@@ -17,11 +17,8 @@ from gangsaw.codecs.visibility import cpu
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, Params
 
 SHAPE = (2, 2, 2, 5)
-WAYS = [
-    *constructions()[:: len(PACKINGS) + 1],
-    Params(),
-]
-every_way = pytest.mark.parametrize("params", WAYS, ids=lambda p: f"{p.effort}-{name(p)}")
+WAYS = constructions()[:: len(PACKINGS) + 1]
+every_way = pytest.mark.parametrize("params", WAYS, ids=name)
 every_width = pytest.mark.parametrize("bits", [16, 32, 64])
 
 

@@ -352,7 +352,8 @@ def lane_bounds(
     """
     least = image.n_rows * image.n_columns - 1 + image.bit_depth
     impossible = (lane_bits < least) | (lane_bits > 8 * size)  # the latter: sums might wrap
-    bounds = start_bit + np.concatenate([np.zeros(1, np.int64), np.cumsum(lane_bits)])
+    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(lane_bits)])
+    bounds: npt.NDArray[np.int64] = start_bit + sums
     if np.any(impossible) or bounds[-1] > 8 * size:
         raise CorruptChunk("the lane index does not fit the stream")
     return bounds

@@ -52,7 +52,8 @@ def load_le64(typing_context: Any, data: Any, index: Any) -> Any:
     """uint64 from data[index:index + 8], least significant byte first; data is (n,) uint8."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        place = element_pointer(context, builder, data, *args, ir.IntType(64))
+        array, place = args
+        place = element_pointer(context, builder, data, array, place, ir.IntType(64))
         return builder.load(place, align=1)
 
     return types.uint64(data, types.int64), codegen

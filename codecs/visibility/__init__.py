@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gangsaw.codecs.visibility.online import StepEncoder
     from gangsaw.codecs.visibility.params import Params
 
-_HOMES = {"Params": "params"}
+_HOMES = {"Params": "params", "StepEncoder": "online"}
 
-__all__ = ["Params"]
+__all__ = ["Params", "StepEncoder"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ from gangsaw.codecs.core.frame import Layout
 from gangsaw.codecs.core.grid import BlockGrid
 from gangsaw.codecs.core.threads import thread_limit
 from gangsaw.codecs.visibility import memory
+from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.params import Params
 
 CODEC_ID, CODEC_VERSION = 2, 1  # SPEC.md
@@ -44,7 +45,9 @@ class Visibility(BlockCodec):
         grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
         numbers = math.prod(grid.block_shape)
         busy = min(thread_limit(), grid.n_blocks)
-        return memory.peak_bytes(numbers * dtype.itemsize, numbers, grid.n_blocks, busy)
+        any_block = np.broadcast_to(np.empty((), dtype), [max(1, n) for n in grid.block_shape])
+        lanes = Lanes.of_block(block_view(self.params.letters(len(shape)), any_block))
+        return memory.peak_bytes(numbers * dtype.itemsize, numbers, lanes, grid.n_blocks, busy)
 
 
 class VisibilityV2(BlockCodecV2):

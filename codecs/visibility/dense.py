@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import struct
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core import rans
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.dense_block import MOST_BITS, ROOM, Block, make_scratch
 from gangsaw.codecs.visibility.dense_choose import (
-    EXPONENTS,
-    Grid,
     bits_table,
     choose_favourite,
     choose_grid,
@@ -21,45 +19,22 @@ from gangsaw.codecs.visibility.dense_choose import (
     entropy_bits,
     grid_limits,
 )
-from gangsaw.codecs.visibility.dense_coder import (
-    MOST_BITS,
-    ROOM,
-    Block,
-    from_symbols,
-    make_scratch,
-    push_symbols,
-    to_symbols,
-)
-from gangsaw.codecs.visibility.dense_predict import (
-    LANES,
-    PREDICTORS,
-    TERMS,
-    from_residuals,
-    to_residuals,
-)
+from gangsaw.codecs.visibility.dense_decoder import from_symbols
+from gangsaw.codecs.visibility.dense_encoder import push_symbols, to_symbols
+from gangsaw.codecs.visibility.dense_head import KIND, Choice, Payload, read_head, write_head
+from gangsaw.codecs.visibility.dense_predict import TERMS, from_residuals, to_residuals
 from gangsaw.codecs.visibility.dense_scale import CONTEXTS, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense_values import MANTISSA
-from gangsaw.codecs.visibility.lanes import Lanes, empty_table, gather, scatter
+from gangsaw.codecs.visibility.lanes import LANES, Lanes, empty_table, gather, scatter
 
-KIND = 3
-HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
+__all__ = ["KIND", "decode", "decode_table", "encode", "encode_table"]
+
 N_TABLES = 2 * CONTEXTS
-SAMPLED, PIECE = 1024, 128  # rows, and those that lie side by side, to compare means
+SAMPLED, PIECE = 512, 256  # rows, and those that lie side by side, to compare means
 SAMPLED_WORDS = 8192  # to find grids
 
 Words = npt.NDArray[Any]
-Payload = npt.NDArray[np.uint8]
-
-
-class Choice(NamedTuple):
-    """What the encoder of a block chose, and its decoder is told."""
-
-    means: int
-    grid: Grid
-    starts: tuple[int, int]
-    favourite: int | None
-    predictors: npt.NDArray[np.uint8]
 
 
 def encode(block: npt.NDArray[Any]) -> Payload:
@@ -112,7 +87,7 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
     if not predictors.any():
         return words
     out = np.empty_like(words)
-    to_residuals(*_prediction(words, lanes, predictors), _as_signed(out))
+    to_residuals(_as_signed(out), *_prediction(words, lanes, predictors))
     return out
 
 
@@ -151,8 +126,9 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     for means in (NEAR, WIDE, SLOW, SLOWER):
         counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
         block = _block(residuals, lanes, choice._replace(means=means))._replace(n_rows=rows)
-        _Writer(residuals, lanes, block, choice.predictors, counts).write(places)
-        costs.append(entropy_bits(counts))
+        writer = _Writer(residuals, lanes, block, choice.predictors, counts)
+        writer.write(places)
+        costs.append(entropy_bits(counts) + 8 * writer.bits.size)
     return int(np.argmin(costs))
 
 
@@ -226,28 +202,13 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
         states, stream,
     )  # fmt: skip
     parts = (
-        _head(choice, lanes, residuals.itemsize, writer.bits.size),
+        write_head(choice, lanes, residuals.itemsize, writer.bits.size),
         tables,
         states.astype("<u4").view(np.uint8),
         writer.bits,
         stream[begin:].astype("<u2").view(np.uint8),
     )
     return np.concatenate(parts)
-
-
-def _head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Payload:
-    used = np.unique(choice.predictors[: lanes.n_series])
-    grid = choice.grid.kind | (4 if choice.favourite is not None else 0)
-    head = HEAD.pack(
-        KIND, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
-    )
-    if choice.favourite is not None:
-        head += choice.favourite.to_bytes(itemsize, "little")
-    index = np.searchsorted(used, choice.predictors[: lanes.n_series])
-    width = int(len(used) - 1).bit_length()
-    planes = (index[:, None] >> np.arange(width) & 1).astype(np.uint8)
-    packed = np.packbits(planes.ravel(), bitorder="little")
-    return np.concatenate([np.frombuffer(head, np.uint8), used.astype(np.uint8), packed])
 
 
 def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
@@ -257,7 +218,7 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     ------
     CorruptChunk : it is no block of these lanes
     """
-    choice, n_bytes, at = _read_head(data, lanes, table.itemsize)
+    choice, n_bytes, at = read_head(data, lanes, table.itemsize)
     counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
     padded = np.concatenate([data[at:], np.zeros(ROOM, np.uint8)])
     size = rans.read_tables(padded, data.size - at, counts)
@@ -306,35 +267,3 @@ def _read_strips(
     if predictors.any() and at >= 0:
         from_residuals(*_prediction(words, lanes, predictors))
     return int(at), int(position + 7) // 8
-
-
-def _read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, int]:
-    """Return choices, bytes of bits, and where the tables begin."""
-    if data.size < HEAD.size:
-        raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
-    _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(
-        data.tobytes()[: HEAD.size]
-    )
-    width, at = max(0, n_used - 1).bit_length(), HEAD.size
-    fav_bytes = itemsize if grid & 4 else 0
-    end = at + fav_bytes + n_used + (width * lanes.n_series + 7) // 8
-    mantissa = MANTISSA[itemsize]
-    legal = means <= SLOWER and grid & 3 < 3 and grid < 8 and 0 < n_used <= len(PREDICTORS)
-    legal &= abs(value) < EXPONENTS and (grid & 3 != 2 or 0 <= value <= mantissa)
-    legal &= max(abs(first), abs(second)) < EXPONENTS and end <= data.size
-    if not legal:
-        raise CorruptChunk("its head is not that of a dense block")
-    favourite = int.from_bytes(data[at : at + fav_bytes].tobytes(), "little") if fav_bytes else None
-    used = data[at + fav_bytes : at + fav_bytes + n_used]
-    planes = np.unpackbits(data[at + fav_bytes + n_used : end], bitorder="little")
-    index = planes[: width * lanes.n_series].reshape(lanes.n_series, width).astype(np.int64)
-    index = index @ (1 << np.arange(width)) if width else np.zeros(lanes.n_series, np.int64)
-    if (index.size and index.max() >= n_used) or used.max() >= len(PREDICTORS):
-        raise CorruptChunk("a series names a predictor that there is not")
-    predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
-    predictors[: lanes.n_series] = used[index]
-    return (
-        Choice(means, Grid(grid & 3, value), (first, second), favourite, predictors),
-        n_bytes,
-        end,
-    )

@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import trailing_zeros
 from gangsaw.codecs.core.jit import jit
-from gangsaw.codecs.visibility.dense_predict import LANES, PREDICTORS, TERMS, add_costs
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.dense_predict import PREDICTORS, TERMS, add_costs
+from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
 EXPONENTS = 2048  # fields of any float
 SAMPLED_ROWS = 96  # of a strip, to compare predictors
+MARGIN = 1.5  # bits of a value that a prediction must save: floats are closer to their neighbours
 LEAST_ROWS = 24  # of a series that may have a predictor of its own
 LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
 
@@ -98,7 +99,7 @@ def _count_bits(words: Any, mantissa: int, bits_of: Any) -> Any:
             continue
         count = np.int64(bits_of[exponent])
         is_on = word << np.uint64(64 - mantissa) << np.uint64(count) == np.uint64(0)
-        bits += count if is_on else mantissa
+        bits += int(count) if is_on else mantissa
         on += is_on
         n += 1
     return bits, on, n
@@ -121,12 +122,15 @@ def choose_predictors(
     strips = np.arange(0, lanes.n_strips, max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8))
     costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
     _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
-    _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, favourite or 0, costs[0])
+    _float_costs(
+        words, strips, lanes.n_rows, step, mantissa, bits_of, np.uint64(favourite or 0), costs[0]
+    )
     chosen = np.zeros(lanes.n_strips * LANES, np.uint8)
     if lanes.n_rows < LEAST_ROWS:  # too few to tell a series' own predictor from chance
         chosen[: lanes.n_series] = costs.sum(axis=1).argmin()
         return chosen
     costs = costs[:, : lanes.n_series].astype(np.int64) * step
+    costs[1:] += int(MARGIN * lanes.n_rows)
     best = costs.argmin(axis=0)
     single = int(costs.sum(axis=1).argmin())
     gain = np.minimum(costs[0], costs).sum(axis=1)
@@ -166,7 +170,7 @@ def _predictor_costs(
 
 @jit
 def _float_costs(
-    words: Any, strips: Any, n_rows: int, step: int, mantissa: int, bits_of: Any, favourite: int,
+    words: Any, strips: Any, n_rows: int, step: int, mantissa: int, bits_of: Any, favourite: Any,
     costs: Any,
 ) -> None:  # fmt: skip
     """Fill costs (n_strips * 32,) with the bits of signs and fractions of every step-th row."""
@@ -178,9 +182,10 @@ def _float_costs(
                 word = np.uint64(words[(strip * n_rows + row) * LANES + lane])
                 exponent = np.int64(word >> np.uint64(mantissa)) & most
                 fraction = word << np.uint64(64 - mantissa)
-                if (exponent > 0 or fraction) and word != np.uint64(favourite):
+                if (exponent > 0 or fraction) and word != favourite:
                     count = np.int64(bits_of[exponent])
-                    total += 1 + (count if fraction << np.uint64(count) == 0 else mantissa)
+                    is_on = fraction << np.uint64(count) == np.uint64(0)
+                    total += 1 + (int(count) if is_on else mantissa)
             costs[strip * LANES + lane] = total
 
 

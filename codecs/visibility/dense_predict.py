@@ -125,6 +125,7 @@ def add_costs(
 
 @jit_bare
 def to_residuals(
+    out: Any,
     words: Any,
     n_rows: int,
     n_times: int,
@@ -132,7 +133,6 @@ def to_residuals(
     terms: Any,
     sums: Any,
     guess: Any,
-    out: Any,
 ) -> None:
     """Fill out with signed words, or with residuals in the lanes that are predicted: all strips."""
     width = 8 * words.itemsize

@@ -41,7 +41,7 @@ HEAD_BYTES = 2  # kind, mode
 LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
 WITH_GRIDS = 4  # added to the predictor
 MODES = 8
-SAMPLED = 8  # one of so many tiles is tried
+SAMPLED = 16  # one of so many tiles is tried
 FIRST_SAMPLED = 3
 GAIN = 32  # a mode has to save one part of so many: it takes time
 
@@ -84,22 +84,23 @@ def _encode_columns(
     least, most = extremes(table, at, rows, lanes)
     base, width = exponent_group(least, most, table, rows)
     kind = spread(EXPONENTS, rows, lanes)
-    store_exponent_values(table, at, base, rows, lanes)
     if mode & WITH_GRIDS:
         grid_base, grid_width = grid_group(table, at, most, rows, lanes)
-        chosen = grid_width < width
-        if any_lane(chosen):
-            store_grid_values(table, at, grid_base, chosen, rows, lanes)
-            base, width = select(chosen, grid_base, base), select(chosen, grid_width, width)
-            kind = select(chosen, GRID, kind)
+        is_grid = grid_width < width
+        base, width = select(is_grid, grid_base, base), select(is_grid, grid_width, width)
+        kind = select(is_grid, GRID, kind)
     if mode % WITH_GRIDS:
         greatest = store_residuals(table, lane, at, neighbours, rows, residuals, lanes)
         residual_width = bit_length(greatest, rows)
-        chosen = residual_width < width
-        if any_lane(chosen):
-            take_residuals(rows, residuals, chosen, lanes)
-            base, width = select(chosen, 0, base), select(chosen, residual_width, width)
-            kind = select(chosen, PREDICTED, kind)
+        is_predicted = residual_width < width
+        base, width = select(is_predicted, 0, base), select(is_predicted, residual_width, width)
+        kind = select(is_predicted, PREDICTED, kind)
+    if any_lane(kind == EXPONENTS):
+        store_exponent_values(table, at, base, rows, lanes)
+    if any_lane(kind == GRID):
+        store_grid_values(table, at, base, kind == GRID, rows, lanes)
+    if any_lane(kind == PREDICTED):
+        take_residuals(rows, residuals, kind == PREDICTED, lanes)
     _write_header(out, header + lane, width, kind, base, table)
     _set_counts(width, counts, rows)
     end: int = store_planes(columns, out, place, column_counts)
@@ -282,7 +283,8 @@ def _decode_columns(
     _set_counts(width, counts, rows)
     place = load_planes(data, place, column_counts, columns)
     keep_lowest(rows, width, lanes)
-    restore_exponents(rows, base, table, at, lanes)
+    if any_lane(kind == EXPONENTS):
+        restore_exponents(rows, base, table, at, lanes)
     if mode & WITH_GRIDS and any_lane(kind == GRID):
         restore_grid(rows, base, kind == GRID, table, at, lanes)
     if mode % WITH_GRIDS and any_lane(kind == PREDICTED):

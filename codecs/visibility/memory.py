@@ -5,19 +5,30 @@ The suite over every codec measures it.
 
 from __future__ import annotations
 
+import math
+
+from gangsaw.codecs.visibility.lanes import LANES, Lanes
+
 PER_BLOCK = 2048  # kind, index, Python objects
-PER_THREAD = 1 << 16  # tables and rows of a kernel
+PER_THREAD = 1 << 18  # tables and rows of a kernel
 PER_BLOCK_OF_DEVICE = 1 << 14  # tables, sums; allocations are of 512 bytes; a tile that is empty
 OFFSET = 8  # bytes of the place of a number that has no neighbour in memory
+PER_VALUE = 30  # of `dense`, beside word and residual: bits, symbol, context, size, stream, payload
+PREDICTORS = 16  # costs of each, for every lane
 
 
-def peak_bytes(block_bytes: int, block_numbers: int, n_blocks: int, busy: int) -> int:
+def peak_bytes(block_bytes: int, block_numbers: int, lanes: Lanes, n_blocks: int, busy: int) -> int:
     """Return a bound on what coding a chunk holds beside it, in bytes.
 
     It holds the coded blocks twice, as blocks and as frame, each at most as long as raw, and for
-    each busy thread words, residuals, what is being written, and places of numbers.
+    each busy thread a block on its way: as words, residuals, what is being written, and places of
+    numbers; or as a table of lanes with what `dense` says of each value and lane.
     """
-    scratch = 4 * block_bytes + OFFSET * block_numbers + PER_THREAD
+    word = block_bytes // (block_numbers * lanes.n_components) if block_numbers else 0
+    by_words = 4 * block_bytes + OFFSET * block_numbers
+    by_lanes = math.prod(lanes.shape) * (2 * word + PER_VALUE)
+    by_lanes += lanes.n_strips * LANES * PREDICTORS * word
+    scratch = max(by_words, by_lanes) + PER_THREAD
     return 2 * n_blocks * (block_bytes + PER_BLOCK) + busy * scratch
 
 

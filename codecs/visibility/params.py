@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +31,28 @@ AUTO = "auto"
 
 MAX_EXTENT = (1 << 31) - 1
 MAX_WINDOW = 255  # it is one byte of a block
-BLOCK_TIMES = 256  # steps, more where little is beside them; a read often wants few of them
-# 256 KiB of float32: a block stays in a second-level cache; dense ones need longer to learn
-BLOCK_COMPONENTS = {"fast": 1 << 16, "dense": 1 << 17}
-LINE = 8  # numbers of rest before all frequencies: fewer share a cache line with other blocks
+
+
+class BlockSizes(NamedTuple):
+    """How blocks are cut where `block` does not say it.
+
+    Attributes
+    ----------
+    components : floats of a block at most
+    times : steps at most, more where little is beside them; a read often wants few of them
+    rest : numbers of rest before all frequencies: fewer share cache lines with other blocks
+    """
+
+    components: int
+    times: int
+    rest: int
+
+
+# 512 KiB of float32. What is fast waits for memory above all: pieces of 64 bytes, as the numbers
+# of the others would make them, take three times as long to gather as pieces of 512.
+BLOCK_SIZES = {"fast": BlockSizes(1 << 17, 32, 64), "dense": BlockSizes(1 << 17, 256, 8)}
+CONSTRUCTION_SIZES = BlockSizes(1 << 16, 256, 8)
+PIECE = 32  # numbers of rest, the lanes of one strip or two
 COMPONENTS = {"f": 1, "c": 2}  # floats of one number, by the kind of its dtype
 
 
@@ -101,13 +119,12 @@ class Params:
         letters = self.letters(len(shape))
         sizes = dict(zip(letters, shape, strict=True))
         rest = [n for axis, n in zip(letters, shape, strict=True) if axis == "b"]
-        room = BLOCK_COMPONENTS["fast" if self.is_construction else self.effort] // component_count(
-            dtype
-        )
+        chosen_sizes = CONSTRUCTION_SIZES if self.is_construction else BLOCK_SIZES[self.effort]
+        room = chosen_sizes.components // component_count(dtype)
         others_in_all = max(1, sizes.get("f", 1) * math.prod(rest))
-        most_times = max(BLOCK_TIMES, room // others_in_all)
+        most_times = max(chosen_sizes.times, room // others_in_all)
         times = _extent(self.block[0], sizes.get("t", 1), most_times)
-        beside = min(max(1, math.prod(rest)), self.block[2] or LINE)
+        beside = min(max(1, math.prod(rest)), self.block[2] or chosen_sizes.rest)
         frequencies = _extent(self.block[1], sizes.get("f", 1), room // (times * beside))
         others = iter(_rest_extents(self.block[2], rest, room // (times * frequencies)))
         chosen = {"t": times, "f": frequencies}
@@ -156,7 +173,10 @@ def _rest_extents(wanted: int, extents: list[int], most: int) -> list[int]:
     left = wanted or max(1, most)
     out = []
     for n in reversed(extents):
-        out.append(_extent(min(wanted, left), n, left))
+        extent = _extent(min(wanted, left), n, left)
+        if not wanted and PIECE <= left < n:  # whole pieces, so that few lanes are without words
+            extent = -(-_extent(0, n, left // PIECE * PIECE) // PIECE) * PIECE
+        out.append(extent)
         left = left // n if 0 < n <= left else 1
     return out[::-1]
 

@@ -52,12 +52,14 @@ def compress(
 
     Parameters
     ----------
-    source : ENVI header, Zarr array or group, NetCDF, HDF5, GeoTIFF, raw samples, or any object
-        that follows `gangsaw.tasks.sources.base.Source`
+    source : ENVI header, Zarr array or group, NetCDF, HDF5, GeoTIFF, MeasurementSet, uvh5, uvfits,
+        miriad, HDF5 of KAT-7 or MeerKAT, raw samples, or any object that follows
+        `gangsaw.tasks.sources.base.Source`
     target : path or address of the store
     codec : "auto" by content, a Zarr name such as "gangsaw.ccsds123", "zstd" or "none"
     params : parameters of the codec that differ from its defaults
-    block : extent (z, y, x) of a block in samples, 0 for a whole chunk
+    block : extent (z, y, x) of a block in samples, 0 for a whole chunk; of visibilities (time,
+        frequency, rest), 0 to choose
     bit_depth : D of the samples, "auto" to scan for the fewest, None for the dtype's width
     chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
     layout : what the content of the source does not tell, such as the shape of a raw file
@@ -102,7 +104,7 @@ def decompress(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> None:
-    """Write a store's samples, coordinates and attributes as ENVI, NetCDF, Zarr or raw.
+    """Write a store's samples, coordinates and attributes in another format.
 
     The format is told by the suffix of `target` unless `options` says it. Raises BadParams for
     what the format cannot hold or a file that stands in the way, JobFailed where work stopped.

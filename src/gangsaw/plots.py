@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.exports.atomic import whole_files
 from gangsaw.tasks.report import ArrayInfo, BitMap, StoreInfo
-from gangsaw.tasks.sources.axes import spectral_axis
+from gangsaw.tasks.sources.axes import is_interferometric, spectral_axis
 from gangsaw.tasks.sources.zarr import ZarrArray, ZarrSource, open_zarr
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def plot_store(info: StoreInfo, path: Path) -> None:
 
 def figure_of(info: StoreInfo) -> Figure:
     """Return the figure of the first array that has a map of its blocks; see `plot_store`."""
-    mapped = [array for array in info.arrays if array.block_bits is not None]
+    mapped = [array for array in info.arrays if array.block_bits is not None and _is_image(array)]
     if not mapped:
-        raise BadParams(f"{info.store}: no array with blocks, there is nothing to plot")
+        raise BadParams(f"{info.store}: no image with blocks, there is nothing to plot")
     return draw(mapped[0], open_zarr(info.store))
 
 
@@ -62,6 +62,10 @@ def draw(info: ArrayInfo, source: ZarrSource) -> Figure:
         _draw_bands(figure.add_subplot(grid[1, :]), bands, wavelength, info)
     figure.suptitle(_title(info), x=0.01, ha="left", color=INK, fontsize=12)
     return figure
+
+
+def _is_image(info: ArrayInfo) -> bool:
+    return not info.dtype.startswith("complex") and not is_interferometric(info.dims)
 
 
 def _title(info: ArrayInfo) -> str:

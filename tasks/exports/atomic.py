@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,35 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
     finally:
         for part in parts:
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
+    """Yield a temporary path beside the target; rename it at the end, or remove it.
+
+    Raises BadParams where the target exists and may not be replaced: only a folder that holds a
+    file called `mark`, which tells its format, ever is.
+    """
+    if target.exists() and not (overwrite and (target / mark).is_file()):
+        hint = (
+            "or --overwrite to replace it"
+            if (target / mark).is_file()
+            else "it is of no such format"
+        )
+        raise BadParams(f"{target} exists: give another name, {hint}")
+    if not target.parent.is_dir():
+        raise BadParams(f"{target.parent}: no such directory; make it first")
+    token = uuid.uuid4().hex[:8]
+    part = target.with_name(f".{target.name}.{token}.partial")
+    old = target.with_name(f".{target.name}.{token}.old")
+    try:
+        yield part
+        if target.exists():
+            target.rename(old)
+        part.rename(target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def check_target(target: Path, *, overwrite: bool) -> None:

@@ -11,11 +11,13 @@ from gangsaw.tasks.compress import decompress
 from gangsaw.tasks.exports.envi import EnviLayout, export_envi, kept_byte_order
 from gangsaw.tasks.exports.flat import export_raw
 from gangsaw.tasks.exports.netcdf import export_netcdf
+from gangsaw.tasks.exports.radio import export_radio
 from gangsaw.tasks.progress import OnProgress
 from gangsaw.tasks.sources.axes import image_dims
 from gangsaw.tasks.sources.base import Source, SourceArray
 from gangsaw.tasks.sources.envi import header_fields
 from gangsaw.tasks.sources.flat import INTERLEAVES
+from gangsaw.tasks.sources.radio import find_kept
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -34,7 +36,15 @@ FORMATS = {
     ".zarr": "zarr",
     ".raw": "raw",
     ".bin": "raw",
+    ".ms": "ms",
+    ".uvh5": "uvh5",
+    ".uvfits": "uvfits",
 }
+RADIO = ("ms", "uvh5", "uvfits", "hdf5")
+HDF5 = (".h5", ".hdf5")  # of a correlator, where the store was made of its file
+
+
+NAMES = "envi, netcdf, zarr, raw, ms, uvh5, uvfits or hdf5"
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,7 @@ class ExportOptions:
 
     Attributes
     ----------
-    format : "envi", "netcdf", "zarr" or "raw"
+    format : "envi", "netcdf", "zarr", "raw", "ms", "uvh5", "uvfits" or "hdf5"
     interleave : "bsq", "bil" or "bip", for ENVI and raw
     byte_order : "little" or "big", for ENVI and raw
     """
@@ -66,6 +76,9 @@ def export(
     kind, path = _format(target, options), Path(target)
     if kind == "zarr":
         decompress(source, target, overwrite=overwrite, client=client, on_progress=on_progress)
+    elif kind in RADIO or (path.suffix.lower() in HDF5 and find_kept(source) is not None):
+        radio = kind if kind in RADIO else "hdf5"
+        export_radio(source, path, radio, overwrite=overwrite, on_progress=on_progress)
     elif kind == "netcdf":
         export_netcdf(source, path, overwrite=overwrite, client=client, on_progress=on_progress)
     elif kind == "envi":
@@ -97,11 +110,11 @@ def export(
 
 def _format(target: str, options: ExportOptions) -> str:
     kind = options.format or FORMATS.get(Path(target).suffix.lower())
-    if kind in set(FORMATS.values()):
+    if kind in {*FORMATS.values(), *RADIO}:
         return str(kind)
     if kind is not None:
-        raise BadParams(f"format must be envi, netcdf, zarr or raw, got {kind!r}")
-    raise BadParams(f"the suffix of {target} tells no format: say --format envi|netcdf|zarr|raw")
+        raise BadParams(f"format must be {NAMES}, got {kind!r}")
+    raise BadParams(f"the suffix of {target} tells no format: say --format {NAMES}")
 
 
 def _only(source: Source) -> SourceArray:

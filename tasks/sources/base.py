@@ -97,9 +97,28 @@ class Coordinate:
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Below:
+    """A group below that of the arrays, small and copied whole, such as a table of antennas.
+
+    Attributes
+    ----------
+    path : in the group, names apart by "/"
+    coords : its arrays
+    attrs : JSON attributes
+    """
+
+    path: str
+    coords: tuple[Coordinate, ...]
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+
 @runtime_checkable
 class Source(Protocol):
-    """A file or store that a job reads: its arrays, coordinates and attributes."""
+    """A file or store that a job reads: its arrays, coordinates and attributes.
+
+    One that has groups below has them as `below`, a tuple of `Below`.
+    """
 
     @property
     def name(self) -> str:

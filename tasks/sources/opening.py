@@ -8,9 +8,12 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sources.base import Source
+from gangsaw.tasks.sources.radio import pick
 
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-NETCDF = (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05")
+HDF5 = b"\x89HDF"
+NETCDF = (HDF5, b"CDF\x01", b"CDF\x02", b"CDF\x05")
+FITS = b"SIMP"
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class SourceOptions:
     Attributes
     ----------
     variables : arrays to take; none is all
-    group : group of a Zarr store or HDF5 file
+    group : group of a Zarr store or HDF5 file; data description of a MeasurementSet
     shape, dtype, interleave, byte_order, offset : of a raw file, see `open_raw`
     """
 
@@ -47,11 +50,25 @@ def open_source(path: str, options: SourceOptions | None = None) -> Source:
     place = Path(path)
     if "://" not in path and not place.exists():
         raise BadParams(f"{path}: no such file or directory")
+    if "://" not in path and place.is_dir() and (found := _open_folder(path, chosen)) is not None:
+        return found
     if "://" in path or place.is_dir():
         from gangsaw.tasks.sources.zarr import open_zarr
 
         return open_zarr(path, chosen.group, chosen.variables)
     return _open_file(place, chosen)
+
+
+def _open_folder(path: str, options: SourceOptions) -> Source | None:
+    """Return the source of a folder that is of a radio format; None lets it be Zarr."""
+    from gangsaw.tasks.sources.measurement_set import is_measurement_set, open_measurement_set
+    from gangsaw.tasks.sources.uvdata import is_miriad, open_miriad
+
+    if is_measurement_set(Path(path)):
+        return pick(open_measurement_set(path, options.group), options.variables)
+    if is_miriad(Path(path)):
+        return pick(open_miriad(path), options.variables)
+    return None
 
 
 def _open_file(path: Path, options: SourceOptions) -> Source:
@@ -62,6 +79,15 @@ def _open_file(path: Path, options: SourceOptions) -> Source:
         return open_raw(str(path), *layout, options.byte_order, options.offset)
     with path.open("rb") as file:
         start = file.read(4)
+    if start == HDF5 and not options.group:
+        from gangsaw.tasks.sources.hdf5_radio import open_radio_hdf5
+
+        if (radio := open_radio_hdf5(str(path))) is not None:
+            return pick(radio, options.variables)
+    if start == FITS:
+        from gangsaw.tasks.sources.uvdata import open_uvfits
+
+        return pick(open_uvfits(str(path)), options.variables)
     if start in NETCDF or start in TIFF:
         from gangsaw.tasks.sources.xarrays import open_geotiff, open_netcdf
 
@@ -80,6 +106,7 @@ def _open_envi(path: Path, start: bytes) -> Source:
     if (header := find_header(path)) is not None:
         return open_envi(str(header))
     raise BadParams(
-        f"{path} is of no known format (ENVI, Zarr, NetCDF, HDF5, GeoTIFF); "
+        f"{path} is of no known format (ENVI, Zarr, NetCDF, HDF5, GeoTIFF, MeasurementSet, uvh5, "
+        "uvfits, miriad); "
         "if it holds raw samples, say --shape and --dtype"
     )

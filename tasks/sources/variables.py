@@ -30,13 +30,14 @@ def split(
 ) -> tuple[tuple[Array, ...], tuple[Coordinate, ...], dict[str, Any]]:
     """Return the arrays, the coordinates and, as attributes, the small texts of a data set.
 
-    `wanted` names the arrays to take, with the coordinates along their axes; none is all.
+    `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
+    is.
     """
     whole = [v for v in found if _is_whole(v, found) and v.name not in wanted]
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
     _check_found(found, wanted, arrays)
     dims = {dim for array in arrays for dim in array.dims}
-    near = [v for v in whole if dims.issuperset(v.dims)]
+    near = [v for v in whole if not wanted or dims.issuperset(v.dims)]
     numbers = tuple(_coordinate(v) for v in near if v.dtype.kind in NUMBERS)
     texts = {v.name: _texts(v) for v in near if v.dtype.kind in "OSUT" and _is_small(v)}
     return arrays, numbers, texts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,10 +19,11 @@ from zarr.errors import UnknownCodecError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.holes import must_be_whole, refuse_holes
-from gangsaw.tasks.sources.base import Coordinate, Described, Region
-from gangsaw.tasks.sources.variables import json_attrs, split
+from gangsaw.tasks.sources.base import Below, Coordinate, Described, Region
+from gangsaw.tasks.sources.variables import NUMBERS, json_attrs, split
 
 ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
+MOST_BELOW = 256 << 20  # bytes of a group below the one that is compressed
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class ZarrSource:
     name: str
     arrays: tuple[ZarrArray, ...]
     coords: tuple[Coordinate, ...] = ()
+    below: tuple[Below, ...] = ()
     attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def identity(self) -> str:
@@ -71,7 +74,34 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
         inner = ", ".join(sorted(node.group_keys())) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
     arrays, coords, texts = split(found, variables)
-    return ZarrSource(address, arrays, coords, {**texts, **json_attrs(node.attrs, np.dtype("u1"))})
+    below = () if variables else tuple(_below(address, node))
+    attrs = {**texts, **json_attrs(node.attrs, np.dtype("u1"))}
+    return ZarrSource(address, arrays, coords, below, attrs)
+
+
+def _below(address: str, node: zarr.Group, path: str = "") -> Iterator[Below]:
+    """Yield the groups below, such as the tables of antennas and fields of xradio, whole."""
+    for name, group in sorted(node.groups()):
+        inner = f"{path}/{name}".lstrip("/")
+        found = [_describe(address, array, key) for key, array in sorted(group.arrays())]
+        n_bytes = sum(math.prod(array.shape) * array.dtype.itemsize for array in found)
+        if n_bytes > MOST_BELOW:
+            raise BadParams(
+                f"{address}: the group {inner} below holds {n_bytes >> 20} MiB, which would be "
+                "copied whole: name the arrays to take by --variable, or the group by --group"
+            )
+        coords = tuple(Coordinate(a.name, a.dims, _whole(a), a.attrs) for a in found)
+        yield Below(inner, coords, json_attrs(group.attrs, np.dtype("u1")))
+        yield from _below(address, group, inner)
+
+
+def _whole(array: ZarrArray) -> NDArray[Any]:
+    values = array.read(tuple(slice(0, n) for n in array.shape))
+    if values.dtype.kind in NUMBERS:
+        return values
+    if values.dtype.kind not in "OSUT":
+        raise BadParams(f"{array.address}/{array.key} holds {values.dtype}: no numbers and no text")
+    return values.astype(np.dtypes.StringDType())
 
 
 def _open(address: str, group: str) -> zarr.Array[Any] | zarr.Group:

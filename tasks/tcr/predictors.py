@@ -80,7 +80,8 @@ def _best_d(store: CountsStore, rows: range) -> NDArray[np.int64]:
 
 
 def _of_best(values: NDArray[np.int16], best: NDArray[np.int64]) -> Calls:
-    return values[np.arange(len(best)), best]
+    found: NDArray[np.int16] = values[np.arange(len(best)), best]
+    return found
 
 
 def _length(distance: NDArray[np.int16]) -> Calls:

@@ -18,6 +18,7 @@ from datetime import date
 from pathlib import Path
 
 import bench_tcr_gpu
+import bench_visibility_gpu
 from table import Row, dump, markdown, say
 
 from gangsaw.codecs.core.errors import DeviceError
@@ -37,6 +38,9 @@ AVIRIS-like chunks of 224 bands and 14 bits in the default store configuration (
 Kernel time is that between events around each launch, on data larger than the second-level cache;
 medians of many rounds. The thesis that founded this codec encoded 0.322 Gsamples/s on its GPU.
 
+Visibilities: the synthetic 8 s cube of `gangsaw.tasks.synthetic_visibilities`, as often as fills a
+batch, in GB/s (10^9 bytes) of raw data.
+
 Recombination paths: a million random mouse-like references, all 275 counts and the calls of each.
 """
 TESTS = "tests on a device that fail; two processes on one GPU are among them"
@@ -51,9 +55,11 @@ SUMMARIES = {
 def sections(logs: Path | None = None, rounds: int = 20) -> dict[str, list[Row]]:
     """Return every row, unmeasured where there is no device, or no log of the sanitizer."""
     bench = _workbench(rounds)
+    there = rounds if bench else None
     found = {
         TITLE: _codec(bench),
-        bench_tcr_gpu.TITLE: bench_tcr_gpu.rows(rounds if bench else None),
+        bench_visibility_gpu.TITLE: bench_visibility_gpu.rows(there),
+        bench_tcr_gpu.TITLE: bench_tcr_gpu.rows(there),
         TESTS_TITLE: _logged(logs),
     }
     return {title: [_marked(row) for row in rows] for title, rows in found.items()}

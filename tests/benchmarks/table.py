@@ -7,8 +7,8 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import version
 from typing import Any
@@ -27,6 +27,7 @@ class Row:
     value : the figure, in `unit`; None where it was not measured yet
     target : what was asked, with its sense (">= 250"), or ""
     note : peer, share, spread or reason
+    figures : further figures by name, for the JSON and for plots; the note says them in words
     """
 
     what: str
@@ -34,6 +35,7 @@ class Row:
     unit: str
     target: str = ""
     note: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reference import visibility_fast
+from reference import visibility_dense, visibility_dense_encoder, visibility_fast
 
 PREDICTORS = "none time frequency parallelogram lorenzo lagrange1 lagrange2 lagrange3 mean median"
 RESIDUALS = "xor difference"
@@ -32,7 +32,8 @@ def recode_block(
     rest = int(np.prod(shape[2:]))
     extents = (components, rest, shape[1], shape[0])
     words = decode(data, extents, width)
-    return to_array(words, extents, width, shape, dtype), encode(words, extents, width, parameters)
+    again = encode_as(data, words, extents, width, parameters)
+    return to_array(words, extents, width, shape, dtype), again
 
 
 def to_array(words: list[int], extents: Place, width: int, shape: Any, dtype: Any) -> Any:
@@ -54,20 +55,36 @@ def to_words(array: Any) -> tuple[list[int], Place, int]:
 def encode(words: list[int], extents: Place, width: int, parameters: dict[str, Any]) -> bytes:
     """Return the payload of a block: the configuration's, or raw where that is shorter."""
     plain = bytes([RAW]) + b"".join(word.to_bytes(width // 8, "little") for word in words)
-    if parameters["predictor"] == "auto" and parameters["effort"] == "fast":
+    if parameters["predictor"] != "auto":
+        names = ("predictor", "residual", "packing", "window")
+        coded = construct(words, extents, width, **{name: parameters[name] for name in names})
+    elif parameters["effort"] == "fast":
         coded = visibility_fast.encode(words, extents, width)
     else:
-        coded = construct(words, extents, width, **construction(parameters, extents))
+        return plain  # what `dense` chooses is no part of its format
     return min(plain, coded, key=len)
 
 
-def construction(parameters: dict[str, Any], extents: Place) -> dict[str, Any]:
-    """Return the construction that a configuration names, or that its effort falls back to."""
-    names = ("predictor", "residual", "packing", "window")
-    if parameters["predictor"] != "auto":
-        return {name: parameters[name] for name in names}
-    predictor = "time" if extents[3] > 1 else "frequency"
-    return dict(zip(names, (predictor, "difference", "bits", 0), strict=True))
+def encode_as(
+    data: bytes, words: list[int], extents: Place, width: int, parameters: dict[str, Any]
+) -> bytes:
+    """As `encode`; what is free to choose in a block of kind 3 is as a payload has it."""
+    if data[0] != visibility_dense.KIND:
+        return encode(words, extents, width, parameters)
+    table = visibility_fast.Lanes(extents).table(words)
+    strips = dense_extents(extents, width)
+    head, _ = visibility_dense.read_head(data, strips)
+    return visibility_dense_encoder.encode(table, strips, head)
+
+
+def dense_extents(extents: Place, width: int) -> visibility_dense.Extents:
+    """Return the extents of a block's table of lanes."""
+    lanes = visibility_fast.Lanes(extents)
+    components, rest, frequencies, times = extents
+    segments = -(-(times if lanes.folds_time else frequencies) // lanes.piece)
+    return visibility_dense.Extents(
+        lanes.times, lanes.rows // lanes.times, segments * rest * components, width
+    )
 
 
 def decode(data: bytes, extents: Place, width: int) -> list[int]:
@@ -78,6 +95,9 @@ def decode(data: bytes, extents: Place, width: int) -> list[int]:
         return [int.from_bytes(body[i : i + step], "little") for i in range(0, len(body), step)]
     if data[0] == visibility_fast.KIND:
         return visibility_fast.decode(data, extents, width)
+    if data[0] == visibility_dense.KIND:
+        table = visibility_dense.decode(data, dense_extents(extents, width))
+        return [table[row][lane] for row, lane in visibility_fast.Lanes(extents).places()]
     assert data[0] == CONSTRUCTION
     predictor, window, residual, packing = data[1:5]
     residuals = unpack(data[5:], extents, width, PACKINGS.split()[packing])

@@ -27,11 +27,13 @@ def compress(
     source: Annotated[
         str,
         typer.Argument(
-            help="ENVI header, Zarr, NetCDF, HDF5, GeoTIFF, or raw with --shape and --dtype."
+            help="ENVI header, Zarr, NetCDF, HDF5, GeoTIFF, MeasurementSet, uvh5, uvfits, miriad, "
+            "or raw with --shape and --dtype."
         ),
     ],
     target: Annotated[str, typer.Argument(help="Zarr store to write.")],
     codec: opt.Codec = "auto",
+    effort: opt.Effort = None,
     chunks: opt.Chunks = None,
     block: opt.Block = None,
     param: opt.Param = None,
@@ -53,7 +55,7 @@ def compress(
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Compress a scene or array into a Zarr store.
+    """Compress a scene, visibilities or an array into a Zarr store.
 
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
@@ -64,7 +66,7 @@ def compress(
     opened = open_source(source, layout)  # mistakes in its name should not wait for a cluster
     settings = {
         "codec": codec,
-        "params": opt.params_of(param, params),
+        "params": {**opt.params_of(param, params), **({"effort": effort} if effort else {})},
         "block": None if block is None else opt.extents_of("--block", block),
         "bit_depth": opt.bit_depth_of(bit_depth),
         "chunks": opt.chunks_of(chunks),

@@ -14,12 +14,17 @@ def decompress(
     store: Annotated[str, typer.Argument(help="Zarr store to read.")],
     target: Annotated[
         str,
-        typer.Argument(help="What to write: .hdr .img .bsq .bil .bip (ENVI), .nc, .zarr or .raw."),
+        typer.Argument(
+            help="What to write: .hdr .img .bsq .bil .bip (ENVI), .nc, .zarr, .raw, "
+            ".ms, .uvh5 or .uvfits."
+        ),
     ],
     format_: Annotated[
         str | None,
         typer.Option(
-            "--format", help="envi, netcdf, zarr or raw. (default: by suffix)", show_default=False
+            "--format",
+            help="envi, netcdf, zarr, raw, ms, uvh5, uvfits or hdf5. (default: by suffix)",
+            show_default=False,
         ),
     ] = None,
     interleave: Annotated[
@@ -38,7 +43,7 @@ def decompress(
     scheduler: opt.Scheduler = "",
     quiet: opt.Quiet = False,
 ) -> None:
-    """Write a store as ENVI, NetCDF, Zarr or raw: bit for bit, with all metadata.
+    """Write a store as ENVI, NetCDF, Zarr, raw, MeasurementSet, uvh5 or uvfits, bit for bit.
 
     Example: gangsaw decompress scene.zarr copy.hdr --interleave bip
     """

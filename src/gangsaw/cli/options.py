@@ -62,7 +62,11 @@ Variable = Annotated[
     ),
 ]
 Group = Annotated[
-    str, typer.Option(help="Group of a Zarr store or HDF5 file.", rich_help_panel=SOURCE)
+    str,
+    typer.Option(
+        help="Group of a Zarr store or HDF5 file; DATA_DESC_ID of a MeasurementSet.",
+        rich_help_panel=SOURCE,
+    ),
 ]
 Shape = Annotated[
     str | None,
@@ -79,7 +83,18 @@ Offset = Annotated[
 
 Codec = Annotated[
     str,
-    typer.Option(help="auto (by content), gangsaw.ccsds123, zstd or none.", rich_help_panel=CODEC),
+    typer.Option(
+        help="auto (by content), gangsaw.ccsds123, gangsaw.visibility, zstd or none.",
+        rich_help_panel=CODEC,
+    ),
+]
+Effort = Annotated[
+    str | None,
+    typer.Option(
+        help="Of gangsaw.visibility: fast or dense. (default: dense)",
+        show_default=False,
+        rich_help_panel=CODEC,
+    ),
 ]
 Chunks = Annotated[
     str | None,
@@ -90,7 +105,10 @@ Chunks = Annotated[
 ]
 Block = Annotated[
     str | None,
-    typer.Option(help="Block extents z,y,x; 0 is the whole chunk.", rich_help_panel=CODEC),
+    typer.Option(
+        help="Block extents z,y,x (0: all) or time,frequency,rest (0: chosen).",
+        rich_help_panel=CODEC,
+    ),
 ]
 Param = Annotated[
     list[str] | None,

@@ -1,0 +1,227 @@
+"""Symbols and bits of `dense` blocks to values: rows of 32 lanes are vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.bits import fit, pointer
+from gangsaw.codecs.core.floats import load_le64
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.rans import LOWEST, PRECISION, STRIDE, TOTAL
+from gangsaw.codecs.core.simd import any_lane, load, maximum, resize_to, select, store
+from gangsaw.codecs.core.simd_floats import load_floats
+from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense_block import (
+    BIAS,
+    ESCAPED_EXPONENT,
+    IS_RESIDUAL,
+    LIMIT,
+    Block,
+    Scratch,
+    begin_row,
+    begin_strip,
+    grid_bits,
+    lane,
+)
+from gangsaw.codecs.visibility.dense_scale import NONE, ROW
+from gangsaw.codecs.visibility.dense_symbols import (
+    ESCAPE,
+    FAVOURITE,
+    MINUS_ZERO,
+    PLANE,
+    ZERO,
+    from_symbol,
+)
+from gangsaw.codecs.visibility.dense_values import (
+    LARGEST,
+    join,
+    join_floats,
+    join_residuals,
+    size_words,
+    split_floats,
+    split_residuals,
+)
+from gangsaw.codecs.visibility.lanes import LANES
+
+
+@jit_bare_inline
+def pull_row(active: int, tables: Any, stream: Any, at: int, states: Any, scratch: Scratch) -> int:
+    """Decode a symbol for each lane in use; return the place in the stream."""
+    state_of, context_of = pointer(states, 0), pointer(scratch.contexts, 0)
+    symbol_of, item_of = pointer(scratch.symbols, 0), pointer(stream, 0)
+    slots, entries = pointer(tables.slots, 0), pointer(tables.frequencies, 0)
+    for i in range(active):
+        state = np.int64(state_of[i])
+        slot = state & (TOTAL - 1)
+        context = np.int64(context_of[i])
+        symbol = np.int64(slots[context * TOTAL + slot])
+        entry = np.int64(entries[context * STRIDE + symbol])
+        grown = (entry & 0xFFFF) * (state >> PRECISION) + slot - (entry >> 16)
+        more = grown << 16 | np.int64(item_of[at])  # looked at in any case: no branch to foresee
+        short = grown < LOWEST
+        state_of[i] = np.uint32(more if short else grown)
+        at += int(short)
+        symbol_of[i] = fit(symbol, symbol_of)
+    return at
+
+
+@jit_bare_inline
+def take(data: Any, position: int, count: Any) -> Any:
+    """Return `count` <= 56 bits from a bit position on."""
+    word = load_le64(data, position >> 3) >> np.uint64(position & 7)
+    return word & ((np.uint64(1) << np.uint64(count)) - np.uint64(1))
+
+
+@jit_bare_inline
+def take_escape(
+    data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int
+) -> Any:
+    """Return a value in full, the position behind it, and whether its exponent is impossible."""
+    head = take(data, position, 1 + ESCAPED_EXPONENT)
+    position += 1 + ESCAPED_EXPONENT
+    exponent = min(head >> np.uint64(1), limit)
+    wrong = exponent != head >> np.uint64(1)
+    count = exponent if is_residual else np.uint64(mantissa)
+    upper = min(count, np.uint64(32))
+    fraction = take(data, position, upper) << np.uint64(1) << (np.uint64(63) - upper)
+    position += int(upper)
+    low = take(data, position, count - upper)
+    fraction |= low << np.uint64(1) << (np.uint64(63) - count)
+    position += int(count - upper)
+    word = join(head & np.uint64(1), exponent, fraction, is_residual, width, mantissa)
+    return word, exponent, fraction, position, wrong
+
+
+@jit_bare_inline
+def read_values(
+    active: int,
+    row: int,
+    block: Block,
+    scratch: Scratch,
+    data: Any,
+    position: int,
+    words: Any,
+    base: int,
+) -> Any:
+    """Take the bits of a row's lanes; return position, whether there were escapes, and wrong ones.
+
+    Escaped values are put in their place; the vector pass leaves these lanes alone.
+    """
+    escaped, wrong = False, False
+    count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
+    symbol_of = pointer(scratch.symbols, 0)
+    for i in range(active):
+        count = np.int64(count_of[i])
+        value_of[i] = fit(take(data, position, count), value_of)
+        position += int(count)
+        if symbol_of[i] == ESCAPE:
+            escaped = True
+            residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+            limit = np.uint64(block.width - 1 if residual else block.of_type[0, LIMIT])
+            word, _, _, position, bad = take_escape(
+                data, position, residual, limit, block.width, block.mantissa
+            )
+            wrong |= bad
+            words[base + row * LANES + i] = word
+    return position, escaped, wrong
+
+
+@jit_bare_inline
+def find_counts(symbol: Any, around: Any, scratch: Scratch, mantissa: int) -> Any:
+    """Return exponents, bits told, those bits, and bits in all of a row's fractions."""
+    off = both(symbol > PLANE - 1, symbol < ZERO)
+    octave, told, quarter = from_symbol(select(off, symbol - PLANE, symbol))
+    exponent = around + octave
+    full = select(off, symbol * 0 + mantissa, grid_bits(exponent, scratch))
+    left = maximum(full - told, symbol * 0)
+    store(scratch.counts, 0, select(symbol > ZERO - 1, symbol * 0, left + 1))
+    return exponent, told, quarter, maximum(full, told)
+
+
+@jit_bare_inline
+def decode_row(
+    words: Any, base: int, row: int, block: Block, active: int, some: bool, around: Any,
+    scratch: Scratch, data: Any, position: int,
+) -> Any:  # fmt: skip
+    """Fill a row of words from its symbols and bits; return the position, -1 where it is wrong."""
+    width, mantissa = block.width, block.mantissa
+    symbol = load(scratch.symbols, 0, ROW)
+    exponent, _, quarter, full = find_counts(symbol, around, scratch, mantissa)
+    is_common = symbol < ZERO
+    beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
+    impossible = any_lane(both(is_common, beyond))
+    is_residual = lane(scratch, IS_RESIDUAL) > 0
+    beyond = exponent > min(LARGEST, width - 1)
+    impossible |= any_lane(both(both(is_common, is_residual), beyond))
+    if impossible:
+        return np.int64(-1)
+    position, escaped, wrong = read_values(active, row, block, scratch, data, position, words, base)
+    if wrong:
+        return np.int64(-1)
+    value = load(scratch.values, 0, ROW)
+    negative, below = value & 1, logical_shift_right(value, 1)
+    exponent = select(is_common, exponent, symbol * 0)
+    full = select(is_common, full, symbol * 0 + 2)
+    fraction = (quarter << (width - 2)) | (below << 1 << ((width - 1) - full))
+    word = join_floats(negative, exponent, fraction, width, mantissa)
+    if some:
+        word = select(is_residual, join_residuals(negative, exponent, fraction, width), word)
+    minus = symbol * 0 + 1 << (width - 1)
+    special = select(symbol == MINUS_ZERO, minus, symbol * 0)
+    special = select(symbol == FAVOURITE, symbol * 0 + block.favourite, special)
+    word = select(is_common, word, special)
+    if escaped:
+        kept = load(words, base + row * LANES, ROW)
+        word = select(symbol == ESCAPE, kept, word)
+        exponent, fraction = split_floats(word, width, mantissa)
+        if some:
+            other, rest = split_residuals(word, width)
+            exponent = select(is_residual, other, exponent)
+            fraction = select(is_residual, rest, fraction)
+    store(words, base + row * LANES, word)
+    size = size_words(
+        exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, width
+    )
+    has_size = either(is_common, symbol == ESCAPE)
+    has_size32 = resize_to(select(has_size, symbol * 0 + 1, symbol * 0), scratch.size_bits) > 0
+    store(scratch.size_bits, row * LANES, select(has_size32, size, size * 0))
+    return position
+
+
+@jit_bare
+def from_symbols(
+    words: Any, block: Block, predictors: Any, scratch: Scratch, tables: Any, states: Any,
+    stream: Any, n_stream: int, data: Any, n_bits: int,
+) -> Any:  # fmt: skip
+    """Fill all strips of signed words with words and residuals.
+
+    Parameters
+    ----------
+    stream : (n_stream + 32,) uint16
+    data : (n,) uint8 with ROOM to spare behind `n_bits` bits
+
+    Returns
+    -------
+    tuple : places in stream and bits; -1 as the first where they ran out or a value is impossible
+    """
+    at, position = 0, 0
+    nothing = load_floats(scratch.state, 0, ROW) * NONE
+    for strip in range(-(-block.n_series // LANES)):
+        active, some = begin_strip(block, predictors, strip, scratch)
+        for i in range(active, LANES):
+            scratch.symbols[i] = ZERO
+        base = strip * block.n_rows * LANES
+        for row in range(block.n_rows):
+            around, context = begin_row(block, row, nothing, scratch)
+            store(scratch.contexts, 0, context)
+            at = pull_row(active, tables, stream, at, states, scratch)
+            if at > n_stream or position > n_bits:
+                return -1, 0
+            position = decode_row(
+                words, base, row, block, active, some, around, scratch, data, position
+            )
+            if position < 0:
+                return -1, 0
+    return at, position

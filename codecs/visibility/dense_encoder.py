@@ -1,0 +1,216 @@
+"""Values of `dense` blocks to symbols and bits: rows of 32 lanes are vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.bits import pointer
+from gangsaw.codecs.core.floats import store_le64
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.rans import PRECISION, STRIDE
+from gangsaw.codecs.core.simd import load, maximum, resize_to, select, store
+from gangsaw.codecs.core.simd_floats import load_floats
+from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense_block import (
+    BIAS,
+    ESCAPED_EXPONENT,
+    IS_RESIDUAL,
+    LIMIT,
+    Block,
+    Scratch,
+    begin_row,
+    begin_strip,
+    grid_bits,
+    lane,
+)
+from gangsaw.codecs.visibility.dense_scale import NONE, ROW
+from gangsaw.codecs.visibility.dense_symbols import (
+    ESCAPE,
+    FAVOURITE,
+    HIGHEST,
+    LOWEST,
+    MINUS_ZERO,
+    N_SYMBOLS,
+    PLANE,
+    ZERO,
+    to_symbol,
+    told_bits,
+)
+from gangsaw.codecs.visibility.dense_values import (
+    LARGEST,
+    size_words,
+    split,
+    split_floats,
+    split_residuals,
+)
+from gangsaw.codecs.visibility.lanes import LANES
+
+
+@jit_bare_inline
+def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> Any:
+    """Append `count` <= 56 bits of a value, least significant first; return the writer's state."""
+    pending |= value << used
+    store_le64(out, at, pending)
+    total = used + count
+    whole = total & np.uint64(120)
+    return at + np.int64(total >> np.uint64(3)), pending >> whole, total & np.uint64(7)
+
+
+@jit_bare_inline
+def put_escape(
+    out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int
+) -> Any:
+    """Append a value in full: sign, exponent, fraction in two parts."""
+    at, pending, used = writer
+    sign, exponent, fraction = split(word, is_residual, width, mantissa)
+    head = sign | exponent << np.uint64(1)
+    at, pending, used = put(out, at, pending, used, head, np.uint64(1 + ESCAPED_EXPONENT))
+    count = exponent if is_residual else np.uint64(mantissa)
+    upper = min(count, np.uint64(32))
+    value = fraction >> np.uint64(1) >> (np.uint64(63) - upper)
+    at, pending, used = put(out, at, pending, used, value, upper)
+    rest = count - upper
+    value = fraction << upper >> np.uint64(1) >> (np.uint64(63) - rest)
+    return put(out, at, pending, used, value, rest)
+
+
+@jit_bare_inline
+def encode_row(
+    words: Any, place: int, row: int, block: Block, some: bool, nothing: Any, scratch: Scratch,
+    symbols: Any, contexts: Any, first: int,
+) -> None:  # fmt: skip
+    """Fill symbols and contexts from `first` on, and the scratch's values and counts, of a row."""
+    around, context = begin_row(block, row, nothing, scratch)
+    word = load(words, place * LANES, ROW)
+    exponent, fraction = split_floats(word, block.width, block.mantissa)
+    is_residual = lane(scratch, IS_RESIDUAL) > 0
+    if some:
+        other, below = split_residuals(word, block.width)
+        exponent = select(is_residual, other, exponent)
+        fraction = select(is_residual, below, fraction)
+    octave = exponent - around
+    full = grid_bits(exponent, scratch)
+    off = either(fraction << full < 0, fraction << full > 0)
+    symbol = to_symbol(octave, logical_shift_right(fraction, block.width - 2))
+    symbol = select(off, symbol + PLANE, symbol)
+    full = select(off, symbol * 0 + block.mantissa, full)
+    outside = either(octave > HIGHEST, octave < LOWEST)
+    outside = either(outside, both(is_residual, exponent > LARGEST))
+    symbol = select(outside, symbol * 0 + ESCAPE, symbol)
+    if block.has_favourite:
+        symbol = select(
+            both(word == block.favourite, lane(scratch, IS_RESIDUAL) == 0),
+            symbol * 0 + FAVOURITE,
+            symbol,
+        )
+    minus = both(word << 1 == 0, lane(scratch, IS_RESIDUAL) == 0)
+    symbol = select(minus, symbol * 0 + MINUS_ZERO, symbol)
+    symbol = select(word == 0, symbol * 0 + ZERO, symbol)
+    told = told_bits(octave, word)
+    left = maximum(full - told, word * 0)
+    value = logical_shift_right(logical_shift_right(fraction << told, 1), (block.width - 1) - left)
+    sign = select(word < 0, word * 0 + 1, word * 0)
+    store(scratch.values, 0, (value << 1) | sign)
+    store(scratch.counts, 0, select(symbol > ZERO - 1, word * 0, left + 1))
+    store(symbols, first, resize_to(symbol, symbols))
+    store(contexts, first, resize_to(context, contexts))
+    size = size_words(
+        exponent,
+        fraction,
+        lane(scratch, BIAS),
+        lane(scratch, LIMIT),
+        scratch.size_bits,
+        block.width,
+    )
+    itself = both(symbol > ZERO - 1, symbol < ESCAPE)
+    itself32 = resize_to(select(itself, word * 0 + 1, word * 0), scratch.size_bits) > 0
+    store(scratch.size_bits, row * LANES, select(itself32, size * 0, size))
+
+
+@jit_bare
+def to_symbols(
+    words: Any, places: Any, stride: int, block: Block, predictors: Any, scratch: Scratch,
+    counts: Any, symbols: Any, contexts: Any, out: Any,
+) -> Any:  # fmt: skip
+    """Turn strips of words and residuals into symbols and bits.
+
+    Parameters
+    ----------
+    words : signed, strips of `stride` rows
+    places : rows of all strips, where pieces of `block.n_rows` begin that are coded
+    counts : (2 * CONTEXTS * N_SYMBOLS,) uint32, added to
+    symbols, contexts : (n + 32,) uint8, filled row by row, lanes in use alone
+    out : (n,) uint8, bits are written to
+
+    Returns
+    -------
+    tuple : symbols, bytes written
+    """
+    first, at, pending, used = 0, 0, np.uint64(0), np.uint64(0)
+    nothing = load_floats(scratch.state, 0, ROW) * NONE
+    mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
+    symbol_of, context_of = pointer(symbols, 0), pointer(contexts, 0)
+    value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
+    tally = pointer(counts, 0)
+    for first_row in places:
+        active, some = begin_strip(block, predictors, first_row // stride, scratch)
+        for row in range(block.n_rows):
+            place = first_row + row
+            encode_row(words, place, row, block, some, nothing, scratch, symbols, contexts, first)
+            for i in range(active):
+                symbol = np.int64(symbol_of[first + i])
+                tally[np.int64(context_of[first + i]) * N_SYMBOLS + symbol] += np.uint32(1)
+                value, count = np.uint64(value_of[i]) & mask, np.uint64(count_of[i])
+                if symbol == ESCAPE:
+                    word = np.uint64(words[place * LANES + i]) & mask
+                    residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+                    at, pending, used = put_escape(
+                        out, (at, pending, used), word, residual, block.width, block.mantissa
+                    )
+                else:
+                    value = value if count else np.uint64(0)
+                    at, pending, used = put(out, at, pending, used, value, count)
+            first += active
+    out[at] = pending
+    return first, at + np.int64(used > np.uint64(0))
+
+
+@jit_bare
+def push_symbols(
+    symbols: Any, contexts: Any, n_rows: int, n_series: int, frequencies: Any, inverses: Any,
+    states: Any, out: Any,
+) -> int:  # fmt: skip
+    """Encode all symbols, the last first, into `out` from its end on; return where it begins.
+
+    Parameters
+    ----------
+    inverses : 1 / frequency, float64
+    states : (32,) uint32, LOWEST each; they become what the decoder starts with
+    out : (n,) uint16, more items than symbols
+    """
+    at, i = len(out), len(symbols)
+    state_of, item_of, entries = pointer(states, 0), pointer(out, 0), pointer(frequencies, 0)
+    symbol_of, context_of, inverse_of = (
+        pointer(symbols, 0),
+        pointer(contexts, 0),
+        pointer(inverses, 0),
+    )
+    for strip in range(-(-n_series // LANES) - 1, -1, -1):
+        active = min(LANES, n_series - strip * LANES)
+        for _ in range(n_rows):
+            for lane_ in range(active - 1, -1, -1):
+                i -= 1
+                place = np.int64(context_of[i]) * STRIDE + np.int64(symbol_of[i])
+                entry, state = np.int64(entries[place]), np.int64(state_of[lane_])
+                frequency = entry & 0xFFFF
+                long = state >= frequency << (32 - PRECISION)
+                item_of[at - 1] = np.uint16(state)
+                at -= int(long)
+                state = state >> 16 if long else state
+                # a fraction is at least 2^-12 off the next whole number, rounding 2^-19
+                whole = np.int64(np.float64(state) * inverse_of[place] + 2.0**-14)
+                grown = (whole << PRECISION) + state - whole * frequency + (entry >> 16)
+                state_of[lane_] = np.uint32(grown)
+    return at

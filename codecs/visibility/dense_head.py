@@ -1,0 +1,81 @@
+"""What the encoder of a `dense` block chose, as it stands at the head of the payload."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.dense_choose import EXPONENTS, Grid
+from gangsaw.codecs.visibility.dense_predict import PREDICTORS
+from gangsaw.codecs.visibility.dense_scale import SLOWER
+from gangsaw.codecs.visibility.dense_values import MANTISSA
+from gangsaw.codecs.visibility.lanes import LANES, Lanes
+
+KIND = 3
+HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
+
+Payload = npt.NDArray[np.uint8]
+
+
+class Choice(NamedTuple):
+    """What the encoder of a block chose, and its decoder is told."""
+
+    means: int
+    grid: Grid
+    starts: tuple[int, int]
+    favourite: int | None
+    predictors: npt.NDArray[np.uint8]
+
+
+def write_head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Payload:
+    """Return the head of a payload, (n,) uint8."""
+    used = np.unique(choice.predictors[: lanes.n_series])
+    grid = choice.grid.kind | (4 if choice.favourite is not None else 0)
+    head = HEAD.pack(
+        KIND, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
+    )
+    if choice.favourite is not None:
+        head += choice.favourite.to_bytes(itemsize, "little")
+    index = np.searchsorted(used, choice.predictors[: lanes.n_series])
+    width = int(len(used) - 1).bit_length()
+    planes = (index[:, None] >> np.arange(width) & 1).astype(np.uint8)
+    packed = np.packbits(planes.ravel(), bitorder="little")
+    return np.concatenate([np.frombuffer(head, np.uint8), used.astype(np.uint8), packed])
+
+
+def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, int]:
+    """Return choices, bytes of bits, and where the tables begin; CorruptChunk if it is no head."""
+    if data.size < HEAD.size:
+        raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
+    _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(
+        data[: HEAD.size].tobytes()
+    )
+    width, at = max(0, n_used - 1).bit_length(), HEAD.size
+    fav_bytes = itemsize if grid & 4 else 0
+    end = at + fav_bytes + n_used + (width * lanes.n_series + 7) // 8
+    mantissa = MANTISSA[itemsize]
+    legal = means <= SLOWER and grid & 3 < 3 and grid < 8 and 0 < n_used <= len(PREDICTORS)
+    legal &= abs(value) < EXPONENTS and (grid & 3 != 2 or 0 <= value <= mantissa)
+    legal &= max(abs(first), abs(second)) < EXPONENTS and end <= data.size
+    if not legal:
+        raise CorruptChunk("its head is not that of a dense block")
+    favourite = int.from_bytes(data[at : at + fav_bytes].tobytes(), "little") if fav_bytes else None
+    used = data[at + fav_bytes : at + fav_bytes + n_used]
+    planes = np.unpackbits(data[at + fav_bytes + n_used : end], bitorder="little")
+    digits = planes[: width * lanes.n_series].reshape(lanes.n_series, width).astype(np.int64)
+    index: npt.NDArray[np.int64] = (digits << np.arange(width)).sum(axis=1)
+    if (index.size and index.max() >= n_used) or used.max() >= (
+        len(PREDICTORS) if itemsize > 2 else 1
+    ):
+        raise CorruptChunk("a series names a predictor that there is not")
+    predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
+    predictors[: lanes.n_series] = used[index]
+    return (
+        Choice(means, Grid(grid & 3, value), (first, second), favourite, predictors),
+        n_bytes,
+        end,
+    )

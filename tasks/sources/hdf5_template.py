@@ -1,0 +1,69 @@
+"""An HDF5 file without the samples of some of its datasets: what it takes to write it again.
+
+The datasets are there with type, extents, chunks, filters and attributes, but with no sample; what
+they held is written into them later. All else is copied as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+
+def make_template(file: h5py.File, emptied: Collection[str]) -> NDArray[np.uint8]:
+    """Return the bytes of an HDF5 file that holds all of `file` but the samples of `emptied`."""
+    with h5py.File("template", "w", driver="core", backing_store=False) as target:
+        _copy_attributes(file, target)
+        _copy_group(file, target, emptied)
+        target.flush()
+        return np.frombuffer(target.id.get_file_image(), np.uint8)
+
+
+def _copy_group(source: h5py.Group, target: h5py.Group, emptied: Collection[str]) -> None:
+    for name in source:
+        link = source.get(name, getlink=True)
+        if not isinstance(link, h5py.HardLink):
+            target[name] = link
+            continue
+        found = source[name]
+        path = found.name.lstrip("/")
+        if path in emptied:
+            _copy_empty(found, target, name)
+        elif isinstance(found, h5py.Group) and any(e.startswith(f"{path}/") for e in emptied):
+            inner = target.create_group(name, track_order=_is_ordered(found))
+            _copy_attributes(found, inner)
+            _copy_group(found, inner, emptied)
+        else:
+            source.copy(found, target, name)
+
+
+def _is_ordered(group: h5py.Group) -> bool:
+    return bool(group.id.get_create_plist().get_link_creation_order())
+
+
+def _copy_empty(source: h5py.Dataset, target: h5py.Group, name: str) -> None:
+    """Create a dataset like another; late allocation, so that it takes no space until written."""
+    properties = source.id.get_create_plist().copy()
+    if properties.get_external_count():
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    if properties.get_layout() != h5py.h5d.COMPACT:
+        properties.set_alloc_time(h5py.h5d.ALLOC_TIME_LATE)
+    properties.set_obj_track_times(False)  # the same file gives the same bytes
+    space, kind = source.id.get_space(), source.id.get_type()
+    made = h5py.h5d.create(target.id, name.encode(), kind, space, dcpl=properties)
+    _copy_attributes(source, h5py.Dataset(made))
+
+
+def _copy_attributes(source: Any, target: Any) -> None:
+    for name in source.attrs:
+        old = h5py.h5a.open(source.id, name.encode())
+        new = h5py.h5a.create(target.id, name.encode(), old.get_type(), old.get_space())
+        if old.get_space().get_simple_extent_type() == h5py.h5s.NULL:
+            continue
+        values = np.empty(old.shape, old.dtype)
+        old.read(values)
+        new.write(values)

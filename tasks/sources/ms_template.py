@@ -1,0 +1,69 @@
+"""A MeasurementSet without the rows of its main table, as bytes: a tar file.
+
+The subtables are in it file by file, as they lie on disk; the main table has its columns, their
+storage managers and keywords, and no row.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import CorruptChunk
+
+LOCK = "table.lock"  # holds the number of rows, which table.dat may not have yet
+
+LOSSY = {"DyscoStMan"}  # LOFAR's, which quantises visibilities as they are written
+
+
+def make_template(table: Any) -> NDArray[np.uint8]:
+    """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main one."""
+    buffer = io.BytesIO()
+    with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
+        empty = Path(folder) / "main"
+        managers = _lossless(table.getdminfo())
+        table.copy(str(empty), deep=True, valuecopy=True, dminfo=managers, copynorows=True).close()
+        for file in sorted(empty.glob("table.*")):
+            if file.name != LOCK:
+                _add(archive, file, file.name)
+        for name, where in _subtables(table).items():
+            for file in sorted(where.rglob("*")):
+                _add(archive, file, f"{name}/{file.relative_to(where)}")
+    return np.frombuffer(buffer.getvalue(), np.uint8)
+
+
+def _lossless(managers: dict[str, Any]) -> dict[str, Any]:
+    """Return how columns are stored, with what would not give back the bits written replaced."""
+    tiled = {"TYPE": "TiledShapeStMan", "SPEC": {}}
+    return {k: {**m, **tiled} if m["TYPE"] in LOSSY else m for k, m in managers.items()}
+
+
+def _subtables(table: Any) -> dict[str, Path]:
+    found = {key: str(value) for key, value in table.getkeywords().items()}
+    prefix = "Table: "
+    return {k: Path(v.removeprefix(prefix)) for k, v in found.items() if v.startswith(prefix)}
+
+
+def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:
+    """Add a file, without its owner and time: the same tables give the same bytes."""
+    if not file.is_file():
+        return
+    entry = tarfile.TarInfo(name)
+    entry.size = file.stat().st_size
+    with file.open("rb") as data:
+        archive.addfile(entry, data)
+
+
+def unpack(template: NDArray[np.uint8], folder: Path) -> None:
+    """Write the tables of a template into a folder; CorruptChunk for bytes that are none."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(template.tobytes())) as archive:
+            archive.extractall(folder, filter="data")  # nothing outside of the folder
+    except (tarfile.TarError, OSError) as error:
+        raise CorruptChunk(f"the template is damaged: {error}", store=str(folder)) from error
