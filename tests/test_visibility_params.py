@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.visibility.codec import Visibility, block_view
-from gangsaw.codecs.visibility.params import BLOCK_COMPONENTS, BLOCK_TIMES, Params
+from gangsaw.codecs.visibility.params import BLOCK_SIZES, Params
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,22 @@ def test_a_long_double_is_refused() -> None:
 def test_blocks_are_those_of_the_specification(
     shape: Any, dtype: str, params: Params, block: Any
 ) -> None:
-    assert replace(params, effort="fast").block_shape(shape, dtype) == block
+    named = replace(params, predictor="none", residual="xor", packing="bits")
+    assert named.block_shape(shape, dtype) == block
+
+
+@pytest.mark.parametrize(
+    ("shape", "block"),
+    [
+        ((256, 128, 256), (32, 32, 64)),
+        ((8, 64, 544), (8, 64, 128)),
+        ((240, 64, 544), (30, 32, 64)),
+        ((23, 480, 36), (23, 69, 36)),
+        ((1, 1024, 7980), (1, 1024, 64)),
+    ],
+)
+def test_fast_blocks_are_wide(shape: Any, block: Any) -> None:
+    assert Params(effort="fast").block_shape(shape, "c8") == block
 
 
 @given(
@@ -102,10 +117,10 @@ def test_blocks_have_no_more_components_than_their_effort_takes(
     shape: list[int], dtype: str, effort: Any
 ) -> None:
     block = Params(effort=effort).block_shape(tuple(shape), dtype)
-    most = BLOCK_COMPONENTS[effort]
+    most = BLOCK_SIZES[effort].components
     components = 2 if dtype[0] == "c" else 1
     assert all(1 <= extent <= n for extent, n in zip(block, shape, strict=True))
-    assert block[0] <= max(BLOCK_TIMES, most // math.prod(block[1:]))
+    assert block[0] <= max(BLOCK_SIZES[effort].times, most // math.prod(block[1:]))
     assert components * math.prod(block) <= most
 
 

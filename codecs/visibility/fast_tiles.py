@@ -24,7 +24,7 @@ from gangsaw.codecs.visibility.groups import (
     exponent_group,
     extremes,
     grid_group,
-    keep_lowest,
+    lowest_bits,
     restore_exponents,
     restore_grid,
     restore_predicted,
@@ -43,7 +43,7 @@ WITH_GRIDS = 4  # added to the predictor
 MODES = 8
 SAMPLED = 16  # one of so many tiles is tried
 FIRST_SAMPLED = 3
-GAIN = 32  # a mode has to save one part of so many: it takes time
+GAIN = 16  # a mode has to save one part of so many: it takes time
 
 
 @jit_bare
@@ -282,13 +282,13 @@ def _decode_columns(
     width, kind, base = head
     _set_counts(width, counts, rows)
     place = load_planes(data, place, column_counts, columns)
-    keep_lowest(rows, width, lanes)
+    kept = lowest_bits(rows, width, lanes)
     if any_lane(kind == EXPONENTS):
-        restore_exponents(rows, base, table, at, lanes)
+        restore_exponents(rows, kept, base, table, at, lanes)
     if mode & WITH_GRIDS and any_lane(kind == GRID):
-        restore_grid(rows, base, kind == GRID, table, at, lanes)
+        restore_grid(rows, kept, base, kind == GRID, table, at, lanes)
     if mode % WITH_GRIDS and any_lane(kind == PREDICTED):
-        restore_predicted(rows, lane, neighbours, kind == PREDICTED, table, at, lanes)
+        restore_predicted(rows, kept, lane, neighbours, kind == PREDICTED, table, at, lanes)
     return place
 
 

@@ -196,34 +196,33 @@ def take_residuals(rows: Any, residuals: Any, chosen: Any, lanes: Any) -> None:
 
 
 @jit_bare_inline
-def keep_lowest(rows: Any, widths: Any, lanes: Any) -> None:
-    """Clear all bits of rows but the lowest `widths` of each lane."""
+def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
+    """Set the lowest `widths` bits of each lane: what else is in rows means nothing."""
     bits = width_of(rows)
     kept = logical_shift_right(spread(-1, rows, lanes), (bits - widths) & (bits - 1))
-    kept = select(widths == 0, 0, kept)
-    for row in range(ROWS):
-        at = row * value_of(lanes)
-        store(rows, at, load(rows, at, lanes) & kept)
+    return select(widths == 0, 0, kept)
 
 
 @jit_bare_inline
-def restore_exponents(rows: Any, base: Any, table: Any, at: int, lanes: Any) -> None:
+def restore_exponents(rows: Any, kept: Any, base: Any, table: Any, at: int, lanes: Any) -> None:
     """Undo `store_exponent_values`."""
     floor, bits = base << (fraction_of(table) + 1), width_of(table)
     for row in range(ROWS):
-        turned = load(rows, row * value_of(lanes), lanes) + floor
+        turned = (load(rows, row * value_of(lanes), lanes) & kept) + floor
         words = logical_shift_right(turned, 1) | turned << (bits - 1)
         store(table, at + LANES * row, resize_to(words, table))
 
 
 @jit_bare_inline
-def restore_grid(rows: Any, base: Any, chosen: Any, table: Any, at: int, lanes: Any) -> None:
+def restore_grid(
+    rows: Any, kept: Any, base: Any, chosen: Any, table: Any, at: int, lanes: Any
+) -> None:
     """Undo `store_grid_values`; what no encoder writes gives any words."""
     fraction, bits = fraction_of(table), width_of(table)
     # the float of a value has its exponent and significand, but for a scale
     scale = (base - (_bias(rows) + fraction)) << fraction
     for row in range(ROWS):
-        values = load(rows, row * value_of(lanes), lanes)
+        values = load(rows, row * value_of(lanes), lanes) & kept
         steps = logical_shift_right(values, 1)
         code = logical_shift_right(as_float_bits(steps), fraction_of(rows) - fraction) + scale
         words = select(steps == 0, 0, code) & ((1 << (bits - 1)) - 1) | values << (bits - 1)
@@ -232,14 +231,26 @@ def restore_grid(rows: Any, base: Any, chosen: Any, table: Any, at: int, lanes: 
 
 @jit_bare_inline
 def restore_predicted(
-    rows: Any, lane: int, neighbours: Any, chosen: Any, table: Any, at: int, lanes: Any
+    rows: Any, kept: Any, lane: int, neighbours: Any, chosen: Any, table: Any, at: int, lanes: Any
 ) -> None:
-    """Undo `store_residuals`, in the chosen lanes; rows above must be there."""
+    """Undo `store_residuals`, in the chosen lanes; rows above must be there.
+
+    The row before comes from a register: to load what was just stored takes three times as long.
+    """
+    last = spread(0, rows, lanes)
     for row in range(ROWS):
-        zigzag = load(rows, row * value_of(lanes), lanes)
-        difference = logical_shift_right(zigzag, 1) ^ spread(0, rows, lanes) - (zigzag & 1)
-        words = difference + _prediction(table, lane, neighbours, row, rows, lanes)
-        _put_chosen(table, at + LANES * row, chosen, words, rows, lanes)
+        zigzag = load(rows, row * value_of(lanes), lanes) & kept
+        words = logical_shift_right(zigzag, 1) ^ spread(0, rows, lanes) - (zigzag & 1)
+        words = words - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
+        for i in range(2):
+            place = neighbours[3 * row + i] + lane
+            if row > 0 and place == at + LANES * (row - 1):
+                words = words + last
+            else:
+                words = words + _words(table, place, rows, lanes)
+        place = at + LANES * row
+        last = select(chosen, words, _words(table, place, rows, lanes))
+        store(table, place, resize_to(last, table))
 
 
 @jit_bare_inline

@@ -81,17 +81,17 @@ def encode(words: list[int], extents: Extents, width: int) -> bytes:
 
 
 def choose_mode(table: Table, lanes: Lanes, width: int) -> int:
-    """Try all modes on one tile of eight."""
+    """Try all modes on one tile of sixteen."""
     count = len(table) // ROWS
     frequencies = lanes.rows // lanes.times
     second = FREQUENCY if frequencies > 2 else TIME
 
     def cost(mode: int) -> int:
         widths = 0
-        for tile in range(min(3, count - 1), count, 8):
+        for tile in range(min(3, count - 1), count, 16):
             for lane in range(LANES):
                 widths += group(table, tile * ROWS, lane, mode, lanes, width)[0]
-        return widths * (33 if mode else 32)
+        return widths * (17 if mode else 16)
 
     return min((0, LORENZO, second, 4, 4 + LORENZO, 4 + second), key=lambda m: (cost(m), m))
 
