@@ -113,7 +113,7 @@ __device__ __forceinline__ Place place_of(const Block& block, const Lane& lane, 
 }
 
 __device__ __forceinline__ void advance(Place& place, const Block& block) {
-    const bool last = place.t + 1 == block.part_times;
+    const bool last = place.t + 1 == int(block.part_times);
     place.at += last ? block.step_f - (block.part_times - 1) * block.step_t : block.step_t;
     place.t = last ? 0 : place.t + 1;
     place.f += last;
@@ -132,11 +132,18 @@ __device__ __forceinline__ bool is_there(const Lane& lane, int t, int f) {
 }
 
 // The word so many times and frequencies before a place, 0 where there is none.
+//
+// Of a block that nobody writes another one is loaded where there is none: a branch takes longer.
+template <bool ONLY_READ>
 __device__ __forceinline__ Row word_before(const Block& block, const Lane& lane,
                                            const Place& place, int dt, int df) {
-    if (!is_there(lane, place.t - dt, place.f - df)) return 0;
+    const bool there = is_there(lane, place.t - dt, place.f - df);
+    if (!ONLY_READ && !there) return 0;
     const char* const at = place.at - (dt * block.step_t + df * block.step_f);
-    return in_order(*reinterpret_cast<const Word*>(at));
+    if (!ONLY_READ) return in_order(*reinterpret_cast<const Word*>(at));
+    const char* const loaded = there ? at : reinterpret_cast<const char*>(block.data);
+    const Word word = in_order(__ldg(reinterpret_cast<const Word*>(loaded)));
+    return there ? word : 0;
 }
 
 // Rotated left by one: the exponent is on top, the sign below the fraction.

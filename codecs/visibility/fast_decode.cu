@@ -89,9 +89,9 @@ template <int PREDICTOR>
 __device__ __forceinline__ Row from_below(const Block& block, const Lane& lane,
                                           const Place& place) {
     if (PREDICTOR == TIME && place.t > 0) return 0;
-    const Row below = word_before(block, lane, place, 0, 1);
+    const Row below = word_before<false>(block, lane, place, 0, 1);
     if (PREDICTOR != FREQUENCY || place.f < 2) return below;
-    return 2 * below - word_before(block, lane, place, 0, 2);
+    return 2 * below - word_before<false>(block, lane, place, 0, 2);
 }
 
 template <int PREDICTOR>

@@ -27,7 +27,7 @@ __device__ __forceinline__ Tile tile_of(const Block& block, int number) {
 struct Here {
     __device__ __forceinline__ Row operator()(const Block& block, const Lane& lane,
                                               const Place& place) const {
-        return word_before(block, lane, place, 0, 0);
+        return word_before<true>(block, lane, place, 0, 0);
     }
 };
 
@@ -37,19 +37,19 @@ struct Residual {
     __device__ __forceinline__ static Row predicted(const Block& block, const Lane& lane,
                                                     const Place& place) {
         if (PREDICTOR == LORENZO)
-            return word_before(block, lane, place, 1, 0) + word_before(block, lane, place, 0, 1) -
-                   word_before(block, lane, place, 1, 1);
+            return word_before<true>(block, lane, place, 1, 0) + word_before<true>(block, lane, place, 0, 1) -
+                   word_before<true>(block, lane, place, 1, 1);
         const bool along_time = PREDICTOR == TIME;
         const int steps = along_time ? place.t : place.f;
-        if (steps == 0) return word_before(block, lane, place, !along_time, along_time);
-        const Row last = word_before(block, lane, place, along_time, !along_time);
+        if (steps == 0) return word_before<true>(block, lane, place, !along_time, along_time);
+        const Row last = word_before<true>(block, lane, place, along_time, !along_time);
         if (steps == 1) return last;
-        return 2 * last - word_before(block, lane, place, 2 * along_time, 2 * !along_time);
+        return 2 * last - word_before<true>(block, lane, place, 2 * along_time, 2 * !along_time);
     }
 
     __device__ __forceinline__ Row operator()(const Block& block, const Lane& lane,
                                               const Place& place) const {
-        return zigzag(word_before(block, lane, place, 0, 0), predicted(block, lane, place));
+        return zigzag(word_before<true>(block, lane, place, 0, 0), predicted(block, lane, place));
     }
 };
 
