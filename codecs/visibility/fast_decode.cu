@@ -2,6 +2,9 @@
 //
 // A warp takes rows of one strip: of one tile where no word depends on another one, else all of
 // the strip, since a predicted word needs those before it. The host has checked the headers.
+//
+// Where groups are exponents alone that is some 56 instructions a word on sm_90, counted in the
+// machine code. Nothing has been measured.
 
 #include "fast.cuh"
 

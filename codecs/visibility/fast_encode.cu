@@ -1,5 +1,8 @@
 // Encoder of blocks of the kind "fast": samples, headers, places, planes, a launch of each for all
 // blocks of a batch. Words are read twice rather than planes moved once they are made.
+//
+// Where groups are exponents alone that is some 115 instructions a word on sm_90, counted in the
+// machine code: 66 to write, 42 to choose, 7 for the sampled tiles. Nothing has been measured.
 
 #include "fast.cuh"
 
@@ -37,7 +40,8 @@ struct Residual {
     __device__ __forceinline__ static Row predicted(const Block& block, const Lane& lane,
                                                     const Place& place) {
         if (PREDICTOR == LORENZO)
-            return word_before<true>(block, lane, place, 1, 0) + word_before<true>(block, lane, place, 0, 1) -
+            return word_before<true>(block, lane, place, 1, 0) +
+                   word_before<true>(block, lane, place, 0, 1) -
                    word_before<true>(block, lane, place, 1, 1);
         const bool along_time = PREDICTOR == TIME;
         const int steps = along_time ? place.t : place.f;
