@@ -41,7 +41,7 @@ HEAD_BYTES = 2  # kind, mode
 LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
 WITH_GRIDS = 4  # added to the predictor
 MODES = 8
-SAMPLED = 16  # one of so many tiles is tried
+SAMPLED, FEW = 8, 4  # one of so many tiles is tried, or about so many in all if they are less
 FIRST_SAMPLED = 3
 GAIN = 16  # a mode has to save one part of so many: it takes time
 
@@ -176,7 +176,8 @@ def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
     totals, lanes = scratch[6], scratch[7]
     second = FREQUENCY if extents[1] > 2 * extents[0] else TIME
     totals[:] = 0
-    for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, SAMPLED):
+    step = max(SAMPLED, n_tiles // FEW)
+    for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, step):
         _try_kinds(table, tile, scratch)
         for predictor in (LORENZO, second):
             _try_predictor(table, tile, predictor, extents, scratch)

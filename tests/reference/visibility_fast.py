@@ -81,14 +81,14 @@ def encode(words: list[int], extents: Extents, width: int) -> bytes:
 
 
 def choose_mode(table: Table, lanes: Lanes, width: int) -> int:
-    """Try all modes on one tile of sixteen."""
+    """Try all modes on a few tiles."""
     count = len(table) // ROWS
     frequencies = lanes.rows // lanes.times
     second = FREQUENCY if frequencies > 2 else TIME
 
     def cost(mode: int) -> int:
         widths = 0
-        for tile in range(min(3, count - 1), count, 16):
+        for tile in range(min(3, count - 1), count, max(8, count // 4)):
             for lane in range(LANES):
                 widths += group(table, tile * ROWS, lane, mode, lanes, width)[0]
         return widths * (17 if mode else 16)

@@ -1,0 +1,46 @@
+"""Shelves: payloads in order, summed, whichever comes first."""
+
+from __future__ import annotations
+
+import google_crc32c
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gangsaw.codecs.core import frame
+from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.frame import Layout
+from gangsaw.codecs.core.shelf import Shelf
+
+
+@given(st.lists(st.binary(max_size=9), max_size=8), st.randoms(), st.booleans())
+def test_a_frame_is_the_same_in_whichever_order_blocks_are_put(
+    texts: list[bytes], random: object, is_tight: bool
+) -> None:
+    layout = Layout(7, 1, len(texts))
+    most = sum(map(len, texts)) + (0 if is_tight else 1000)
+    shelf = Shelf(len(texts), most, layout.index_size)
+    numbers = list(range(len(texts)))
+    random.shuffle(numbers)  # type: ignore[attr-defined]
+    scratch = np.empty(9, np.uint8)  # used again for each, as encoders do
+    for number in numbers:
+        text = texts[number]
+        scratch[: len(text)] = np.frombuffer(text, np.uint8)
+        shelf.put(number, scratch[: len(text)])
+    blocks = Blocks(shelf.parts, shelf=shelf)
+    plain = Blocks(tuple(np.frombuffer(text, np.uint8) for text in texts))
+    assert [bytes(part) for part in blocks.parts] == texts
+    assert list(shelf.checksums) == [google_crc32c.value(text) for text in texts]
+    assert bytes(frame.pack(blocks, layout)) == bytes(frame.pack(plain, layout))
+
+
+@pytest.mark.parametrize("which", [slice(0, 1), slice(1, 2)])
+def test_some_blocks_of_a_shelf_are_packed_without_it(which: slice) -> None:
+    layout = Layout(7, 1, 2)
+    shelf = Shelf(2, 6, layout.index_size)
+    for number in (1, 0):
+        shelf.put(number, np.full(3, number, np.uint8))
+    some = Blocks(shelf.parts, shelf=shelf)[which]
+    data = frame.pack(some, Layout(7, 1, 1))
+    assert bytes(data[-3:]) == bytes([which.start] * 3)
