@@ -5,6 +5,7 @@
 //
 //   GS_BITS  of a word: 16, 32, 64
 //   GS_SWAP  1 where words are of foreign byte order, else 0
+//   GS_GAIN  of fast_tiles.py
 //
 // The format's constants are those of groups.py, planes.py and fast_tiles.py.
 
@@ -16,7 +17,7 @@ constexpr int NONE = 0, LORENZO = 1, FREQUENCY = 2, TIME = 3;  // predictors of 
 constexpr int WITH_GRIDS = 4;  // added to the predictor
 constexpr int MODES = 8;
 constexpr int HEAD_BYTES = 2;  // kind, mode
-constexpr int GAIN = 32;  // a mode has to save one part of so many
+constexpr int GAIN = GS_GAIN;  // a mode has to save one part of so many
 constexpr unsigned KIND = 2;  // of the block
 constexpr int NEVER = 1 << 10;  // a width that no group has
 

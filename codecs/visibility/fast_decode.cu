@@ -162,7 +162,7 @@ __device__ __forceinline__ void decode_run(const Run& run, const Block& block, c
 //
 // data : payloads, each at one of `places`, 2 beyond a multiple of 4
 // starts : of each tile's planes, in words from the first one of its block
-extern "C" __global__ void __launch_bounds__(LANES)
+extern "C" __global__ void __launch_bounds__(LANES, 8)
     decode_tiles(const Run* runs, const Block* blocks, const Axis* axes, const long long* places,
                  const unsigned* starts, const unsigned char* data) {
     __shared__ unsigned stage[STAGE_WORDS];

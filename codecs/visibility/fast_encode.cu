@@ -211,7 +211,7 @@ __device__ __forceinline__ void add_cost(unsigned* costs, int mode, int width) {
 }
 
 // Add up what the sampled tiles would take in each mode; costs are 0 before.
-extern "C" __global__ void __launch_bounds__(LANES)
+extern "C" __global__ void __launch_bounds__(LANES, 8)
     try_modes(const Sampled* sampled, const Block* blocks, const Axis* axes, unsigned* costs) {
     __shared__ Row stage[ROWS * LANES];
     const Block block = blocks[sampled[blockIdx.x].block];
@@ -236,7 +236,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
 //
 // owners : (tiles,) numbers of their blocks
 // groups : (tiles, 32) as `packed` makes them
-extern "C" __global__ void __launch_bounds__(LANES)
+extern "C" __global__ void __launch_bounds__(LANES, 8)
     choose_groups(const int* owners, const Block* blocks, const Axis* axes, const unsigned* costs,
                   unsigned* groups, unsigned* planes) {
     __shared__ Row stage[ROWS * LANES];
@@ -258,7 +258,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
 }
 
 // Turn the planes of each tile into where they begin, and add up those of each block.
-extern "C" __global__ void __launch_bounds__(LANES)
+extern "C" __global__ void __launch_bounds__(LANES, 8)
     place_tiles(const Block* blocks, unsigned* planes, unsigned* sums) {
     const Block block = blocks[blockIdx.x];
     unsigned place = 0;
@@ -312,7 +312,7 @@ __device__ __forceinline__ void take(Row (&rows)[ROWS], bool own, const Block& b
 // Write kind, mode, headers and planes of all blocks.
 //
 // places : of each block in the output, 2 beyond a multiple of 4, or negative: it is left out
-extern "C" __global__ void __launch_bounds__(LANES)
+extern "C" __global__ void __launch_bounds__(LANES, 8)
     write_tiles(const int* owners, const Block* blocks, const Axis* axes, const unsigned* costs,
                 const unsigned* groups, const unsigned* planes, const long long* places,
                 unsigned char* out) {

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.device import cupy
 from gangsaw.codecs.core.gpu import launch, load, pull
 from gangsaw.codecs.visibility.fast import head_bytes
-from gangsaw.codecs.visibility.fast_tiles import FIRST_SAMPLED, HEAD_BYTES, MODES, SAMPLED
+from gangsaw.codecs.visibility.fast_tiles import FEW, FIRST_SAMPLED, HEAD_BYTES, MODES, SAMPLED
 from gangsaw.codecs.visibility.gpu_table import (
     THREADS,
     BlockTable,
@@ -62,7 +62,7 @@ def encode(sources: Sequence[Any]) -> list[Payload | None]:
 
 def sampled_tiles(table: BlockTable) -> npt.NDArray[np.int32]:
     """(n, 2) `Sampled` of fast_encode.cu: blocks and tiles that the choice of modes looks at."""
-    numbers = [np.arange(min(FIRST_SAMPLED, n - 1), n, SAMPLED) for n in table.tiles]
+    numbers = [np.arange(min(FIRST_SAMPLED, n - 1), n, max(SAMPLED, n // FEW)) for n in table.tiles]
     block = np.repeat(np.arange(len(numbers)), [one.size for one in numbers])
     return np.stack([block, np.concatenate(numbers)], axis=1).astype(np.int32)
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.gpu import aligned
+from gangsaw.codecs.visibility.fast_tiles import GAIN
 from gangsaw.codecs.visibility.lanes import LANES, Lanes
 from gangsaw.codecs.visibility.params import component_count
 from gangsaw.codecs.visibility.planes import ROWS
@@ -31,7 +32,8 @@ def has_kernel(block: Any) -> bool:
 
 def defines(block: Any) -> dict[str, int | str]:
     """Return what specialises a source for blocks of a dtype."""
-    return {"GS_BITS": 8 * word_bytes(block), "GS_SWAP": int(not block.dtype.isnative)}
+    swap = int(not block.dtype.isnative)
+    return {"GS_BITS": 8 * word_bytes(block), "GS_SWAP": swap, "GS_GAIN": GAIN}
 
 
 class BlockTable(NamedTuple):

@@ -12,7 +12,7 @@ from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Pa
 
 # What tests compile CUDA sources for.
 SPECIALISED: list[dict[str, int | str]] = [
-    {"GS_BITS": bits, "GS_SWAP": int(bits == 16)} for bits in (16, 32, 64)
+    {"GS_BITS": bits, "GS_SWAP": int(bits == 16), "GS_GAIN": 16} for bits in (16, 32, 64)
 ]
 KERNELS = {"fast_encode.cu": SPECIALISED, "fast_decode.cu": SPECIALISED}
 
