@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from ccsds123_setups import as_image
 from emulator.host_module import KernelFault, schedule
+from gpu_arrays import unaligned
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -146,12 +147,6 @@ def places(cupy: ModuleType, x: Cube) -> dict[str, Any]:
         "backwards": cupy.asarray(x[:, ::-1, ::-1].copy())[:, ::-1, ::-1],
         "unaligned": unaligned(cupy, x),
     }
-
-
-def unaligned(cupy: ModuleType, x: Cube) -> Any:
-    memory = cupy.zeros(x.nbytes + 1, np.uint8)
-    memory[1:] = cupy.asarray(np.frombuffer(x.tobytes(), np.uint8))
-    return memory[1:].view(x.dtype).reshape(x.shape)
 
 
 @pytest.mark.parametrize("shape", [(40, 5, 33), (6, 3, 5), (33, 2, 2)])

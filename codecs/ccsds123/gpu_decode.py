@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import cpu
 from gangsaw.codecs.ccsds123.checks import check_block, own_lanes
-from gangsaw.codecs.ccsds123.gpu_encode import aligned, defines
+from gangsaw.codecs.ccsds123.gpu_encode import defines
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.plan import initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.sample_decoder import (
@@ -23,7 +23,7 @@ from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.device import cupy, to_host
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.gpu import launch, load, pinned, refuse_corrupt
+from gangsaw.codecs.core.gpu import aligned, launch, load, pinned, refuse_corrupt
 
 WARP = 32
 MOST_THREADS = {4: 512, 8: 256}  # by bytes of a lane; this and RING as in gpu_decode.cu
@@ -52,7 +52,7 @@ def _has_kernel(coded: Blocks, targets: Sequence[Any]) -> bool:
     """
     lanes = coded.lane_bits is not None
     short = all(target.shape[1] * target.shape[2] <= MOST_SAMPLES for target in targets)
-    return lanes and short and all(aligned(target) for target in targets)
+    return lanes and short and all(aligned(target, target.dtype.itemsize) for target in targets)
 
 
 def _decode_on_host(coded: Blocks, targets: Sequence[Any], params: Params) -> None:

@@ -18,7 +18,7 @@ from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
 from gangsaw.codecs.core.blocks import Blocks, lane_table
 from gangsaw.codecs.core.device import cupy, to_host
-from gangsaw.codecs.core.gpu import launch, load, pull
+from gangsaw.codecs.core.gpu import aligned, launch, load, pull
 
 OUT_OF_RANGE, OVERFLOW = 1, 2  # bits of a block's status
 WARP = 32  # bands that are coded together
@@ -79,13 +79,7 @@ def _has_kernel(source: Any, params: Params) -> bool:
     """
     parallel = params.order == "bsq" and params.coder == "sample"
     most_bits = prod(source.shape[1:]) * (params.unary_limit + 8 * source.dtype.itemsize)
-    return parallel and aligned(source) and most_bits < 1 << 37
-
-
-def aligned(array: Any) -> bool:
-    """Tell whether a device can load and store the array's items."""
-    places = (int(array.data.ptr), *array.strides)
-    return not any(place % array.dtype.itemsize for place in places)
+    return parallel and aligned(source, source.dtype.itemsize) and most_bits < 1 << 37
 
 
 def encode_alike(

@@ -87,6 +87,12 @@ def launch(
         kernel((grid,), (block,), tuple(arguments), shared_mem=shared_bytes)
 
 
+def aligned(array: Any, item_bytes: int) -> bool:
+    """Tell whether a device can load and store items of so many bytes of a CuPy array."""
+    places = (int(array.data.ptr), *array.strides)
+    return not any(place % item_bytes for place in places)
+
+
 @contextmanager
 def timed_launches() -> Iterator[Callable[[], float]]:
     """Time every launch of the body by events; yields what waits for their end and adds them up.

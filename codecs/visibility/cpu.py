@@ -54,13 +54,13 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     CorruptChunk : a block is none of its target's shape and dtype
     """
 
-    def decode_block(i: int) -> None:
+    def decode_one(i: int) -> None:
         try:
-            _decode_block(coded.parts[i], targets[i], params)
+            decode_block(coded.parts[i], targets[i], params)
         except CorruptChunk as error:
             raise CorruptChunk(error.reason, block=i) from error
 
-    run_blocks(decode_block, len(targets))
+    run_blocks(decode_one, len(targets))
 
 
 def encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
@@ -77,7 +77,15 @@ def encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
     return encode_words(words, params)
 
 
-def _decode_block(data: Payload, block: npt.NDArray[Any], params: Params) -> None:
+def encode_raw(block: npt.NDArray[Any]) -> Payload:
+    """Return the payload of a block that no way of encoding makes shorter."""
+    words = empty_words(block)
+    to_words(block, words)
+    return raw.encode(words, Params())
+
+
+def decode_block(data: Payload, block: npt.NDArray[Any], params: Params) -> None:
+    """Fill a block from its payload; CorruptChunk if it is none."""
     decoder = FROM_LANES.get(int(data[0])) if data.size else None
     if decoder is not None:
         decoder(data, block)

@@ -53,7 +53,7 @@ class _Work(threading.local):
     def _new(word_bytes: int, n_rows: int) -> tuple[Array, Array, Array, Any]:
         n_tiles = n_rows // ROWS
         words = np.empty((n_rows + 1) * LANES, f"u{word_bytes}")
-        out = np.empty(_head_bytes(n_tiles, word_bytes) + words.nbytes + SLACK, np.uint8)
+        out = np.empty(head_bytes(n_tiles, word_bytes) + words.nbytes + SLACK, np.uint8)
         return words, out, np.empty(n_tiles, np.int64), _scratch(word_bytes)
 
 
@@ -110,7 +110,7 @@ def _extents(lanes: Lanes) -> tuple[int, int, int]:
     return lanes.n_times, lanes.n_rows, lanes.shape[0]
 
 
-def _head_bytes(n_tiles: int, word_bytes: int) -> int:
+def head_bytes(n_tiles: int, word_bytes: int) -> int:
     """Return what stands before the planes."""
     return HEAD_BYTES + n_tiles * LANES * GROUP_BYTES[word_bytes]
 
@@ -126,9 +126,21 @@ def _scratch(word_bytes: int) -> tuple[Any, ...]:
     return rows, columns[0], residuals, counts, columns[1], neighbours, totals, static(lanes)
 
 
+def plane_ends(data: npt.NDArray[np.uint8], lanes: Lanes, word_bytes: int) -> npt.NDArray[np.int64]:
+    """Return where the planes of each tile end, (n_tiles,), from where those of the first begin.
+
+    Raises
+    ------
+    CorruptChunk : as `decode` does
+    """
+    ends = np.empty(_padded_rows(lanes) // ROWS, np.int64)
+    _check(data, np.empty(0, f"u{word_bytes}"), ends.size, ends)
+    return ends
+
+
 def _check(data: npt.NDArray[np.uint8], words: Array, n_tiles: int, ends: Array) -> None:
     """Set where the planes of each tile end, from where those of the first begin."""
-    head = _head_bytes(n_tiles, words.itemsize)
+    head = head_bytes(n_tiles, words.itemsize)
     if data.size < head:
         raise CorruptChunk(f"{data.size} bytes are too few for the headers of {n_tiles} tiles")
     mode = int(data[1])

@@ -11,6 +11,7 @@ from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 PER_BLOCK = 2048  # kind, index, Python objects
 PER_THREAD = 1 << 18  # tables and rows of a kernel
+PER_BLOCK_OF_DEVICE = 1 << 14  # tables, sums; allocations are of 512 bytes; a tile that is empty
 OFFSET = 8  # bytes of the place of a number that has no neighbour in memory
 PER_VALUE = 30  # of `dense`, beside word and residual: bits, symbol, context, size, stream, payload
 PREDICTORS = 16  # costs of each, for every lane
@@ -29,3 +30,13 @@ def peak_bytes(block_bytes: int, block_numbers: int, lanes: Lanes, n_blocks: int
     by_lanes += lanes.n_strips * LANES * PREDICTORS * word
     scratch = max(by_words, by_lanes) + PER_THREAD
     return 2 * n_blocks * (block_bytes + PER_BLOCK) + busy * scratch
+
+
+def encoder_device_bytes(block_bytes: int) -> int:
+    """Bytes of device memory to encode one block as fast: its payload, groups, tables."""
+    return 2 * block_bytes + PER_BLOCK_OF_DEVICE
+
+
+def decoder_device_bytes(n_bytes: int, block_bytes: int) -> int:
+    """Bytes of device memory to decode one block of so many bytes: those, tables, a copy."""
+    return n_bytes + block_bytes + PER_BLOCK_OF_DEVICE

@@ -10,6 +10,12 @@ import numpy.typing as npt
 from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
 
+# What tests compile CUDA sources for.
+SPECIALISED: list[dict[str, int | str]] = [
+    {"GS_BITS": bits, "GS_SWAP": int(bits == 16), "GS_GAIN": 16} for bits in (16, 32, 64)
+]
+KERNELS = {"fast_encode.cu": SPECIALISED, "fast_decode.cu": SPECIALISED}
+
 Rows = list[tuple[str, npt.NDArray[Any], Params]]
 
 

@@ -1,0 +1,122 @@
+"""GPU backend of the visibility codec: `fast` on the device, all else by way of the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.device import cupy, to_host
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.gpu import in_runs
+from gangsaw.codecs.core.threads import run_blocks
+from gangsaw.codecs.visibility import cpu, fast, gpu_decode, gpu_encode
+from gangsaw.codecs.visibility.gpu_table import has_kernel
+from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_device_bytes
+from gangsaw.codecs.visibility.params import Params
+
+
+def encode(sources: Sequence[Any], params: Params) -> Blocks:
+    """Encode every block to the same bytes as on the CPU.
+
+    Parameters
+    ----------
+    sources : CuPy blocks (time, frequency, ...) of floats or complex numbers of one dtype, any
+        byte order and strides
+    params : choices of the encoder
+
+    Returns
+    -------
+    Blocks : in host memory, as `cpu.encode` gives them
+
+    Raises
+    ------
+    DeviceError : one block alone is too large for the device's memory, or the device failed
+    """
+
+    def work(run: slice) -> Blocks:
+        return _encode_run(sources[run], params)
+
+    def needed(run: slice) -> int:
+        return sum(encoder_device_bytes(source.nbytes) for source in sources[run])
+
+    return Blocks.joined(in_runs(work, len(sources), needed))
+
+
+def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+    """Decode every block into its target; a batch may hold blocks of several kinds.
+
+    Parameters
+    ----------
+    coded : the blocks, in host memory
+    targets : CuPy views (time, frequency, ...) to fill, any byte order and strides
+    params : what the blocks were encoded with
+
+    Raises
+    ------
+    CorruptChunk : a block is none of its target's shape and dtype; the others are decoded
+    DeviceError : one block alone is too large for the device's memory, or the device failed
+    """
+
+    def work(run: slice) -> None:
+        _decode_run(coded[run], targets[run], params)
+
+    def needed(run: slice) -> int:
+        pairs = zip(coded.parts[run], targets[run], strict=True)
+        return sum(decoder_device_bytes(part.size, target.nbytes) for part, target in pairs)
+
+    in_runs(work, len(targets), needed)
+
+
+def _encode_run(sources: Sequence[Any], params: Params) -> Blocks:
+    """Encode what fits the device at once."""
+    on_device = not params.is_construction and params.effort == "fast"
+    if not on_device or not all(has_kernel(source) for source in sources):
+        return cpu.encode([to_host(source) for source in sources], params)
+    parts = gpu_encode.encode(sources)
+    return Blocks(
+        tuple(
+            cpu.encode_raw(to_host(source)) if part is None else part
+            for part, source in zip(parts, sources, strict=True)
+        )
+    )
+
+
+def _decode_run(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+    """Decode what fits the device at once; name the first block that is wrong."""
+    is_fast = [
+        has_kernel(target) and bytes(part[:1]) == bytes([fast.KIND])
+        for part, target in zip(coded.parts, targets, strict=True)
+    ]
+    wrong: dict[int, CorruptChunk] = {}
+    for decoder, here in ((gpu_decode.decode, True), (_decode_on_host, False)):
+        numbers = np.flatnonzero(np.array(is_fast) == here).tolist()
+        parts = [coded.parts[i] for i in numbers]
+        errors = decoder(parts, [targets[i] for i in numbers], params) if numbers else {}
+        wrong.update({numbers[i]: error for i, error in errors.items()})
+    if wrong:
+        first = min(wrong)
+        raise CorruptChunk(wrong[first].reason, block=first) from wrong[first]
+
+
+def _decode_on_host(
+    parts: Sequence[npt.NDArray[np.uint8]], targets: Sequence[Any], params: Params
+) -> dict[int, CorruptChunk]:
+    """Decode blocks on the CPU and copy them; return the errors of those that are wrong."""
+    host = [np.empty(target.shape, target.dtype) for target in targets]
+    errors: dict[int, CorruptChunk] = {}
+
+    def decode_one(i: int) -> None:
+        try:
+            cpu.decode_block(parts[i], host[i], params)
+        except CorruptChunk as error:
+            errors[i] = error
+
+    run_blocks(decode_one, len(parts))
+    for i, (target, block) in enumerate(zip(targets, host, strict=True)):
+        if i not in errors:
+            target[...] = cupy().asarray(block)
+    return errors

@@ -1,0 +1,249 @@
+"""The GPU backend of visibilities against the CPU's: on a device, or on emulated kernels."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from emulator.host_module import KernelFault, schedule
+from gpu_arrays import unaligned
+
+from gangsaw.codecs.core import gpu as core_gpu
+from gangsaw.codecs.core import kernels
+from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility import cpu, gpu, gpu_encode, gpu_table
+from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.params import Params
+from gangsaw.codecs.visibility.samples import fringes, patterns, specials
+
+Block = npt.NDArray[Any]
+FAST = Params(effort="fast")
+CONSTRUCTION = Params(predictor="lorenzo", residual="xor", packing="bits")
+DTYPES = ["f2", "f4", "f8", "c8", "c16"]
+# folded lanes, tiles in several strips, lanes and rows that are not there, strips of one row
+SHAPES = [(9, 5, 3), (70, 1, 3), (3, 3, 33), (1, 1, 40), (1, 1), (34, 4, 2, 9)]
+FLIPS = 40
+
+
+def integers(shape: tuple[int, ...], dtype: str) -> Block:
+    """Whole multiples of one power of two, zeros of both signs among them: grids."""
+    rng = np.random.default_rng(len(shape))
+    values = np.ldexp(rng.integers(-90, 91, shape).astype("f8"), -3)
+    return (values * rng.choice([1, 0.0, -0.0], shape)).astype(dtype)
+
+
+def smooth(shape: tuple[int, ...], dtype: str, predictor: int) -> Block:
+    """Words that the predictor finds."""
+    t, f = np.indices(shape[:2])
+    lorenzo, frequency, time = t * 7919 % 977 + f * 4729 % 64, t * t * 31 + f * (t % 7), t * t
+    surface = {1: lorenzo, 2: frequency, 3: time}[predictor]
+    kind = np.dtype(dtype)
+    components = 2 if kind.kind == "c" else 1
+    words = np.zeros((*shape, components), f"u{kind.itemsize // components}")
+    words[...] = surface.reshape(*shape[:2], *(1,) * (len(shape) - 1))
+    return (words + (words.dtype.type(1) << (8 * words.itemsize - 3))).view(dtype)[..., 0]
+
+
+def mixed(shape: tuple[int, ...], dtype: str) -> Block:
+    """Groups of several kinds side by side."""
+    parts = [fringes(shape, dtype), integers(shape, dtype), smooth(shape, dtype, 1)]
+    choice = np.arange(shape[-1]) % len(parts)
+    return np.choose(np.broadcast_to(choice, shape), parts).astype(dtype)
+
+
+def blocks_of(shape: tuple[int, ...], dtype: str) -> list[Block]:
+    """One of each sort, of one shape."""
+    sorts = [fringes, patterns, specials, integers, mixed]
+    return [make(shape, dtype) for make in sorts] + [smooth(shape, dtype, p) for p in (1, 2, 3)]
+
+
+def check(cupy: ModuleType, blocks: Sequence[Block], params: Params = FAST) -> Blocks:
+    """Encode on both sides to the same bytes, decode on both sides what both have encoded."""
+    expected = cpu.encode(blocks, params)
+    coded = gpu.encode([cupy.asarray(block) for block in blocks], params)
+    for part, right in zip(coded.parts, expected.parts, strict=True):
+        np.testing.assert_array_equal(part, right)
+    there = [cupy.zeros(block.shape, block.dtype) for block in blocks]
+    here = [np.zeros_like(block) for block in blocks]
+    gpu.decode(expected, there, params)
+    cpu.decode(coded, here, params)
+    for block, one, other in zip(blocks, there, here, strict=True):
+        assert one.get().tobytes() == block.tobytes() == other.tobytes()
+    return coded
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_both_sides_write_the_same(cupy: ModuleType, dtype: str) -> None:
+    """All blocks of a batch go in one launch, raw ones beside it."""
+    coded = check(cupy, [block for shape in SHAPES for block in blocks_of(shape, dtype)])
+    modes = {int(part[1]) for part in coded.parts if part[0] == 2}
+    assert {int(part[0]) for part in coded.parts} == {0, 2}
+    assert len(modes) > 2
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_every_predictor_and_grids(cupy: ModuleType, dtype: str) -> None:
+    """Long strips of each mode; with 40 times rows below are read ahead, with 7 they are not."""
+    shapes = {1: (40, 3, 20), 2: (7, 12, 20), 3: (80, 1, 40)}
+    blocks = [smooth(shape, dtype, predictor) for predictor, shape in shapes.items()]
+    parts = check(cupy, [*blocks, smooth((40, 4, 33), dtype, 2), integers((9, 8, 16), dtype)]).parts
+    assert [part[1] & 3 for part in parts[:3]] == [1, 2, 3]
+    assert parts[4][1] == 4
+
+
+class Foreign:
+    """A CuPy array taken for one of another dtype, which CuPy would refuse."""
+
+    def __init__(self, array: Any, dtype: np.dtype[Any]) -> None:
+        self.array, self.dtype = array, dtype
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.array, name)
+
+
+@pytest.mark.parametrize("dtype", ["<c8", ">c8", ">f2", ">f8"])
+def test_views(cupy: ModuleType, dtype: str) -> None:
+    """Strided, reversed and transposed views of any byte order; nothing beside them is written."""
+    kind = np.dtype(dtype)
+    host = mixed((14, 9, 13, 6), kind.newbyteorder("=").str).astype(kind)
+    cut = (slice(None, None, -1), slice(1, 8, 2), slice(0, 12), slice(0, 6, 2))
+    view = host.transpose(1, 0, 2, 3)[cut]
+    chunk = cupy.asarray(host.view(kind.newbyteorder("=")))
+    source = Foreign(chunk.transpose(1, 0, 2, 3)[cut], kind)
+    expected = cpu.encode([view], FAST)
+    coded = gpu.encode([source], FAST)
+    assert coded.parts[0][0] == 2
+    np.testing.assert_array_equal(coded.parts[0], expected.parts[0])
+    out = cupy.zeros(host.shape, kind.newbyteorder("="))
+    gpu.decode(expected, [Foreign(out.transpose(1, 0, 2, 3)[cut], kind)], FAST)
+    right = np.zeros_like(host)
+    right.transpose(1, 0, 2, 3)[cut] = view
+    assert out.get().tobytes() == right.tobytes()
+
+
+@pytest.mark.parametrize("params", [Params(), CONSTRUCTION], ids=["dense", "construction"])
+def test_other_ways_go_over_the_cpu(cupy: ModuleType, params: Params) -> None:
+    check(cupy, [fringes((6, 5, 4), "c8"), patterns((5, 5), "c8")], params)
+
+
+def test_unaligned_blocks_go_over_the_cpu(cupy: ModuleType) -> None:
+    block = fringes((9, 8, 6), "f4")
+    source = unaligned(cupy, block)
+    assert not gpu_table.has_kernel(source)
+    (part,) = gpu.encode([source], FAST).parts
+    np.testing.assert_array_equal(part, cpu.encode([block], FAST).parts[0])
+
+
+def test_kinds_mix_in_a_batch(cupy: ModuleType) -> None:
+    """Each block says how it was encoded; one that is wrong is named, and the others are filled."""
+    blocks = [fringes((8, 6, 5), "c8")] * 3 + [patterns((8, 6, 5), "c8")]
+    ways = [FAST, Params(), CONSTRUCTION, FAST]
+    pairs = zip(blocks, ways, strict=True)
+    parts = [cpu.encode([block], way).parts[0] for block, way in pairs]
+    assert sorted(int(part[0]) for part in parts) == [0, 1, 2, 3]
+    order = [3, 0, 1, 2, 0]
+    targets = [cupy.zeros(blocks[i].shape, "c8") for i in order]
+    gpu.decode(Blocks(tuple(parts[i] for i in order)), targets, FAST)
+    for i, target in zip(order, targets, strict=True):
+        assert target.get().tobytes() == blocks[i].tobytes()
+    for wrong in (1, 3):
+        cut = [parts[i][: -4 if n >= wrong else None] for n, i in enumerate(order)]
+        targets = [cupy.zeros(blocks[i].shape, "c8") for i in order]
+        with pytest.raises(CorruptChunk) as caught:
+            gpu.decode(Blocks(tuple(cut)), targets, FAST)
+        assert caught.value.block == wrong
+        assert targets[0].get().tobytes() == blocks[3].tobytes()
+
+
+def outcome(decode: Any, data: Any, target: Any) -> str:
+    try:
+        decode(Blocks((data,)), [target], FAST)
+    except CorruptChunk as error:
+        return str(error)
+    return "decoded"
+
+
+def check_wrong(cupy: ModuleType, data: Any, block: Block) -> str:
+    """Decode on both sides, with the same outcome, be it wrong words."""
+    here, there = np.zeros_like(block), cupy.zeros(block.shape, block.dtype)
+    what = outcome(cpu.decode, data, here)
+    assert outcome(gpu.decode, data, there) == what
+    if what == "decoded":
+        assert there.get().tobytes() == here.tobytes()
+    return what
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("mode", [1, 2, 3, 4], ids=["lorenzo", "frequency", "time", "grid"])
+def test_flipped_bits(cupy: ModuleType, dtype: str, mode: int) -> None:
+    """Without the frame's checksum: both sides say the same, nothing outside is touched."""
+    shape = {1: (40, 3, 16), 2: (7, 12, 16), 3: (80, 1, 32), 4: (16, 4, 16)}[mode]
+    block = integers(shape, dtype) if mode == 4 else smooth(shape, dtype, mode)
+    data, rng, seen = cpu.encode([block], FAST).parts[0], random.Random(mode), set()
+    assert tuple(data[:2]) == (2, mode)
+    head = gpu_encode.head_bytes(
+        -(-Lanes.of_block(block).shape[0] // 32), gpu_table.word_bytes(block)
+    )
+    for i in range(FLIPS):
+        wrong = data.copy()
+        for _ in range(rng.choice([1, 1, 2, 30])):
+            place = rng.randrange(1, head) if i % 2 else rng.randrange(1, data.size)
+            wrong[place] ^= 1 << rng.randrange(8)
+        seen.add(check_wrong(cupy, wrong, block))
+    assert len(seen) > 2
+
+
+def test_truncations_and_bytes_too_many(cupy: ModuleType) -> None:
+    block = fringes((5, 4, 3), "c8")
+    data = cpu.encode([block], FAST).parts[0]
+    for size in range(data.size):
+        assert check_wrong(cupy, data[:size], block) != "decoded"
+    assert check_wrong(cupy, np.append(data, np.uint8(0)), block) != "decoded"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_schedules(cupy: ModuleType, seed: int) -> None:
+    """Threads of a warp apart from each other, as far as barriers let them."""
+    with schedule(seed=seed):
+        check(cupy, [mixed((9, 5, 9), "f4"), smooth((35, 3, 9), "f4", 1), integers((9, 9), "f4")])
+
+
+# On a device a race may come out right.
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+@pytest.mark.parametrize(
+    ("file", "right", "wrong"),
+    [
+        ("fast_encode.cu", "__syncwarp();", ";"),
+        ("fast_decode.cu", "__syncwarp();", ";"),
+        ("fast_decode.cu", "block.part_times >= ROWS", "block.part_times >= 4"),
+    ],
+    ids=["encoder", "decoder", "ahead"],
+)
+def test_planted_faults_are_found(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, file: str, right: str, wrong: str
+) -> None:
+    """Else the tests above would prove little."""
+    taken = kernels.source
+    assert right in taken("gangsaw.codecs.visibility", file)
+    monkeypatch.setattr(kernels, "source", lambda *of: taken(*of).replace(right, wrong))
+    monkeypatch.setattr(core_gpu, "_modules", {})
+    with pytest.raises((KernelFault, AssertionError)), schedule(seed=3):
+        check(cupy, [smooth((9, 7, 32), "f4", 1), mixed((9, 7, 9), "f4")])
+
+
+def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memory is short blocks go in halves, and errors name the block of the batch."""
+    blocks = [fringes((6, 5, 4), "c8") for _ in range(4)]
+    one = gpu.encoder_device_bytes(blocks[0].nbytes)
+    monkeypatch.setattr(core_gpu, "free_bytes", lambda: 2 * one)
+    coded = check(cupy, blocks)
+    wrong = Blocks((*coded.parts[:3], coded.parts[3][:-4]))
+    with pytest.raises(CorruptChunk) as caught:
+        gpu.decode(wrong, [cupy.zeros(block.shape, "c8") for block in blocks], FAST)
+    assert caught.value.block == 3
