@@ -203,9 +203,13 @@ def test_smooth_numbers_and_grids_become_small() -> None:
     assert dense.encode(grid.astype("f4")).size < n / 4
 
 
-def test_the_memory_promise_holds_for_many_series_of_one_row() -> None:
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8"])
+@pytest.mark.parametrize("shape", [(1, 1, 20000), (40, 1, 3000)])
+def test_the_memory_promise_holds_for_many_series_of_few_rows(
+    dtype: str, shape: tuple[int, ...]
+) -> None:
     """There costs of predictors outweigh the values."""
-    block, codec = ramp((1, 1, 20000), "f8"), Visibility()
+    block, codec = ramp(shape, dtype), Visibility()
     codec.encode_chunk(block[:, :, :40])  # compiling is no part of it
     tracemalloc.start()
     codec.encode_chunk(block)

@@ -127,7 +127,8 @@ def choose_predictors(
     if not _gains(costs, lanes.n_rows / step):  # noise: most blocks of most observations
         return chosen
     step = _step(lanes, SAMPLED_ROWS)
-    costs = _costs(words, lanes, step, mantissa, bits_of, favoured) * step
+    costs = _costs(words, lanes, step, mantissa, bits_of, favoured)
+    costs *= step
     costs[1:] += int(MARGIN * lanes.n_rows)
     best = costs.argmin(axis=0)
     single = int(costs.sum(axis=1).argmin())
@@ -165,7 +166,7 @@ def _costs(
     costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
     _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
     _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, favourite, costs[0])
-    return costs[:, : lanes.n_series].astype(np.int64)
+    return costs[:, : lanes.n_series].astype(np.int64, copy=False)
 
 
 def _gains(costs: npt.NDArray[np.int64], n_rows: float) -> bool:

@@ -15,6 +15,7 @@ PER_BLOCK_OF_DEVICE = 1 << 14  # tables, sums; allocations are of 512 bytes; a t
 OFFSET = 8  # bytes of the place of a number that has no neighbour in memory
 PER_VALUE = 30  # of `dense`, beside word and residual: bits, symbol, context, size, stream, payload
 PREDICTORS = 16  # costs of each, for every lane
+PER_COST = 24  # beside those of the kernel: as int64 of two samples, and one thing made of them
 
 
 def peak_bytes(block_bytes: int, block_numbers: int, lanes: Lanes, n_blocks: int, busy: int) -> int:
@@ -27,7 +28,7 @@ def peak_bytes(block_bytes: int, block_numbers: int, lanes: Lanes, n_blocks: int
     word = block_bytes // (block_numbers * lanes.n_components) if block_numbers else 0
     by_words = 4 * block_bytes + OFFSET * block_numbers
     by_lanes = math.prod(lanes.shape) * (2 * word + PER_VALUE)
-    by_lanes += lanes.n_strips * LANES * PREDICTORS * word
+    by_lanes += lanes.n_strips * LANES * PREDICTORS * (word + PER_COST)
     scratch = max(by_words, by_lanes) + PER_THREAD
     return 2 * n_blocks * (block_bytes + PER_BLOCK) + busy * scratch
 
