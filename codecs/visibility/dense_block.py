@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.jit import jit_bare_inline
-from gangsaw.codecs.core.simd import load, maximum, minimum
+from gangsaw.codecs.core.simd import load, maximum, minimum, resize_to, select, store
+from gangsaw.codecs.core.simd_logic import either
 from gangsaw.codecs.visibility.dense_scale import (
     CONTEXTS,
     NONE,
@@ -19,6 +20,8 @@ from gangsaw.codecs.visibility.dense_scale import (
     find_contexts,
     follow,
 )
+from gangsaw.codecs.visibility.dense_symbols import ESCAPE, ZERO
+from gangsaw.codecs.visibility.dense_values import size_words, split_floats, split_residuals
 from gangsaw.codecs.visibility.lanes import LANES
 
 ESCAPED_EXPONENT = 11  # bits, of any float
@@ -127,3 +130,27 @@ def grid_bits(exponent: Any, scratch: Scratch) -> Any:
     """Return the bits of fractions of values on the grid."""
     above = exponent - lane(scratch, LOW)
     return minimum(maximum(above, lane(scratch, LEAST)), lane(scratch, MOST))
+
+
+@jit_bare_inline
+def split_row(block: Block, some: bool, word: Any, scratch: Scratch) -> Any:
+    """Return exponents, biased, and fractions of words and, where `some` are, of residuals."""
+    exponent, fraction = split_floats(word, block.width, block.mantissa)
+    if some:
+        is_residual = lane(scratch, IS_RESIDUAL) > 0
+        other, below = split_residuals(word, block.width)
+        exponent = select(is_residual, other, exponent)
+        fraction = select(is_residual, below, fraction)
+    return exponent, fraction
+
+
+@jit_bare_inline
+def keep_sizes(
+    block: Block, row: int, symbol: Any, exponent: Any, fraction: Any, scratch: Scratch
+) -> None:
+    """Keep the sizes of a row for the rows behind it, 0 of symbols that are values themselves."""
+    bias, limit = lane(scratch, BIAS), lane(scratch, LIMIT)
+    size = size_words(exponent, fraction, bias, limit, scratch.size_bits, block.width)
+    has_size = either(symbol < ZERO, symbol == ESCAPE)
+    has_size = resize_to(select(has_size, symbol * 0 + 1, symbol * 0), scratch.size_bits) > 0
+    store(scratch.size_bits, row * LANES, select(has_size, size, size * 0))

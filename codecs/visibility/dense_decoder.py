@@ -10,11 +10,10 @@ from gangsaw.codecs.core.bits import fit, pointer
 from gangsaw.codecs.core.floats import load_le64
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.rans import LOWEST, PRECISION, STRIDE, TOTAL
-from gangsaw.codecs.core.simd import any_lane, load, maximum, resize_to, select, store
+from gangsaw.codecs.core.simd import any_lane, load, maximum, select, store
 from gangsaw.codecs.core.simd_floats import load_floats
 from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility.dense_block import (
-    BIAS,
     ESCAPED_EXPONENT,
     IS_RESIDUAL,
     LIMIT,
@@ -23,7 +22,9 @@ from gangsaw.codecs.visibility.dense_block import (
     begin_row,
     begin_strip,
     grid_bits,
+    keep_sizes,
     lane,
+    split_row,
 )
 from gangsaw.codecs.visibility.dense_scale import NONE, ROW
 from gangsaw.codecs.visibility.dense_symbols import (
@@ -39,9 +40,6 @@ from gangsaw.codecs.visibility.dense_values import (
     join,
     join_floats,
     join_residuals,
-    size_words,
-    split_floats,
-    split_residuals,
 )
 from gangsaw.codecs.visibility.lanes import LANES
 
@@ -129,15 +127,44 @@ def read_values(
 
 
 @jit_bare_inline
-def find_counts(symbol: Any, around: Any, scratch: Scratch, mantissa: int) -> Any:
-    """Return exponents, bits told, those bits, and bits in all of a row's fractions."""
+def find_counts(block: Block, symbol: Any, around: Any, scratch: Scratch) -> Any:
+    """Return exponents, the bits that symbols tell, and bits in all of a row's fractions."""
     off = both(symbol > PLANE - 1, symbol < ZERO)
     octave, told, quarter = from_symbol(select(off, symbol - PLANE, symbol))
     exponent = around + octave
-    full = select(off, symbol * 0 + mantissa, grid_bits(exponent, scratch))
+    full = select(off, symbol * 0 + block.mantissa, grid_bits(exponent, scratch))
     left = maximum(full - told, symbol * 0)
     store(scratch.counts, 0, select(symbol > ZERO - 1, symbol * 0, left + 1))
-    return exponent, told, quarter, maximum(full, told)
+    return exponent, quarter, maximum(full, told)
+
+
+@jit_bare_inline
+def is_impossible(block: Block, symbol: Any, exponent: Any, scratch: Scratch) -> Any:
+    """Whether a symbol says an exponent that its type does not have."""
+    is_common, is_residual = symbol < ZERO, lane(scratch, IS_RESIDUAL) > 0
+    beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
+    too_large = exponent > min(LARGEST, block.width - 1)
+    return any_lane(both(is_common, either(beyond, both(is_residual, too_large))))
+
+
+@jit_bare_inline
+def join_row(
+    block: Block, some: bool, symbol: Any, exponent: Any, full: Any, quarter: Any, scratch: Scratch
+) -> Any:
+    """Return exponents, fractions and words of a row, without those that were escaped."""
+    width, mantissa = block.width, block.mantissa
+    value, is_common = load(scratch.values, 0, ROW), symbol < ZERO
+    negative, below = value & 1, logical_shift_right(value, 1)
+    exponent = select(is_common, exponent, symbol * 0)
+    full = select(is_common, full, symbol * 0 + 2)
+    fraction = (quarter << (width - 2)) | (below << 1 << ((width - 1) - full))
+    word = join_floats(negative, exponent, fraction, width, mantissa)
+    if some:
+        is_residual = lane(scratch, IS_RESIDUAL) > 0
+        word = select(is_residual, join_residuals(negative, exponent, fraction, width), word)
+    special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (width - 1), symbol * 0)
+    special = select(symbol == FAVOURITE, symbol * 0 + block.favourite, special)
+    return exponent, fraction, select(is_common, word, special)
 
 
 @jit_bare_inline
@@ -146,47 +173,20 @@ def decode_row(
     scratch: Scratch, data: Any, position: int,
 ) -> Any:  # fmt: skip
     """Fill a row of words from its symbols and bits; return the position, -1 where it is wrong."""
-    width, mantissa = block.width, block.mantissa
     symbol = load(scratch.symbols, 0, ROW)
-    exponent, _, quarter, full = find_counts(symbol, around, scratch, mantissa)
-    is_common = symbol < ZERO
-    beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
-    impossible = any_lane(both(is_common, beyond))
-    is_residual = lane(scratch, IS_RESIDUAL) > 0
-    beyond = exponent > min(LARGEST, width - 1)
-    impossible |= any_lane(both(both(is_common, is_residual), beyond))
-    if impossible:
+    exponent, quarter, full = find_counts(block, symbol, around, scratch)
+    if is_impossible(block, symbol, exponent, scratch):
         return np.int64(-1)
     position, escaped, wrong = read_values(active, row, block, scratch, data, position, words, base)
     if wrong:
         return np.int64(-1)
-    value = load(scratch.values, 0, ROW)
-    negative, below = value & 1, logical_shift_right(value, 1)
-    exponent = select(is_common, exponent, symbol * 0)
-    full = select(is_common, full, symbol * 0 + 2)
-    fraction = (quarter << (width - 2)) | (below << 1 << ((width - 1) - full))
-    word = join_floats(negative, exponent, fraction, width, mantissa)
-    if some:
-        word = select(is_residual, join_residuals(negative, exponent, fraction, width), word)
-    minus = symbol * 0 + 1 << (width - 1)
-    special = select(symbol == MINUS_ZERO, minus, symbol * 0)
-    special = select(symbol == FAVOURITE, symbol * 0 + block.favourite, special)
-    word = select(is_common, word, special)
+    exponent, fraction, word = join_row(block, some, symbol, exponent, full, quarter, scratch)
     if escaped:
         kept = load(words, base + row * LANES, ROW)
         word = select(symbol == ESCAPE, kept, word)
-        exponent, fraction = split_floats(word, width, mantissa)
-        if some:
-            other, rest = split_residuals(word, width)
-            exponent = select(is_residual, other, exponent)
-            fraction = select(is_residual, rest, fraction)
+        exponent, fraction = split_row(block, some, word, scratch)
     store(words, base + row * LANES, word)
-    size = size_words(
-        exponent, fraction, lane(scratch, BIAS), lane(scratch, LIMIT), scratch.size_bits, width
-    )
-    has_size = either(is_common, symbol == ESCAPE)
-    has_size32 = resize_to(select(has_size, symbol * 0 + 1, symbol * 0), scratch.size_bits) > 0
-    store(scratch.size_bits, row * LANES, select(has_size32, size, size * 0))
+    keep_sizes(block, row, symbol, exponent, fraction, scratch)
     return position
 
 

@@ -14,16 +14,16 @@ from gangsaw.codecs.core.simd import load, maximum, resize_to, select, store
 from gangsaw.codecs.core.simd_floats import load_floats
 from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility.dense_block import (
-    BIAS,
     ESCAPED_EXPONENT,
     IS_RESIDUAL,
-    LIMIT,
     Block,
     Scratch,
     begin_row,
     begin_strip,
     grid_bits,
+    keep_sizes,
     lane,
+    split_row,
 )
 from gangsaw.codecs.visibility.dense_scale import NONE, ROW
 from gangsaw.codecs.visibility.dense_symbols import (
@@ -38,13 +38,7 @@ from gangsaw.codecs.visibility.dense_symbols import (
     to_symbol,
     told_bits,
 )
-from gangsaw.codecs.visibility.dense_values import (
-    LARGEST,
-    size_words,
-    split,
-    split_floats,
-    split_residuals,
-)
+from gangsaw.codecs.visibility.dense_values import LARGEST, split
 from gangsaw.codecs.visibility.lanes import LANES
 
 
@@ -77,6 +71,47 @@ def put_escape(
 
 
 @jit_bare_inline
+def common_symbols(
+    block: Block, octave: Any, exponent: Any, fraction: Any, scratch: Scratch
+) -> Any:
+    """Return symbols of octaves beside the expected ones, on the grid or off; bits of fractions."""
+    full = grid_bits(exponent, scratch)
+    off = either(fraction << full < 0, fraction << full > 0)
+    symbol = to_symbol(octave, logical_shift_right(fraction, block.width - 2))
+    symbol = select(off, symbol + PLANE, symbol)
+    return symbol, select(off, symbol * 0 + block.mantissa, full)
+
+
+@jit_bare_inline
+def special_symbols(
+    block: Block, symbol: Any, octave: Any, exponent: Any, word: Any, scratch: Scratch
+) -> Any:
+    """Put the symbols of escapes, the favourite and zeros over those of octaves."""
+    is_residual = lane(scratch, IS_RESIDUAL) > 0
+    is_float = lane(scratch, IS_RESIDUAL) == 0
+    outside = either(octave > HIGHEST, octave < LOWEST)
+    outside = either(outside, both(is_residual, exponent > LARGEST))
+    symbol = select(outside, symbol * 0 + ESCAPE, symbol)
+    if block.has_favourite:
+        symbol = select(both(word == block.favourite, is_float), symbol * 0 + FAVOURITE, symbol)
+    symbol = select(both(word << 1 == 0, is_float), symbol * 0 + MINUS_ZERO, symbol)
+    return select(word == 0, symbol * 0 + ZERO, symbol)
+
+
+@jit_bare_inline
+def keep_bits(
+    block: Block, symbol: Any, octave: Any, full: Any, fraction: Any, word: Any, scratch: Scratch
+) -> None:
+    """Keep signs and what symbols leave untold of fractions, and how many bits that is."""
+    told = told_bits(octave, word)
+    left = maximum(full - told, word * 0)
+    value = logical_shift_right(logical_shift_right(fraction << told, 1), (block.width - 1) - left)
+    sign = select(word < 0, word * 0 + 1, word * 0)
+    store(scratch.values, 0, (value << 1) | sign)
+    store(scratch.counts, 0, select(symbol > ZERO - 1, word * 0, left + 1))
+
+
+@jit_bare_inline
 def encode_row(
     words: Any, place: int, row: int, block: Block, some: bool, nothing: Any, scratch: Scratch,
     symbols: Any, contexts: Any, first: int,
@@ -84,49 +119,14 @@ def encode_row(
     """Fill symbols and contexts from `first` on, and the scratch's values and counts, of a row."""
     around, context = begin_row(block, row, nothing, scratch)
     word = load(words, place * LANES, ROW)
-    exponent, fraction = split_floats(word, block.width, block.mantissa)
-    is_residual = lane(scratch, IS_RESIDUAL) > 0
-    if some:
-        other, below = split_residuals(word, block.width)
-        exponent = select(is_residual, other, exponent)
-        fraction = select(is_residual, below, fraction)
+    exponent, fraction = split_row(block, some, word, scratch)
     octave = exponent - around
-    full = grid_bits(exponent, scratch)
-    off = either(fraction << full < 0, fraction << full > 0)
-    symbol = to_symbol(octave, logical_shift_right(fraction, block.width - 2))
-    symbol = select(off, symbol + PLANE, symbol)
-    full = select(off, symbol * 0 + block.mantissa, full)
-    outside = either(octave > HIGHEST, octave < LOWEST)
-    outside = either(outside, both(is_residual, exponent > LARGEST))
-    symbol = select(outside, symbol * 0 + ESCAPE, symbol)
-    if block.has_favourite:
-        symbol = select(
-            both(word == block.favourite, lane(scratch, IS_RESIDUAL) == 0),
-            symbol * 0 + FAVOURITE,
-            symbol,
-        )
-    minus = both(word << 1 == 0, lane(scratch, IS_RESIDUAL) == 0)
-    symbol = select(minus, symbol * 0 + MINUS_ZERO, symbol)
-    symbol = select(word == 0, symbol * 0 + ZERO, symbol)
-    told = told_bits(octave, word)
-    left = maximum(full - told, word * 0)
-    value = logical_shift_right(logical_shift_right(fraction << told, 1), (block.width - 1) - left)
-    sign = select(word < 0, word * 0 + 1, word * 0)
-    store(scratch.values, 0, (value << 1) | sign)
-    store(scratch.counts, 0, select(symbol > ZERO - 1, word * 0, left + 1))
+    symbol, full = common_symbols(block, octave, exponent, fraction, scratch)
+    symbol = special_symbols(block, symbol, octave, exponent, word, scratch)
+    keep_bits(block, symbol, octave, full, fraction, word, scratch)
     store(symbols, first, resize_to(symbol, symbols))
     store(contexts, first, resize_to(context, contexts))
-    size = size_words(
-        exponent,
-        fraction,
-        lane(scratch, BIAS),
-        lane(scratch, LIMIT),
-        scratch.size_bits,
-        block.width,
-    )
-    itself = both(symbol > ZERO - 1, symbol < ESCAPE)
-    itself32 = resize_to(select(itself, word * 0 + 1, word * 0), scratch.size_bits) > 0
-    store(scratch.size_bits, row * LANES, select(itself32, size * 0, size))
+    keep_sizes(block, row, symbol, exponent, fraction, scratch)
 
 
 @jit_bare
