@@ -20,7 +20,7 @@ import pytest
 import xarray as xr
 import zarr
 from counting_store import CountingStore
-from every_codec import Case, gpu_cases, label, package, v2_type
+from every_codec import Case, assert_same_bits, gpu_cases, label, package, v2_type
 from plain_codec import gpu as plain_gpu
 from plain_codec.codec import Plain
 from test_core_zarr import CHUNK, PIPELINES, SELECTIONS, create
@@ -76,8 +76,8 @@ def test_bytes_are_those_of_the_cpu(case: Case, cupy: Any) -> None:
 
 @every_case
 def test_each_side_decodes_the_others(case: Case, cupy: Any) -> None:
-    np.testing.assert_array_equal(case.decode(case.encode(), cupy), case.array)
-    np.testing.assert_array_equal(case.decode(case.encode(cupy)), case.array)
+    assert_same_bits(case.decode(case.encode(), cupy), case.array)
+    assert_same_bits(case.decode(case.encode(cupy)), case.array)
 
 
 @every_case
@@ -87,7 +87,7 @@ def test_memory_order_changes_no_byte(case: Case, cupy: Any) -> None:
     assert case.codec.encode_chunk(strided) == data
     out = cupy.zeros(case.array.shape, native(case), order="F")
     case.codec.decode_chunk(data, out)
-    np.testing.assert_array_equal(out.get(), case.array)
+    assert_same_bits(out.get(), case.array)
 
 
 @every_case
@@ -104,8 +104,8 @@ def test_forged_blocks_decode_as_on_the_cpu(case: Case, cupy: Any) -> None:
             assert isinstance(found, CorruptChunk)
             assert found.block is not None
         else:
-            np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(case.decode(data, cupy), case.array)  # the context is usable
+            assert_same_bits(found, expected)
+    assert_same_bits(case.decode(data, cupy), case.array)  # the context is usable
 
 
 def outcome(case: Case, data: bytes, library: Any) -> Any:
@@ -148,11 +148,11 @@ def test_zarr_v3(case: Case, cupy: Any) -> None:
     with on_gpu():
         again = zarr.open_array(store, mode="r")[...]
         assert isinstance(again, cupy.ndarray)
-        np.testing.assert_array_equal(again.get(), case.array)
+        assert_same_bits(again.get(), case.array)
         other, array = store_of(case)
         array[...] = cupy.asarray(case.array)
     assert chunks_of(other) == chunks_of(store)
-    np.testing.assert_array_equal(zarr.open_array(other, mode="r")[...], case.array)
+    assert_same_bits(zarr.open_array(other, mode="r")[...], case.array)
 
 
 @one_case
@@ -167,8 +167,8 @@ def test_zarr_v2(case: Case, cupy: Any) -> None:
         assert codec.encode(cupy.asarray(case.array)) == case.encode()
         again = zarr.open_array(store, mode="r")[...]
         assert isinstance(again, cupy.ndarray)
-        np.testing.assert_array_equal(again.get(), case.array)
-    np.testing.assert_array_equal(zarr.open_array(store, mode="r")[...], case.array)
+        assert_same_bits(again.get(), case.array)
+    assert_same_bits(zarr.open_array(store, mode="r")[...], case.array)
 
 
 @one_case
@@ -181,7 +181,7 @@ def test_xarray(case: Case, cupy: Any, tmp_path: Path) -> None:
     with on_gpu():
         found = xr.open_zarr(tmp_path / "a", consolidated=False, chunks=None)["cube"].data
     assert isinstance(found, cupy.ndarray)
-    np.testing.assert_array_equal(found.get(), case.array)
+    assert_same_bits(found.get(), case.array)
 
 
 @kernel_case
@@ -366,7 +366,7 @@ def test_the_memory_promise_is_kept_and_splits(case: Case, cupy: Any, room: Any)
         room(blocks * one)
         assert case.codec.encode_chunk(samples) == data
         case.codec.decode_chunk(data, out)
-        np.testing.assert_array_equal(out.get(), case.array)
+        assert_same_bits(out.get(), case.array)
 
 
 TWO = """

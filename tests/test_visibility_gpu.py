@@ -97,6 +97,15 @@ def test_every_predictor_and_grids(cupy: ModuleType, dtype: str) -> None:
     assert parts[4][1] == 4
 
 
+def test_the_mode_of_long_blocks_and_of_hardly_any_gain(cupy: ModuleType) -> None:
+    """More tiles than one pass places, few of them sampled; gains on both sides of the least."""
+    shape = (40, 30, 32)
+    noise, even = patterns(shape, "f4"), smooth(shape, "f4", 1)
+    blocks = [np.where(np.arange(shape[2]) < n, even, noise) for n in range(6, 10)]
+    modes = [int(part[1]) for part in check(cupy, blocks).parts]
+    assert modes == [0, 0, 2, 2]
+
+
 class Foreign:
     """A CuPy array taken for one of another dtype, which CuPy would refuse."""
 

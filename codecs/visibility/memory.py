@@ -27,8 +27,8 @@ def peak_bytes(block_bytes: int, block_numbers: int, lanes: Lanes, n_blocks: int
     """
     word = block_bytes // (block_numbers * lanes.n_components) if block_numbers else 0
     by_words = 4 * block_bytes + OFFSET * block_numbers
-    by_lanes = math.prod(lanes.shape) * (2 * word + PER_VALUE)
-    by_lanes += lanes.n_strips * LANES * PREDICTORS * (word + PER_COST)
+    compared = lanes.n_strips * LANES * PREDICTORS * (word + PER_COST)  # and gone before the rest
+    by_lanes = 2 * math.prod(lanes.shape) * word + max(math.prod(lanes.shape) * PER_VALUE, compared)
     scratch = max(by_words, by_lanes) + PER_THREAD
     return 2 * n_blocks * (block_bytes + PER_BLOCK) + busy * scratch
 
