@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 from matplotlib import rc_context
-from table import Row, dump, environment, markdown, say
+from table import Row, dump, environment, markdown, say, touch_memory
 
 HERE = Path(__file__).parent
 CODECS = """# Results
@@ -200,6 +200,7 @@ def _kept(data: Path) -> dict[str, list[Row]]:
 
 
 def _measured(names: Iterable[str]) -> dict[str, list[Row]]:
+    touch_memory()
     sections: dict[str, list[Row]] = {}
     for name in names:
         say(f"== {name}")
