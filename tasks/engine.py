@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
 import time
 import uuid
 from collections import deque
@@ -148,6 +149,19 @@ def on_every_worker(function: Callable[[], None], client: Client | None) -> None
         function()
     else:
         client.run(function)
+
+
+def only_waits_now() -> None:
+    """Say of the task that runs here that from now on it waits for a disk: Dask begins another.
+
+    Once in a task, and with little in memory: as many may wait as the window has futures.
+    """
+    if "distributed" not in sys.modules:
+        return
+    from distributed import secede
+
+    with suppress(ValueError):  # there is no worker
+        secede()
 
 
 def _is_host(worker: Mapping[str, Any], options: Options) -> bool:

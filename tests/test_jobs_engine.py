@@ -19,7 +19,7 @@ from distributed import Client
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.engine import Options, run
+from gangsaw.tasks.engine import Options, only_waits_now, run
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.pools import WINDOW
 
@@ -60,6 +60,25 @@ class Square:
             raise CorruptChunk("the checksum differs", block=3)
         if trouble == "sleep":
             time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Waits, as for a disk, until as many have come as are expected."""
+
+    folder: str
+    expected: int
+    peak_bytes: int = 0
+    name: str = "meeting"
+
+    def __call__(self, number: int) -> int:
+        Path(self.folder, str(number)).touch()
+        only_waits_now()
+        for _ in range(1000):
+            if len(list(Path(self.folder).iterdir())) >= self.expected:
+                return number
+            time.sleep(0.01)
+        raise CorruptChunk("nobody else came")
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +123,14 @@ def test_the_window_bounds_what_is_in_flight(client: Client) -> None:
     assert done == taken == 3 * WINDOW
     # a result counts as back when it was delivered; some are delivered together
     assert widest <= WINDOW + 1
+
+
+def test_who_waits_lets_others_begin(client: Client, tmp_path: Path) -> None:
+    """Five at once on two threads; without a cluster there is nobody to let in."""
+    found: dict[int, int] = {}
+    run(Meeting(str(tmp_path), 5), range(5), found.__setitem__, client=client)
+    assert found == {i: i for i in range(5)}
+    assert Meeting(str(tmp_path), 5)(5) == 5
 
 
 def test_errors_that_pass_are_retried(client: Client, tmp_path: Path) -> None:

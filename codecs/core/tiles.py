@@ -11,6 +11,8 @@ from numba.core import cgutils
 from gangsaw.codecs.core.jit import intrinsic
 from gangsaw.codecs.core.simd import element_pointer, emit_call
 
+LINE = 64  # bytes of a cache line
+
 
 def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:
     mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
@@ -104,6 +106,24 @@ class _Tile:
 
 
 @intrinsic
+def fetch_run(typing_context: Any, words: Any, place: Any, length: Any) -> Any:
+    """Ask for the cache lines that `copy_run` is to write; any address will do.
+
+    Where runs lie far apart, that doubled the speed of writing them. Reading gained nothing.
+    """
+    size = length.count * words.dtype.bitwidth // 8
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        for offset in range(0, size, LINE):
+            place = builder.add(args[1], args[1].type(offset))
+            pointer = builder.inttoptr(place, ir.IntType(8).as_pointer())
+            _prefetch(builder, pointer, is_written=True)
+        return context.get_dummy_value()
+
+    return types.void(words, types.int64, length), codegen
+
+
+@intrinsic
 def copy_run(typing_context: Any, words: Any, place: Any, length: Any, back: Any) -> Any:
     """Copy `length` (static) items from a byte address, aligned or not, to a pointer, or back."""
     size = length.count * words.dtype.bitwidth // 8
@@ -128,12 +148,12 @@ def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
     return (builder.sext if source.signed else builder.zext)(vector, lowered)
 
 
-def _prefetch(builder: Any, pointer: Any) -> None:
+def _prefetch(builder: Any, pointer: Any, is_written: bool = False) -> None:
     number = ir.IntType(32)
     address = builder.bitcast(pointer, ir.IntType(8).as_pointer())
     function_type = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
     function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
-    builder.call(function, [address, number(0), number(3), number(1)])  # to read, keep, data
+    builder.call(function, [address, number(int(is_written)), number(3), number(1)])  # keep, data
 
 
 def _item_vector(

@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import pointer
 from gangsaw.codecs.core.jit import jit_bare
-from gangsaw.codecs.core.simd import static
-from gangsaw.codecs.core.tiles import copy_run
+from gangsaw.codecs.core.simd import static, value_of
+from gangsaw.codecs.core.tiles import copy_run, fetch_run
 from gangsaw.codecs.visibility.arrange import side_by_side
 from gangsaw.codecs.visibility.params import component_count
 
 Array = npt.NDArray[Any]
 LANES = 32  # of a strip: those of a warp
+AHEAD = 8  # frequencies; their places in memory are too far apart for the hardware to guess
 
 
 @dataclass(frozen=True)
@@ -159,4 +160,6 @@ def _copy_runs(
             for i in range(len(runs)):
                 if t < runs[i, 2] and f < runs[i, 3]:
                     target = pointer(table, runs[i, 1] + row)
+                    if value_of(back):
+                        fetch_run(target, source + AHEAD * strides[1] + runs[i, 0], length)
                     copy_run(target, source + runs[i, 0], length, back)
