@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gangsaw.codecs.visibility.fast_tiles import (
     planes_of,
 )
 from gangsaw.codecs.visibility.lanes import LANES, Lanes, gather, scatter
+from gangsaw.codecs.visibility.params import component_count
 from gangsaw.codecs.visibility.planes import ROWS, SLACK
 
 Array = npt.NDArray[Any]
@@ -72,8 +74,7 @@ def encode(block: Array) -> npt.NDArray[np.uint8]:
 
 def encode_here(block: Array) -> npt.NDArray[np.uint8]:
     """As `encode`, but the payload lies in memory of this thread that the next call uses again."""
-    lanes = Lanes.of_block(block)
-    n_rows, padded = lanes.shape[0], _padded_rows(lanes)
+    lanes, n_rows, padded, extents = _plan(block.shape, component_count(block.dtype))
     words, out, _, scratch = _work.of(block.itemsize // lanes.n_components, padded)
     table = words[: (padded + 1) * LANES].reshape(-1, LANES)
     gather(block, lanes, table[:n_rows])
@@ -81,7 +82,7 @@ def encode_here(block: Array) -> npt.NDArray[np.uint8]:
         table[n_rows:padded] = table[n_rows - 1]
     table[padded] = 0
     out[0] = KIND
-    end = encode_tiles(words, _extents(lanes), scratch, out)
+    end = encode_tiles(words, extents, scratch, out)
     return out[:end]
 
 
@@ -92,12 +93,11 @@ def decode(data: npt.NDArray[np.uint8], block: Array) -> None:
     ------
     CorruptChunk : it is no block of this kind, shape and dtype
     """
-    lanes = Lanes.of_block(block)
-    n_rows, padded = lanes.shape[0], _padded_rows(lanes)
+    lanes, n_rows, padded, extents = _plan(block.shape, component_count(block.dtype))
     words, tail, ends, scratch = _work.of(block.itemsize // lanes.n_components, padded)
     _check(data, words, padded // ROWS, ends)
     words[padded * LANES : (padded + 1) * LANES] = 0
-    decode_tiles(data, tail, words, _extents(lanes), ends, scratch)
+    decode_tiles(data, tail, words, extents, ends, scratch)
     scatter(words[: n_rows * LANES].reshape(-1, LANES), lanes, block)
 
 
@@ -106,8 +106,14 @@ def _padded_rows(lanes: Lanes) -> int:
     return -(-lanes.shape[0] // ROWS) * ROWS
 
 
-def _extents(lanes: Lanes) -> tuple[int, int, int]:
-    return lanes.n_times, lanes.n_rows, lanes.shape[0]
+@lru_cache(maxsize=64)  # blocks of a chunk are alike
+def _plan(
+    shape: tuple[int, ...], n_components: int
+) -> tuple[Lanes, int, int, tuple[int, int, int]]:
+    """Return lanes, rows of their table, the same with those that fill up, extents for kernels."""
+    lanes = Lanes.of(shape, n_components)
+    n_rows = lanes.shape[0]
+    return lanes, n_rows, _padded_rows(lanes), (lanes.n_times, lanes.n_rows, n_rows)
 
 
 def head_bytes(n_tiles: int, word_bytes: int) -> int:

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 from matplotlib import rc_context
-from table import Row, dump, environment, markdown, say, touch_memory
+from table import Row, dump, environment, keep_memory, markdown, say, touch_memory
 
 HERE = Path(__file__).parent
 CODECS = """# Results
@@ -156,6 +156,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
     parser.add_argument("--write", action="store_true", help="write the pages and JSON files")
     options = parser.parse_args()
+    keep_memory()
     names = options.names or list(SECTIONS)
     if options.write:
         for page in PAGES:

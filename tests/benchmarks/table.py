@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.cluster.local import KEEP_MEMORY
 from gangsaw.codecs.core.jit import VECTORS_COUNT_ZEROS
 from gangsaw.tasks.bench import machine
 
@@ -74,6 +75,14 @@ def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
     start = clock()
     work()
     return clock() - start
+
+
+def keep_memory() -> None:
+    """Start this program anew where the C library would give freed memory back: workers keep it."""
+    prefix = "distributed.nanny.pre-spawn-environ."
+    settings = {name.removeprefix(prefix): str(size) for name, size in KEEP_MEMORY.items()}
+    if not settings.keys() <= os.environ.keys():
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **settings})
 
 
 def touch_memory() -> None:
