@@ -108,6 +108,22 @@ def test_fast_blocks_are_wide(shape: Any, block: Any) -> None:
     assert Params(effort="fast").block_shape(shape, "c8") == block
 
 
+@pytest.mark.parametrize(
+    ("shape", "dtype", "block"),
+    [
+        ((23, 480, 36), "c8", (23, 240, 8)),  # 9 would take 18 lanes of 32
+        ((2, 1536, 24), "c8", (2, 1536, 12)),  # 24 of 32 will do
+        ((1, 2049, 60), "c8", (1, 2049, 30)),
+        ((1, 3000, 100), "f4", (1, 3000, 32)),
+        ((1, 6000, 100), "f4", (1, 6000, 16)),  # 20 would take 20 of 32
+        ((1, 4096, 36), "c8", (1, 4096, 12)),
+        ((1, 3640, 36), "c8", (1, 3640, 16)),  # 18 would take 36 of 64
+    ],
+)
+def test_dense_blocks_leave_few_lanes_empty(shape: Any, dtype: str, block: Any) -> None:
+    assert Params().block_shape(shape, dtype) == block
+
+
 @given(
     st.lists(st.integers(1, 700), min_size=1, max_size=5),
     st.sampled_from(["f2", "c8", "c16"]),

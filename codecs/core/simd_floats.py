@@ -1,4 +1,4 @@
-"""Vectors of float32 as values of Numba kernels, beside the vectors of integers in simd.py.
+"""Vectors of floats as values of Numba kernels, beside the vectors of integers in simd.py.
 
 Each operation is rounded; none is contracted with another, so that a GPU gets the same bits.
 """
@@ -19,11 +19,16 @@ from gangsaw.codecs.core.simd import Mask, Vector, element_pointer
 
 
 class Floats(types.Type):  # type: ignore[misc]  # Numba has no types
-    """Numba type of `lanes` float32."""
+    """Numba type of `lanes` float32 or float64."""
 
-    def __init__(self, lanes: int) -> None:
-        self.lanes = lanes
-        super().__init__(f"Floats({lanes})")
+    def __init__(self, lanes: int, bits: int = 32) -> None:
+        self.lanes, self.bits = lanes, bits
+        super().__init__(f"Floats({lanes}, {bits})")
+
+    @property
+    def number(self) -> Any:
+        """Numba type of one of them."""
+        return types.Float(f"float{self.bits}")
 
 
 @register_model(Floats)
@@ -33,7 +38,8 @@ class _FloatsModel(models.PrimitiveModel):  # type: ignore[misc]  # Numba has no
 
 
 def _lowered(floats: Any) -> ir.VectorType:
-    return ir.VectorType(ir.FloatType(), floats.lanes)
+    number = ir.FloatType() if floats.bits == 32 else ir.DoubleType()
+    return ir.VectorType(number, floats.lanes)
 
 
 def _splat(builder: Any, floats: Any, value: Any, value_type: Any) -> Any:
@@ -47,10 +53,12 @@ def _splat(builder: Any, floats: Any, value: Any, value_type: Any) -> Any:
 
 
 def _floats_of(args: tuple[Any, ...]) -> Any:
-    """Return the type of mixed vectors and numbers of float32, None for anything else."""
+    """Return the type of mixed vectors and numbers of one float, None for anything else."""
     floats = {arg for arg in args if isinstance(arg, Floats)}
-    others = [arg for arg in args if not isinstance(arg, Floats) and arg != types.float32]
-    return floats.pop() if len(floats) == 1 and not others else None
+    others = {arg for arg in args if not isinstance(arg, Floats)}
+    if len(floats) != 1 or not others <= {one.number for one in floats}:
+        return None
+    return floats.pop()
 
 
 def _define(function: Any, emit: Callable[..., Any], is_compare: bool = False) -> None:
@@ -130,3 +138,46 @@ def float_bits(typing_context: Any, floats: Any) -> Any:
         return builder.bitcast(args[0], ir.VectorType(ir.IntType(32), floats.lanes))
 
     return words(floats), codegen
+
+
+@intrinsic
+def no_doubles(typing_context: Any, lanes: Any) -> Any:
+    """Vector of float64 that are +0."""
+    doubles = Floats(lanes.count, 64)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.Constant(_lowered(doubles), None)
+
+    return doubles(lanes), codegen
+
+
+@intrinsic
+def finite_doubles(typing_context: Any, words: Any) -> Any:
+    """Vector of the float64 of words that hold floats of 32 or 64 bits, +0 of not finite ones."""
+    floats, doubles = Floats(words.lanes, words.bits), Floats(words.lanes, 64)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        values = builder.bitcast(args[0], _lowered(floats))
+        finite = _are_finite(builder, values)
+        values = builder.select(finite, values, ir.Constant(values.type, None))
+        return values if words.bits == 64 else builder.fpext(values, _lowered(doubles))
+
+    return doubles(words), codegen
+
+
+@intrinsic
+def rounded_words(typing_context: Any, doubles: Any, words: Any) -> Any:
+    """Vector like `words` of the bits of float64 rounded to such floats, 0 of not finite ones."""
+    floats = Floats(words.lanes, words.bits)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        values = args[0] if words.bits == 64 else builder.fptrunc(args[0], _lowered(floats))
+        bits = builder.bitcast(values, args[1].type)
+        return builder.select(_are_finite(builder, values), bits, ir.Constant(bits.type, None))
+
+    return words(doubles, words), codegen
+
+
+def _are_finite(builder: Any, values: Any) -> Any:
+    nothing = builder.fsub(values, values)
+    return builder.fcmp_ordered("==", nothing, ir.Constant(values.type, None))

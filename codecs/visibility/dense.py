@@ -94,9 +94,9 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
 def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> tuple[Any, ...]:
     """Return what kernels of predictions ask."""
     signed = _as_signed(words)
-    work = np.zeros(LANES), np.zeros(LANES, signed.dtype)
     wide = predictors.astype(signed.dtype)
-    return signed, lanes.n_rows, lanes.n_times, wide, TERMS.ravel(), *work
+    used = np.empty(len(TERMS), np.int64)
+    return signed, lanes.n_rows, lanes.n_times, wide, TERMS.ravel(), used
 
 
 def _starts(

@@ -189,9 +189,7 @@ def _predictor_costs(
     if words.itemsize == 2:  # Numba has no float16
         costs[1:] = np.iinfo(np.int16).max
         return
-    signed = words.view(costs.dtype)
-    work = np.zeros(LANES), np.zeros(LANES, costs.dtype)
-    add_costs(signed, strips, n_rows, step, n_times, TERMS.ravel(), *work, costs)
+    add_costs(words.view(costs.dtype), strips, n_rows, step, n_times, TERMS.ravel(), costs)
 
 
 @jit

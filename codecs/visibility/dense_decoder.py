@@ -93,37 +93,37 @@ def take_escape(
 
 
 @jit_bare_inline
-def read_values(
-    active: int,
-    row: int,
-    block: Block,
-    scratch: Scratch,
-    data: Any,
-    position: int,
-    words: Any,
-    base: int,
-) -> Any:
-    """Take the bits of a row's lanes; return position, whether there were escapes, and wrong ones.
-
-    Escaped values are put in their place; the vector pass leaves these lanes alone.
-    """
-    escaped, wrong = False, False
+def read_values(active: int, scratch: Scratch, data: Any, position: int) -> int:
+    """Take the bits of a row's lanes, none of them escaped; return the position behind them."""
     count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
-    symbol_of = pointer(scratch.symbols, 0)
     for i in range(active):
         count = np.int64(count_of[i])
         value_of[i] = fit(take(data, position, count), value_of)
-        position += int(count)
-        if symbol_of[i] == ESCAPE:
-            escaped = True
+        position += count
+    return position
+
+
+@jit_bare_inline
+def read_escaped(
+    active: int, block: Block, scratch: Scratch, data: Any, position: int, words: Any, first: int
+) -> int:
+    """As `read_values` where some are escaped, which are put in their place; -1 of wrong ones.
+
+    The vector pass leaves these lanes alone.
+    """
+    wrong = False
+    for i in range(active):
+        count = np.int64(scratch.counts[i])
+        scratch.values[i] = take(data, position, count)
+        position += count
+        if scratch.symbols[i] == ESCAPE:
             residual = scratch.lanes[IS_RESIDUAL * LANES + i]
             limit = np.uint64(block.width - 1 if residual else block.of_type[0, LIMIT])
-            word, _, _, position, bad = take_escape(
+            words[first + i], _, _, position, bad = take_escape(
                 data, position, residual, limit, block.width, block.mantissa
             )
             wrong |= bad
-            words[base + row * LANES + i] = word
-    return position, escaped, wrong
+    return np.int64(-1) if wrong else position
 
 
 @jit_bare_inline
@@ -139,12 +139,13 @@ def find_counts(block: Block, symbol: Any, around: Any, scratch: Scratch) -> Any
 
 
 @jit_bare_inline
-def is_impossible(block: Block, symbol: Any, exponent: Any, scratch: Scratch) -> Any:
+def is_impossible(block: Block, some: bool, symbol: Any, exponent: Any, scratch: Scratch) -> Any:
     """Whether a symbol says an exponent that its type does not have."""
-    is_common, is_residual = symbol < ZERO, lane(scratch, IS_RESIDUAL) > 0
     beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
-    too_large = exponent > min(LARGEST, block.width - 1)
-    return any_lane(both(is_common, either(beyond, both(is_residual, too_large))))
+    if some:
+        too_large = exponent > min(LARGEST, block.width - 1)
+        beyond = either(beyond, both(lane(scratch, IS_RESIDUAL) > 0, too_large))
+    return any_lane(both(symbol < ZERO, beyond))
 
 
 @jit_bare_inline
@@ -175,11 +176,16 @@ def decode_row(
     """Fill a row of words from its symbols and bits; return the position, -1 where it is wrong."""
     symbol = load(scratch.symbols, 0, ROW)
     exponent, quarter, full = find_counts(block, symbol, around, scratch)
-    if is_impossible(block, symbol, exponent, scratch):
+    if is_impossible(block, some, symbol, exponent, scratch):
         return np.int64(-1)
-    position, escaped, wrong = read_values(active, row, block, scratch, data, position, words, base)
-    if wrong:
-        return np.int64(-1)
+    escaped = any_lane(symbol == ESCAPE)
+    if escaped:
+        first = base + row * LANES
+        position = read_escaped(active, block, scratch, data, position, words, first)
+        if position < 0:
+            return np.int64(-1)
+    else:
+        position = read_values(active, scratch, data, position)
     exponent, fraction, word = join_row(block, some, symbol, exponent, full, quarter, scratch)
     if escaped:
         kept = load(words, base + row * LANES, ROW)

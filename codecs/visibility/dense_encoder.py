@@ -10,7 +10,7 @@ from gangsaw.codecs.core.bits import pointer
 from gangsaw.codecs.core.floats import store_le64
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.rans import PRECISION, STRIDE
-from gangsaw.codecs.core.simd import load, maximum, resize_to, select, store
+from gangsaw.codecs.core.simd import any_lane, load, maximum, resize_to, select, store
 from gangsaw.codecs.core.simd_floats import load_floats
 from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility.dense_block import (
@@ -107,16 +107,20 @@ def keep_bits(
     left = maximum(full - told, word * 0)
     value = logical_shift_right(logical_shift_right(fraction << told, 1), (block.width - 1) - left)
     sign = select(word < 0, word * 0 + 1, word * 0)
-    store(scratch.values, 0, (value << 1) | sign)
-    store(scratch.counts, 0, select(symbol > ZERO - 1, word * 0, left + 1))
+    is_common = symbol < ZERO
+    store(scratch.values, 0, select(is_common, (value << 1) | sign, word * 0))
+    store(scratch.counts, 0, select(is_common, left + 1, word * 0))
 
 
 @jit_bare_inline
 def encode_row(
     words: Any, place: int, row: int, block: Block, some: bool, nothing: Any, scratch: Scratch,
     symbols: Any, contexts: Any, first: int,
-) -> None:  # fmt: skip
-    """Fill symbols and contexts from `first` on, and the scratch's values and counts, of a row."""
+) -> Any:  # fmt: skip
+    """Fill symbols and contexts from `first` on, and the scratch's values and counts, of a row.
+
+    Return whether some values are escaped.
+    """
     around, context = begin_row(block, row, nothing, scratch)
     word = load(words, place * LANES, ROW)
     exponent, fraction = split_row(block, some, word, scratch)
@@ -127,6 +131,52 @@ def encode_row(
     store(symbols, first, resize_to(symbol, symbols))
     store(contexts, first, resize_to(context, contexts))
     keep_sizes(block, row, symbol, exponent, fraction, scratch)
+    return any_lane(symbol == ESCAPE)
+
+
+@jit_bare_inline
+def put_row(block: Block, active: int, scratch: Scratch, out: Any, writer: Any) -> Any:
+    """Append the bits of a row's values, none of them escaped."""
+    mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
+    value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
+    at, pending, used = writer
+    for i in range(active):
+        value, count = np.uint64(value_of[i]) & mask, np.uint64(count_of[i])
+        at, pending, used = put(out, at, pending, used, value, count)
+    return at, pending, used
+
+
+@jit_bare_inline
+def put_escaped(
+    block: Block, active: int, scratch: Scratch, words: Any, place: int, symbols: Any, first: int,
+    out: Any, writer: Any,
+) -> Any:  # fmt: skip
+    """As `put_row` where some values are escaped."""
+    mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
+    at, pending, used = writer
+    for i in range(active):
+        if symbols[first + i] == ESCAPE:
+            word = np.uint64(words[place * LANES + i]) & mask
+            residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+            at, pending, used = put_escape(
+                out, (at, pending, used), word, residual, block.width, block.mantissa
+            )
+        else:
+            value, count = np.uint64(scratch.values[i]) & mask, np.uint64(scratch.counts[i])
+            at, pending, used = put(out, at, pending, used, value, count)
+    return at, pending, used
+
+
+@jit_bare_inline
+def tally_row(active: int, symbols: Any, contexts: Any, first: int, counts: Any) -> None:
+    """Count the symbols of a row by their contexts."""
+    symbol_of, context_of, count_of = (
+        pointer(symbols, first),
+        pointer(contexts, first),
+        pointer(counts, 0),
+    )
+    for i in range(active):
+        count_of[np.int64(context_of[i]) * N_SYMBOLS + np.int64(symbol_of[i])] += np.uint32(1)
 
 
 @jit_bare
@@ -148,31 +198,23 @@ def to_symbols(
     -------
     tuple : symbols, bytes written
     """
-    first, at, pending, used = 0, 0, np.uint64(0), np.uint64(0)
+    first, writer = 0, (0, np.uint64(0), np.uint64(0))
     nothing = load_floats(scratch.state, 0, ROW) * NONE
-    mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
-    symbol_of, context_of = pointer(symbols, 0), pointer(contexts, 0)
-    value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
-    tally = pointer(counts, 0)
     for first_row in places:
         active, some = begin_strip(block, predictors, first_row // stride, scratch)
         for row in range(block.n_rows):
             place = first_row + row
-            encode_row(words, place, row, block, some, nothing, scratch, symbols, contexts, first)
-            for i in range(active):
-                symbol = np.int64(symbol_of[first + i])
-                tally[np.int64(context_of[first + i]) * N_SYMBOLS + symbol] += np.uint32(1)
-                value, count = np.uint64(value_of[i]) & mask, np.uint64(count_of[i])
-                if symbol == ESCAPE:
-                    word = np.uint64(words[place * LANES + i]) & mask
-                    residual = scratch.lanes[IS_RESIDUAL * LANES + i]
-                    at, pending, used = put_escape(
-                        out, (at, pending, used), word, residual, block.width, block.mantissa
-                    )
-                else:
-                    value = value if count else np.uint64(0)
-                    at, pending, used = put(out, at, pending, used, value, count)
+            if encode_row(
+                words, place, row, block, some, nothing, scratch, symbols, contexts, first
+            ):
+                writer = put_escaped(
+                    block, active, scratch, words, place, symbols, first, out, writer
+                )
+            else:
+                writer = put_row(block, active, scratch, out, writer)
+            tally_row(active, symbols, contexts, first, counts)
             first += active
+    at, pending, used = writer
     out[at] = pending
     return first, at + np.int64(used > np.uint64(0))
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.bits import ahead, fit, pointer
-from gangsaw.codecs.core.floats import as_float, as_word, rounded_like
+from gangsaw.codecs.core.bits import pointer
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import any_lane, lane_leading_zeros, load, select, static, store
+from gangsaw.codecs.core.simd_floats import finite_doubles, no_doubles, rounded_words
 from gangsaw.codecs.core.simd_logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes import LANES
 
@@ -52,36 +52,25 @@ TERMS = _terms()
 
 
 @jit_bare_inline
-def add_term(words: Any, weight: float, sums: Any) -> None:
-    """Add weight * value to the 32 sums, for a row of words; what is not finite counts as 0."""
-    for lane in range(LANES):
-        value = np.float64(as_float(words[lane]))
-        finite = value - value == 0.0
-        sums[lane] += weight * (value if finite else 0.0)
+def guess_row(words: Any, base: int, time: int, frequency: int, n_times: int, terms: Any) -> Any:
+    """Return the words that are predicted for a row of a strip.
 
-
-@jit_bare_inline
-def guess_row(words: Any, row: int, n_times: int, terms: Any, sums: Any, guess: Any) -> None:
-    """Fill guess (32,) with the words that are predicted for a row of a strip.
-
-    Neighbours before the first time or frequency count as 0; so does a sum that is not finite.
+    Neighbours before the first time or frequency count as 0; so do what is not finite and a sum
+    that is not.
 
     Parameters
     ----------
-    words : where the strip begins
+    base : where the strip begins
     terms : (MOST_TERMS, 3) of the predictor
     """
-    for lane in range(LANES):
-        sums[lane] = 0.0
-    time, frequency = row % n_times, row // n_times
+    row = frequency * n_times + time
+    sums = no_doubles(ROW)
     for i in range(MOST_TERMS):
         back, down, weight = int(terms[3 * i]), int(terms[3 * i + 1]), terms[3 * i + 2]
         if weight != 0.0 and back <= time and down <= frequency:
-            add_term(ahead(words, (row - back - down * n_times) * LANES), weight, sums)
-    for lane in range(LANES):
-        value = rounded_like(sums[lane], guess[lane])
-        word = fit(as_word(value), guess)
-        guess[lane] = word if value - value == 0.0 else fit(0, guess)
+            at = base + (row - back - down * n_times) * LANES
+            sums = sums + weight * finite_doubles(load(words, at, ROW))
+    return rounded_words(sums, load(words, base, ROW))
 
 
 @jit_bare_inline
@@ -92,9 +81,8 @@ def ordered(word: Any, width: int) -> Any:
 
 @jit_bare
 def add_costs(
-    words: Any, strips: Any, n_rows: int, step: int, n_times: int, terms: Any, sums: Any,
-    guess: Any, costs: Any,
-) -> None:  # fmt: skip
+    words: Any, strips: Any, n_rows: int, step: int, n_times: int, terms: Any, costs: Any
+) -> None:
     """Add to costs (predictors, lanes) what each predictor leaves: bits of every step-th row.
 
     Parameters
@@ -102,7 +90,6 @@ def add_costs(
     words : (n,) signed
     strips : numbers of those that are looked at
     terms : TERMS, flat
-    sums, guess : (32,) float64, and words, to work with
     costs : signed, as wide as the words
     """
     width = 8 * words.itemsize
@@ -110,62 +97,88 @@ def add_costs(
     for strip in strips:
         base = strip * n_rows * LANES
         for row in range(0, n_rows, step):
+            time, frequency = row % n_times, row // n_times
             word = ordered(load(words, base + row * LANES, ROW), width)
             for p in range(1, n_predictors):
                 of_p = pointer(terms, 3 * MOST_TERMS * p)
-                guess_row(
-                    pointer(words, base), row, n_times, of_p, pointer(sums, 0), pointer(guess, 0)
-                )
-                d = word - ordered(load(guess, 0, ROW), width)
+                guess = guess_row(words, base, time, frequency, n_times, of_p)
+                d = word - ordered(guess, width)
                 size = select(d < 0, 0 - d, d)
                 row_costs = costs[p]
                 so_far = load(row_costs, strip * LANES, ROW)
                 store(row_costs, strip * LANES, so_far + (width - lane_leading_zeros(size)))
 
 
+@jit_bare_inline
+def find_used(codes: Any, used: Any) -> int:
+    """List the predictors of a strip's lanes, none apart; return how many there are."""
+    n_used = 0
+    for p in range(1, len(used)):
+        if any_lane(codes == p):
+            used[n_used] = p
+            n_used += 1
+    return n_used
+
+
+@jit_bare_inline
+def guess_lanes(
+    words: Any, base: int, time: int, frequency: int, n_times: int, terms: Any, codes: Any,
+    used: Any, n_used: int,
+) -> Any:  # fmt: skip
+    """Return what each lane's own predictor says of a row, one after the other.
+
+    A pass over the strip for each of them took three times as long: a row waits for the one before.
+    """
+    guess = codes * 0
+    for k in range(n_used):
+        of_p = pointer(terms, 3 * MOST_TERMS * used[k])
+        own = codes == used[k]
+        guess = select(own, guess_row(words, base, time, frequency, n_times, of_p), guess)
+    return guess
+
+
 @jit_bare
 def to_residuals(
-    out: Any,
-    words: Any,
-    n_rows: int,
-    n_times: int,
-    predictors: Any,
-    terms: Any,
-    sums: Any,
-    guess: Any,
+    out: Any, words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, used: Any
 ) -> None:
-    """Fill out with signed words, or with residuals in the lanes that are predicted: all strips."""
+    """Fill out with signed words, or with residuals in the lanes that are predicted: all strips.
+
+    Parameters
+    ----------
+    predictors : (lanes of all strips,) of each lane, signed and as wide as the words
+    terms : TERMS, flat
+    used : (predictors,) int64, to work with
+    """
     width = 8 * words.itemsize
-    n_predictors = terms.size // (3 * MOST_TERMS)
-    for i in range(words.size):
-        out[i] = words[i]
-    for i in range(len(predictors) // LANES * n_predictors):
-        strip, p = i // n_predictors, i % n_predictors
-        base = strip * n_rows * LANES
-        own = load(predictors, strip * LANES, ROW) == p
-        for row in range(n_rows if p > 0 and any_lane(own) else 0):
-            of_p = pointer(terms, 3 * MOST_TERMS * p)
-            guess_row(pointer(words, base), row, n_times, of_p, pointer(sums, 0), pointer(guess, 0))
-            at = base + row * LANES
-            d = ordered(load(words, at, ROW), width) - ordered(load(guess, 0, ROW), width)
-            store(out, at, select(own, d, load(out, at, ROW)))
+    for strip in range(len(predictors) // LANES):
+        base, codes = strip * n_rows * LANES, load(predictors, strip * LANES, ROW)
+        n_used = find_used(codes, used)
+        for frequency in range(n_rows // n_times):
+            for time in range(n_times):
+                at = base + (frequency * n_times + time) * LANES
+                word = load(words, at, ROW)
+                guess = guess_lanes(
+                    words, base, time, frequency, n_times, terms, codes, used, n_used
+                )
+                d = ordered(word, width) - ordered(guess, width)
+                store(out, at, select(codes > 0, d, word))
 
 
 @jit_bare
 def from_residuals(
-    words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, sums: Any, guess: Any
+    words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, used: Any
 ) -> None:
-    """Turn residuals in all strips of signed words back into words."""
+    """Turn residuals in all strips of signed words back into words; parameters as above."""
     width = 8 * words.itemsize
-    n_predictors = terms.size // (3 * MOST_TERMS)
-    for i in range(len(predictors) // LANES * n_predictors):
-        strip, p = i // n_predictors, i % n_predictors
-        base = strip * n_rows * LANES
-        own = load(predictors, strip * LANES, ROW) == p
-        for row in range(n_rows if p > 0 and any_lane(own) else 0):
-            of_p = pointer(terms, 3 * MOST_TERMS * p)
-            guess_row(pointer(words, base), row, n_times, of_p, pointer(sums, 0), pointer(guess, 0))
-            at = base + row * LANES
-            d = load(words, at, ROW)
-            restored = ordered(d + ordered(load(guess, 0, ROW), width), width)
-            store(words, at, select(own, restored, d))
+    for strip in range(len(predictors) // LANES):
+        base, codes = strip * n_rows * LANES, load(predictors, strip * LANES, ROW)
+        n_used = find_used(codes, used)
+        for frequency in range(n_rows // n_times if n_used else 0):
+            for time in range(n_times):
+                at = base + (frequency * n_times + time) * LANES
+                d = load(words, at, ROW)
+                guess = guess_lanes(
+                    words, base, time, frequency, n_times, terms, codes, used, n_used
+                )
+                restored = ordered(d + ordered(guess, width), width)
+                store(words, at, select(codes > 0, restored, d))

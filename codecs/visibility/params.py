@@ -52,7 +52,7 @@ class BlockSizes(NamedTuple):
 # of the others would make them, take three times as long to gather as pieces of 512.
 BLOCK_SIZES = {"fast": BlockSizes(1 << 17, 32, 64), "dense": BlockSizes(1 << 17, 256, 8)}
 CONSTRUCTION_SIZES = BlockSizes(1 << 16, 256, 8)
-PIECE = 32  # numbers of rest, the lanes of one strip or two
+LANES = 32  # of a strip: those of a warp
 COMPONENTS = {"f": 1, "c": 2}  # floats of one number, by the kind of its dtype
 
 
@@ -120,13 +120,15 @@ class Params:
         sizes = dict(zip(letters, shape, strict=True))
         rest = [n for axis, n in zip(letters, shape, strict=True) if axis == "b"]
         chosen_sizes = CONSTRUCTION_SIZES if self.is_construction else BLOCK_SIZES[self.effort]
-        room = chosen_sizes.components // component_count(dtype)
+        components = component_count(dtype)
+        room = chosen_sizes.components // components
         others_in_all = max(1, sizes.get("f", 1) * math.prod(rest))
         most_times = max(chosen_sizes.times, room // others_in_all)
         times = _extent(self.block[0], sizes.get("t", 1), most_times)
         beside = min(max(1, math.prod(rest)), self.block[2] or chosen_sizes.rest)
         frequencies = _extent(self.block[1], sizes.get("f", 1), room // (times * beside))
-        others = iter(_rest_extents(self.block[2], rest, room // (times * frequencies)))
+        most = room // (times * frequencies)
+        others = iter(_rest_extents(self.block[2], rest, most, components))
         chosen = {"t": times, "f": frequencies}
         return tuple(chosen[axis] if axis in chosen else next(others) for axis in letters)
 
@@ -168,17 +170,28 @@ def _extent(wanted: int, n: int, most: int) -> int:
     return -(-n // pieces) if n else 1
 
 
-def _rest_extents(wanted: int, extents: list[int], most: int) -> list[int]:
+def _rest_extents(wanted: int, extents: list[int], most: int, components: int) -> list[int]:
     """Cut the axes "b": the last one first, the earlier ones where all later ones are whole."""
     left = wanted or max(1, most)
     out = []
     for n in reversed(extents):
         extent = _extent(min(wanted, left), n, left)
-        if not wanted and PIECE <= left < n:  # whole pieces, so that few lanes are without words
-            extent = -(-_extent(0, n, left // PIECE * PIECE) // PIECE) * PIECE
+        if not wanted and left < n:
+            extent = _piece_of_rest(n, left, components)
         out.append(extent)
         left = left // n if 0 < n <= left else 1
     return out[::-1]
+
+
+def _piece_of_rest(n: int, most: int, components: int) -> int:
+    """Return the extent of pieces of n that leave few lanes without words."""
+    if most >= LANES:
+        return -(-_extent(0, n, most // LANES * LANES) // LANES) * LANES
+    even = _extent(0, n, most)
+    series = even * components
+    series *= max(1, LANES // series)  # several pieces of an axis side by side
+    is_full = 4 * series >= 3 * LANES * -(-series // LANES)
+    return even if is_full else 1 << most.bit_length() - 1
 
 
 def _check_axes(axes: object) -> None:
