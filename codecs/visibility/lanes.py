@@ -19,7 +19,8 @@ from gangsaw.codecs.core.jit import jit_bare
 from gangsaw.codecs.core.simd import static, value_of
 from gangsaw.codecs.core.tiles import copy_run, fetch_run
 from gangsaw.codecs.visibility.arrange import side_by_side
-from gangsaw.codecs.visibility.params import LANES, component_count
+from gangsaw.codecs.visibility.params import LANES as LANES
+from gangsaw.codecs.visibility.params import component_count
 
 Array = npt.NDArray[Any]
 AHEAD = 8  # frequencies; their places in memory are too far apart for the hardware to guess
