@@ -99,7 +99,7 @@ def read_values(active: int, scratch: Scratch, data: Any, position: int) -> int:
     for i in range(active):
         count = np.int64(count_of[i])
         value_of[i] = fit(take(data, position, count), value_of)
-        position += count
+        position += int(count)
     return position
 
 
@@ -115,7 +115,7 @@ def read_escaped(
     for i in range(active):
         count = np.int64(scratch.counts[i])
         scratch.values[i] = take(data, position, count)
-        position += count
+        position += int(count)
         if scratch.symbols[i] == ESCAPE:
             residual = scratch.lanes[IS_RESIDUAL * LANES + i]
             limit = np.uint64(block.width - 1 if residual else block.of_type[0, LIMIT])
@@ -123,7 +123,7 @@ def read_escaped(
                 data, position, residual, limit, block.width, block.mantissa
             )
             wrong |= bad
-    return np.int64(-1) if wrong else position
+    return -1 if wrong else position
 
 
 @jit_bare_inline

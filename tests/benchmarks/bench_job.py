@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from distributed import Client
-from table import Row, say, seconds_in_turn
+from table import Row, say, seconds_in_turn, two_cores
 
 import gangsaw
 from gangsaw.cluster.config import ClusterConfig
@@ -46,6 +46,7 @@ def rows() -> Iterator[Row]:
         yield Row(
             f"two threads against one, {what}", _ratio(one, two), "times", ">= 1.7", _speed(two)
         )
+    yield two_cores()
     own, job = encode2 + decode2, compress + verify
     what = "job ENVI to store, of the codec's encode on two threads"
     yield Row(what, 100 * _ratio(encode2, compress), "%", ">= 70", _speed(compress))

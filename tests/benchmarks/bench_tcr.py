@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from table import Row, cpu_seconds, say, seconds_in_turn
+from table import Row, cpu_seconds, say, seconds_in_turn, two_cores
 
 from gangsaw.codecs.core.threads import set_thread_limit
 from gangsaw.tasks.tcr import Model, count_paths
@@ -55,6 +55,7 @@ def rows() -> Iterator[Row]:
     yield _of_strings(batch)
     yield _two_threads(_first(batch, CHUNK_ROWS), "a chunk of a job's store", ">= 1.7")
     yield _two_threads(batch, "many at once, whose counts lie in fresh pages each time")
+    yield two_cores()
     yield from _olga(batch, mouse)
     set_thread_limit(None)
 

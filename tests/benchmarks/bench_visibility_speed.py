@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from table import Row, say, seconds_in_turn
+from table import Row, say, seconds_in_turn, two_cores
 from visibility_data import (
     EFFORTS,
     SYNTHETIC,
@@ -42,6 +42,7 @@ def rows() -> Iterator[Row]:
     if real:
         yield from _speeds("all real files", real)
     set_thread_limit(None)
+    yield two_cores()
     for effort in EFFORTS:
         yield from _threads(effort, synthetic())
         yield from _parts(effort, synthetic())

@@ -8,12 +8,15 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import version
 from typing import Any
 
+import numba
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.cluster.local import KEEP_MEMORY
 from gangsaw.codecs.core.jit import VECTORS_COUNT_ZEROS
@@ -93,6 +96,26 @@ def touch_memory() -> None:
     """
     page, free = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_AVPHYS_PAGES")
     np.empty(free * 3 // 4 * page, np.uint8)[::page] = 1
+
+
+def two_cores() -> Row:
+    """Return what two threads of this machine give where neither waits for memory nor for Python.
+
+    Cores that are two threads of one share its units: no kernel can gain more than these.
+    """
+    rows = [np.ones((2, 4096), np.float32) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        works = [lambda m=m: list(m(_add_often, rows)) for m in (map, pool.map)]
+        one, two = (np.array(spans) for spans in seconds_in_turn(works))
+    what = "two threads against one, vectors added in the first cache: the machine's own"
+    return Row(what, float(np.median(one / two)), "times")
+
+
+@numba.njit(nogil=True)  # type: ignore[misc]
+def _add_often(rows: npt.NDArray[np.float32]) -> None:
+    for _ in range(200_000):
+        for i in range(rows.shape[1]):
+            rows[1, i] = rows[1, i] * np.float32(0.999) + rows[0, i]
 
 
 def markdown(title: str, rows: Iterable[Row]) -> str:
