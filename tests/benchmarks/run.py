@@ -156,7 +156,6 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
     parser.add_argument("--write", action="store_true", help="write the pages and JSON files")
     options = parser.parse_args()
-    keep_memory()
     names = options.names or list(SECTIONS)
     if options.write:
         for page in PAGES:
@@ -201,7 +200,6 @@ def _kept(data: Path) -> dict[str, list[Row]]:
 
 
 def _measured(names: Iterable[str]) -> dict[str, list[Row]]:
-    touch_memory()
     sections: dict[str, list[Row]] = {}
     for name in names:
         say(f"== {name}")
@@ -218,4 +216,6 @@ def _environment() -> str:
 
 
 if __name__ == "__main__":
+    keep_memory()
+    touch_memory()
     main()
