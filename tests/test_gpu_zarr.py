@@ -349,10 +349,8 @@ def test_a_block_that_does_not_fit_says_so(plain: str, cupy: Any, room: Any) -> 
 
 def bytes_of_a_block(case: Case, block: Any) -> int:
     """What the codec's formula says that its encoder takes of a device."""
-    memory = import_module(f"{package(case.codec_type)}.memory")
-    params = case.sample.params
-    of = params.image(block.shape, block.dtype) if hasattr(params, "image") else block.nbytes
-    return int(memory.encoder_device_bytes(of))
+    backend = import_module(f"{package(case.codec_type)}.gpu")
+    return int(backend.encoder_bytes(block, case.sample.params))
 
 
 @kernel_case
