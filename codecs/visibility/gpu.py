@@ -19,6 +19,7 @@ from gangsaw.codecs.visibility import (
     fast,
     gpu_decode,
     gpu_dense_decode,
+    gpu_dense_encode,
     gpu_encode,
 )
 from gangsaw.codecs.visibility.gpu_table import has_kernel
@@ -89,8 +90,7 @@ def encoder_bytes(source: Any, params: Params) -> int:
 
 def _encode_run(sources: Sequence[Any], params: Params) -> Blocks:
     """Encode what fits the device at once."""
-    has_encoder = not params.is_construction and params.effort in ENCODERS
-    if not has_encoder or not all(has_kernel(source) for source in sources):
+    if params.is_construction or not all(has_kernel(source) for source in sources):
         return cpu.encode([to_host(source) for source in sources], params)
     parts = ENCODERS[params.effort](sources)
     return Blocks(
@@ -139,7 +139,7 @@ def _decode_on_host(
 
 
 # By effort; each takes blocks and returns their payloads, None where raw is not longer.
-ENCODERS = {"fast": gpu_encode.encode}
+ENCODERS = {"fast": gpu_encode.encode, "dense": gpu_dense_encode.encode}
 # By what a payload begins with; each fills targets and returns the errors of those that are wrong.
 DECODERS = {
     bytes([fast.KIND]): gpu_decode.decode,
