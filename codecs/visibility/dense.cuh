@@ -132,15 +132,23 @@ __device__ __forceinline__ Scale follow(Sizes& sizes, bool is_first) {
     return {sizes.mean, weight, !is_first && !(size > 0), !is_first};
 }
 
+// The sum divided by the weight. Most kinds of means weigh by powers of two alone, of which the
+// inverse is exact: the product is rounded as the quotient is, and division takes a dozen steps.
+__device__ __forceinline__ float mean_of(const Scale& scale, int kind) {
+    if (kind == WIDE) return __fdiv_rn(scale.sum, scale.weight);
+    return __fmul_rn(scale.sum, scale.weight == 4 ? 0.25f : scale.weight == 2 ? 0.5f : 1.0f);
+}
+
 // An exponent, biased, and the table of symbols to use.
 struct Expected {
     int exponent, context;
 };
 
-__device__ __forceinline__ Expected find_contexts(const Scale& scale, const Series& series) {
+__device__ __forceinline__ Expected find_contexts(const Scale& scale, int kind,
+                                                  const Series& series) {
     const bool some = scale.weight > 0;
     if (!some) return {series.start, series.first + (scale.zeros > 0 ? ALL_ZERO : ALONE)};
-    const unsigned bits = __float_as_uint(__fdiv_rn(scale.sum, scale.weight));
+    const unsigned bits = __float_as_uint(mean_of(scale, kind));
     const int zeros = scale.zeros == scale.near ? ALL_ZERO : SOME_ZERO;
     const int context = scale.zeros > 0 ? zeros : int(bits >> 21 & 3);
     return {int(bits >> 23) + series.bias - 127, series.first + context};
@@ -152,7 +160,7 @@ __device__ __forceinline__ Expected begin_row(Sizes& sizes, const Series& series
     const bool is_first = t == 0 && f == 0;
     const Scale scale =
         sizes.kind >= SLOW ? follow(sizes, is_first) : add_neighbours(sizes, t, f);
-    return find_contexts(scale, series);
+    return find_contexts(scale, sizes.kind, series);
 }
 
 // An exponent, and a fraction from the top bit on.
@@ -243,11 +251,10 @@ __device__ __forceinline__ Row ordered(Row word) {
     return word ^ Row(SignedRow(word) >> (ROW_BITS - 1)) >> 1;
 }
 
-// What is coded at a place of a block that is only read: the word, or its residual.
-__device__ __forceinline__ Row value_at(const Block& block, const Lane& lane, const Place& place,
-                                        bool is_residual, bool some,
+// What is coded of a word at a place of a block that is only read: itself, or its residual.
+__device__ __forceinline__ Row value_of(Row word, const Block& block, const Lane& lane,
+                                        const Place& place, bool is_residual, bool some,
                                         const Term (&terms)[MOST_TERMS]) {
-    const Row word = word_before<true>(block, lane, place, 0, 0);
     if (!some) return word;
     Row words[MOST_TERMS];
     load_terms<true>(words, terms, block, lane, place);

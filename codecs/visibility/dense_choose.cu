@@ -32,17 +32,18 @@ struct Odd {
 template <class Take>
 __device__ __forceinline__ void for_odd(const Block& block, const Axis* axes, unsigned tile,
                                         Take take) {
-    const unsigned per_strip = rows_of_strip(block);
-    const unsigned first = tile * ROWS, end = min(first + ROWS, unsigned(block.rows));
-    Lane lane = lane_of(block, axes, first / per_strip);
-    Place place = place_of(block, lane, first % per_strip);
-    for (unsigned row = first; row < end; ++row, advance(place, block)) {
-        if (row > first && row % per_strip == 0) {
-            lane = lane_of(block, axes, row / per_strip);
-            place = place_of(block, lane, 0);
-        }
+    const unsigned per_strip = rows_of_strip(block), first = tile * ROWS;
+    const unsigned count = min(unsigned(ROWS), unsigned(block.rows) - first);
+    unsigned strip = first / per_strip, row = first % per_strip;
+    Lane lane = lane_of(block, axes, strip);
+    Place place = place_of(block, lane, row);
+    for (unsigned i = 0; i < count; ++i) {
         const Row word = word_before<true>(block, lane, place, 0, 0);
         if (!is_finite(word)) take(word);
+        advance(place, block);
+        if (++row < per_strip) continue;
+        lane = lane_of(block, axes, ++strip);
+        place = place_of(block, lane, row = 0);
     }
 }
 
@@ -139,6 +140,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
     Word* to = out + own.first + threadIdx.x;
     for (unsigned row = 0; row < rows_of_strip(block); row += unsigned(own.step), to += LANES) {
         const Place place = place_of(block, lane, row);
-        *to = Word(value_at(block, lane, place, predictor > 0, some, of_lane));
+        const Row word = word_before<true>(block, lane, place, 0, 0);
+        *to = Word(value_of(word, block, lane, place, predictor > 0, some, of_lane));
     }
 }

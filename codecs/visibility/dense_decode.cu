@@ -57,9 +57,12 @@ struct Window {
         offset += count;
         if (offset < 32 * LANES) return;
         __syncwarp();  // all have read
-        for (; offset >= 32 * LANES; offset -= 32 * LANES, first += LANES) {
+#pragma unroll 1
+        for (; offset >= 32 * LANES; offset -= 32 * LANES) {
             ring[(first + threadIdx.x) % RING] = ahead;
-            ahead = __ldg(words + min(first + RING + LANES + threadIdx.x, last));
+            // behind all payloads it stands still: none ends there, and so the block is corrupt
+            first = min(first + LANES, last + 2 * RING);
+            ahead = __ldg(words + min(first + RING + threadIdx.x, last));
         }
         __syncwarp();
     }
@@ -136,14 +139,14 @@ __device__ __forceinline__ int escaped_bits(int exponent, const Series& series) 
 
 // Set the counts of escaped lanes, one lane after the other: of a residual its own bits say it.
 // Return whether an exponent is impossible.
-__device__ __forceinline__ bool count_escapes(unsigned escapes, const Window& bits,
+__device__ __forceinline__ bool count_escapes(bool is_escaped, const Window& bits,
                                               const Series& series, int& count) {
     const int limit = series.is_residual ? BITS - 1 : int(MOST_EXPONENT);
     bool wrong = false;
 #pragma unroll 1
-    for (; escapes != 0; escapes &= escapes - 1) {
+    for (unsigned left = __ballot_sync(~0u, is_escaped); left != 0; left &= left - 1) {
         const int before = sum_before(count);
-        if (int(threadIdx.x) != __ffs(int(escapes)) - 1) continue;
+        if (int(threadIdx.x) != __ffs(int(left)) - 1) continue;
         const int exponent = int(bits.look<unsigned>(before, ESCAPED_HEAD) >> 1);
         wrong = exponent > limit;
         count = ESCAPED_HEAD + escaped_bits(min(exponent, limit), series);
@@ -184,11 +187,12 @@ __device__ __forceinline__ bool decode_row(int symbol, int around, const Series&
     const bool off = is_common && symbol >= PLANE;
     const Told told = from_symbol(off ? symbol - PLANE : symbol);
     Value value = {around + told.octave, 0};
-    if (__any_sync(~0u, is_common && is_impossible(value.exponent, series))) return false;
+    const bool is_wrong = is_common && is_impossible(value.exponent, series);
     const int full = off ? FRACTION : grid_bits(value.exponent, series);
     int count = is_common ? max(full - told.count, 0) + 1 : 0;
-    const unsigned escapes = __ballot_sync(~0u, is_escaped);
-    if (escapes && count_escapes(escapes, bits, series, count)) return false;
+    const bool is_rare = __any_sync(~0u, is_wrong || is_escaped);
+    if (is_rare && (__any_sync(~0u, is_wrong) || count_escapes(is_escaped, bits, series, count)))
+        return false;
     const int before = sum_before(count);
     bool is_negative = false;
     if (is_common) {
@@ -202,7 +206,7 @@ __device__ __forceinline__ bool decode_row(int symbol, int around, const Series&
     word = is_common || is_escaped ? join(is_negative, value, series.is_residual)
                                    : special_word(symbol, favourite);
     // a reader takes bits that no writer tells: they count but where a lane was escaped
-    if (escapes) value = split(word, series.is_residual);
+    if (is_rare) value = split(word, series.is_residual);
     size = is_common || is_escaped ? size_of(value, series) : 0;
     return true;
 }
@@ -249,13 +253,10 @@ extern "C" __global__ void __launch_bounds__(LANES, 16)
             if (some) load_terms<false>(words, own_terms, block, lane, place);
             const Expected expected = begin_row(around, series, place.t, place.f);
             const int symbol = pull_row(tables, expected.context, is_used, state, stream);
-            good = stream.taken() <= 8 * own.stream_bytes && bits.taken() <= 8 * own.bits_bytes;
             float size;
-            if (!good || !decode_row(symbol, expected.exponent, series, Row(choice.favourite), bits,
-                                     word, size)) {
-                good = false;
-                break;
-            }
+            good = decode_row(symbol, expected.exponent, series, Row(choice.favourite), bits, word,
+                              size);
+            if (!good) break;
             around.keep(place.t, place.f, size);
             if (some && series.is_residual)
                 word = ordered(word + ordered(guess_row(words, own_terms)));

@@ -130,14 +130,20 @@ __device__ __forceinline__ void encode_rows(const Block& block, const Axis* axes
         const Lane lane = lane_of(block, axes, strip);
         Place place = place_of(block, lane, first % rows_of_strip(block));
         const int first_f = place.f;
-        for (unsigned row = 0; row < unsigned(pieces.rows); ++row, advance(place, block)) {
-            const Row word = value_at(block, lane, place, series.is_residual, some, own_terms);
-            const int f = place.f - first_f;
-            const Expected expected = begin_row(around, series, place.t, f);
+        Row ahead = word_before<true>(block, lane, place, 0, 0);
+        for (unsigned row = 0; row < unsigned(pieces.rows); ++row) {
+            const Place here = place;
+            const Row read = ahead;
+            advance(place, block);
+            ahead = word_before<true>(block, lane, place, 0, 0);  // 0 behind the last row
+            const Row word =
+                value_of(read, block, lane, here, series.is_residual, some, own_terms);
+            const int f = here.f - first_f;
+            const Expected expected = begin_row(around, series, here.t, f);
             const Value value = split(word, series.is_residual);
             const Coded coded = encode_value(word, value, expected.exponent, series, choice);
             const bool has_size = coded.symbol < ZERO || coded.symbol == ESCAPE;
-            around.keep(place.t, f, has_size ? size_of(value, series) : 0);
+            around.keep(here.t, f, has_size ? size_of(value, series) : 0);
             const bool is_used = strip * LANES + threadIdx.x < unsigned(block.series);
             take(first + row, is_used, word, value, series, expected.context, coded);
         }
@@ -243,20 +249,25 @@ extern "C" __global__ void __launch_bounds__(LANES, 16)
     __syncwarp();
     unsigned state = LOWEST_STATE;
     long long at = output.items;
-    for (unsigned row = unsigned(block.rows); row-- > 0;) {
-        const unsigned strip = row / rows_of_strip(block);
+    const unsigned per_strip = rows_of_strip(block);
+    for (int strip = int(unsigned(block.rows) / per_strip) - 1; strip >= 0; --strip) {
         const bool is_used = strip * LANES + threadIdx.x < unsigned(block.series);
-        const long long own = output.first_symbol + (long long)(row) * LANES + threadIdx.x;
-        const int place = is_used ? symbols[own] : 0;
-        const unsigned first = own_firsts[place];
-        const unsigned frequency = is_used ? own_firsts[place + 1] - first : 1;
-        const bool is_long = is_used && state >> (32 - PRECISION) >= frequency;
-        const unsigned all = __ballot_sync(~0u, is_long);
-        at -= __popc(all);
-        const long long item = at + __popc(all & ((1u << threadIdx.x) - 1));
-        if (is_long && item >= 0) stream[output.first_item + item] = (unsigned short)(state);
-        if (is_long) state >>= 16;
-        if (is_used) state = (state / frequency << PRECISION) + state % frequency + first;
+        const unsigned short* const own =
+            symbols + output.first_symbol + (long long)(strip) * per_strip * LANES + threadIdx.x;
+        unsigned ahead = is_used ? own[(long long)(per_strip - 1) * LANES] : 0;
+        for (unsigned row = per_strip; row-- > 0;) {
+            const unsigned place = ahead;
+            if (is_used && row > 0) ahead = own[(long long)(row - 1) * LANES];
+            const unsigned first = own_firsts[place];
+            const unsigned frequency = is_used ? own_firsts[place + 1] - first : 1;
+            const bool is_long = is_used && state >> (32 - PRECISION) >= frequency;
+            const unsigned all = __ballot_sync(~0u, is_long);
+            at -= __popc(all);
+            const long long item = at + __popc(all & ((1u << threadIdx.x) - 1));
+            if (is_long && item >= 0) stream[output.first_item + item] = (unsigned short)(state);
+            if (is_long) state >>= 16;
+            if (is_used) state = (state / frequency << PRECISION) + state % frequency + first;
+        }
     }
     states[blockIdx.x * LANES + threadIdx.x] = state;
     if (threadIdx.x == 0) n_items[blockIdx.x] = output.items - at;
