@@ -30,13 +30,15 @@ from zarr.registry import register_codec
 from zarr.storage import LocalStore
 
 from gangsaw.codecs.core import frame, record
+from gangsaw.codecs.core import gpu as core_gpu
 from gangsaw.codecs.core.errors import CorruptChunk, DeviceError
 
 CASES = gpu_cases()
 every_case = pytest.mark.parametrize("case", CASES, ids=label)
 first_cases = {case.codec_type: case for case in reversed(CASES)}.values()
 one_case = pytest.mark.parametrize("case", first_cases, ids=label)
-LAUNCHES = {"ccsds123-default": 2, "visibility-fast": 4}  # of an encode: cases that kernels take
+# of an encode: cases that kernels take
+LAUNCHES = {"ccsds123-default": 2, "visibility-fast": 4, "visibility-default": 8}
 kernel_case = pytest.mark.parametrize(
     "case", [case for case in CASES if label(case) in LAUNCHES], ids=label
 )
@@ -187,27 +189,23 @@ def test_xarray(case: Case, cupy: Any, tmp_path: Path) -> None:
 @kernel_case
 @pytest.mark.parametrize("size", [1, 4], ids=["chunk", "batch"])
 def test_a_batch_of_chunks_is_one_call(case: Case, cupy: Any, monkeypatch: Any, size: int) -> None:
-    from gangsaw.codecs.core.gpu import launch
+    launches: list[str] = []
+    operation = "encode"
 
-    grids: dict[str, list[int]] = {"encode": [], "decode": []}
+    @contextmanager
+    def counted() -> Iterator[None]:
+        launches.append(operation)
+        yield
 
-    def counting(operation: str) -> Any:
-        def counted(kernel: Any, grid: int, *arguments: Any, **options: Any) -> None:
-            grids[operation].append(grid)
-            launch(kernel, grid, *arguments, **options)
-
-        return counted
-
-    for operation in grids:
-        module = import_module(f"{package(case.codec_type)}.gpu_{operation}")
-        monkeypatch.setattr(module, "launch", counting(operation))
+    monkeypatch.setattr(core_gpu, "around_launch", counted)
     samples = np.concatenate([case.array] * 4)
     with on_gpu(**{"codec_pipeline.batch_size": size}):
         store, array = store_of(case, copies=4)
         array[...] = cupy.asarray(samples)
+        operation = "decode"
         np.testing.assert_array_equal(zarr.open_array(store, mode="r")[...].get(), samples)
-    assert len(grids["decode"]) == 4 // size
-    assert len(grids["encode"]) == LAUNCHES[label(case)] * (4 // size)
+    assert launches.count("decode") == 4 // size
+    assert launches.count("encode") == LAUNCHES[label(case)] * (4 // size)
 
 
 @pytest.fixture(params=PIPELINES)
@@ -349,10 +347,8 @@ def test_a_block_that_does_not_fit_says_so(plain: str, cupy: Any, room: Any) -> 
 
 def bytes_of_a_block(case: Case, block: Any) -> int:
     """What the codec's formula says that its encoder takes of a device."""
-    memory = import_module(f"{package(case.codec_type)}.memory")
-    params = case.sample.params
-    of = params.image(block.shape, block.dtype) if hasattr(params, "image") else block.nbytes
-    return int(memory.encoder_device_bytes(of))
+    backend = import_module(f"{package(case.codec_type)}.gpu")
+    return int(backend.encoder_bytes(block, case.sample.params))
 
 
 @kernel_case

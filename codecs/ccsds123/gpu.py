@@ -29,15 +29,19 @@ def encode(sources: Sequence[Any], params: Params) -> Blocks:
     BadParams : a sample does not fit the bit depth, or params do not fit the blocks
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
-    images = [params.image(source.shape, source.dtype) for source in sources]
 
     def work(run: slice) -> Blocks:
         return gpu_encode.encode(sources[run], params)
 
     def needed(run: slice) -> int:
-        return sum(encoder_device_bytes(image) for image in images[run])
+        return sum(encoder_bytes(source, params) for source in sources[run])
 
     return Blocks.joined(in_runs(work, len(sources), needed))
+
+
+def encoder_bytes(source: Any, params: Params) -> int:
+    """Return a bound on the device memory that one block takes."""
+    return encoder_device_bytes(params.image(source.shape, source.dtype))
 
 
 def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:

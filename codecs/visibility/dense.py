@@ -15,24 +15,32 @@ from gangsaw.codecs.visibility.dense_choose import (
     choose_favourite,
     choose_grid,
     choose_predictors,
-    choose_start,
+    choose_starts,
     entropy_bits,
     grid_limits,
+    grid_step,
+    sampled_pieces,
+    start_steps,
 )
 from gangsaw.codecs.visibility.dense_decoder import from_symbols
 from gangsaw.codecs.visibility.dense_encoder import push_symbols, to_symbols
-from gangsaw.codecs.visibility.dense_head import KIND, Choice, Payload, read_head, write_head
+from gangsaw.codecs.visibility.dense_head import (
+    KIND,
+    N_TABLES,
+    STATE_BYTES,
+    WRONG_ENDS,
+    Choice,
+    Payload,
+    read_coded,
+    write_head,
+)
 from gangsaw.codecs.visibility.dense_predict import TERMS, from_residuals, to_residuals
-from gangsaw.codecs.visibility.dense_scale import CONTEXTS, NEAR, SLOW, SLOWER, WIDE
+from gangsaw.codecs.visibility.dense_scale import NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense_values import MANTISSA
 from gangsaw.codecs.visibility.lanes import LANES, Lanes, empty_table, gather, scatter
 
 __all__ = ["KIND", "decode", "decode_table", "encode", "encode_table"]
-
-N_TABLES = 2 * CONTEXTS
-SAMPLED, PIECE = 256, 256  # rows, and those that lie side by side, to compare means
-SAMPLED_WORDS = 2048  # to find grids
 
 Words = npt.NDArray[Any]
 
@@ -71,7 +79,7 @@ def encode_table(table: Words, lanes: Lanes) -> Payload:
     """
     words = table.ravel()
     mantissa = MANTISSA[words.itemsize]
-    grid = choose_grid(words[:: max(1, words.size // SAMPLED_WORDS) | 1].copy(), mantissa)
+    grid = choose_grid(words[:: grid_step(words.size)].copy(), mantissa)
     bits_of = bits_table(grid, mantissa)
     favourite = choose_favourite(words, mantissa)
     predictors = choose_predictors(words, lanes, mantissa, bits_of, favourite)
@@ -103,25 +111,15 @@ def _starts(
     residuals: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8], mantissa: int
 ) -> tuple[int, int]:
     """Return median exponents of some values of either type."""
-    steps = max(1, lanes.n_strips // 16), max(1, lanes.n_rows // 8)
-    some = residuals.reshape(lanes.n_strips, lanes.n_rows, LANES)[:: steps[0], :: steps[1]]
-    is_residual = np.broadcast_to(predictors.reshape(-1, 1, LANES)[:: steps[0]] > 0, some.shape)
-    width = 8 * residuals.itemsize
-    fields = some[~is_residual].astype(np.int64) >> mantissa & ((1 << (width - 1 - mantissa)) - 1)
-    bias = (1 << (width - 2 - mantissa)) - 1
-    kind = np.dtype(f"i{residuals.itemsize}")
-    sizes = np.abs(some[is_residual].view(kind).astype(np.float64))
-    exponents = np.frexp(sizes[sizes > 0])[1].astype(np.int64) - 1
-    return choose_start(fields[fields > 0]) - bias, choose_start(exponents)
+    every_strip, every_row = start_steps(lanes)
+    some = residuals.reshape(lanes.n_strips, lanes.n_rows, LANES)[::every_strip, ::every_row]
+    of_strips = predictors.reshape(-1, LANES)[::every_strip]
+    return choose_starts(some, of_strips, mantissa)
 
 
 def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     """Return the kind of means under which a sample takes the fewest bits."""
-    rows = min(lanes.n_rows, PIECE)
-    n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
-    places = np.linspace(0, lanes.n_strips * lanes.n_rows - rows, n, dtype=np.int64)
-    inside = np.minimum(places % lanes.n_rows, lanes.n_rows - rows)
-    places += inside // lanes.n_times * lanes.n_times - places % lanes.n_rows
+    places, rows = sampled_pieces(lanes)
     costs = []
     for means in (NEAR, WIDE, SLOW, SLOWER):
         counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
@@ -189,9 +187,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
     block = _block(residuals, lanes, choice)
     writer = _Writer(residuals, lanes, block, choice.predictors, counts)
     writer.write(np.arange(lanes.n_strips) * lanes.n_rows)
-    rans.normalise(counts)
-    tables = np.zeros(counts.size * 2 + 16, np.uint8)
-    tables = tables[: rans.write_tables(counts, tables)]
+    tables = write_tables(counts)
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
     states = np.full(LANES, rans.LOWEST, np.uint32)
@@ -211,6 +207,13 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
     return np.concatenate(parts)
 
 
+def write_tables(counts: npt.NDArray[np.uint32]) -> Payload:
+    """Scale counts of symbols, in place, to the frequencies that a payload holds; return those."""
+    rans.normalise(counts)
+    tables = np.zeros(counts.size * 2 + 16, np.uint8)
+    return tables[: rans.write_tables(counts, tables)]
+
+
 def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     """Fill a table from a payload.
 
@@ -218,34 +221,29 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     ------
     CorruptChunk : it is no block of these lanes
     """
-    choice, n_bytes, at = read_head(data, lanes, table.itemsize)
-    counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
-    padded = np.concatenate([data[at:], np.zeros(ROOM, np.uint8)])
-    size = rans.read_tables(padded, data.size - at, counts)
-    bits = size + 4 * LANES
-    words = data.size - at - bits - n_bytes
-    if size < 0 or words < 0 or words % 2:
-        raise CorruptChunk("its tables of symbols, or the lengths behind them, are wrong")
+    coded = read_coded(data, lanes, table.itemsize)
     tables = rans.Tables(
         np.empty(N_TABLES * rans.STRIDE, np.uint32), np.empty(N_TABLES * rans.TOTAL, np.uint8)
     )
-    rans.lay_out(counts, *tables)
-    states = padded[size:bits].copy().view("<u4").astype(np.uint32)
-    stream = np.frombuffer(padded, "<u2", words // 2 + LANES, bits + n_bytes).astype(np.uint16)
-    block = _block(table.ravel(), lanes, choice)
+    rans.lay_out(coded.counts, *tables)
+    padded = np.concatenate([data[coded.states :], np.zeros(ROOM, np.uint8)])
+    states = padded[:STATE_BYTES].view("<u4").astype(np.uint32)
+    bits = padded[STATE_BYTES:]
+    stream = np.frombuffer(bits, "<u2", coded.n_words + LANES, coded.n_bytes).astype(np.uint16)
+    block = _block(table.ravel(), lanes, coded.choice)
     read = _read_strips(
         table.ravel(),
         lanes,
         block,
-        choice.predictors,
+        coded.choice.predictors,
         tables,
         states,
         stream,
-        padded[bits:],
-        n_bytes,
+        bits,
+        coded.n_bytes,
     )
-    if read != (words // 2, n_bytes) or (states != rans.LOWEST).any():
-        raise CorruptChunk("its symbols and bits are not those of so many values")
+    if read != (coded.n_words, coded.n_bytes) or (states != rans.LOWEST).any():
+        raise CorruptChunk(WRONG_ENDS)
 
 
 def _read_strips(

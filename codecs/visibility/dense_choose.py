@@ -15,6 +15,8 @@ from gangsaw.codecs.visibility.lanes import LANES, Lanes
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
 EXPONENTS = 2048  # fields of any float
 SAMPLED_ROWS, GLANCED_ROWS = 96, 24  # of a strip, to compare predictors; to see if any gains
+SAMPLED, PIECE = 256, 256  # rows, and those that lie side by side, to compare means
+SAMPLED_WORDS = 2048  # to find grids
 MARGIN = 1.5  # bits of a value that a prediction must save: floats are closer to their neighbours
 LEAST_ROWS = 24  # of a series that may have a predictor of its own
 LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
@@ -63,6 +65,11 @@ def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
         candidates += [(RELATIVE, k + 1) for k in ends[-2:]]
     costs = [_grid_cost(words, mantissa, Grid(*candidate)) for candidate in candidates]
     return Grid(*candidates[int(np.argmin(costs))])
+
+
+def grid_step(n_words: int) -> int:
+    """Every how many words `choose_grid` is shown."""
+    return max(1, n_words // SAMPLED_WORDS) | 1
 
 
 def _grid_cost(words: npt.NDArray[Any], mantissa: int, grid: Grid) -> float:
@@ -117,18 +124,35 @@ def choose_predictors(
     Each series its own, where that gains more than it costs to say so; or one for all; or one for
     those that gain by it.
     """
-    chosen = np.zeros(lanes.n_strips * LANES, np.uint8)
+    if words.itemsize == 2:  # Numba has no float16
+        return np.zeros(lanes.n_strips * LANES, np.uint8)
     favoured = np.uint64(favourite or 0)
-    step = _step(lanes, GLANCED_ROWS)
-    costs = _costs(words, lanes, step, mantissa, bits_of, favoured)
+
+    def costs(step: int) -> npt.NDArray[np.int64]:
+        return _costs(words, lanes, step, mantissa, bits_of, favoured)
+
+    chosen = at_a_glance(costs(glance_step(lanes)), lanes)
+    return best_predictors(costs(sample_step(lanes)), lanes) if chosen is None else chosen
+
+
+def at_a_glance(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[np.uint8] | None:
+    """Return the predictors that a few rows suffice to choose, None where more are to be seen.
+
+    costs : (predictors, series) bits of every `glance_step(lanes)`-th row
+    """
     if lanes.n_rows < LEAST_ROWS:  # too few to tell a series' own predictor from chance
-        chosen[: lanes.n_series] = costs.sum(axis=1).argmin()
-        return chosen
-    if not _gains(costs, lanes.n_rows / step):  # noise: most blocks of most observations
-        return chosen
-    step = _step(lanes, SAMPLED_ROWS)
-    costs = _costs(words, lanes, step, mantissa, bits_of, favoured)
-    costs *= step
+        return _of_lanes(costs.sum(axis=1).argmin(), lanes)
+    if not _gains(costs, lanes.n_rows / glance_step(lanes)):  # noise: most blocks of most
+        return _of_lanes(0, lanes)
+    return None
+
+
+def best_predictors(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[np.uint8]:
+    """Return the predictors of all lanes.
+
+    costs : (predictors, series) bits of every `sample_step(lanes)`-th row
+    """
+    costs = costs * sample_step(lanes)
     costs[1:] += int(MARGIN * lanes.n_rows)
     best = costs.argmin(axis=0)
     single = int(costs.sum(axis=1).argmin())
@@ -143,8 +167,29 @@ def choose_predictors(
         np.take_along_axis(costs, chance[None], 0).sum() + lanes.n_series * _index_bits(chance)
         for chance in chances
     ]
-    chosen[: lanes.n_series] = chances[int(np.argmin(totals))]
-    return chosen
+    return _of_lanes(chances[int(np.argmin(totals))], lanes)
+
+
+def _of_lanes(chosen: Any, lanes: Lanes) -> npt.NDArray[np.uint8]:
+    """Predictors of all lanes, 0 in those without words."""
+    predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
+    predictors[: lanes.n_series] = chosen
+    return predictors
+
+
+def glance_step(lanes: Lanes) -> int:
+    """Every how many rows a glance looks."""
+    return _step(lanes, GLANCED_ROWS)
+
+
+def sample_step(lanes: Lanes) -> int:
+    """Every how many rows predictors are compared in."""
+    return _step(lanes, SAMPLED_ROWS)
+
+
+def sampled_strips(lanes: Lanes) -> npt.NDArray[np.int64]:
+    """Strips in which predictors are compared; the others take none."""
+    return np.arange(0, lanes.n_strips, max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8))
 
 
 def _step(lanes: Lanes, n_rows: int) -> int:
@@ -161,8 +206,7 @@ def _costs(
     favourite: Any,
 ) -> npt.NDArray[np.int64]:
     """(predictors, series) bits that every step-th row takes under each of them."""
-    every = max(1, lanes.n_strips * LEAST_ROWS // lanes.n_rows // 8)
-    strips = np.arange(0, lanes.n_strips, every)
+    strips = sampled_strips(lanes)
     costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
     _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
     _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, favourite, costs[0])
@@ -186,9 +230,6 @@ def _predictor_costs(
     n_times: int,
     costs: npt.NDArray[Any],
 ) -> None:
-    if words.itemsize == 2:  # Numba has no float16
-        costs[1:] = np.iinfo(np.int16).max
-        return
     add_costs(words.view(costs.dtype), strips, n_rows, step, n_times, TERMS.ravel(), costs)
 
 
@@ -224,9 +265,40 @@ def choose_favourite(words: npt.NDArray[Any], mantissa: int) -> int | None:
     return int(values[counts.argmax()])
 
 
+def start_steps(lanes: Lanes) -> tuple[int, int]:
+    """Every how many strips, and rows of them, `choose_starts` looks at."""
+    return max(1, lanes.n_strips // 16), max(1, lanes.n_rows // 8)
+
+
+def choose_starts(
+    some: npt.NDArray[Any], predictors: npt.NDArray[np.uint8], mantissa: int
+) -> tuple[int, int]:
+    """Return median exponents of words and of residuals, in (strips, rows, 32) of both.
+
+    predictors : (strips * 32,), those of the lanes
+    """
+    is_residual = np.broadcast_to(predictors.reshape(-1, 1, LANES) > 0, some.shape)
+    width = 8 * some.itemsize
+    fields = some[~is_residual].astype(np.int64) >> mantissa & ((1 << (width - 1 - mantissa)) - 1)
+    bias = (1 << (width - 2 - mantissa)) - 1
+    sizes = np.abs(some[is_residual].view(f"i{some.itemsize}").astype(np.float64))
+    exponents = np.frexp(sizes[sizes > 0])[1].astype(np.int64) - 1
+    return choose_start(fields[fields > 0]) - bias, choose_start(exponents)
+
+
 def choose_start(exponents: npt.NDArray[np.int64]) -> int:
     """Return the median of (n,) exponents, 0 of none."""
     return int(np.median(exponents)) if exponents.size else 0
+
+
+def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
+    """Return rows of all strips where pieces begin to compare means by, and rows of each piece."""
+    rows = min(lanes.n_rows, PIECE)
+    n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
+    places = np.linspace(0, lanes.n_strips * lanes.n_rows - rows, n, dtype=np.int64)
+    inside = np.minimum(places % lanes.n_rows, lanes.n_rows - rows)
+    places += inside // lanes.n_times * lanes.n_times - places % lanes.n_rows
+    return places, rows
 
 
 @jit

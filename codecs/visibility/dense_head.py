@@ -8,15 +8,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core import rans
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.dense_choose import EXPONENTS, Grid
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
-from gangsaw.codecs.visibility.dense_scale import SLOWER
+from gangsaw.codecs.visibility.dense_scale import CONTEXTS, SLOWER
+from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense_values import MANTISSA
 from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
+N_TABLES = 2 * CONTEXTS
+WRONG_ENDS = "its symbols and bits are not those of so many values"
+STATE_BYTES = 4 * rans.STATES
+MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans.PRECISION)) // 8 + 1
 
 Payload = npt.NDArray[np.uint8]
 
@@ -79,3 +85,36 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
         n_bytes,
         end,
     )
+
+
+class Coded(NamedTuple):
+    """A payload taken apart; where it says how, and what it holds, was checked.
+
+    Attributes
+    ----------
+    counts : (N_TABLES, N_SYMBOLS) uint32, frequencies of symbols
+    states, bits, stream : bytes where they begin
+    n_bytes, n_words : of bits and stream
+    """
+
+    choice: Choice
+    counts: npt.NDArray[np.uint32]
+    states: int
+    bits: int
+    n_bytes: int
+    stream: int
+    n_words: int
+
+
+def read_coded(data: Payload, lanes: Lanes, itemsize: int) -> Coded:
+    """Take a payload apart; CorruptChunk if it is none of these lanes."""
+    choice, n_bytes, at = read_head(data, lanes, itemsize)
+    counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
+    tables = np.concatenate([data[at : at + MOST_TABLE_BYTES], np.zeros(16, np.uint8)])
+    size = rans.read_tables(tables, data.size - at, counts)
+    states, bits = at + size, at + size + STATE_BYTES
+    stream = bits + n_bytes
+    left = data.size - stream
+    if size < 0 or left < 0 or left % 2:
+        raise CorruptChunk("its tables of symbols, or the lengths behind them, are wrong")
+    return Coded(choice, counts, states, bits, n_bytes, stream, left // 2)

@@ -1,4 +1,4 @@
-"""GPU backend of the visibility codec: `fast` on the device, all else by way of the CPU."""
+"""GPU backend of the visibility codec: efforts on the device, all else by way of the CPU."""
 
 from __future__ import annotations
 
@@ -13,8 +13,17 @@ from gangsaw.codecs.core.device import cupy, to_host
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.gpu import in_runs
 from gangsaw.codecs.core.threads import run_blocks
-from gangsaw.codecs.visibility import cpu, fast, gpu_decode, gpu_encode
+from gangsaw.codecs.visibility import (
+    cpu,
+    dense,
+    fast,
+    gpu_decode,
+    gpu_dense_decode,
+    gpu_dense_encode,
+    gpu_encode,
+)
 from gangsaw.codecs.visibility.gpu_table import has_kernel
+from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.visibility.params import Params
 
@@ -41,7 +50,7 @@ def encode(sources: Sequence[Any], params: Params) -> Blocks:
         return _encode_run(sources[run], params)
 
     def needed(run: slice) -> int:
-        return sum(encoder_device_bytes(source.nbytes) for source in sources[run])
+        return sum(encoder_bytes(source, params) for source in sources[run])
 
     return Blocks.joined(in_runs(work, len(sources), needed))
 
@@ -66,17 +75,24 @@ def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
 
     def needed(run: slice) -> int:
         pairs = zip(coded.parts[run], targets[run], strict=True)
-        return sum(decoder_device_bytes(part.size, target.nbytes) for part, target in pairs)
+        return sum(
+            decoder_device_bytes(part.size, target.nbytes, Lanes.of_block(target))
+            for part, target in pairs
+        )
 
     in_runs(work, len(targets), needed)
 
 
+def encoder_bytes(source: Any, params: Params) -> int:
+    """Return a bound on the device memory that one block takes."""
+    return encoder_device_bytes(params.effort, source.nbytes, Lanes.of_block(source))
+
+
 def _encode_run(sources: Sequence[Any], params: Params) -> Blocks:
     """Encode what fits the device at once."""
-    on_device = not params.is_construction and params.effort == "fast"
-    if not on_device or not all(has_kernel(source) for source in sources):
+    if params.is_construction or not all(has_kernel(source) for source in sources):
         return cpu.encode([to_host(source) for source in sources], params)
-    parts = gpu_encode.encode(sources)
+    parts = ENCODERS[params.effort](sources)
     return Blocks(
         tuple(
             cpu.encode_raw(to_host(source)) if part is None else part
@@ -87,15 +103,15 @@ def _encode_run(sources: Sequence[Any], params: Params) -> Blocks:
 
 def _decode_run(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
     """Decode what fits the device at once; name the first block that is wrong."""
-    is_fast = [
-        has_kernel(target) and bytes(part[:1]) == bytes([fast.KIND])
+    decoders = [
+        DECODERS.get(bytes(part[:1]), _decode_on_host) if has_kernel(target) else _decode_on_host
         for part, target in zip(coded.parts, targets, strict=True)
     ]
     wrong: dict[int, CorruptChunk] = {}
-    for decoder, here in ((gpu_decode.decode, True), (_decode_on_host, False)):
-        numbers = np.flatnonzero(np.array(is_fast) == here).tolist()
+    for decoder in dict.fromkeys(decoders):
+        numbers = [i for i, own in enumerate(decoders) if own is decoder]
         parts = [coded.parts[i] for i in numbers]
-        errors = decoder(parts, [targets[i] for i in numbers], params) if numbers else {}
+        errors = decoder(parts, [targets[i] for i in numbers], params)
         wrong.update({numbers[i]: error for i, error in errors.items()})
     if wrong:
         first = min(wrong)
@@ -120,3 +136,12 @@ def _decode_on_host(
         if i not in errors:
             target[...] = cupy().asarray(block)
     return errors
+
+
+# By effort; each takes blocks and returns their payloads, None where raw is not longer.
+ENCODERS = {"fast": gpu_encode.encode, "dense": gpu_dense_encode.encode}
+# By what a payload begins with; each fills targets and returns the errors of those that are wrong.
+DECODERS = {
+    bytes([fast.KIND]): gpu_decode.decode,
+    bytes([dense.KIND]): gpu_dense_decode.decode,
+}

@@ -14,7 +14,10 @@ from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Pa
 SPECIALISED: list[dict[str, int | str]] = [
     {"GS_BITS": bits, "GS_SWAP": int(bits == 16), "GS_GAIN": 16} for bits in (16, 32, 64)
 ]
-KERNELS = {"fast_encode.cu": SPECIALISED, "fast_decode.cu": SPECIALISED}
+KERNELS = {
+    f"{name}.cu": SPECIALISED
+    for name in ("fast_encode", "fast_decode", "dense_choose", "dense_encode", "dense_decode")
+}
 
 Rows = list[tuple[str, npt.NDArray[Any], Params]]
 

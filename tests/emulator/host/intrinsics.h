@@ -91,6 +91,15 @@ constexpr long long llabs(long long x) { return abs(x); }
 inline float fabsf(float x) { return __builtin_fabsf(x); }
 inline double fabs(double x) { return __builtin_fabs(x); }
 
+// Rounded to the nearest; the compiler is told to contract nothing.
+inline float __fadd_rn(float x, float y) { return x + y; }
+inline float __fsub_rn(float x, float y) { return x - y; }
+inline float __fmul_rn(float x, float y) { return x * y; }
+inline float __fdiv_rn(float x, float y) { return x / y; }
+inline double __dadd_rn(double x, double y) { return x + y; }
+inline double __dmul_rn(double x, double y) { return x * y; }
+inline float __double2float_rn(double x) { return static_cast<float>(x); }
+
 #define EMULATED_LOAD(name) \
   template <class T>        \
   inline T name(const T* address) { return *address; }
