@@ -21,7 +21,7 @@ def words() -> np.ndarray:
 
 @pytest.mark.parametrize("native", [False, True])
 def test_leading_zeros(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bits, "VECTORS_COUNT_ZEROS", native)
+    monkeypatch.setattr(bits, "HAS_AVX512", native)
 
     @numba.njit
     def count(values: np.ndarray, wide: np.ndarray, out: np.ndarray) -> None:

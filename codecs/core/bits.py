@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from gangsaw.codecs.core.jit import VECTORS_COUNT_ZEROS, intrinsic
+from gangsaw.codecs.core.jit import HAS_AVX512, intrinsic
 
 
 def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -140,7 +140,7 @@ def count_leading_zeros(builder: Any, word: Any) -> Any:
     """
     lanes = getattr(word.type, "count", 1)
     bits = getattr(word.type, "element", word.type).width
-    if bits != 32 or VECTORS_COUNT_ZEROS:
+    if bits != 32 or HAS_AVX512:
         symbol = f"llvm.ctlz.{f'v{lanes}' if lanes > 1 else ''}i{bits}"
         function_type = ir.FunctionType(word.type, [word.type, ir.IntType(1)])
         function = cgutils.get_or_insert_function(builder.module, function_type, symbol)

@@ -20,7 +20,8 @@ def _host_features() -> set[str]:
     return {name for name, has in llvmlite.binding.get_host_cpu_features().items() if has}
 
 
-VECTORS_COUNT_ZEROS = {"avx512f", "avx512cd"} <= _host_features()  # AVX2 has no such instruction
+# what AVX2 lacks: counting zeros, and gathering and spreading items, of all lanes at once
+HAS_AVX512 = {"avx512f", "avx512cd"} <= _host_features()
 
 F = TypeVar("F", bound=Callable[..., Any])
 

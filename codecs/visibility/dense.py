@@ -42,6 +42,8 @@ from gangsaw.codecs.visibility.lanes import LANES, Lanes, empty_table, gather, s
 
 __all__ = ["KIND", "decode", "decode_table", "encode", "encode_table"]
 
+SPARE = 3  # bytes behind the slots, which are read four at a time
+
 Words = npt.NDArray[Any]
 
 
@@ -222,9 +224,8 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     CorruptChunk : it is no block of these lanes
     """
     coded = read_coded(data, lanes, table.itemsize)
-    tables = rans.Tables(
-        np.empty(N_TABLES * rans.STRIDE, np.uint32), np.empty(N_TABLES * rans.TOTAL, np.uint8)
-    )
+    slots = np.empty(N_TABLES * rans.TOTAL + SPARE, np.uint8)
+    tables = rans.Tables(np.empty(N_TABLES * rans.STRIDE, np.uint32), slots)
     rans.lay_out(coded.counts, *tables)
     padded = np.concatenate([data[coded.states :], np.zeros(ROOM, np.uint8)])
     states = padded[:STATE_BYTES].view("<u4").astype(np.uint32)

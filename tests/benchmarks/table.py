@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.cluster.local import KEEP_MEMORY
-from gangsaw.codecs.core.jit import VECTORS_COUNT_ZEROS
+from gangsaw.codecs.core.jit import HAS_AVX512
 from gangsaw.tasks.bench import machine
 
 
@@ -139,7 +139,7 @@ def document(sections: dict[str, list[Row]]) -> dict[str, Any]:
 def environment() -> dict[str, str]:
     """Say where, with what and when the figures were obtained."""
     packages = {name: version(name) for name in ("zarr", "dask", "xarray")}
-    vectors = "AVX-512" if VECTORS_COUNT_ZEROS else "at most AVX2"
+    vectors = "AVX-512" if HAS_AVX512 else "at most AVX2"
     where = {"cores": str(os.cpu_count()), "vectors": vectors}
     return {**machine(), **packages, **where, "date": date.today().isoformat()}
 
