@@ -76,6 +76,31 @@ def count_lanes(typing_context: Any, mask: Any) -> Any:
     return types.int64(mask), codegen
 
 
+@intrinsic
+def running_sums(typing_context: Any, vector: Any) -> Any:
+    """Vector of the sum of each lane and of those before it."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        sums, nothing = args[0], ir.Constant(args[0].type, None)
+        for step in (2**i for i in range(vector.lanes.bit_length() - 1)):
+            before = _order([vector.lanes] * step + list(range(vector.lanes - step)))
+            sums = builder.add(sums, builder.shuffle_vector(sums, nothing, before))
+        return sums
+
+    return vector(vector), codegen
+
+
+@intrinsic
+def last_lane(typing_context: Any, vector: Any) -> Any:
+    """Return the last lane of a vector, without a sign, as int64."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        last = builder.extract_element(args[0], ir.IntType(32)(vector.lanes - 1))
+        return builder.zext(last, ir.IntType(64))
+
+    return types.int64(vector), codegen
+
+
 def _count(builder: Any, truths: Any) -> Any:
     bits = builder.bitcast(truths, ir.IntType(truths.type.count))
     return builder.zext(builder.ctpop(bits), ir.IntType(64))

@@ -12,7 +12,13 @@ from gangsaw.codecs.core.jit import HAS_AVX512, jit_bare, jit_bare_inline
 from gangsaw.codecs.core.rans import LOWEST, PRECISION, STRIDE, TOTAL
 from gangsaw.codecs.core.simd import any_lane, load, maximum, resize_to, select, store
 from gangsaw.codecs.core.simd_floats import load_floats
-from gangsaw.codecs.core.simd_gather import count_lanes, gather, spread_items
+from gangsaw.codecs.core.simd_gather import (
+    count_lanes,
+    gather,
+    last_lane,
+    running_sums,
+    spread_items,
+)
 from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility.dense_block import (
     ESCAPED_EXPONENT,
@@ -45,6 +51,7 @@ from gangsaw.codecs.visibility.dense_values import (
 from gangsaw.codecs.visibility.lanes import LANES
 
 LANE_NUMBERS = np.arange(LANES, dtype=np.uint32)
+GATHERED = 25  # bits of a value that lie in 32 from a byte on, wherever they begin
 
 
 @jit_bare_inline
@@ -121,7 +128,7 @@ def take_escape(
 
 
 @jit_bare_inline
-def read_values(active: int, scratch: Scratch, data: Any, position: int) -> int:
+def read_in_turn(block: Block, active: int, scratch: Scratch, data: Any, position: int) -> int:
     """Take the bits of a row's lanes, none of them escaped; return the position behind them."""
     count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
     for i in range(active):
@@ -129,6 +136,23 @@ def read_values(active: int, scratch: Scratch, data: Any, position: int) -> int:
         value_of[i] = fit(take(data, position, count), value_of)
         position += int(count)
     return position
+
+
+@jit_bare_inline
+def read_at_once(block: Block, active: int, scratch: Scratch, data: Any, position: int) -> int:
+    """The same with a gather, where all lanes' bits lie in 32 from a byte on."""
+    count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
+    if block.width > 32 or any_lane(count > GATHERED):
+        return read_in_turn(block, active, scratch, data, position)
+    ends = running_sums(count)
+    start = ends - count + (position & 7)
+    bits = gather(data, logical_shift_right(start, 3) + (position >> 3))
+    value = logical_shift_right(bits, start & 7) & ((count * 0 + 1 << count) - 1)
+    store(scratch.values, 0, resize_to(value, scratch.values))
+    return position + last_lane(ends)
+
+
+read_values = read_at_once if HAS_AVX512 else read_in_turn
 
 
 @jit_bare_inline
@@ -213,7 +237,7 @@ def decode_row(
         if position < 0:
             return np.int64(-1)
     else:
-        position = read_values(active, scratch, data, position)
+        position = read_values(block, active, scratch, data, position)
     exponent, fraction, word = join_row(block, some, symbol, exponent, full, quarter, scratch)
     if escaped:
         kept = load(words, base + row * LANES, ROW)
