@@ -227,10 +227,10 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     slots = np.empty(N_TABLES * rans.TOTAL + SPARE, np.uint8)
     tables = rans.Tables(np.empty(N_TABLES * rans.STRIDE, np.uint32), slots)
     rans.lay_out(coded.counts, *tables)
-    padded = np.concatenate([data[coded.states :], np.zeros(ROOM, np.uint8)])
-    states = padded[:STATE_BYTES].view("<u4").astype(np.uint32)
-    bits = padded[STATE_BYTES:]
-    stream = np.frombuffer(bits, "<u2", coded.n_words + LANES, coded.n_bytes).astype(np.uint16)
+    states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
+    bits = _with_room(data[coded.bits :], coded.n_bytes)
+    stream = np.zeros(coded.n_words + LANES, np.uint16)
+    stream[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
     block = _block(table.ravel(), lanes, coded.choice)
     read = _read_strips(
         table.ravel(),
@@ -245,6 +245,18 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     )
     if read != (coded.n_words, coded.n_bytes) or (states != rans.LOWEST).any():
         raise CorruptChunk(WRONG_ENDS)
+
+
+def _with_room(data: Payload, n_bytes: int) -> Payload:
+    """Return data that may be read ROOM bytes behind the first n_bytes: a view where it has them.
+
+    Always one that cannot be written, so that kernels are compiled for one type alone.
+    """
+    part = np.ascontiguousarray(data).view()
+    if part.size < n_bytes + ROOM:
+        part = np.concatenate([part, np.zeros(ROOM, np.uint8)])
+    part.flags.writeable = False
+    return part
 
 
 def _read_strips(
