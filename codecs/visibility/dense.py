@@ -27,7 +27,6 @@ from gangsaw.codecs.visibility.dense_encoder import push_symbols, to_symbols
 from gangsaw.codecs.visibility.dense_head import (
     KIND,
     N_TABLES,
-    STATE_BYTES,
     WRONG_ENDS,
     Choice,
     Payload,
