@@ -74,7 +74,7 @@ struct Sizes {
           mean(0) {}
 
     __device__ __forceinline__ float& at(int t, int f) const {
-        return kept[((f & 1) * times + t) * LANES];
+        return kept[unsigned((f & 1) * times + t) * LANES];
     }
 
     // Move on to a row. What only its successor needs is asked for, too: memory is far away.

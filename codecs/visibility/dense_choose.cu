@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
             sum += p > 0 ? residual_bits(word, guess_row(words, of_p))
                          : float_bits(word, series, Row(choice.favourite));
         }
-        costs[(blockIdx.x * PREDICTORS + p) * LANES + threadIdx.x] = sum;
+        costs[((long long)(blockIdx.x) * PREDICTORS + p) * LANES + threadIdx.x] = sum;
     }
 }
 

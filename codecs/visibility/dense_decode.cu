@@ -2,6 +2,9 @@
 //
 // The host has checked heads and tables. Whatever the payload says, loads stay in the batch's
 // bytes, stores in the block, and every loop ends with the rows.
+//
+// With near means and no predictions that is some 330 instructions a word on sm_90, counted in the
+// machine code; a prediction takes 100 more. Nothing has been measured.
 
 #include "dense.cuh"
 

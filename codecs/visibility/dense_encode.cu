@@ -3,6 +3,10 @@
 //
 // Symbols with their contexts are kept, 2 bytes a value: the stream is written backwards, whereas
 // means run forwards. What they are made of is read again for each kind of means.
+//
+// With near means and no predictions that is some 250 instructions a word on sm_90 for symbols and
+// bits, and 90 for the stream, counted in the machine code; a prediction takes 100 more. Nothing
+// has been measured.
 
 #include "dense.cuh"
 
@@ -47,6 +51,7 @@ struct Pending {
         used += count;
         if (used < 32 * LANES) return;
         __syncwarp();
+#pragma unroll 1
         for (; used >= 32 * LANES; used -= 32 * LANES, full += LANES) write();
         __syncwarp();
     }

@@ -54,19 +54,16 @@ class _Writer:
 
     def write(self, choices: Sequence[Choice]) -> list[Payload | None]:
         counts, n_bytes = self.code_rows(choices)
+        heads = self.batch.each(lambda i: self._head(i, choices[i], int(n_bytes[i])))
         tables = self.batch.each(lambda i: write_tables(counts[i]))
         states, n_items = self.push_rows(counts)
-        fronts = [
-            np.concatenate([self._head(i, choices[i], int(n_bytes[i])), tables[i], states[i]])
-            for i in range(len(choices))
-        ]
+        fronts = [np.concatenate(parts) for parts in zip(heads, tables, states, strict=True)]
         sizes = np.array([one.size for one in fronts]) + n_bytes + ITEM_BYTES * n_items
         kept = sizes <= self.raw
         ends = places_of(np.where(kept, sizes, 0))
         host = self.join_parts(fronts, ends, kept, n_bytes, n_items)
-        for front, place, own in zip(fronts, ends, kept, strict=False):
-            if own:
-                host[place : place + front.size] = front
+        for i in np.flatnonzero(kept):
+            host[ends[i] : ends[i] + fronts[i].size] = fronts[i]
         return [host[ends[i] : ends[i + 1]] if own else None for i, own in enumerate(kept.tolist())]
 
     def _head(self, i: int, choice: Choice, n_bytes: int) -> Payload:
