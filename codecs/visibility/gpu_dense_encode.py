@@ -77,11 +77,9 @@ class _Writer:
         counts = cupy().empty((n_blocks, N_TABLES, N_SYMBOLS), np.uint32)
         n_bytes = cupy().empty(n_blocks, np.int64)
         told, *coded = batch.coded(choices)
-        batch.run(
-            *(FILE, "code_rows", n_blocks, batch.blocks, batch.axes, told, pieces),
-            *(np.concatenate(places), *coded, self.outputs, batch.sizes()),
-            *(self.symbols, self.bits, counts, n_bytes),
-        )
+        rows = batch.blocks, batch.axes, told, pieces, np.concatenate(places), *coded
+        results = self.symbols, self.bits, counts, n_bytes
+        batch.run(FILE, "code_rows", n_blocks, *rows, self.outputs, batch.sizes(), *results)
         return pull(counts), pull(n_bytes)
 
     def push_rows(self, counts: npt.NDArray[np.uint32]) -> tuple[Payload, Table]:
@@ -89,10 +87,8 @@ class _Writer:
         batch, n_blocks = self.batch, len(counts)
         states = cupy().empty((n_blocks, LANES), np.uint32)
         n_items = cupy().empty(n_blocks, np.int64)
-        batch.run(
-            *(FILE, "push_rows", n_blocks, batch.blocks, self.outputs, first_slots(counts).ravel()),
-            *(self.symbols, self.stream, states, n_items),
-        )
+        symbols = batch.blocks, self.outputs, first_slots(counts).ravel(), self.symbols
+        batch.run(FILE, "push_rows", n_blocks, *symbols, self.stream, states, n_items)
         return pull(states).astype("<u4").view(np.uint8), pull(n_items)
 
     def join_parts(
@@ -106,11 +102,11 @@ class _Writer:
         """Return payloads side by side; what stands before the bits is not written."""
         sizes = np.array([one.size for one in fronts])
         items = self.places[:, 3] + self.places[:, 4] - n_items
-        copies = [
-            *(WORD_BYTES * self.places[:, 1], np.where(kept, n_bytes, 0), ends[:-1] + sizes),
-            *(ITEM_BYTES * items, np.where(kept, ITEM_BYTES * n_items, 0)),
-            ends[:-1] + sizes + n_bytes,
-        ]
+        bits, stream = ends[:-1] + sizes, ends[:-1] + sizes + n_bytes
+        copies = (
+            *(WORD_BYTES * self.places[:, 1], np.where(kept, n_bytes, 0), bits),
+            *(ITEM_BYTES * items, np.where(kept, ITEM_BYTES * n_items, 0), stream),
+        )
         out = cupy().empty(max(1, ends[-1]), np.uint8)
         parts = self.bits.view(np.uint8), self.stream.view(np.uint8)
         table = np.stack(copies, axis=1)
