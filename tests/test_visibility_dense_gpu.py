@@ -281,7 +281,7 @@ PLANTED: Sequence[tuple[str, str, str]] = [
     ("dense_decode.cu", "__syncwarp();  // all have read", ";"),
     ("dense_decode.cu", "__dmul_rn(terms[i].weight, number(words[i]))", "terms[i].weight"),
     ("dense_decode.cu", "if (t + 1 < times) after", "if (t + 2 < times) after"),
-    ("dense_encode.cu", "__syncwarp();\n        for (; used", "for (; used"),
+    ("dense_encode.cu", "__syncwarp();\n#pragma unroll 1", ";"),
     ("dense_encode.cu", "__popc(all & ((1u << threadIdx.x) - 1))", "0"),
 ]
 
@@ -324,6 +324,26 @@ def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPat
     with pytest.raises(CorruptChunk) as caught:
         gpu.decode(wrong, [cupy.zeros(block.shape, "c8") for block in blocks], DENSE)
     assert caught.value.block == 3
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 9000), (2000, 1, 2), (60, 9, 16), (1, 1)], ids=str)
+@pytest.mark.parametrize("dtype", ["f2", "c8", "c16"])
+def test_the_memory_of_a_block_is_enough(
+    cupy: ModuleType, dtype: str, shape: tuple[int, ...]
+) -> None:
+    """Many lanes, many times, words of all kinds: what is promised is all that is allocated."""
+    pool = cupy.get_default_memory_pool()
+    for block in (mixed(shape, dtype), patterns(shape, dtype)):
+        source, target = cupy.asarray(block), cupy.zeros(block.shape, block.dtype)
+        pool.free_all_blocks()
+        pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, DENSE))
+        try:
+            coded = gpu.encode([source], DENSE)
+            gpu.decode(coded, [target], DENSE)
+        finally:
+            pool.set_limit(size=0)
+        np.testing.assert_array_equal(coded.parts[0], cpu.encode([block], DENSE).parts[0])
+        assert target.get().tobytes() == block.tobytes()
 
 
 def test_denormals_of_halves_and_doubles(cupy: ModuleType) -> None:

@@ -41,7 +41,7 @@ struct Series {
     int start, bias, low, least, most, limit, first;
 };
 
-__device__ __forceinline__ Series begin_strip(const Choice& choice, bool is_residual) {
+__device__ __forceinline__ Series series_of(const Choice& choice, bool is_residual) {
     if (is_residual)
         return {true, int(choice.start_of_residuals), 0, 0, 0, BITS, NO_LIMIT, CONTEXTS};
     return {false,
@@ -61,6 +61,7 @@ struct Sizes {
     float last, second_last;     // of the rows before
     float before, below, after;  // of the frequency below, at times t - 1, t, t + 1
     float mean;                  // that runs along
+    bool was_residual;           // in the strip that it ran along
 
     __device__ Sizes(float* sizes, int kind_, int times_)
         : kept(sizes + threadIdx.x),
@@ -71,10 +72,11 @@ struct Sizes {
           before(0),
           below(0),
           after(0),
-          mean(0) {}
+          mean(0),
+          was_residual(false) {}
 
     __device__ __forceinline__ float& at(int t, int f) const {
-        return kept[((f & 1) * times + t) * LANES];
+        return kept[unsigned((f & 1) * times + t) * LANES];
     }
 
     // Move on to a row. What only its successor needs is asked for, too: memory is far away.
@@ -91,6 +93,14 @@ struct Sizes {
         if (kind < SLOW) at(t, f) = size;
     }
 };
+
+// Say what a lane is in a strip; running means of the other type say nothing of it.
+__device__ __forceinline__ Series begin_strip(const Choice& choice, bool is_residual,
+                                              Sizes& around) {
+    if (is_residual != around.was_residual) around.mean = 0;
+    around.was_residual = is_residual;
+    return series_of(choice, is_residual);
+}
 
 // Sums of sizes and of weights; zeros among near neighbours, and how many of these there are.
 struct Scale {

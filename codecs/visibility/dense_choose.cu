@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
     const Strip own = strips[blockIdx.x];
     const Block block = blocks[own.block];
     const Choice choice = choices[own.block];
-    const Series series = begin_strip(choice, false);
+    const Series series = series_of(choice, false);
     const Lane lane = lane_of(block, axes, unsigned(own.strip));
     for (int p = 0; p < PREDICTORS; ++p) {
         Term of_p[MOST_TERMS];
@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
             sum += p > 0 ? residual_bits(word, guess_row(words, of_p))
                          : float_bits(word, series, Row(choice.favourite));
         }
-        costs[(blockIdx.x * PREDICTORS + p) * LANES + threadIdx.x] = sum;
+        costs[((long long)(blockIdx.x) * PREDICTORS + p) * LANES + threadIdx.x] = sum;
     }
 }
 

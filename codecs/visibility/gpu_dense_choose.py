@@ -187,10 +187,9 @@ def choose_means(batch: Batch, choices: Sequence[Choice]) -> list[int]:
     counts = cp.empty((n_blocks, len(KINDS), N_TABLES, N_SYMBOLS), np.uint32)
     n_bits = cp.empty((n_blocks, len(KINDS)), np.int32)
     told, *coded = batch.coded(choices)
-    batch.run(
-        *("dense_encode.cu", "try_means", n_blocks * len(KINDS), batch.blocks, batch.axes, told),
-        *(pieces, places, *coded, batch.sizes(), counts, n_bits),
-    )
+    samples = batch.blocks, batch.axes, told, pieces, places, *coded
+    results = batch.sizes(), counts, n_bits
+    batch.run("dense_encode.cu", "try_means", n_blocks * len(KINDS), *samples, *results)
     symbols, n_bytes = pull(counts), (pull(n_bits) + 7) // 8
 
     def choose_own(i: int) -> int:

@@ -69,14 +69,11 @@ def _launch(
     rows = [
         [one.states, one.bits, one.n_bytes, one.stream, 2 * one.n_words] for one in coded
     ] + places[:, None] * np.array([1, 1, 0, 1, 0])
-    tables = (
-        *(table.rows, table.axes),
-        choice_table(choices, table.lanes, first_sizes, word_bytes(targets[0])),
-        *(rows, predictor_table(choices), TERMS.ravel()),
-        first_slots(np.stack([one.counts for one in coded])).ravel(),
-    )
+    told = choice_table(choices, table.lanes, first_sizes, word_bytes(targets[0]))
+    firsts = first_slots(np.stack([one.counts for one in coded])).ravel()
+    tables = table.rows, table.axes, told, rows, predictor_table(choices), TERMS.ravel(), firsts
     module = load(__package__, "dense_decode.cu", defines(targets[0]))
-    n_words = np.uint32(host.size // WORD_BYTES)
+    n_words = np.int64(host.size // WORD_BYTES)
     arguments = [*(cp.asarray(one) for one in tables), data, n_words, sizes, statuses]
     launch(module.get_function("decode_blocks"), len(parts), THREADS, arguments)
     return pull(statuses)  # and so the device is done with what the host holds

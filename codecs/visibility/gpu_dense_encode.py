@@ -54,19 +54,16 @@ class _Writer:
 
     def write(self, choices: Sequence[Choice]) -> list[Payload | None]:
         counts, n_bytes = self.code_rows(choices)
+        heads = self.batch.each(lambda i: self._head(i, choices[i], int(n_bytes[i])))
         tables = self.batch.each(lambda i: write_tables(counts[i]))
         states, n_items = self.push_rows(counts)
-        fronts = [
-            np.concatenate([self._head(i, choices[i], int(n_bytes[i])), tables[i], states[i]])
-            for i in range(len(choices))
-        ]
+        fronts = [np.concatenate(parts) for parts in zip(heads, tables, states, strict=True)]
         sizes = np.array([one.size for one in fronts]) + n_bytes + ITEM_BYTES * n_items
         kept = sizes <= self.raw
         ends = places_of(np.where(kept, sizes, 0))
         host = self.join_parts(fronts, ends, kept, n_bytes, n_items)
-        for front, place, own in zip(fronts, ends, kept, strict=False):
-            if own:
-                host[place : place + front.size] = front
+        for i in np.flatnonzero(kept):
+            host[ends[i] : ends[i] + fronts[i].size] = fronts[i]
         return [host[ends[i] : ends[i + 1]] if own else None for i, own in enumerate(kept.tolist())]
 
     def _head(self, i: int, choice: Choice, n_bytes: int) -> Payload:
@@ -80,11 +77,9 @@ class _Writer:
         counts = cupy().empty((n_blocks, N_TABLES, N_SYMBOLS), np.uint32)
         n_bytes = cupy().empty(n_blocks, np.int64)
         told, *coded = batch.coded(choices)
-        batch.run(
-            *(FILE, "code_rows", n_blocks, batch.blocks, batch.axes, told, pieces),
-            *(np.concatenate(places), *coded, self.outputs, batch.sizes()),
-            *(self.symbols, self.bits, counts, n_bytes),
-        )
+        rows = batch.blocks, batch.axes, told, pieces, np.concatenate(places), *coded
+        results = self.symbols, self.bits, counts, n_bytes
+        batch.run(FILE, "code_rows", n_blocks, *rows, self.outputs, batch.sizes(), *results)
         return pull(counts), pull(n_bytes)
 
     def push_rows(self, counts: npt.NDArray[np.uint32]) -> tuple[Payload, Table]:
@@ -92,10 +87,8 @@ class _Writer:
         batch, n_blocks = self.batch, len(counts)
         states = cupy().empty((n_blocks, LANES), np.uint32)
         n_items = cupy().empty(n_blocks, np.int64)
-        batch.run(
-            *(FILE, "push_rows", n_blocks, batch.blocks, self.outputs, first_slots(counts).ravel()),
-            *(self.symbols, self.stream, states, n_items),
-        )
+        symbols = batch.blocks, self.outputs, first_slots(counts).ravel(), self.symbols
+        batch.run(FILE, "push_rows", n_blocks, *symbols, self.stream, states, n_items)
         return pull(states).astype("<u4").view(np.uint8), pull(n_items)
 
     def join_parts(
@@ -109,11 +102,11 @@ class _Writer:
         """Return payloads side by side; what stands before the bits is not written."""
         sizes = np.array([one.size for one in fronts])
         items = self.places[:, 3] + self.places[:, 4] - n_items
-        copies = [
-            *(WORD_BYTES * self.places[:, 1], np.where(kept, n_bytes, 0), ends[:-1] + sizes),
-            *(ITEM_BYTES * items, np.where(kept, ITEM_BYTES * n_items, 0)),
-            ends[:-1] + sizes + n_bytes,
-        ]
+        bits, stream = ends[:-1] + sizes, ends[:-1] + sizes + n_bytes
+        copies = (
+            *(WORD_BYTES * self.places[:, 1], np.where(kept, n_bytes, 0), bits),
+            *(ITEM_BYTES * items, np.where(kept, ITEM_BYTES * n_items, 0), stream),
+        )
         out = cupy().empty(max(1, ends[-1]), np.uint8)
         parts = self.bits.view(np.uint8), self.stream.view(np.uint8)
         table = np.stack(copies, axis=1)

@@ -1,4 +1,4 @@
-"""What the CUDA kernels of `fast` are told of blocks: where they lie, and their lanes."""
+"""What CUDA kernels are told of blocks, whatever the effort: where they lie, and their lanes."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class BlockTable(NamedTuple):
 
     Attributes
     ----------
-    rows : (n_blocks, 16) int64, `Block` of fast.cuh
-    axes : (n, 2) int64, `Axis` of fast.cuh: those of rest, of one block after the other
+    rows : (n_blocks, 16) int64, `Block` of lanes.cuh
+    axes : (n, 2) int64, `Axis` of lanes.cuh: those of rest, of one block after the other
     lanes : of each block
     tiles : (n_blocks,) int64
     """
