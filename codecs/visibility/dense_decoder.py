@@ -94,7 +94,7 @@ def pull_at_once(
     item = spread_items(stream, at, short)
     store(states, 0, select(in_use, select(short, grown << 16 | item, grown), state))
     store(scratch.symbols, 0, resize_to(select(in_use, symbol, ZERO), scratch.symbols))
-    return at + count_lanes(short)
+    return at + int(count_lanes(short))
 
 
 pull_row = pull_at_once if HAS_AVX512 else pull_in_turn
@@ -149,7 +149,7 @@ def read_at_once(block: Block, active: int, scratch: Scratch, data: Any, positio
     bits = gather(data, logical_shift_right(start, 3) + (position >> 3))
     value = logical_shift_right(bits, start & 7) & ((count * 0 + 1 << count) - 1)
     store(scratch.values, 0, resize_to(value, scratch.values))
-    return position + last_lane(ends)
+    return position + int(last_lane(ends))
 
 
 read_values = read_at_once if HAS_AVX512 else read_in_turn
