@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -79,8 +81,18 @@ class Place:
         sync(self.store.delete(self._key(key)))
 
     def delete_all(self) -> None:
-        """Remove every object below this place."""
-        sync(self.store.delete_dir(self.path))
+        """Remove every object below this place, again where one came meanwhile.
+
+        A batch that already ran when a job failed still writes what it has.
+        """
+        for pause in (0.1, 0.4, 1.6, None):
+            try:
+                sync(self.store.delete_dir(self.path))
+                break
+            except OSError as error:
+                if error.errno != errno.ENOTEMPTY or pause is None:
+                    raise
+                time.sleep(pause)
 
     def flush(self, keys: Iterable[str]) -> None:
         """Return when the objects would survive a power cut.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,6 +77,24 @@ def test_place_pickles(tmp_path: Path) -> None:
     assert again == place
     assert again.get("k").to_bytes() == b"v"
     assert str(again) == str(tmp_path / "store.zarr" / "cube")
+
+
+def test_what_comes_while_all_is_deleted_goes_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A directory is no longer empty when it is about to be removed; the second time it is."""
+    place = open_place(tmp_path / "store.zarr", writable=True)
+    place.put("a/b", b"one")
+    late, rmdir = iter([True]), os.rmdir
+
+    def someone_writes(path: Any, **options: Any) -> None:
+        if next(late, False):
+            (tmp_path / "store.zarr" / "a" / "c").write_bytes(b"two")
+        rmdir(path, **options)
+
+    monkeypatch.setattr(os, "rmdir", someone_writes)
+    (place / "a").delete_all()
+    assert list(place.walk()) == []
 
 
 def test_clean_removes_only_temporary_files(tmp_path: Path) -> None:
