@@ -36,7 +36,8 @@ else
 fi
 
 if profiler=$(of_toolkit ncu); then  # what limits the kernels, where counters may be read
-  for kernels in "encode_bands|decode_lanes" count_rows; do
+  for kernels in "encode_bands|decode_lanes" count_rows "write_tiles|decode_tiles" \
+    "code_rows|push_rows|decode_blocks"; do
     "$profiler" --kernel-name "regex:$kernels" --launch-count 8 \
       --section SpeedOfLight --section Occupancy --section WarpStateStats \
       "$python" tests/benchmarks/bench_gpu.py --rounds 1 >>"$logs/counters.log" 2>&1 || true

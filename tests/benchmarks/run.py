@@ -27,8 +27,9 @@ several rounds; the others are wall clock. Samples, not bytes: a 16-bit Msample 
 synthetic scenes are those of `gangsaw demo`; rows on real scenes need the shared data folder and
 are absent without it.
 
-The machine is shared: where the peers' rows are low, so are ours. RESULTS-AVX512.md has an earlier
-run, on a processor with wider vectors.
+The machine is shared: where the peers' rows are low, so are ours. Its two cores may be two threads
+of one: the row of vectors that are added in the first cache says what two threads can gain here.
+RESULTS-AVX2.md has an earlier run, on a processor without AVX-512.
 """
 TCR = """# Results of counting T-cell-receptor recombination paths
 
