@@ -45,6 +45,8 @@ class Place:
 
     def get(self, key: str) -> Buffer | None:
         """Return the object, or None where there is none."""
+        if type(self.store) is LocalStore:  # it goes through two threads for it
+            return _read_file(self.store.root / self._key(key))
         return sync(self.store.get(self._key(key), default_buffer_prototype()))
 
     def has(self, key: str) -> bool:
@@ -159,6 +161,13 @@ def open_place(target: str | Path | Store | StorePath, *, writable: bool = False
         return Place(FsspecStore.from_url(target, read_only=not writable))
     path = Path(str(target).removeprefix("file://")).absolute()
     return Place(LocalStore(path, read_only=not writable))
+
+
+def _read_file(path: Path) -> Buffer | None:
+    try:
+        return default_buffer_prototype().buffer.from_bytes(path.read_bytes())
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        return None
 
 
 def _sync_file(path: Path) -> None:
