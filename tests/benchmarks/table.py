@@ -81,9 +81,14 @@ def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 
 def keep_memory() -> None:
-    """Start this program anew where the C library would give freed memory back: workers keep it."""
+    """Start this program anew where the C library would give freed memory back: workers keep it.
+
+    They do for arrays of up to 32 MiB, as chunks are; here it is any, since fresh pages are zeroed
+    in the codec's time and its peers'.
+    """
     prefix = "distributed.nanny.pre-spawn-environ."
     settings = {name.removeprefix(prefix): str(size) for name, size in KEEP_MEMORY.items()}
+    settings["MALLOC_MMAP_MAX_"] = "0"
     if not settings.keys() <= os.environ.keys():
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **settings})
 
