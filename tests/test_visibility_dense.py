@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +19,7 @@ from reference import visibility_dense as reference
 from visibility_words import any_words
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.jit import HAS_AVX512
 from gangsaw.codecs.visibility import dense
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.dense_choose import ABSOLUTE, NO_GRID, RELATIVE, Grid
@@ -27,6 +32,16 @@ WIDTHS = ["f2", "f4", "f8"]
 every_width = pytest.mark.parametrize("dtype", WIDTHS)
 wide_enough = pytest.mark.parametrize("dtype", ["f4", "f8"])  # for predictions
 SHAPES = [(1, 1), (1, 1, 100), (1, 2, 3), (2, 1, 50), (40, 1), (1, 40, 6), (5, 3, 33), (9, 13, 2)]
+
+
+ELSEWHERE = """
+from dense_blocks import MAKERS, round_trip
+from gangsaw.codecs.core.jit import HAS_AVX512
+assert not HAS_AVX512
+for make in MAKERS:
+    for shape in [(9, 13, 2), (5, 3, 33)]:
+        round_trip(make(shape, "f4"))
+"""
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> None:
@@ -201,6 +216,14 @@ def test_smooth_numbers_and_grids_become_small() -> None:
     assert dense.encode(ramp((20, 8, 40), "f4")).size < n / 4
     grid = np.random.default_rng(2).integers(-20, 21, (20, 8, 40)) / 8
     assert dense.encode(grid.astype("f4")).size < n / 4
+
+
+@pytest.mark.skipif(not HAS_AVX512, reason="all tests here are of a processor without AVX-512")
+def test_other_processors_read_and_write_the_same() -> None:
+    """Those without AVX-512 look symbols and bits up one by one."""
+    folder = str(Path(__file__).parent)
+    env = {**os.environ, "NUMBA_CPU_NAME": "haswell", "PYTHONPATH": folder}
+    subprocess.run([sys.executable, "-c", ELSEWHERE], env=env, check=True)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8"])

@@ -21,7 +21,7 @@ from dense_blocks import (
     wild,
 )
 from emulator.host_module import KernelFault, schedule
-from visibility_on_gpu import Block, Foreign, check, check_wrong
+from visibility_on_gpu import Block, check, check_views, check_wrong
 
 from gangsaw.codecs.core import gpu as core_gpu
 from gangsaw.codecs.core import kernels
@@ -172,22 +172,9 @@ def test_favourites_and_words_that_are_not_finite(cupy: ModuleType, dtype: str) 
 
 @pytest.mark.parametrize("dtype", ["<c8", ">c8", ">f2", ">f8"])
 def test_views(cupy: ModuleType, dtype: str) -> None:
-    """Strided, reversed and transposed views of any byte order; nothing beside them is written."""
     kind = np.dtype(dtype)
     host = ramp((14, 9, 13, 6), kind.newbyteorder("=").str).astype(kind)
-    cut = (slice(None, None, -1), slice(1, 8, 2), slice(0, 12), slice(0, 6, 2))
-    view = host.transpose(1, 0, 2, 3)[cut]
-    chunk = cupy.asarray(host.view(kind.newbyteorder("=")))
-    source = Foreign(chunk.transpose(1, 0, 2, 3)[cut], kind)
-    expected = cpu.encode([view], DENSE)
-    coded = gpu.encode([source], DENSE)
-    assert coded.parts[0][0] == dense.KIND
-    np.testing.assert_array_equal(coded.parts[0], expected.parts[0])
-    out = cupy.zeros(host.shape, kind.newbyteorder("="))
-    gpu.decode(expected, [Foreign(out.transpose(1, 0, 2, 3)[cut], kind)], DENSE)
-    right = np.zeros_like(host)
-    right.transpose(1, 0, 2, 3)[cut] = view
-    assert out.get().tobytes() == right.tobytes()
+    check_views(cupy, host, DENSE, dense.KIND)
 
 
 def flipped(data: Any, rng: random.Random, first: int, end: int) -> Any:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from emulator.host_module import KernelFault, schedule
 from gpu_arrays import unaligned
-from visibility_on_gpu import Block, Foreign, check, check_wrong
+from visibility_on_gpu import Block, check, check_views, check_wrong
 
 from gangsaw.codecs.core import gpu as core_gpu
 from gangsaw.codecs.core import kernels
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility import cpu, gpu, gpu_encode, gpu_table
+from gangsaw.codecs.visibility import cpu, fast, gpu, gpu_encode, gpu_table
 from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.samples import fringes, patterns, specials
@@ -91,22 +91,9 @@ def test_the_mode_of_long_blocks_and_of_hardly_any_gain(cupy: ModuleType) -> Non
 
 @pytest.mark.parametrize("dtype", ["<c8", ">c8", ">f2", ">f8"])
 def test_views(cupy: ModuleType, dtype: str) -> None:
-    """Strided, reversed and transposed views of any byte order; nothing beside them is written."""
     kind = np.dtype(dtype)
     host = mixed((14, 9, 13, 6), kind.newbyteorder("=").str).astype(kind)
-    cut = (slice(None, None, -1), slice(1, 8, 2), slice(0, 12), slice(0, 6, 2))
-    view = host.transpose(1, 0, 2, 3)[cut]
-    chunk = cupy.asarray(host.view(kind.newbyteorder("=")))
-    source = Foreign(chunk.transpose(1, 0, 2, 3)[cut], kind)
-    expected = cpu.encode([view], FAST)
-    coded = gpu.encode([source], FAST)
-    assert coded.parts[0][0] == 2
-    np.testing.assert_array_equal(coded.parts[0], expected.parts[0])
-    out = cupy.zeros(host.shape, kind.newbyteorder("="))
-    gpu.decode(expected, [Foreign(out.transpose(1, 0, 2, 3)[cut], kind)], FAST)
-    right = np.zeros_like(host)
-    right.transpose(1, 0, 2, 3)[cut] = view
-    assert out.get().tobytes() == right.tobytes()
+    check_views(cupy, host, FAST, fast.KIND)
 
 
 def test_constructions_go_over_the_cpu(cupy: ModuleType) -> None:

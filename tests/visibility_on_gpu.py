@@ -43,6 +43,26 @@ class Foreign:
         return getattr(self.array, name)
 
 
+def check_views(cupy: ModuleType, host: Block, params: Params, coded_as: int) -> None:
+    """Strided, reversed and transposed views of any byte order; nothing beside them is written.
+
+    host : (14, 9, 13, 6) of the byte order to test; it has to be coded as that kind of block
+    """
+    kind, plain = host.dtype, host.dtype.newbyteorder("=")
+    cut = (slice(None, None, -1), slice(1, 8, 2), slice(0, 12), slice(0, 6, 2))
+    view = host.transpose(1, 0, 2, 3)[cut]
+    chunk = cupy.asarray(host.view(plain))
+    expected = cpu.encode([view], params)
+    coded = gpu.encode([Foreign(chunk.transpose(1, 0, 2, 3)[cut], kind)], params)
+    assert coded.parts[0][0] == coded_as
+    np.testing.assert_array_equal(coded.parts[0], expected.parts[0])
+    out = cupy.zeros(host.shape, plain)
+    gpu.decode(expected, [Foreign(out.transpose(1, 0, 2, 3)[cut], kind)], params)
+    right = np.zeros_like(host)
+    right.transpose(1, 0, 2, 3)[cut] = view
+    assert out.get().tobytes() == right.tobytes()
+
+
 def outcome(decode: Any, data: Any, target: Any) -> str:
     try:
         decode(Blocks((data,)), [target], ANY)

@@ -52,6 +52,7 @@ from gangsaw.codecs.visibility.lanes import LANES
 
 LANE_NUMBERS = np.arange(LANES, dtype=np.uint32)
 GATHERED = 25  # bits of a value that lie in 32 from a byte on, wherever they begin
+FARTHEST = 1 << 33  # bit that gathers are sent to: their bytes are counted in 31 bits
 
 
 @jit_bare_inline
@@ -142,7 +143,7 @@ def read_in_turn(block: Block, active: int, scratch: Scratch, data: Any, positio
 def read_at_once(block: Block, active: int, scratch: Scratch, data: Any, position: int) -> int:
     """The same with a gather, where all lanes' bits lie in 32 from a byte on."""
     count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
-    if block.width > 32 or any_lane(count > GATHERED):
+    if block.width > 32 or position > FARTHEST or any_lane(count > GATHERED):
         return read_in_turn(block, active, scratch, data, position)
     ends = running_sums(count)
     start = ends - count + (position & 7)
