@@ -13,7 +13,7 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.codecs.core.streams import Copies, own_stream
-from gangsaw.tasks.chunks import ArrayCoder
+from gangsaw.tasks.chunks import ArrayCoder, array_coder
 from gangsaw.tasks.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.place import Place
@@ -57,7 +57,7 @@ class CheckChunks:
 
     def __call__(self, expected: Records) -> Checked:
         """Check the chunks that these records of the manifest name."""
-        coder = ArrayCoder(self.metadata)
+        coder = array_coder(self.metadata)
         rows = zip(expected.batch, expected.rows, strict=True)
         return self._judged(coder, expected, (self._decoded(coder, *row) for row in rows))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from zarr.abc.store import Store
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.chunks import ArrayCoder
+from gangsaw.tasks.chunks import array_coder
 from gangsaw.tasks.device import COPIES, batches_per_task, runs_on_gpu
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import Job, Journal
@@ -95,6 +95,11 @@ class _Work:
             found += part[0].task.on_device([item.batch for item in part])
         return found
 
+    def settle(self, items: Sequence[_Item], done: Sequence[Records]) -> None:
+        for _, own in groupby(zip(items, done, strict=True), key=lambda pair: id(pair[0].task)):
+            part = list(own)
+            part[0][0].task.settle([records for _, records in part])
+
 
 class _ArrayJob:
     """One array of a job: its chunk function and the records of its finished batches."""
@@ -113,7 +118,7 @@ class _ArrayJob:
     @property
     def batch_bytes(self) -> int:
         """Raw bytes of a batch, padding included."""
-        coder = ArrayCoder(self.task.metadata)
+        coder = array_coder(self.task.metadata)
         return self.job.batch_chunks * math.prod(coder.grid.chunks) * coder.dtype.itemsize
 
     def finish(self) -> None:
@@ -246,7 +251,7 @@ def _run(
     work = _work(jobs)
     if options is not None and options.device == "gpu":
         _check_codecs(jobs)
-    items = (_Item(job.task, batch) for job in jobs for batch in job.left)
+    items = [_Item(job.task, batch) for job in jobs for batch in job.left]
     try:
         run(work, items, on_done, client=client, options=options)
     except JobFailed as error:

@@ -74,7 +74,7 @@ def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extre
     grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
     chunk = source.dtype.itemsize * int(np.prod(grid.chunks))
     found: list[Extremes] = []
-    batches = (range(i, i + 1) for i in range(grid.n_chunks))
+    batches = [range(i, i + 1) for i in range(grid.n_chunks)]
     run(FindExtremes(source, grid, 2 * chunk), batches, lambda _, e: found.append(e), client=client)
     return _merged(found)
 

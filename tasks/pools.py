@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.pace import Pace
 
 Device = Literal["cpu", "gpu"]
 Workers = Mapping[str, Mapping[str, Any]]  # by address, as the scheduler describes them
@@ -32,19 +33,23 @@ class Pool:
     Attributes
     ----------
     device : where its tasks do their batches
-    batches : that one task gets
+    batches : that one task gets; 0 leaves it to the pace
     resources : what one task takes of its worker's resources
     size : tasks in flight at most
     flying : tasks in flight
     addresses : of the workers, for tasks that shall run on no others; () leaves it to the resources
+    threads : of the workers
+    pace : of its batches
     """
 
     device: Device
-    batches: int = 1
+    batches: int = 0
     resources: Mapping[str, float] = field(default_factory=dict)
     size: int = 0
     flying: int = 0
     addresses: tuple[str, ...] = ()
+    threads: int = 0
+    pace: Pace = field(default_factory=Pace)
 
     def fits(self, worker: Mapping[str, Any]) -> bool:
         """Whether the worker has what a task takes."""
@@ -57,13 +62,24 @@ class Pool:
 
     def update(self, workers: Workers) -> None:
         """Follow workers that came and went."""
-        threads = sum(w["nthreads"] for w in workers.values() if self.fits(w))
-        self.size = max(WINDOW, TASKS_PER_THREAD * threads)
+        self.threads = sum(w["nthreads"] for w in workers.values() if self.fits(w))
+        self.size = max(WINDOW, TASKS_PER_THREAD * self.threads)
 
     @property
     def has_room(self) -> bool:
-        """Whether another task may be given to it."""
-        return self.flying < self.size
+        """Whether another task may be given to it: few before the pace is known."""
+        is_known = self.batches or self.pace.seconds is not None
+        size = self.size if is_known else TASKS_PER_THREAD * max(1, self.threads)
+        return self.flying < min(self.size, size)
+
+    def landed(self, batches: int, seconds: float) -> None:
+        """Take note of a task that ended."""
+        self.flying -= 1
+        self.pace.saw(batches, seconds)
+
+    def share(self, left: int | None) -> int:
+        """Return how many of the batches that are left the next task gets."""
+        return self.batches or self.pace.batches(left, self.threads)
 
     def __str__(self) -> str:
         """Return what its workers are called in messages, such as "worker with GPU=1"."""
@@ -88,7 +104,8 @@ class HostPool(Pool):
         """Follow workers that came and went."""
         own = {address: w for address, w in workers.items() if not gpu_slots(w)}
         self.addresses = tuple(own)
-        self.size = TASKS_PER_THREAD * sum(w["nthreads"] for w in own.values())
+        self.threads = sum(w["nthreads"] for w in own.values())
+        self.size = TASKS_PER_THREAD * self.threads
 
 
 def make_pools(device: Device, batches: int, resources: Mapping[str, float]) -> list[Pool]:

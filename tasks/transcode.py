@@ -13,9 +13,8 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.codecs.core.streams import own_stream
-from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid
+from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid, array_coder
 from gangsaw.tasks.device import DeviceCoder, at_once_or_apart, runs_on_gpu
-from gangsaw.tasks.engine import only_waits_now
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.journal import Journal
 from gangsaw.tasks.place import Place
@@ -27,7 +26,7 @@ Encoded = tuple[Buffer, int]  # a chunk's stored form and its raw bytes
 
 @dataclass(frozen=True)
 class Transcode:
-    """Reads, encodes and stores the chunks of a batch, then journals it.
+    """Reads, encodes and stores the chunks of a batch; `settle` journals it.
 
     Attributes
     ----------
@@ -51,11 +50,17 @@ class Transcode:
         with naming(self._address(batch)):
             if (found := self.journal.read(batch)) is not None:
                 return found  # by a worker that was lost before it could say so
-            coder = ArrayCoder(self.metadata)
-            records = self._put(coder, batch, (self._encoded(coder, number) for number in batch))
+            coder = array_coder(self.metadata)
+            return self._put(coder, batch, (self._encoded(coder, number) for number in batch))
+
+    def settle(self, done: Sequence[Records]) -> None:
+        """Journal batches when their chunks are on the disk."""
+        with naming(self._address(range(done[0].batch.start, done[-1].batch.stop))):
             if self.durable:
-                only_waits_now()  # to sync took a tenth of a job's time
-            return self._finished(coder, records)
+                key = array_coder(self.metadata).key
+                self.target.flush(key(number) for records in done for number in records.batch)
+            for records in done:
+                self.journal.write(records)
 
     def on_device(self, batches: Sequence[range]) -> list[Records]:
         """Do the same with all chunks of the batches at once on the GPU of this process."""
@@ -67,8 +72,7 @@ class Transcode:
             coder = DeviceCoder(self.metadata)
             encoded = iter(self._encoded_on_device(coder, [n for batch in left for n in batch]))
             for batch in left:
-                records = self._put(coder.host, batch, encoded)
-                found[batch] = self._finished(coder.host, records)
+                found[batch] = self._put(coder.host, batch, encoded)
             return [records for records in found.values() if records is not None]
 
     def _address(self, batch: range) -> str:
@@ -114,10 +118,3 @@ class Transcode:
             rows[i] = len(data), google_crc32c.value(data)
             raw_bytes += n
         return Records(self.journal.job, batch.start, raw_bytes, rows)
-
-    def _finished(self, coder: ArrayCoder, records: Records) -> Records:
-        """Journal a batch whose chunks are stored."""
-        if self.durable:
-            self.target.flush(coder.key(number) for number in records.batch)
-        self.journal.write(records)
-        return records

@@ -9,18 +9,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from distributed import Client
+from distributed.worker import thread_state
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.engine import Options, only_waits_now, run
+from gangsaw.tasks.engine import Options, _run_on_worker, run
 from gangsaw.tasks.failure import naming
+from gangsaw.tasks.pace import MOST, TASK_SECONDS, Pace
 from gangsaw.tasks.pools import WINDOW
 
 
@@ -64,21 +66,54 @@ class Square:
 
 @dataclass(frozen=True)
 class Meeting:
-    """Waits, as for a disk, until as many have come as are expected."""
+    """Waits, as for a disk, until as many have come as are expected; then raises `trouble`."""
 
     folder: str
     expected: int
+    trouble: str = ""
     peak_bytes: int = 0
     name: str = "meeting"
 
     def __call__(self, number: int) -> int:
         Path(self.folder, str(number)).touch()
-        only_waits_now()
-        for _ in range(1000):
-            if len(list(Path(self.folder).iterdir())) >= self.expected:
-                return number
-            time.sleep(0.01)
-        raise CorruptChunk("nobody else came")
+        return number
+
+    def settle(self, numbers: Sequence[int], results: Sequence[int]) -> None:
+        assert [*numbers] == [*results]
+        with naming(f"c/{numbers[0]}"):
+            for _ in range(1000):
+                if len(list(Path(self.folder).iterdir())) >= self.expected:
+                    break
+                time.sleep(0.01)
+            if self.trouble:
+                raise OSError(errno.ENOSPC, "No space left on device", self.trouble)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Fails at 7; writes down what settles."""
+
+    file: str
+    peak_bytes: int = 0
+    name: str = "settled"
+
+    def __call__(self, number: int) -> int:
+        with naming(f"c/{number}"):
+            if number == 7:
+                raise CorruptChunk("the checksum differs", block=3)
+        return number
+
+    def settle(self, _: Sequence[int], results: Sequence[int]) -> None:
+        Path(self.file).write_text(" ".join(map(str, results)))
+
+
+@dataclass(frozen=True)
+class Tally(Square):
+    """Leaves a file for each task of Dask that it runs in."""
+
+    def __call__(self, batch: range) -> list[int]:
+        Path(self.folder, str(thread_state.key[1])).touch()
+        return super().__call__(batch)
 
 
 @pytest.fixture(scope="module")
@@ -105,32 +140,71 @@ def test_every_batch_is_run_once(client: Client) -> None:
 
 
 def test_the_window_bounds_what_is_in_flight(client: Client) -> None:
-    """Batches are taken from the iterator only as results come back."""
+    """Batches are taken from the iterator only as results come back; at first a few."""
     taken = done = widest = 0
+    first: list[int] = []
 
     def batches() -> Iterator[range]:
         nonlocal taken, widest
-        for i in range(3 * WINDOW):
+        for i in range(2 * WINDOW * MOST):
             taken += 1
             widest = max(widest, taken - done)
             yield range(i, i + 1)
 
     def on_done(_: range, __: list[int]) -> None:
         nonlocal done
+        first[:] = first or [taken]
         done += 1
 
     run(Square(), batches(), on_done, client=client)
-    assert done == taken == 3 * WINDOW
+    assert done == taken == 2 * WINDOW * MOST
+    assert first == [4]  # two for each thread
     # a result counts as back when it was delivered; some are delivered together
-    assert widest <= WINDOW + 1
+    assert widest <= (WINDOW + 1) * MOST
+
+
+def test_few_tasks_do_many_short_batches(client: Client, tmp_path: Path) -> None:
+    assert squares(Tally(folder=str(tmp_path)), client, 400) == [i**2 for i in range(1600)]
+    assert len(list(tmp_path.iterdir())) < 100
+
+
+def test_the_pace() -> None:
+    pace = Pace()
+    assert pace.batches(1000, 2) == 1  # nothing is known yet
+    pace.saw(1, 10.0)  # compiled, imported
+    assert pace.batches(1000, 2) == 1
+    pace.saw(2, TASK_SECONDS / 4)
+    assert pace.batches(None, 2) == pace.batches(1000, 2) == 8
+    assert [pace.batches(left, 2) for left in (31, 12, 4, 1, 0)] == [7, 3, 1, 1, 1]
+    pace.saw(1, 0.0)
+    assert pace.batches(None, 0) == MOST
+    pace.saw(0, 5.0)  # all of it failed
+    assert pace.batches(None, 2) == MOST
 
 
 def test_who_waits_lets_others_begin(client: Client, tmp_path: Path) -> None:
-    """Five at once on two threads; without a cluster there is nobody to let in."""
+    """Four at once on two threads; without a cluster there is nobody to let in."""
     found: dict[int, int] = {}
-    run(Meeting(str(tmp_path), 5), range(5), found.__setitem__, client=client)
-    assert found == {i: i for i in range(5)}
-    assert Meeting(str(tmp_path), 5)(5) == 5
+    run(Meeting(str(tmp_path), 4), range(4), found.__setitem__, client=client)
+    assert found == {i: i for i in range(4)}
+    run(Meeting(str(tmp_path), 4), range(4), found.__setitem__)
+
+
+@pytest.mark.parametrize("here", [False, True])
+def test_what_goes_wrong_while_it_waits_is_told(client: Client, tmp_path: Path, here: bool) -> None:
+    message = r"^chunk c/0: No space left on device: /mnt/c$"
+    task = Meeting(str(tmp_path), 1, "/mnt/c")
+    with pytest.raises(JobFailed, match=message):
+        run(task, range(1), lambda *_: None, client=None if here else client)
+
+
+def test_batches_before_one_that_fails_settle(tmp_path: Path) -> None:
+    """A task of several batches journals those that were done."""
+    task = Settled(str(tmp_path / "settled"))
+    done = _run_on_worker(task, "cpu", (5, 6, 7, 8))
+    assert done.results == [5, 6]
+    assert str(done.error) == "chunk c/7: block 3: the checksum differs"
+    assert Path(task.file).read_text() == "5 6"
 
 
 def test_errors_that_pass_are_retried(client: Client, tmp_path: Path) -> None:

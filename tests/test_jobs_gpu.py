@@ -231,7 +231,7 @@ def test_each_kind_of_worker_has_its_pool() -> None:
     for pool in (gpus, hosts):
         pool.update(workers)
     assert (gpus.size, gpus.batches, gpus.resources) == (2 * (4 + 2), 9, {"GPU": 0.25})
-    assert (hosts.size, hosts.batches, hosts.addresses) == (6, 1, ("tcp://c",))
+    assert (hosts.size, hosts.batches, hosts.addresses) == (6, 0, ("tcp://c",))
     assert isinstance(hosts, HostPool)
     assert str(gpus) == "worker with GPU=1"
 

@@ -84,7 +84,7 @@ def write_flat(
     grid = export_grid(source)
     peak = transcode_bytes(source.shape, grid.chunks, source.dtype, source.chunks)
     task = WriteRegions(source, grid, layout, str(path.absolute()), peak)
-    batches = (range(i, i + 1) for i in range(grid.n_chunks))
+    batches = [range(i, i + 1) for i in range(grid.n_chunks)]
     run(task, batches, lambda batch, n: meter.add(len(batch), n, 0), client=client)
 
 

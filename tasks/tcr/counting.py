@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import google_crc32c
 import numpy as np
 import pyarrow as pa
 
-from gangsaw.tasks.chunks import ArrayCoder
+from gangsaw.tasks.chunks import array_coder
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.journal import Journal
 from gangsaw.tasks.place import Place
@@ -41,7 +40,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class CountChunk:
-    """Counts the references of a chunk, stores the chunk of each variable, journals them together.
+    """Counts the references of a chunk, stores the chunk of each variable; `settle` journals them.
 
     A journal entry holds a record for each variable: the chunks of all variables are numbered as if
     they were one array of (chunk, variable).
@@ -99,26 +98,27 @@ class CountChunk:
         return rows.set_column(at, rows.schema.field(at), pa.array(numbers))
 
     def _store(self, chunk: Chunk, columns: Columns) -> Records:
-        """Store the chunk of every variable, then journal them."""
-        rows, keys = np.empty(len(self.metadata), ROW), []
+        """Store the chunk of every variable."""
+        rows = np.empty(len(self.metadata), ROW)
         for i, (name, metadata) in enumerate(self.metadata.items()):
-            coder = _coder(metadata)
-            key = f"{name}/{coder.key(chunk.number)}"
+            key = self._key(name, chunk)
             with naming(f"{self.target}/{key}"):
-                stored = coder.encode(chunk.number, columns[name])
+                stored = array_coder(metadata).encode(chunk.number, columns[name])
                 self.target.put(key, stored)
             data = stored.as_numpy_array()
             rows[i] = len(data), google_crc32c.value(data)
-            keys.append(key)
-        if self.durable:
-            self.target.flush(keys)
         raw_bytes = sum(columns[name].nbytes for name in self.metadata)
-        records = Records(self.journal.job, self.records_of(chunk).start, raw_bytes, rows)
-        self.journal.write(records)
-        return records
+        return Records(self.journal.job, self.records_of(chunk).start, raw_bytes, rows)
 
+    def settle(self, chunks: Sequence[Chunk], done: Sequence[Records]) -> None:
+        """Journal chunks when those of all variables are on the disk."""
+        with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
+            if self.durable:
+                self.target.flush(
+                    self._key(name, chunk) for chunk in chunks for name in self.metadata
+                )
+            for records in done:
+                self.journal.write(records)
 
-@lru_cache(maxsize=256)
-def _coder(metadata: bytes) -> ArrayCoder:
-    """Return the array's coder; reading the metadata of 25 arrays took as long as encoding them."""
-    return ArrayCoder(metadata)
+    def _key(self, name: str, chunk: Chunk) -> str:
+        return f"{name}/{array_coder(self.metadata[name]).key(chunk.number)}"

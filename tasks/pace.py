@@ -1,0 +1,43 @@
+"""How many batches one task of Dask gets: enough to be worth its messages, few near the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# A task costs client, scheduler and worker some 10 ms of processor time while chunks are large, and
+# 3 ms while they come fast: with a chunk of 45 ms in each, a tenth of a job's time.
+TASK_SECONDS = 0.25
+MOST = 256  # batches of a task, for messages of moderate size
+SHARE = 2  # of the left ones a task gets at most 1 / (SHARE * threads), so that all end together
+
+
+@dataclass
+class Pace:
+    """The time that batches take, and what follows from it.
+
+    Attributes
+    ----------
+    seconds : of one batch, as last seen; None before the first
+    """
+
+    seconds: float | None = None
+
+    def saw(self, batches: int, seconds: float) -> None:
+        """Take note of a task's time; the latest counts, for the first ones compile and import."""
+        if batches:
+            self.seconds = seconds / batches
+
+    def batches(self, left: int | None, threads: int) -> int:
+        """Return how many batches the next task gets.
+
+        Parameters
+        ----------
+        left : batches that no task has yet; None where nobody knows
+        threads : that share them
+        """
+        if self.seconds is None:
+            return 1
+        enough = min(MOST, int(TASK_SECONDS / max(self.seconds, 1e-9)))
+        if left is not None:
+            enough = min(enough, left // (SHARE * max(1, threads)))
+        return max(1, enough)
