@@ -28,7 +28,7 @@ def test_a_frame_is_the_same_in_whichever_order_blocks_are_put(
         text = texts[number]
         scratch[: len(text)] = np.frombuffer(text, np.uint8)
         shelf.put(number, scratch[: len(text)])
-    blocks = Blocks(shelf.parts, shelf=shelf)
+    blocks = Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)
     plain = Blocks(tuple(np.frombuffer(text, np.uint8) for text in texts))
     assert [bytes(part) for part in blocks.parts] == texts
     assert list(shelf.checksums) == [google_crc32c.value(text) for text in texts]
@@ -41,6 +41,6 @@ def test_some_blocks_of_a_shelf_are_packed_without_it(which: slice) -> None:
     shelf = Shelf(2, 6, layout.index_size)
     for number in (1, 0):
         shelf.put(number, np.full(3, number, np.uint8))
-    some = Blocks(shelf.parts, shelf=shelf)[which]
+    some = Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)[which]
     data = frame.pack(some, Layout(7, 1, 1))
     assert bytes(data[-3:]) == bytes([which.start] * 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import google_crc32c
 import numpy as np
 import numpy.typing as npt
 
@@ -35,22 +36,25 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     BadParams : a sample does not fit the bit depth, or params do not fit the blocks
     """
     streams: list[Stream | None] = [None] * len(sources)
+    checksums = np.empty(len(sources), np.uint32)
 
     def encode_block(i: int) -> None:
         image = params.image(sources[i].shape, sources[i].dtype)
         resolved, header = expected(image, params)
-        streams[i] = encode_body(sources[i], image, resolved, header)
+        streams[i] = stream = encode_body(sources[i], image, resolved, header)
+        checksums[i] = google_crc32c.value(stream[0])  # while it lies in a cache
 
     run_blocks(encode_block, len(sources))
-    return _joined([stream for stream in streams if stream is not None])
+    return _joined([stream for stream in streams if stream is not None], checksums)
 
 
 Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
 
 
-def _joined(streams: Sequence[Stream]) -> Blocks:
+def _joined(streams: Sequence[Stream], checksums: npt.NDArray[np.uint32]) -> Blocks:
     lanes = [bits for _, bits in streams if bits is not None]
-    return Blocks(tuple(data for data, _ in streams), lane_table(lanes) if lanes else None)
+    parts = tuple(data for data, _ in streams)
+    return Blocks(parts, lane_table(lanes) if lanes else None, checksums=checksums)
 
 
 def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
@@ -68,10 +72,9 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     """
 
     def decode_block(i: int) -> None:
-        data = coded.parts[i]
         lane_bits = None if coded.lane_bits is None else coded.lane_bits[i]
         try:
-            _decode_block(data, lane_bits, targets[i], params)
+            _decode_block(coded.parts[i], lane_bits, targets[i], params)
         except CorruptChunk as error:
             raise CorruptChunk(error.reason, block=i) from error
 

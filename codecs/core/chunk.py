@@ -33,7 +33,7 @@ NOWHERE = Place()
 
 @dataclass(frozen=True)
 class Fetched:
-    """Blocks of one chunk, verified and still encoded.
+    """Blocks of one chunk, still encoded; their bytes are verified as they are decoded.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class ChunkCoder:
         if sources:
             blocks = backend(chunks[0], self.package).encode(sources, self.params)
         firsts = (i * n for i in range(len(chunks)))
-        frames = [frame.pack(blocks[first : first + n], self.layout) for first in firsts]
+        frames = frame.pack_all([blocks[first : first + n] for first in firsts], self.layout)
         watch.report([(c.nbytes, len(f)) for c, f in zip(chunks, frames, strict=True)])
         return frames
 
@@ -108,7 +108,7 @@ class ChunkCoder:
         self.fill([self.whole(data)], [out])
 
     def whole(self, data: Bytes, place: Place = NOWHERE) -> Fetched:
-        """Return all blocks of a frame, verified; `place` names store and chunk in errors.
+        """Return all blocks of a frame whose index is right; `place` is for errors.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class ChunkCoder:
         return Fetched(blocks, np.arange(self.grid.n_blocks), place)
 
     def read(self, selection: Any, place: Place = NOWHERE) -> Reader:
-        """Fetch and verify only the blocks that `chunk[selection]` touches.
+        """Fetch only the blocks that `chunk[selection]` touches.
 
         A generator, so that one logic serves whoever fetches, blocking or not: it yields byte
         ranges (None is the whole chunk), takes their bytes, and returns the blocks for `fill`, or
@@ -164,9 +164,12 @@ class ChunkCoder:
         targets = [target for chunk in views for target in chunk]
         if not targets:
             return
-        watch = Stopwatch(self.name, "decode", backend_name(outs[0]))
+        kind = backend_name(outs[0])
+        watch = Stopwatch(self.name, "decode", kind)
         blocks = Blocks.joined([part.blocks for part in fetched])
         try:
+            if kind == "gpu":  # on the CPU each thread verifies what it decodes
+                blocks = blocks.verified()
             backend(outs[0], self.package).decode(blocks, targets, self.params)
         except CorruptChunk as error:  # it counts the blocks that it was given
             raise _located(error, fetched) from error

@@ -117,7 +117,7 @@ def _environment() -> int | None:
     return int(text) if text else None
 
 
-def run_blocks(function: Callable[[int], None], n_blocks: int) -> None:
+def run_blocks(function: Callable[[int], object], n_blocks: int) -> None:
     """Call function(i) for each i in range(n_blocks), several at once.
 
     When one call raises, no further one is started, and of the errors raised that of the lowest
@@ -135,7 +135,7 @@ def run_blocks(function: Callable[[int], None], n_blocks: int) -> None:
 class _Run:
     """One call of `run_blocks`: blocks are handed out one by one."""
 
-    def __init__(self, function: Callable[[int], None], n_blocks: int) -> None:
+    def __init__(self, function: Callable[[int], object], n_blocks: int) -> None:
         self.function = function
         self.blocks = iter(range(n_blocks))
         self.lock = threading.Lock()

@@ -37,7 +37,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
         shelf.put(i, encode_block(sources[i], params))
 
     run_blocks(encode_one, n)
-    return Blocks(shelf.parts, shelf=shelf)
+    return Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)
 
 
 def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
