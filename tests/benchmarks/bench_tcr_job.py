@@ -35,61 +35,72 @@ SAMPLE_SECONDS = 0.05  # between two looks at the memory
 
 def rows() -> Iterator[Row]:
     """Yield speed on a table of random references, on real samples, and memory on a large table."""
-    germline = open_germline("olga", locus="TRB", species="human").checked(4)
-    everything = Setup(germline, Model("both"), EVERYTHING)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        start(ClusterConfig(workers=2, threads=1, dashboard=False)) as client,
-    ):
-        job = _Bench(Path(folder), client)
-        table = job.write("warm", germline, BLOCK)
-        job.count([table], everything)  # compiles, and loads what is compiled
+    with warm_job() as job:
         say(f"{FAST_ROWS:,} rows")
-        done = job.count([job.write("fast", germline, FAST_ROWS)], everything)
+        done = job.count([job.write("fast", FAST_ROWS)])
         what = f"gz TSV of {done.kept:,} references to Zarr, both models, 3 D genes"
         note = f"{done.run.seconds:.1f} s, {done.run.read_seconds:.1f} of them to read"
         yield Row(what, done.run.references_per_second, "references/s", ">= 60000", note)
-        yield from _real(job, germline)
-        say(f"{LARGE_ROWS:,} rows")
-        large = job.write("large", germline, LARGE_ROWS)
-        with _peak_memory() as peak:
-            done = job.count([large], everything)
-        what = f"memory of client and two workers, gz TSV of {done.kept:,} references"
-        note = f"{done.run.references_per_second:,.0f} references/s"
-        yield Row(what, peak[0] / 1e9, "GB", "<= 2", note)
+        yield from _real(job)
+        yield job.memory_row(LARGE_ROWS)
 
 
-def _real(job: _Bench, germline: Germline) -> Iterator[Row]:
+def _real(job: Job) -> Iterator[Row]:
     shared = Path(os.environ.get("GANGSAW_SHARED", "../shared")) / "data" / "tcr" / "human_TRB"
     tables = sorted(shared.glob("*.txt.gz"))
     if tables:
-        done = job.count(tables, Setup(germline, Model("both")))
+        done = job.count(tables, Setup(job.germline, Model("both")))
         what = f"all {len(tables)} human samples in one run, {done.kept:,} references"
         note = f"{done.run.references_per_second:,.0f} references/s, workers started before"
         yield Row(what, done.run.seconds, "s", "<= 10", note)
 
 
-class _Bench:
-    """A folder, a client, and jobs from the one with the other."""
+class Job:
+    """A folder, a client, and jobs from the one with the other; all genes are human."""
 
     def __init__(self, folder: Path, client: Client) -> None:
         self.folder, self.client = folder, client
+        self.germline = open_germline("olga", locus="TRB", species="human").checked(4)
 
-    def write(self, name: str, germline: Germline, n: int) -> Path:
+    def write(self, name: str, n: int) -> Path:
         """Write a packed AIRR table of n random references."""
         path = self.folder / f"{name}.tsv.gz"
         with gzip.open(path, "wt", compresslevel=1) as file:
             file.write("sequence_id\tjunction\tv_call\tj_call\tduplicate_count\n")
             for first in range(0, n, BLOCK):
-                file.writelines(_lines(germline, first, min(BLOCK, n - first)))
+                file.writelines(_lines(self.germline, first, min(BLOCK, n - first)))
         return path
 
-    def count(self, tables: Sequence[Path], setup: Setup) -> Summary:
-        """Count tables; the store is gone afterwards."""
+    def count(self, tables: Sequence[Path], setup: Setup | None = None) -> Summary:
+        """Count tables, by both models and every row unless said; the store is gone afterwards."""
+        setup = setup or Setup(self.germline, Model("both"), EVERYTHING)
         done = count(open_inputs(tables), self.folder / "counts.zarr", setup, client=self.client)
         shutil.rmtree(done.store)
         Path(done.table).unlink()
         return done
+
+    def memory_row(self, n: int) -> Row:
+        """Count n rows in one table; return the most memory that this took."""
+        say(f"{n:,} rows")
+        large = self.write("large", n)
+        with _peak_memory() as peak:
+            done = self.count([large])
+        what = f"memory of client and two workers, gz TSV of {done.kept:,} references"
+        run = done.run
+        note = f"{run.references_per_second:,.0f} references/s, {run.seconds:,.0f} s"
+        return Row(what, peak[0] / 1e9, "GB", "<= 2", note)
+
+
+@contextmanager
+def warm_job() -> Iterator[Job]:
+    """Yield a job on two workers that have compiled, and loaded what is compiled."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        start(ClusterConfig(workers=2, threads=1, dashboard=False)) as client,
+    ):
+        job = Job(Path(folder), client)
+        job.count([job.write("warm", BLOCK)])
+        yield job
 
 
 def _lines(germline: Germline, first: int, n: int) -> Iterator[str]:
