@@ -1,4 +1,4 @@
-"""A table of forty million rows, as of a whole study: memory, and speed over a quarter of an hour."""
+"""A table of forty million rows, as of a whole study: memory, and speed over many minutes."""
 
 from __future__ import annotations
 
