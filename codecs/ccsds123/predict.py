@@ -23,19 +23,17 @@ from gangsaw.codecs.ccsds123.rows import HALO, Rows
 from gangsaw.codecs.core.jit import intrinsic, jit, jit_part
 from gangsaw.codecs.core.simd import (
     emit_call,
-    inner_product,
     load,
-    load_tuple,
     maximum,
     minimum,
     select,
     sign_mask,
     static,
     store,
-    store_tuple,
     value_of,
     wrap,
 )
+from gangsaw.codecs.core.simd_tuples import inner_product, load_tuple, store_tuple
 
 
 @jit_part

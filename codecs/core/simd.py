@@ -51,10 +51,11 @@ class Mask(types.Type):  # type: ignore[misc]  # Numba has no types
 @register_model(Mask)
 class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]  # Numba has no types
     def __init__(self, manager: Any, lanes_type: Any) -> None:
-        super().__init__(manager, lanes_type, _lowered(lanes_type))
+        super().__init__(manager, lanes_type, lowered(lanes_type))
 
 
-def _lowered(vector: Any) -> ir.VectorType:
+def lowered(vector: Any) -> ir.VectorType:
+    """Return the LLVM type of a vector."""
     return ir.VectorType(ir.IntType(vector.bits), vector.lanes)
 
 
@@ -68,7 +69,7 @@ def splat(builder: Any, vector: Any, value: Any, value_type: Any) -> Any:
     elif value.type.width > vector.bits:
         value = builder.trunc(value, element)
     one = builder.insert_element(
-        ir.Constant(_lowered(vector), ir.Undefined), value, ir.IntType(32)(0)
+        ir.Constant(lowered(vector), ir.Undefined), value, ir.IntType(32)(0)
     )
     return builder.shuffle_vector(
         one, one, ir.Constant(ir.VectorType(ir.IntType(32), vector.lanes), None)
@@ -161,7 +162,7 @@ def load(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
     vector = Vector(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element_pointer(context, builder, data, args[0], args[1], _lowered(vector))
+        pointer = element_pointer(context, builder, data, args[0], args[1], lowered(vector))
         return builder.load(pointer, align=vector.bits // 8)
 
     return vector(data, types.int64, lanes), codegen
@@ -172,7 +173,7 @@ def store(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
     """Write a vector to data[index:index + lanes]; data is 1-D and contiguous."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element_pointer(context, builder, data, args[0], args[1], _lowered(vector))
+        pointer = element_pointer(context, builder, data, args[0], args[1], lowered(vector))
         builder.store(args[2], pointer, align=vector.bits // 8)
         return context.get_dummy_value()
 
@@ -241,7 +242,7 @@ def widen(typing_context: Any, vector: Any) -> Any:
     wide = Vector(vector.lanes, 64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return args[0] if vector.bits == 64 else builder.zext(args[0], _lowered(wide))
+        return args[0] if vector.bits == 64 else builder.zext(args[0], lowered(wide))
 
     return wide(vector), codegen
 
@@ -253,8 +254,8 @@ def resize_to(typing_context: Any, vector: Any, data: Any) -> Any:
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if resized.bits < vector.bits:
-            return builder.trunc(args[0], _lowered(resized))
-        return args[0] if resized.bits == vector.bits else builder.zext(args[0], _lowered(resized))
+            return builder.trunc(args[0], lowered(resized))
+        return args[0] if resized.bits == vector.bits else builder.zext(args[0], lowered(resized))
 
     return resized(vector, data), codegen
 
@@ -301,93 +302,6 @@ def store_lanes_be64(typing_context: Any, data: Any, positions: Any, first: Any,
         return context.get_dummy_value()
 
     return types.void(data, positions, types.int64, words), codegen
-
-
-def _tuple_items(builder: Any, tuple_type: Any, value: Any) -> Any:
-    return cgutils.unpack_tuple(builder, value, tuple_type.count)
-
-
-@intrinsic
-def load_tuple(
-    typing_context: Any, data: Any, first: Any, stride: Any, count: Any, lanes: Any
-) -> Any:
-    """Tuple of the `count` (static) vectors at data[first + i * stride], unrolled."""
-    vector = Vector(lanes.count, data.dtype.bitwidth)
-    result = types.UniTuple(vector, count.count)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        array, index, step = args[:3]
-        each = []
-        for _ in range(count.count):
-            pointer = element_pointer(context, builder, data, array, index, _lowered(vector))
-            each.append(builder.load(pointer, align=vector.bits // 8))
-            index = builder.add(index, step)
-        return context.make_tuple(builder, result, each)
-
-    return result(data, types.int64, types.int64, count, lanes), codegen
-
-
-@intrinsic
-def store_tuple(typing_context: Any, data: Any, first: Any, stride: Any, vectors: Any) -> Any:
-    """Write the vectors of a tuple to data[first + i * stride], unrolled."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        array, index, step, value = args
-        for item in _tuple_items(builder, vectors, value):
-            pointer = element_pointer(context, builder, data, array, index, item.type)
-            builder.store(item, pointer, align=vectors.dtype.bits // 8)
-            index = builder.add(index, step)
-        return context.get_dummy_value()
-
-    return types.void(data, types.int64, types.int64, vectors), codegen
-
-
-@intrinsic
-def inner_product(typing_context: Any, left: Any, right: Any, zero: Any) -> Any:
-    """Sum of left[i] * right[i] over two tuples of vectors; `zero` is a vector to start from."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pairs = zip(
-            *(_tuple_items(builder, t, v) for t, v in zip((left, right), args[:2], strict=True)),
-            strict=True,
-        )
-        total = args[2]
-        for one, other in pairs:
-            total = builder.add(total, builder.mul(one, other))
-        return total
-
-    return zero(left, right, zero), codegen
-
-
-@intrinsic
-def zeros_tuple(typing_context: Any, data: Any, lanes: Any, count: Any) -> Any:
-    """Tuple of `count` (static) vectors of zeros, as wide as the items of `data`."""
-    vector = Vector(lanes.count, data.dtype.bitwidth)
-    result = types.UniTuple(vector, count.count)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return context.make_tuple(
-            builder, result, [ir.Constant(_lowered(vector), None)] * len(result)
-        )
-
-    return result(data, lanes, count), codegen
-
-
-@intrinsic
-def add_outer_product(typing_context: Any, sums: Any, numbers: Any, first: Any, vector: Any) -> Any:
-    """sums[i] + numbers[first + i] * vector for all i of a tuple, unrolled; cut to its width."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        each, (_, data, index, factors) = [], args
-        for total in _tuple_items(builder, sums, args[0]):
-            item = ir.IntType(numbers.dtype.bitwidth)
-            pointer = element_pointer(context, builder, numbers, data, index, item)
-            number = splat(builder, vector, builder.load(pointer), numbers.dtype)
-            each.append(builder.add(total, builder.mul(number, factors)))
-            index = builder.add(index, index.type(1))
-        return context.make_tuple(builder, sums, each)
-
-    return sums(sums, numbers, types.int64, vector), codegen
 
 
 @intrinsic

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine import Options, Task, run
+from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.tcr.by_sharing import Group, Groups, TallyGroups, groups
 from gangsaw.tasks.tcr.counted import CountsStore, open_all, runs
@@ -53,6 +53,7 @@ from gangsaw.tasks.tcr.spearman import (
     write_ranks,
 )
 from gangsaw.tasks.tcr.tally import Ns, Tally, Values
+from gangsaw.tasks.work import Task
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -1,0 +1,50 @@
+"""What the job engine asks of the work that it hands to Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+BatchIn = TypeVar("BatchIn", contravariant=True)
+ResultIn = TypeVar("ResultIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", covariant=True)
+
+
+class Task(Protocol[BatchIn, ResultOut]):
+    """A chunk function over a batch: frozen, picklable, small (it travels with every batch)."""
+
+    @property
+    def name(self) -> str:
+        """What the dashboard and messages call it, such as "compress"."""
+
+    @property
+    def peak_bytes(self) -> int:
+        """Memory that one call needs at most; 0 where nobody promised."""
+
+    def __call__(self, batch: BatchIn, /) -> ResultOut:
+        """Do the batch; raise ChunkFailed for one of its chunks. Doing it twice is harmless."""
+
+
+class SettlingTask(Protocol[BatchIn, ResultIn]):
+    """A task whose results must still become safe, as on a disk."""
+
+    def settle(self, batches: Sequence[BatchIn], results: Sequence[ResultIn], /) -> None:
+        """Return when the results are safe. The worker begins other tasks meanwhile: hold little.
+
+        As many may wait as the window has futures.
+        """
+
+
+class DeviceTask(Task[BatchIn, ResultOut], Protocol[BatchIn, ResultOut]):
+    """A task that a GPU can do too, on many batches at once."""
+
+    @property
+    def device_batches(self) -> int:
+        """How many batches make one call of `on_device`."""
+
+    @property
+    def device_peak_bytes(self) -> int:
+        """Host memory that one call of `on_device` needs at most; 0 where nobody promised."""
+
+    def on_device(self, batches: Sequence[BatchIn], /) -> Sequence[ResultOut]:
+        """Do the batches on the GPU of this process, with the same results as `__call__`."""
