@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,28 +45,66 @@ def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
     return 0, count, count
 
 
+@lru_cache(maxsize=64)
 def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
-    """(EXPONENTS,) bits of fractions on the grid."""
+    """(EXPONENTS,) bits of fractions on the grid; to be read only."""
     low, least, most = grid_limits(grid, mantissa)
     return np.clip(np.arange(EXPONENTS) - low, least, most).astype(np.uint8)
 
 
 def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
     """Return the grid that leaves the fewest bits of (n,) words."""
+    return Grid(*_best_grid(words, mantissa))
+
+
+@jit
+def _best_grid(words: Any, mantissa: int) -> Any:
+    """Return kind and value. All in one kernel: between NumPy's calls it was ten times as slow."""
     lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
     _count_ends(words, mantissa, lows, zeros)
-    total = int(zeros.sum())
-    candidates = [(NO_GRID, 0)]
-    if total:
-        often = np.argpartition(lows, -2)[-2:]
-        places = {int(np.flatnonzero(lows)[0]), *(int(i) for i in often)}
-        candidates += [(ABSOLUTE, place - 64) for place in sorted(places) if place >= 64]
-        above = np.cumsum(zeros[::-1])[::-1]
-        steps = zeros / np.maximum(above, 1)  # of chance, half of what has n zeros has no more
-        ends = [k for k in range(LEAST_ZEROS, mantissa) if above[k] > total / 32 and steps[k] < 0.2]
-        candidates += [(RELATIVE, k + 1) for k in ends[-2:]]
-    costs = [_grid_cost(words, mantissa, Grid(*candidate)) for candidate in candidates]
-    return Grid(*candidates[int(np.argmin(costs))])
+    best, kind, value = _grid_cost(words, mantissa, 0, mantissa, mantissa), NO_GRID, 0
+    if not zeros.sum():
+        return kind, value
+    for place in _frequent(lows):
+        cost = _grid_cost(words, mantissa, place - 64, 0, mantissa) if place >= 64 else best
+        if cost < best:
+            best, kind, value = cost, ABSOLUTE, place - 64
+    for end in _usual_ends(zeros, mantissa):
+        cost = _grid_cost(words, mantissa, 0, mantissa - end, mantissa - end) if end else best
+        if cost < best:
+            best, kind, value = cost, RELATIVE, end
+    return kind, value
+
+
+@jit
+def _frequent(lows: Any) -> Any:
+    """Return the lowest place that occurs, and the two most frequent, without doublets."""
+    first, often, second = -1, -1, -1
+    for place in range(lows.size):
+        if not lows[place]:
+            continue
+        if first < 0:
+            first = place
+        if often < 0 or lows[place] > lows[often]:
+            often, second = place, often
+        elif second < 0 or lows[place] > lows[second]:
+            second = place
+    return first, often if often != first else -1, second if second != first else -1
+
+
+@jit
+def _usual_ends(zeros: Any, mantissa: int) -> Any:
+    """Return the last two numbers of zeros with which more mantissas end than by chance; 0: none.
+
+    Of those with k zeros or more, chance gives half no more than k.
+    """
+    total, above, last, before = zeros.sum(), zeros.sum(), 0, 0
+    for k in range(mantissa):
+        is_usual = above > total / 32 and zeros[k] < 0.2 * above
+        if k >= LEAST_ZEROS and is_usual:
+            last, before = k + 1, last
+        above -= zeros[k]
+    return before, last
 
 
 def grid_step(n_words: int) -> int:
@@ -72,11 +112,14 @@ def grid_step(n_words: int) -> int:
     return max(1, n_words // SAMPLED_WORDS) | 1
 
 
-def _grid_cost(words: npt.NDArray[Any], mantissa: int, grid: Grid) -> float:
-    table = bits_table(grid, mantissa)
-    bits, on, n = _count_bits(words, mantissa, table)
+@jit
+def _grid_cost(words: Any, mantissa: int, low: int, least: int, most: int) -> float:
+    """Return the bits of all fractions, with the bits that say which are on the grid."""
+    bits, on, n = _count_bits(words, mantissa, low, least, most)
     share = on / max(n, 1)
-    flag = 0.0 if share in (0, 1) else -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+    if share in (0.0, 1.0):
+        return float(bits)
+    flag = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
     return float(bits + n * flag)
 
 
@@ -95,18 +138,18 @@ def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
 
 
 @jit
-def _count_bits(words: Any, mantissa: int, bits_of: Any) -> Any:
-    """Return bits that fractions take, values on the grid, values in all."""
-    most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+def _count_bits(words: Any, mantissa: int, low: int, least: int, most: int) -> Any:
+    """Return bits that fractions take, values on the grid, values in all; see `grid_limits`."""
+    infinite = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
     bits, on, n = 0, 0, 0
     for i in range(words.size):
         word = np.uint64(words[i])
-        exponent = np.int64(word >> np.uint64(mantissa)) & most
-        if exponent == 0 or exponent == most:
+        exponent = np.int64(word >> np.uint64(mantissa)) & infinite
+        if exponent == 0 or exponent == infinite:
             continue
-        count = np.int64(bits_of[exponent])
+        count = min(max(exponent - low, least), most)
         is_on = word << np.uint64(64 - mantissa) << np.uint64(count) == np.uint64(0)
-        bits += int(count) if is_on else mantissa
+        bits += count if is_on else mantissa
         on += is_on
         n += 1
     return bits, on, n
@@ -257,8 +300,8 @@ def _float_costs(
 def choose_favourite(words: npt.NDArray[Any], mantissa: int) -> int | None:
     """Return the most frequent word that is not finite, None where all of (n,) words are."""
     width = 8 * words.itemsize
-    most = ((1 << (width - 1 - mantissa)) - 1) << mantissa
-    odd = words[(words & words.dtype.type(most)) == most]
+    most = words.dtype.type(((1 << (width - 1 - mantissa)) - 1) << mantissa)
+    odd = words[(words & most) == most]
     if not odd.size:
         return None
     values, counts = np.unique(odd, return_counts=True)
@@ -273,22 +316,46 @@ def start_steps(lanes: Lanes) -> tuple[int, int]:
 def choose_starts(
     some: npt.NDArray[Any], predictors: npt.NDArray[np.uint8], mantissa: int
 ) -> tuple[int, int]:
-    """Return median exponents of words and of residuals, in (strips, rows, 32) of both.
+    """Return median exponents of words and of residuals, in (strips, rows, 32) of both; 0 of none.
 
     predictors : (strips * 32,), those of the lanes
     """
-    is_residual = np.broadcast_to(predictors.reshape(-1, 1, LANES) > 0, some.shape)
-    width = 8 * some.itemsize
-    fields = some[~is_residual].astype(np.int64) >> mantissa & ((1 << (width - 1 - mantissa)) - 1)
-    bias = (1 << (width - 2 - mantissa)) - 1
-    sizes = np.abs(some[is_residual].view(f"i{some.itemsize}").astype(np.float64))
-    exponents = np.frexp(sizes[sizes > 0])[1].astype(np.int64) - 1
-    return choose_start(fields[fields > 0]) - bias, choose_start(exponents)
+    fields, exponents = np.zeros(EXPONENTS, np.int64), np.zeros(EXPONENTS, np.int64)
+    signed = some.view(f"i{some.itemsize}")
+    _count_exponents(signed, predictors.reshape(-1, LANES), mantissa, fields, exponents)
+    bias = (1 << (8 * some.itemsize - 2 - mantissa)) - 1
+    return _median(fields) - bias, _median(exponents)
 
 
-def choose_start(exponents: npt.NDArray[np.int64]) -> int:
-    """Return the median of (n,) exponents, 0 of none."""
-    return int(np.median(exponents)) if exponents.size else 0
+@jit
+def _count_exponents(
+    some: Any, predictors: Any, mantissa: int, fields: Any, exponents: Any
+) -> None:
+    """Count exponent fields of words, and floor(log2) of residuals, but for zeros."""
+    most = (1 << (8 * some.itemsize - 1 - mantissa)) - 1
+    strips, rows, lanes = some.shape
+    for strip in range(strips):
+        for row in range(rows):
+            for lane in range(lanes):
+                value = some[strip, row, lane]
+                field = np.int64(value) >> mantissa & most
+                if not predictors[strip, lane]:
+                    fields[field] += field > 0
+                elif value:
+                    exponents[math.frexp(abs(float(value)))[1] - 1] += 1
+
+
+@jit
+def _median(counts: Any) -> int:
+    """Return the median, rounded down, of numbers that are counted; 0 of none."""
+    n, seen, low = counts.sum(), 0, -1
+    for number in range(counts.size):
+        seen += counts[number]
+        if low < 0 and 2 * seen >= n > 0:
+            low = number
+        if 2 * seen > n:
+            return (low + number) // 2
+    return 0
 
 
 def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:

@@ -39,18 +39,23 @@ class Choice(NamedTuple):
 
 def write_head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Payload:
     """Return the head of a payload, (n,) uint8."""
-    used = np.unique(choice.predictors[: lanes.n_series])
+    of_series = choice.predictors[: lanes.n_series]
+    used = np.flatnonzero(np.bincount(of_series)).astype(np.uint8)  # np.unique takes 30 us
     grid = choice.grid.kind | (4 if choice.favourite is not None else 0)
     head = HEAD.pack(
         KIND, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
     )
     if choice.favourite is not None:
         head += choice.favourite.to_bytes(itemsize, "little")
-    index = np.searchsorted(used, choice.predictors[: lanes.n_series])
-    width = int(len(used) - 1).bit_length()
-    planes = (index[:, None] >> np.arange(width) & 1).astype(np.uint8)
-    packed = np.packbits(planes.ravel(), bitorder="little")
-    return np.concatenate([np.frombuffer(head, np.uint8), used.astype(np.uint8), packed])
+    return np.concatenate([np.frombuffer(head, np.uint8), used, _packed(of_series, used)])
+
+
+def _packed(predictors: Payload, used: Payload) -> Payload:
+    """Return the place of each predictor among those that are used, in the fewest bits each."""
+    if (width := int(len(used) - 1).bit_length()) == 0:
+        return np.empty(0, np.uint8)
+    planes = (np.searchsorted(used, predictors)[:, None] >> np.arange(width) & 1).astype(np.uint8)
+    return np.packbits(planes.ravel(), bitorder="little")
 
 
 def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, int]:
