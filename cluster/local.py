@@ -17,7 +17,9 @@ from gangsaw.cluster.config import ClusterConfig
 LOOPBACK = "127.0.0.1"
 # Workers keep freed memory for the next chunk. Dask's own setting gives it back at once, and a job
 # then spent a fifth of its time on fresh pages. 32 MiB is the largest threshold that glibc takes.
+# One arena, for each thread that waits for a disk would leave another behind that keeps memory.
 KEEP_MEMORY = {
+    "distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": 1,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 256 << 20,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 32 << 20,
 }
