@@ -90,21 +90,18 @@ def count(
     final = open_place(target, writable=True)
     table = table or beside(final)
     _spare_inputs(inputs, final, table)
-    jobs = {FIRST: _reading_job(inputs, setup)}
-    place = choose_target(final, jobs, resume=resume, overwrite=overwrite)
+    reading = _reading_job(inputs, setup)
+    place = choose_target(final, {FIRST: reading}, resume=resume, overwrite=overwrite)
     check_target(table, overwrite=overwrite or resume)
     if resume:
         place.work.clean()
-    job = _Job(inputs, setup, place, jobs[FIRST], client, options or Options(), durable)
+    job = _Job(inputs, setup, place, reading, client, options or Options(), durable)
     counted, read_seconds = 0, 0.0
     if not place.work.has(METADATA):
         with _left_as_found(place.work, resume), _resumable():
-            write_skeleton(place, {}, jobs)
             files = job.read(keep_going, on_read)
             read_seconds = time.monotonic() - started
-            with whole_files([table], overwrite=overwrite or resume) as (part,):
-                write_dropped(job.staging.read_dropped(files), part)
-            contents = _checked(Contents(inputs, setup, files), table)
+            contents = job.contents(files, table, overwrite=overwrite or resume)
         with _resumable():
             counted = job.count(contents, on_count)
     job.finish(counted)
@@ -164,6 +161,7 @@ class _Job:
 
     def read(self, keep_going: bool, on_read: OnProgress | None) -> list[FileRows]:
         """Stage the rows of all files; return what each gave."""
+        write_skeleton(self.place, {}, {FIRST: self.reading})
         found = self.staging.finished(len(self.inputs))
         meter = Meter(len(self.inputs), on_read)
         meter.resume(len(found), sum(self.inputs[i].n_bytes for i in found), 0)
@@ -180,6 +178,12 @@ class _Job:
         options = Options(resources=self.options.resources, retries=self.options.retries)
         run(task, left, on_done, client=self.client, options=options)
         return [found[file.number] for file in self.inputs]
+
+    def contents(self, files: Sequence[FileRows], table: Path, *, overwrite: bool) -> Contents:
+        """Write the table of dropped rows; return what the store will hold."""
+        with whole_files([table], overwrite=overwrite) as (part,):
+            write_dropped(self.staging.read_dropped(files), part)
+        return _checked(Contents(self.inputs, self.setup, files), table)
 
     def count(self, contents: Contents, on_count: OnProgress | None) -> int:
         """Count the references, then write what makes the store whole; return how many it were."""

@@ -96,71 +96,115 @@ def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> A
     """
     masks, gene, inside, germline, has_palindrome = d
     last_a, first_b = window
-    matches, longer_list, crossing_list, runs = lists
-    n, crossing, alive, longest, left, right = 0, 0, 0, 0, 0, 0
-    run1 = run2 = run3 = run4 = word = NOTHING
-    beyond = np.uint64(germline)
+    matches, _, crossing_list, _ = lists
+    short, word = (NOTHING, NOTHING, NOTHING, NOTHING), NOTHING
+    n, crossing, alive, longest = 0, 0, 0, (0, 0, 0)
     for b in range(1, length + 1):
         mask = masks[16 * gene + symbols[b - 1]]
-        longer = (run4 << ONE) & mask
-        run4, run3, run2, run1 = (
-            (run3 << ONE) & mask,
-            (run2 << ONE) & mask,
-            (run1 << ONE) & mask,
-            mask,
-        )
-        here = (
-            int(run1 != NOTHING)
-            + int(run2 != NOTHING)
-            + int(run3 != NOTHING)
-            + int(run4 != NOTHING)
-        )
+        longer = (short[3] << ONE) & mask
+        short = _extended(short, mask)
         if first_b <= b <= last_a + SHORT:
-            matches[b * SHORT] = count_ones(run1 & inside)
-            matches[b * SHORT + 1] = count_ones(run2 & inside)
-            matches[b * SHORT + 2] = count_ones(run3 & inside)
-            matches[b * SHORT + 3] = count_ones(run4 & inside)
+            _count_short(short, inside, matches, b * SHORT)
             if has_palindrome:
-                ends = (run1 >> beyond) & ENDS
-                ends |= ((run2 >> beyond) & ENDS) << np.uint64(4)
-                ends |= ((run3 >> beyond) & ENDS) << np.uint64(8)
-                ends |= ((run4 >> beyond) & ENDS) << np.uint64(12)
-                out = np.uint64(4 * max(0, b - 1 - last_a))  # of the window: the first few starts
-                word |= ((ends >> out) << out) << np.uint64(16 * (b & 3))
+                out = max(0, b - 1 - last_a)  # of the window: the first few starts
+                word |= _ends_beyond(short, germline, out) << np.uint64(16 * (b & 3))
         if b & 3 == 3 or b == length:
             # four boundaries at once, for the end of a loop is a branch that is guessed wrong
-            while word != NOTHING:
-                bit = trailing_zeros(word)
-                at = (b & ~3) + (bit >> 4)
-                start = at - 1 - ((bit >> 2) & 3)
-                crossing_list[crossing] = packed(start, at, (bit & 3) + 1)
+            crossing = _list_short(word, b & ~3, crossing_list, crossing)
+            word = NOTHING
+        alive, n, crossing = _list_longer(longer, mask, b, alive, (n, crossing), d, window, lists)
+        longest = _longest(_not_nothing(short) + b - SHORT - alive, b, longest)
+    return n, crossing, longest[0], longest[1], longest[2]
+
+
+@jit_bare_inline
+def _extended(short: Any, mask: Any) -> Any:
+    """Return the registers of the last SHORT starts, nearest first, after one more symbol."""
+    run1, run2, run3, _ = short
+    return mask, (run1 << ONE) & mask, (run2 << ONE) & mask, (run3 << ONE) & mask
+
+
+@jit_bare_inline
+def _not_nothing(short: Any) -> int:
+    """Count the registers that are not 0: all of them, where that of an earlier start is not."""
+    run1, run2, run3, run4 = short
+    return int(run1 != NOTHING) + int(run2 != NOTHING) + int(run3 != NOTHING) + int(run4 != NOTHING)
+
+
+@jit_bare_inline
+def _count_short(short: Any, inside: Any, matches: Any, at: int) -> None:
+    """Fill matches[at : at + SHORT]: how many pieces inside, of 1..SHORT symbols."""
+    run1, run2, run3, run4 = short
+    matches[at] = count_ones(run1 & inside)
+    matches[at + 1] = count_ones(run2 & inside)
+    matches[at + 2] = count_ones(run3 & inside)
+    matches[at + 3] = count_ones(run4 & inside)
+
+
+@jit_bare_inline
+def _ends_beyond(short: Any, germline: int, out: int) -> Any:
+    """Return the ends in the palindrome, four bits for each start but for the first `out`."""
+    run1, run2, run3, run4 = short
+    beyond, skipped = np.uint64(germline), np.uint64(4 * out)
+    ends = (run1 >> beyond) & ENDS
+    ends |= ((run2 >> beyond) & ENDS) << np.uint64(4)
+    ends |= ((run3 >> beyond) & ENDS) << np.uint64(8)
+    ends |= ((run4 >> beyond) & ENDS) << np.uint64(12)
+    return (ends >> skipped) << skipped
+
+
+@jit_bare_inline
+def _list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int:
+    """List what _ends_beyond gave at `first` and three more boundaries, after `crossing` places."""
+    while word != NOTHING:
+        bit = trailing_zeros(word)
+        b = first + (bit >> 4)
+        a = b - 1 - ((bit >> 2) & 3)
+        crossing_list[crossing] = packed(a, b, (bit & 3) + 1)
+        crossing += 1
+        word &= word - ONE
+    return crossing
+
+
+@jit_bare_inline
+def _list_longer(
+    longer: Any, mask: Any, b: int, alive: int, numbers: Any, d: Any, window: Any, lists: Any
+) -> Any:
+    """List the places of more than SHORT symbols that end at b; `longer` is the first register.
+
+    Return the first start whose register is not 0, `alive` being that of b - 1, and how many longer
+    and crossing places are listed, after `numbers` of them.
+    """
+    _, _, inside, germline, _ = d
+    _, longer_list, crossing_list, runs = lists
+    n, crossing = numbers
+    a = b - SHORT - 1
+    while longer != NOTHING:
+        runs[a] = longer
+        if b >= window[1] and a <= window[0]:
+            longer_list[n] = packed(a, b, count_ones(longer & inside))
+            n += 1
+            ends = (longer & ~inside) >> np.uint64(germline)
+            while ends != NOTHING:
+                crossing_list[crossing] = packed(a, b, trailing_zeros(ends) + 1)
                 crossing += 1
-                word &= word - ONE
-        if longer == NOTHING:
-            alive = b - SHORT
-        else:
-            a = b - SHORT - 1
-            while longer != NOTHING:
-                runs[a] = longer
-                if b >= first_b and a <= last_a:
-                    longer_list[n] = packed(a, b, count_ones(longer & inside))
-                    n += 1
-                    ends = (longer & ~inside) >> beyond
-                    while ends != NOTHING:
-                        crossing_list[crossing] = packed(a, b, trailing_zeros(ends) + 1)
-                        crossing += 1
-                        ends &= ends - ONE
-                a -= 1
-                if a < alive:
-                    break
-                longer = (runs[a] << ONE) & mask
-            alive = a + 1
-            here = b - alive
-        if here > longest:
-            longest, left = here, b - here + 1
-        if here == longest:
-            right = b
-    return n, crossing, longest, left, right
+                ends &= ends - ONE
+        a -= 1
+        if a < alive:
+            break
+        longer = (runs[a] << ONE) & mask
+    return a + 1, n, crossing
+
+
+@jit_bare_inline
+def _longest(length: int, b: int, longest: Any) -> Any:
+    """Return the greatest length, the first symbol of its first place, and the last of its last."""
+    greatest, left, right = longest
+    if length > greatest:
+        greatest, left = length, b - length + 1
+    if length == greatest:
+        right = b
+    return greatest, left, right
 
 
 @jit_bare_inline

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.jit import jit, jit_inline
 from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, IUPAC
 
 Bytes = npt.NDArray[np.uint8]
@@ -71,35 +71,10 @@ def split_lines(
     rows, size = 0, len(text)
     while at < size and rows < len(lines):
         line += 1
-        first, found, closed = at, 0, True
-        while True:
-            begin = at
-            if at < size and text[at] == QUOTE:
-                begin += 1
-                at = _closing_quote(text, begin)
-                end = at
-                closed = at < size and text[at] == QUOTE
-                at = _line_end(text, at + 1) if closed else at
-                closed = closed and (at >= size or text[at] == NEWLINE or text[at] == delimiter)
-            else:
-                while at < size and text[at] != delimiter and text[at] != NEWLINE:
-                    at += 1
-                end = at
-                if end > begin and text[end - 1] == RETURN and (at == size or text[at] == NEWLINE):
-                    end -= 1
-            if found < width and slots[found] >= 0:
-                starts[slots[found], rows] = begin
-                ends[slots[found], rows] = end
-            found += 1
-            if not closed or at >= size or text[at] == NEWLINE:
-                break
-            at += 1
-        while at < size and text[at] != NEWLINE:
-            at += 1
-        at += 1
-        if (found == 1 and begin == first and end == begin) or (
-            text[first] == HASH and found != width
-        ):
+        first = at
+        found, at, closed = _find_fields(text, at, delimiter, width, slots, starts, ends, rows)
+        at = _newline(text, at) + 1
+        if not _is_row(text, first, found, width):
             continue
         lines[rows] = line
         fields[rows] = found if closed else NOT_CLOSED
@@ -108,6 +83,65 @@ def split_lines(
             ends[:, rows] = 0
         rows += 1
     return rows, min(at, size), line
+
+
+@jit_inline
+def _find_fields(
+    text: Bytes, at: int, delimiter: int, width: int, slots: Any, starts: Any, ends: Any, row: int
+) -> tuple[int, int, bool]:
+    """Find the wanted fields of a line.
+
+    Returns
+    -------
+    how many it has, where the last ends, whether its quote closes
+    """
+    size, found = len(text), 0
+    while True:
+        begin, end, at, closed = _find_field(text, at, delimiter)
+        if found < width and slots[found] >= 0:
+            starts[slots[found], row] = begin
+            ends[slots[found], row] = end
+        found += 1
+        if not closed or at >= size or text[at] == NEWLINE:
+            return found, at, closed
+        at += 1
+
+
+@jit_inline
+def _find_field(text: Bytes, at: int, delimiter: int) -> tuple[int, int, int, bool]:
+    """Return where the field at `at` begins and ends, what follows it, whether its quote closes."""
+    size = len(text)
+    if at < size and text[at] == QUOTE:
+        end = _closing_quote(text, at + 1)
+        if end >= size or text[end] != QUOTE:
+            return at + 1, end, end, False
+        after = _line_end(text, end + 1)
+        closed = after >= size or text[after] == NEWLINE or text[after] == delimiter
+        return at + 1, end, after, closed
+    end = at
+    while end < size and text[end] != delimiter and text[end] != NEWLINE:
+        end += 1
+    if end > at and text[end - 1] == RETURN and (end == size or text[end] == NEWLINE):
+        return at, end - 1, end, True
+    return at, end, end, True
+
+
+@jit_inline
+def _newline(text: Bytes, at: int) -> int:
+    """Return where the line ends, or the text."""
+    size = len(text)
+    while at < size and text[at] != NEWLINE:
+        at += 1
+    return at
+
+
+@jit_inline
+def _is_row(text: Bytes, first: int, found: int, width: int) -> bool:
+    """Whether the line at `first` is neither empty nor a comment."""
+    end = _line_end(text, first)
+    if end >= len(text) or text[end] == NEWLINE:
+        return False
+    return bool(text[first] != HASH or found == width)
 
 
 @jit
