@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,7 @@ from zarr.codecs import ZstdCodec
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.tasks.compress import compress
+from gangsaw.tasks.engine import run
 from gangsaw.tasks.memory import BASE_BYTES
 from gangsaw.tasks.sources.raw import open_raw
 from gangsaw.tasks.verify import verify
@@ -59,6 +63,30 @@ def test_a_task_needs_less_than_it_promises(tmp_path: Path, codec: str) -> None:
     # samples need the stored bytes alone, some of them on pages that the process had before.
     assert 0.75 * chunk < needed < promised
     assert promised < 12 * chunk  # nor useless
+
+
+@dataclass(frozen=True)
+class Hungry:
+    """Needs 24 MiB, gives them back, and waits as for a disk: in a thread that is new each time."""
+
+    peak_bytes: int = 24 << 20
+    name: str = "hungry"
+
+    def __call__(self, number: int) -> int:
+        return int(np.ones(self.peak_bytes, np.uint8)[number])
+
+    def settle(self, numbers: Sequence[int], _: Sequence[int]) -> None:
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is in /proc")
+def test_threads_that_wait_leave_no_memory_behind() -> None:
+    """With an arena for each of them, glibc kept ten times as much."""
+    with start(ClusterConfig(workers=1, threads=2, dashboard=False)) as client:
+        ((before, _),) = client.run(peak_and_process).values()
+        run(Hungry(), range(500), lambda *_: None, client=client)
+        ((peak, _),) = client.run(peak_and_process).values()
+    assert peak < before + (96 << 20)
 
 
 LARGE = (64, 8192, 4096)  # 4 GiB in 128 chunks of 32 MiB
