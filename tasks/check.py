@@ -57,9 +57,9 @@ class CheckChunks:
 
     def __call__(self, expected: Records) -> Checked:
         """Check the chunks that these records of the manifest name."""
-        coder = array_coder(self.metadata)
         rows = zip(expected.batch, expected.rows, strict=True)
-        return self._judged(coder, expected, (self._decoded(coder, *row) for row in rows))
+        with array_coder(self.metadata) as coder:
+            return self._judged(coder, expected, (self._decoded(coder, *row) for row in rows))
 
     def on_device(self, several: Sequence[Records]) -> list[Checked]:
         """Do the same with all chunks of several batches at once on the GPU of this process."""

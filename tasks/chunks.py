@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -103,10 +105,31 @@ class ArrayCoder:
             del self._objects[key]
 
 
-@lru_cache(maxsize=256)
-def array_coder(metadata: bytes) -> ArrayCoder:
-    """Return the array's coder, shared by all tasks of a worker, for chunks of their own.
+@contextmanager
+def array_coder(metadata: bytes) -> Iterator[ArrayCoder]:
+    """Lend the array's coder, to one thread at a time: chunks of equal number share a key in it.
 
-    To read the metadata takes a millisecond: of 25 small arrays as long as to encode them.
+    To make one takes a millisecond: for 25 small arrays as long as to encode them.
     """
-    return ArrayCoder(metadata)
+    free = _free_coders(metadata)
+    try:
+        coder = free.pop()
+    except IndexError:
+        coder = ArrayCoder(metadata)
+    yield coder
+    free.append(coder)  # not after an error, which may have left something in it
+
+
+def chunk_key(metadata: bytes, number: int) -> str:
+    """Return the key of a chunk below its array."""
+    return _keys(metadata).key(number)
+
+
+@lru_cache(maxsize=256)
+def _free_coders(_: bytes) -> deque[ArrayCoder]:
+    return deque()
+
+
+@lru_cache(maxsize=256)
+def _keys(metadata: bytes) -> ArrayCoder:
+    return ArrayCoder(metadata)  # any thread may ask it for keys

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from zarr.abc.store import Store
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.chunks import array_coder
+from gangsaw.tasks.chunks import ArrayCoder
 from gangsaw.tasks.device import COPIES, batches_per_task, runs_on_gpu
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import Job, Journal
@@ -83,6 +83,7 @@ class _Work:
     peak_bytes: int
     device_batches: int
     device_peak_bytes: int
+    waits: bool  # for the disk, to settle
     name: str = "compress"
 
     def __call__(self, item: _Item) -> Records:
@@ -118,7 +119,7 @@ class _ArrayJob:
     @property
     def batch_bytes(self) -> int:
         """Raw bytes of a batch, padding included."""
-        coder = array_coder(self.task.metadata)
+        coder = ArrayCoder(self.task.metadata)
         return self.job.batch_chunks * math.prod(coder.grid.chunks) * coder.dtype.itemsize
 
     def finish(self) -> None:
@@ -263,7 +264,8 @@ def _work(jobs: list[_ArrayJob]) -> _Work:
     batch_bytes = max(job.batch_bytes for job in jobs)
     n = batches_per_task(sum(len(job.left) for job in jobs), batch_bytes)
     peak = max(job.task.peak_bytes for job in jobs)
-    return _Work(peak, n, peak + COPIES * n * batch_bytes)
+    durable = any(job.task.durable for job in jobs)
+    return _Work(peak, n, peak + COPIES * n * batch_bytes, durable)
 
 
 def _check_codecs(jobs: list[_ArrayJob]) -> None:

@@ -14,7 +14,7 @@ from gangsaw.codecs.core.device import cupy
 from gangsaw.codecs.core.errors import DeviceError, GangsawError
 from gangsaw.codecs.core.gpu import pinned
 from gangsaw.codecs.core.streams import Copies, empty
-from gangsaw.tasks.chunks import array_coder
+from gangsaw.tasks.chunks import ArrayCoder
 from gangsaw.tasks.pools import checked_device
 
 # Raw samples of one task. A band of a block is a thread: in blocks of 224 x 128 x 256 samples of 16
@@ -48,7 +48,7 @@ def batches_per_task(n_batches: int, batch_bytes: int) -> int:
 @lru_cache(maxsize=64)
 def runs_on_gpu(metadata: bytes) -> bool:
     """Whether the array's chunks are frames of a codec that has a GPU backend, and nothing else."""
-    array = array_coder(metadata).array
+    array = ArrayCoder(metadata).array
     package = getattr(array.serializer, "__module__", "").rpartition(".")[0]
     return (
         not (array.shards or array.filters or array.compressors)
@@ -70,7 +70,7 @@ class DeviceCoder:
     """
 
     def __init__(self, metadata: bytes) -> None:
-        self.host = array_coder(metadata)
+        self.host = ArrayCoder(metadata)
         array = self.host.array
         self._shape, self._fill = array.chunks, array.fill_value
         codec: Any = array.serializer

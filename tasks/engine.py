@@ -1,15 +1,14 @@
 """How work is handed to Dask: batches in a sliding window of futures, no graph over the chunks.
 
-The only file of tasks that knows Dask. One graph over a million chunks took two minutes to optimise
-and single futures 3.4 ms each; batches in a window of 64 futures, several in each where they are
-short, cost less than a minute for a million chunks.
+Of tasks only this file and `batches.py` know Dask. One graph over a million chunks took two minutes
+to optimise and single futures 3.4 ms each; batches in a window of 64 futures, several in each where
+they are short, cost less than a minute for a million chunks.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-import sys
 import time
 import uuid
 from collections import deque
@@ -22,6 +21,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.batches import Done, do_batches, settle, settled_on_device
 from gangsaw.tasks.failure import ChunkFailed
 from gangsaw.tasks.memory import check_memory
 from gangsaw.tasks.pools import (
@@ -34,7 +34,7 @@ from gangsaw.tasks.pools import (
     make_pools,
     with_gpu,
 )
-from gangsaw.tasks.work import DeviceTask, SettlingTask, Task
+from gangsaw.tasks.work import DeviceTask, Task
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -56,7 +56,7 @@ class Options:
     ----------
     resources : what each task takes of a worker's resources, such as {"SAW": 1}; with device "gpu"
         the tasks choose theirs
-    retries : how often a batch is tried again after an error that may pass
+    retries : how often a batch alone is tried again after an error that may pass
     worker_seconds : how long to wait for a first or a new worker
     device : "gpu" needs a DeviceTask; workers with the resource GPU=1 do many batches at once on
         it, workers without do theirs on the CPU
@@ -144,7 +144,7 @@ def _here(
     for batch in batches:
         with _final():
             result = task(batch)
-            _settle(task, [batch], [result])
+            settle(task, [batch], [result])
         on_done(batch, result)
 
 
@@ -159,13 +159,12 @@ def _on_device_here(
     try:
         while True:
             while len(ahead) < TASKS_PER_THREAD * SLOTS and (taken := _taken(batches, task)):
-                ahead.append((taken, threads.submit(task.on_device, taken)))
+                ahead.append((taken, threads.submit(settled_on_device, task, taken)))
             if not ahead:
                 return
             done, future = ahead.popleft()
             with _final():
                 results = future.result()
-                _settle(task, done, results)
             for batch, result in zip(done, results, strict=True):
                 on_done(batch, result)
     finally:
@@ -183,63 +182,6 @@ def _final() -> Iterator[None]:
         yield
     except ChunkFailed as error:
         raise JobFailed(str(error)) from error
-
-
-@dataclass(frozen=True)
-class _Done(Generic[ResultT]):
-    """What a task says.
-
-    Attributes
-    ----------
-    results : of its batches, up to the one that failed
-    seconds : that it worked, without what it waited for a disk
-    error : of a batch, final: a value, so that Dask does not retry it
-    """
-
-    results: Sequence[ResultT]
-    seconds: float
-    error: ChunkFailed | None
-
-
-def _run_on_worker(
-    task: Task[BatchT, ResultT], device: Device, batches: Sequence[BatchT]
-) -> _Done[ResultT]:
-    results: list[ResultT] = []
-    began, failed = time.perf_counter(), None
-    try:
-        if device == "gpu":
-            results += cast("DeviceTask[BatchT, ResultT]", task).on_device(batches)
-        else:
-            for batch in batches:
-                results.append(task(batch))
-    except ChunkFailed as error:
-        failed = error
-    seconds = time.perf_counter() - began
-    try:
-        _settle(task, batches[: len(results)], results)
-    except ChunkFailed as error:
-        failed = failed or error
-    if failed is not None and failed.passing:
-        raise failed
-    return _Done(results, seconds, failed)
-
-
-def _settle(
-    task: Task[BatchT, ResultT], batches: Sequence[BatchT], results: Sequence[ResultT]
-) -> None:
-    if results and hasattr(task, "settle"):
-        _only_waits_now()  # to sync took a tenth of a job's time
-        cast("SettlingTask[BatchT, ResultT]", task).settle(batches, results)
-
-
-def _only_waits_now() -> None:
-    """Say of the task that runs here that from now on it waits for a disk: Dask begins another."""
-    if "distributed" not in sys.modules:
-        return
-    from distributed import secede
-
-    with suppress(ValueError):  # there is no worker
-        secede()
 
 
 @dataclass(frozen=True)
@@ -263,7 +205,9 @@ class _Window(Generic[BatchT, ResultT]):
         from distributed import as_completed
 
         self.client, self.task, self.options = client, task, options
-        self.left = left  # batches that no task has yet, where that is known
+        self.left = left  # batches that no task has, where that is known
+        self.again: deque[BatchT] = deque()  # that a task gave back
+        self.alone: deque[BatchT] = deque()  # the same after an error that may pass
         self.token = uuid.uuid4().hex[:12]
         self.flying: dict[Future, _Flight[BatchT]] = {}
         self.arriving = as_completed(loop=client.loop, with_results=True, raise_errors=False)
@@ -280,9 +224,11 @@ class _Window(Generic[BatchT, ResultT]):
                 for future, done in self.arrived():
                     self.check(future, done)
                     flight = self.flying.pop(future)
-                    flight.pool.landed(len(flight.batches), done.seconds)
-                    for batch, result in zip(flight.batches, done.results, strict=True):
+                    n = len(done.results)
+                    flight.pool.landed(n, done.seconds)
+                    for batch, result in zip(flight.batches[:n], done.results, strict=True):
                         on_done(batch, result)
+                    self.take_back(flight.batches[n:], done.error)
         finally:
             self.cancel()
 
@@ -292,14 +238,30 @@ class _Window(Generic[BatchT, ResultT]):
             self.has_workers()
         while free := [pool for pool in self.pools if pool.has_room]:
             for pool in free:
-                if not (taken := tuple(islice(batches, pool.share(self.left)))):
+                if not (taken := self.next(batches, pool.share(self.left))):
                     return bool(self.flying)
                 self.submit(pool, taken)
         return bool(self.flying)
 
+    def next(self, batches: Iterator[BatchT], n: int) -> tuple[BatchT, ...]:
+        """Return what the next task gets: what was given back comes first."""
+        if self.alone:
+            return (self.alone.popleft(),)
+        if self.again:
+            return tuple(self.again.popleft() for _ in range(min(n, len(self.again))))
+        return tuple(islice(batches, n))
+
+    def take_back(self, undone: Sequence[BatchT], error: ChunkFailed | None) -> None:
+        """Take batches that a task did not do; the one that failed goes alone: Dask retries it."""
+        if self.left is not None:
+            self.left += len(undone)
+        if error is not None:
+            self.alone.append(undone[0])
+        self.again.extend(undone if error is None else undone[1:])
+
     def submit(self, pool: Pool, batches: tuple[BatchT, ...]) -> None:
         future = self.client.submit(
-            _run_on_worker,
+            do_batches,
             self.task,
             pool.device,
             batches,
@@ -345,7 +307,7 @@ class _Window(Generic[BatchT, ResultT]):
 
     def check(self, future: Future, result: Any) -> None:
         """Raise JobFailed unless the future has its results."""
-        if isinstance(result, _Done) and result.error is not None:
+        if isinstance(result, Done) and result.error is not None and not result.error.passing:
             raise JobFailed(str(result.error)) from result.error
         if future.status == "error":
             raise JobFailed(_cause(result[1], self.flying[future]))  # the result is sys.exc_info()

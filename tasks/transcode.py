@@ -13,7 +13,7 @@ from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.codecs.core.streams import own_stream
-from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid, array_coder
+from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
 from gangsaw.tasks.device import DeviceCoder, at_once_or_apart, runs_on_gpu
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.journal import Journal
@@ -50,16 +50,17 @@ class Transcode:
         with naming(self._address(batch)):
             if (found := self.journal.read(batch)) is not None:
                 return found  # by a worker that was lost before it could say so
-            coder = array_coder(self.metadata)
-            return self._put(coder, batch, (self._encoded(coder, number) for number in batch))
+            with array_coder(self.metadata) as coder:
+                return self._put(coder, batch, (self._encoded(coder, number) for number in batch))
 
     def settle(self, done: Sequence[Records]) -> None:
         """Journal batches when their chunks are on the disk."""
         with naming(self._address(range(done[0].batch.start, done[-1].batch.stop))):
+            new = [records for records in done if not records.is_kept]
             if self.durable:
-                key = array_coder(self.metadata).key
-                self.target.flush(key(number) for records in done for number in records.batch)
-            for records in done:
+                numbers = (number for records in new for number in records.batch)
+                self.target.flush(chunk_key(self.metadata, number) for number in numbers)
+            for records in new:
                 self.journal.write(records)
 
     def on_device(self, batches: Sequence[range]) -> list[Records]:

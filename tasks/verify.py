@@ -21,7 +21,7 @@ from zarr.abc.store import Store
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.check import CheckChunks, Checked, same_bits
-from gangsaw.tasks.chunks import METADATA, ArrayCoder, array_coder
+from gangsaw.tasks.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.device import COPIES, batches_per_task
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import FOLDER, batch_chunks
@@ -114,7 +114,7 @@ class _Array:
 
     @property
     def coder(self) -> ArrayCoder:
-        return array_coder(self.metadata)
+        return ArrayCoder(self.metadata)
 
 
 def verify(

@@ -28,6 +28,10 @@ class Task(Protocol[BatchIn, ResultOut]):
 class SettlingTask(Protocol[BatchIn, ResultIn]):
     """A task whose results must still become safe, as on a disk."""
 
+    @property
+    def waits(self) -> bool:
+        """Whether that takes time."""
+
     def settle(self, batches: Sequence[BatchIn], results: Sequence[ResultIn], /) -> None:
         """Return when the results are safe. The worker begins other tasks meanwhile: hold little.
 

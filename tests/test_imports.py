@@ -75,7 +75,7 @@ def allowed(module: str, target: str) -> bool:
         return _codec_may(module, target, top)
     if within(module, "gangsaw.tasks"):
         if top in DASK:
-            return module == "gangsaw.tasks.engine"
+            return module in {"gangsaw.tasks.engine", "gangsaw.tasks.batches"}
         return top != "gangsaw" or any(
             within(target, f"gangsaw.{lower}") for lower in ("tasks", "codecs")
         )

@@ -20,7 +20,8 @@ from distributed.worker import thread_state
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.engine import Options, _run_on_worker, run
+from gangsaw.tasks.batches import do_batches
+from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.pace import MOST, TASK_SECONDS, Pace
 from gangsaw.tasks.pools import WINDOW
@@ -72,6 +73,7 @@ class Meeting:
     expected: int
     trouble: str = ""
     peak_bytes: int = 0
+    waits: bool = True
     name: str = "meeting"
 
     def __call__(self, number: int) -> int:
@@ -105,6 +107,18 @@ class Settled:
 
     def settle(self, _: Sequence[int], results: Sequence[int]) -> None:
         Path(self.file).write_text(" ".join(map(str, results)))
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Takes a tenth of a second."""
+
+    peak_bytes: int = 0
+    name: str = "slow"
+
+    def __call__(self, number: int) -> int:
+        time.sleep(0.1)
+        return number
 
 
 @dataclass(frozen=True)
@@ -198,10 +212,40 @@ def test_what_goes_wrong_while_it_waits_is_told(client: Client, tmp_path: Path, 
         run(task, range(1), lambda *_: None, client=None if here else client)
 
 
+@dataclass(frozen=True)
+class Shaky(Square):
+    """Each batch fails once, as when a server throttles; from the 40th on each takes 0.1 s."""
+
+    def __call__(self, batch: range) -> list[int]:
+        path = Path(self.folder, str(batch.start))
+        with naming(f"c/{batch.start}"):
+            if not path.exists():
+                path.touch()
+                raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+        if batch.start >= 160:
+            time.sleep(0.1)
+        return super().__call__(batch)
+
+
+def test_each_batch_of_a_task_is_retried_for_itself(client: Client, tmp_path: Path) -> None:
+    """Though all fail once, and the time that they take changes while many are in flight."""
+    tally: list[range] = []
+    batches = [range(i, i + 4) for i in range(0, 4 * 60, 4)]
+    run(Shaky(folder=str(tmp_path)), batches, lambda batch, _: tally.append(batch), client=client)
+    assert sorted(tally, key=lambda batch: batch.start) == batches
+
+
+def test_a_task_ends_in_time() -> None:
+    """Batches that take longer than was thought are given back."""
+    done = do_batches(Slow(), "cpu", range(100))
+    assert done.error is None
+    assert 2 * TASK_SECONDS / 0.1 - 2 < len(done.results) < 20
+
+
 def test_batches_before_one_that_fails_settle(tmp_path: Path) -> None:
     """A task of several batches journals those that were done."""
     task = Settled(str(tmp_path / "settled"))
-    done = _run_on_worker(task, "cpu", (5, 6, 7, 8))
+    done = do_batches(task, "cpu", (5, 6, 7, 8))
     assert done.results == [5, 6]
     assert str(done.error) == "chunk c/7: block 3: the checksum differs"
     assert Path(task.file).read_text() == "5 6"

@@ -70,6 +70,7 @@ class Hungry:
     """Needs 24 MiB, gives them back, and waits as for a disk: in a thread that is new each time."""
 
     peak_bytes: int = 24 << 20
+    waits: bool = True
     name: str = "hungry"
 
     def __call__(self, number: int) -> int:

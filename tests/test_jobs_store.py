@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import LocalStore, MemoryStore
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid
+from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
 from gangsaw.tasks.journal import BATCH_CHUNKS, Job, Journal, batch_chunks
 from gangsaw.tasks.manifest import MANIFEST, fold, read_manifest, write_manifest
 from gangsaw.tasks.memory import check_memory, transcode_bytes
@@ -161,6 +162,32 @@ def test_coder_gives_the_bytes_that_zarr_stores(
         stored = coder.encode(number, data[region])
         assert stored.to_bytes() == place.get(key).to_bytes()  # type: ignore[union-attr]
         assert (coder.decode(number, stored) == data[region]).all()
+        assert chunk_key(metadata.to_bytes(), number) == key
+
+    def encode(value: int) -> bytes:
+        """Whole chunks of one value each, all of number 0: arrays of a job may be that alike."""
+        samples = np.full_like(data[coder.grid.region(0)], value)
+        with array_coder(metadata.to_bytes()) as own:
+            stored = own.encode(0, samples)
+            assert (own.decode(0, stored) == value).all()
+        return stored.to_bytes()
+
+    with ThreadPoolExecutor(4) as threads:
+        values = [i % 4 for i in range(200)]
+        assert list(threads.map(encode, values)) == [encode(i) for i in values]
+
+
+def test_a_coder_is_lent_to_one_at_a_time(tmp_path: Path) -> None:
+    array = zarr.create_array(LocalStore(tmp_path), shape=4, chunks=4, dtype="i4")
+    metadata = array.store_path.store.root.joinpath("zarr.json").read_bytes()
+    with array_coder(metadata) as one, array_coder(metadata) as other:
+        assert one is not other
+    with array_coder(metadata) as again:
+        assert again is other or again is one
+    with pytest.raises(KeyError), array_coder(metadata) as failed:
+        raise KeyError
+    with array_coder(metadata) as whole:
+        assert whole is not failed
 
 
 def test_records_survive_packing() -> None:

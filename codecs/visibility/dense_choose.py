@@ -316,7 +316,9 @@ def start_steps(lanes: Lanes) -> tuple[int, int]:
 def choose_starts(
     some: npt.NDArray[Any], predictors: npt.NDArray[np.uint8], mantissa: int
 ) -> tuple[int, int]:
-    """Return median exponents of words and of residuals, in (strips, rows, 32) of both; 0 of none.
+    """Return median exponents of words and of residuals, in (strips, rows, 32) of both.
+
+    Of no residual it is 0, of no word that of the smallest.
 
     predictors : (strips * 32,), those of the lanes
     """

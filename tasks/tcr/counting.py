@@ -9,7 +9,7 @@ import google_crc32c
 import numpy as np
 import pyarrow as pa
 
-from gangsaw.tasks.chunks import array_coder
+from gangsaw.tasks.chunks import array_coder, chunk_key
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.journal import Journal
 from gangsaw.tasks.place import Place
@@ -103,22 +103,28 @@ class CountChunk:
         for i, (name, metadata) in enumerate(self.metadata.items()):
             key = self._key(name, chunk)
             with naming(f"{self.target}/{key}"):
-                stored = array_coder(metadata).encode(chunk.number, columns[name])
+                with array_coder(metadata) as coder:
+                    stored = coder.encode(chunk.number, columns[name])
                 self.target.put(key, stored)
             data = stored.as_numpy_array()
             rows[i] = len(data), google_crc32c.value(data)
         raw_bytes = sum(columns[name].nbytes for name in self.metadata)
         return Records(self.journal.job, self.records_of(chunk).start, raw_bytes, rows)
 
+    @property
+    def waits(self) -> bool:
+        """Whether to settle takes time."""
+        return self.durable
+
     def settle(self, chunks: Sequence[Chunk], done: Sequence[Records]) -> None:
         """Journal chunks when those of all variables are on the disk."""
         with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
+            new = [pair for pair in zip(chunks, done, strict=True) if not pair[1].is_kept]
             if self.durable:
-                self.target.flush(
-                    self._key(name, chunk) for chunk in chunks for name in self.metadata
-                )
-            for records in done:
+                keys = (self._key(name, chunk) for chunk, _ in new for name in self.metadata)
+                self.target.flush(keys)
+            for _, records in new:
                 self.journal.write(records)
 
     def _key(self, name: str, chunk: Chunk) -> str:
-        return f"{name}/{array_coder(self.metadata[name]).key(chunk.number)}"
+        return f"{name}/{chunk_key(self.metadata[name], chunk.number)}"
