@@ -83,7 +83,7 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
                 dashboard_address=f"{LOOPBACK}:0",  # None would mean port 8787, taken or not
                 scheduler_kwargs={"dashboard": config.dashboard},
                 resources=config.resources or None,
-                silence_logs=logging.CRITICAL if config.silent else logging.WARNING,
+                silence_logs=logging.CRITICAL + 1 if config.silent else logging.WARNING,
                 **({"preload": [IGNORE_INTERRUPTS]} if config.processes else {}),
             )
             stack.enter_context(cluster)

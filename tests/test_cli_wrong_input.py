@@ -121,8 +121,16 @@ def test_no_space_left(gangsaw: CommandLine, tmp_path: Path, tmpfs: Callable[[st
     gangsaw.ok("compress", scene, tmp_path / "b.zarr", "--workers", 0)
     for copy in ("b.hdr", "b.raw", "b.nc"):
         line = gangsaw("decompress", tmp_path / "b.zarr", full / copy).failed(FAILURE)
-        assert "No space left on device" in line
+        assert "No space left on device: make room" in line
+        assert str(full) in line
     assert {path.name for path in full.iterdir()} <= {"a.zarr"}  # nothing half-written
+    again = ("decompress", tmp_path / "b.zarr", full / "c.zarr")
+    assert "again with --resume" in gangsaw(*again).failed(FAILURE)
+    subprocess.run(["mount", "-o", "remount,size=64m", str(full)], check=True)
+    gangsaw.ok(*again, "--resume")
+    gangsaw.ok("verify", full / "c.zarr", "--against", tmp_path / "b.zarr")
+    line = gangsaw("decompress", tmp_path / "b.zarr", full / "b.hdr", "--resume").failed(USAGE)
+    assert "only a Zarr store can be resumed" in line
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
 
 

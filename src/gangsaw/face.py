@@ -102,12 +102,14 @@ def decompress(
     source: SourceOptions | None = None,
     client: Client | None = None,
     overwrite: bool = False,
+    resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> None:
     """Write a store's samples, coordinates and attributes in another format.
 
     The format is told by the suffix of `target` unless `options` says it. Raises BadParams for
-    what the format cannot hold or a file that stands in the way, JobFailed where work stopped.
+    what the format cannot hold or a file that stands in the way, JobFailed where work stopped;
+    `resume` finishes a Zarr store that stopped.
     """
     opened = open_source(str(store), source)
     export(
@@ -115,6 +117,7 @@ def decompress(
         str(target),
         options or ExportOptions(),
         overwrite=overwrite,
+        resume=resume,
         client=client,
         on_progress=on_progress,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
@@ -35,6 +36,8 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
     except OSError as error:  # the user knows the target, not its temporary file
         named = {str(part): str(target) for part, target in zip(parts, targets, strict=True)}
         error.filename = named.get(str(error.filename), error.filename)
+        if error.filename is None and error.errno == errno.ENOSPC:
+            error.filename = str(targets[0])
         raise
     finally:
         for part in parts:

@@ -69,13 +69,23 @@ def export(
     options: ExportOptions,
     *,
     overwrite: bool = False,
+    resume: bool = False,
     client: Client | None = None,
     on_progress: OnProgress | None = None,
 ) -> None:
     """Write all of a source; raise BadParams for what the format cannot hold."""
     kind, path = _format(target, options), Path(target)
+    if resume and kind != "zarr":
+        raise BadParams(f"{target}: only a Zarr store can be resumed; leave --resume out")
     if kind == "zarr":
-        decompress(source, target, overwrite=overwrite, client=client, on_progress=on_progress)
+        decompress(
+            source,
+            target,
+            overwrite=overwrite,
+            resume=resume,
+            client=client,
+            on_progress=on_progress,
+        )
     elif kind in RADIO or (path.suffix.lower() in HDF5 and find_kept(source) is not None):
         radio = kind if kind in RADIO else "hdf5"
         export_radio(source, path, radio, overwrite=overwrite, on_progress=on_progress)

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 failure, 2 usage (the caller's fault), 130 interrupted.
 
 from __future__ import annotations
 
+import errno
 import logging
 import signal
 import sys
@@ -125,4 +126,6 @@ def _os_line(error: OSError) -> str:
     if isinstance(error, FileNotFoundError) and not error.filename:  # os.getcwd names none
         return "the current directory no longer exists: change to one that does"
     reason = error.strerror or str(error) or type(error).__name__
+    if error.errno == errno.ENOSPC:
+        reason += ": make room, or name another place"
     return f"{error.filename}: {reason}" if error.filename else reason

@@ -38,6 +38,7 @@ def decompress(
     variable: opt.Variable = None,
     group: opt.Group = "",
     overwrite: opt.Overwrite = False,
+    resume: opt.Resume = False,
     workers: opt.Workers = 0,
     threads: opt.Threads = 0,
     scheduler: opt.Scheduler = "",
@@ -61,5 +62,6 @@ def decompress(
             source=opt.source_options(variable, group),
             client=client,
             overwrite=overwrite,
+            resume=resume,
             on_progress=show,
         )
