@@ -82,12 +82,12 @@ class Hungry:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is in /proc")
 def test_threads_that_wait_leave_no_memory_behind() -> None:
-    """With an arena for each of them, glibc kept ten times as much."""
+    """With an arena for each of them, glibc kept 350 MB."""
     with start(ClusterConfig(workers=1, threads=2, dashboard=False)) as client:
         ((before, _),) = client.run(peak_and_process).values()
         run(Hungry(), range(500), lambda *_: None, client=client)
         ((peak, _),) = client.run(peak_and_process).values()
-    assert peak < before + (96 << 20)
+    assert peak < before + (192 << 20)  # two at work need 48, more as they lie between each other
 
 
 LARGE = (64, 8192, 4096)  # 4 GiB in 128 chunks of 32 MiB
