@@ -10,7 +10,10 @@ import typer
 from gangsaw.cli import options as opt
 from gangsaw.codecs.core.errors import BadParams, ChunkError
 
-app = typer.Typer(help="Read and write stand-alone CCSDS-123 files.")
+app = typer.Typer(
+    help="Read and write stand-alone CCSDS-123 files.\n\n"
+    "Example: gangsaw stream decode scene.c123 scene.hdr"
+)
 
 
 @app.command()

@@ -6,7 +6,10 @@ import typer
 
 from gangsaw.cli import tcr_associate, tcr_count, tcr_export, tcr_germline, tcr_share
 
-app = typer.Typer(help="Count the recombination paths of T-cell-receptor repertoires.")
+app = typer.Typer(
+    help="Count the recombination paths of T-cell-receptor repertoires.\n\n"
+    "Example: gangsaw tcr count donor1.tsv.gz paths.zarr --species human"
+)
 app.command()(tcr_count.count)
 app.command()(tcr_export.export)
 app.command()(tcr_share.share)
