@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +11,7 @@ from pathlib import Path
 import pytest
 from distributed import Client
 from distributed.worker import thread_state
+from job_tasks import Square
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
@@ -25,44 +21,6 @@ from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.pace import MOST, TASK_SECONDS, Pace
 from gangsaw.tasks.pools import WINDOW
-
-
-@dataclass(frozen=True)
-class Square:
-    """Squares the numbers of a batch; `trouble` befalls the number 7.
-
-    Attributes
-    ----------
-    folder : holds one file per attempt at the number 7
-    """
-
-    trouble: str = ""
-    folder: str = ""
-    peak_bytes: int = 0
-    name: str = "square"
-
-    def __call__(self, batch: range) -> list[int]:
-        for number in batch:
-            with naming(f"c/{number}"):
-                if number == 7 and self.trouble:
-                    self.meet(self.trouble)
-        return [number**2 for number in batch]
-
-    def meet(self, trouble: str) -> None:
-        attempt = len(list(Path(self.folder).iterdir()))
-        Path(self.folder, f"{attempt}.{os.getpid()}").touch()
-        if trouble == "die" or (trouble == "die once" and attempt == 0):
-            os.kill(os.getpid(), signal.SIGKILL)
-        if trouble == "network twice" and attempt < 2:
-            raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
-        if trouble == "network":
-            raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
-        if trouble == "full":
-            raise OSError(errno.ENOSPC, "No space left on device", "/mnt/c/7")
-        if trouble == "corrupt":
-            raise CorruptChunk("the checksum differs", block=3)
-        if trouble == "sleep":
-            time.sleep(0.05)
 
 
 @dataclass(frozen=True)
@@ -317,101 +275,3 @@ def test_interrupting_leaves_nothing_in_flight(client: Client) -> None:
 
 def _tasks_known(dask_scheduler: object) -> int:
     return len(dask_scheduler.tasks)  # type: ignore[attr-defined]
-
-
-@dataclass
-class Outside:
-    """A scheduler and a worker in processes of their own."""
-
-    scheduler: subprocess.Popen[bytes]
-    worker: subprocess.Popen[bytes]
-    address: str
-
-
-def spawn(*arguments: str, path: str = "") -> subprocess.Popen[bytes]:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [path, *sys.path]))}
-    return subprocess.Popen(
-        [sys.executable, "-m", *arguments],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def outside(folder: Path, path: str = "") -> Iterator[Outside]:
-    file = folder / "scheduler.json"
-    common = ("--scheduler-file", str(file), "--host", "127.0.0.1", "--no-dashboard")
-    local = ("--local-directory", str(folder), "--no-nanny", "--nthreads", "1")
-    scheduler = spawn("distributed.cli.dask_scheduler", *common, "--port", "0", path=path)
-    deadline = time.monotonic() + 30
-    while not file.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    worker = spawn("distributed.cli.dask_worker", *common, *local, path=path)
-    try:
-        yield Outside(scheduler, worker, json.loads(file.read_text())["address"])
-    finally:
-        for process in (worker, scheduler):
-            process.kill()
-            process.wait()
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Outside]:
-    """A cluster that was started elsewhere."""
-    yield from outside(tmp_path)
-
-
-def test_a_lost_scheduler_is_told(cluster: Outside, tmp_path: Path) -> None:
-    def kill(_: range, __: list[int]) -> None:
-        cluster.scheduler.kill()
-
-    config = ClusterConfig(scheduler=cluster.address, connect_seconds=3)
-    with start(config) as client, pytest.raises(JobFailed, match="lost the scheduler at tcp://"):
-        run(Square(), (range(i, i + 1) for i in range(5000)), kill, client=client)
-
-
-def test_losing_all_workers_is_told(cluster: Outside) -> None:
-    def kill(_: range, __: list[int]) -> None:
-        cluster.worker.kill()
-
-    config, options = ClusterConfig(scheduler=cluster.address), Options(worker_seconds=0.5)
-    batches = (range(i, i + 1) for i in range(5000))
-    message = r"no worker for 0\.5 s: start one"
-    with start(config) as client, pytest.raises(JobFailed, match=message):
-        run(Square(), batches, kill, client=client, options=options)
-
-
-def test_a_cluster_without_gangsaw_is_told(tmp_path: Path) -> None:
-    hidden = tmp_path / "path" / "sitecustomize.py"
-    hidden.parent.mkdir()
-    hidden.write_text("import sys; sys.modules['gangsaw'] = None")  # as if it were not installed
-    message = "cannot load gangsaw, install the same version"
-    for cluster in outside(tmp_path, path=str(hidden.parent)):
-        config = ClusterConfig(scheduler=cluster.address)
-        with start(config) as client, pytest.raises(JobFailed, match=message):
-            run(Square(), [range(4)], lambda *_: None, client=client)
-
-
-def test_a_scheduler_that_is_not_there_is_told() -> None:
-    config = ClusterConfig(scheduler="tcp://127.0.0.1:9", connect_seconds=1)
-    began = time.monotonic()
-    message = r"no Dask scheduler answers at tcp://127\.0\.0\.1:9 within 1 s: start one there"
-    with pytest.raises(ConnectionError, match=message), start(config):
-        pass
-    assert time.monotonic() - began < 10
-
-
-def test_a_malformed_address_is_told() -> None:
-    config = ClusterConfig(scheduler="nonsense://x", connect_seconds=1)
-    message = "'nonsense://x' is no address of a Dask scheduler"
-    with pytest.raises(ValueError, match=message), start(config):
-        pass
-
-
-def test_the_size_follows_the_machine() -> None:
-    cores = len(os.sched_getaffinity(0))
-    assert ClusterConfig().size == (cores, 1)
-    assert ClusterConfig(workers=1).size == (1, cores)
-    assert ClusterConfig(workers=3, threads=5).size == (3, 5)
-    with pytest.raises(ValueError, match="workers must be 0 or more"):
-        ClusterConfig(workers=-1)
