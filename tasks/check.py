@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import google_crc32c
 import numpy as np
 from numpy.typing import NDArray
 from zarr.core.buffer import Buffer
 
+from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.codecs.core.streams import Copies, own_stream
 from gangsaw.tasks.chunks import ArrayCoder, array_coder
@@ -143,7 +143,7 @@ def _checked_bytes(stored: Buffer | None, row: Any) -> Buffer | CorruptChunk:
         return CorruptChunk("missing: Zarr would read fill values here")
     if len(stored) != row["stored"]:
         return CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
-    if google_crc32c.value(stored.as_numpy_array()) != row["crc32c"]:
+    if crc32c(stored.as_numpy_array()) != row["crc32c"]:
         return CorruptChunk("the checksum differs from the manifest's")
     return stored
 

@@ -14,9 +14,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import google_crc32c
 import numpy as np
 from numpy.typing import NDArray
+
+from gangsaw.codecs.core.checksum import crc32c
 
 FORMAT = 1
 ROW = np.dtype([("stored", "<u8"), ("crc32c", "<u4")])
@@ -65,13 +66,13 @@ class Records:
 
 def sealed(body: bytes) -> bytes:
     """Return the bytes behind their CRC-32C in 8 hexadecimal digits and a space."""
-    return b"%08x " % google_crc32c.value(body) + body
+    return b"%08x " % crc32c(body) + body
 
 
 def unsealed(data: bytes) -> bytes | None:
     """Return the body of what `sealed` gave, or None where it is torn or damaged."""
     check, body = data[:9], data[9:]
-    return body if check == b"%08x " % google_crc32c.value(body) else None
+    return body if check == b"%08x " % crc32c(body) else None
 
 
 def unpack(data: bytes) -> Records | None:

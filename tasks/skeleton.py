@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import google_crc32c
 import numpy as np
 import zarr
 from zarr.core.buffer import Buffer
 from zarr.storage import MemoryStore
 
+from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.journal import Job, batch_chunks
@@ -143,7 +143,7 @@ def _finished(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Bu
     assert isinstance(array, zarr.Array)
     key = array.metadata.encode_chunk_key((0,) * array.ndim)
     data = objects[f"{name}/{key}"].to_bytes() if array.size else b""
-    rows = np.array([(len(data), google_crc32c.value(data))] if array.size else [], ROW)
+    rows = np.array([(len(data), crc32c(data))] if array.size else [], ROW)
     records = Records(digest(objects[f"{name}/{METADATA}"]), 0, array.nbytes, rows)
     buffer: Buffer = type(objects[METADATA]).from_bytes(records.pack())
     return buffer

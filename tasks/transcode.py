@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import google_crc32c
 import numpy as np
 from numpy.typing import NDArray
 from zarr.core.buffer import Buffer
 
+from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.codecs.core.streams import own_stream
 from gangsaw.tasks.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
@@ -116,6 +116,6 @@ class Transcode:
             with naming(f"{self.target}/{coder.key(number)}"):
                 self.target.put(coder.key(number), stored)
             data = stored.as_numpy_array()
-            rows[i] = len(data), google_crc32c.value(data)
+            rows[i] = len(data), crc32c(data)
             raw_bytes += n
         return Records(self.journal.job, batch.start, raw_bytes, rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import google_crc32c
 import numpy as np
 import numpy.typing as npt
 
@@ -14,6 +13,7 @@ from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
 from gangsaw.codecs.core.blocks import Blocks, lane_table
+from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.threads import run_blocks
 
@@ -42,7 +42,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
         image = params.image(sources[i].shape, sources[i].dtype)
         resolved, header = expected(image, params)
         streams[i] = stream = encode_body(sources[i], image, resolved, header)
-        checksums[i] = google_crc32c.value(stream[0])  # while it lies in a cache
+        checksums[i] = crc32c(stream[0])  # while it lies in a cache
 
     run_blocks(encode_block, len(sources))
     return _joined([stream for stream in streams if stream is not None], checksums)

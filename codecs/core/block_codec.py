@@ -20,10 +20,10 @@ from zarr.core.buffer.cpu import buffer_prototype as host_prototype
 from zarr.core.common import JSON, parse_named_configuration
 from zarr.core.config import config
 
+from gangsaw.codecs.core.checksum import Bytes
 from gangsaw.codecs.core.chunk import Array, ChunkCoder, Fetched, Place, Range
 from gangsaw.codecs.core.device import cupy, to_host
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.frame import Bytes
 from gangsaw.codecs.core.threads import set_default_limit
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self, overload
 
-import google_crc32c
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks
@@ -47,7 +47,7 @@ class Stored(Sequence[Part]):
         if isinstance(which, slice):
             return Stored(self.raw[which], self.checksums[which])
         part = self.raw[which]
-        if google_crc32c.value(part) != self.checksums[which]:
+        if crc32c(part) != self.checksums[which]:
             raise CorruptChunk("the checksum of its bytes is wrong", block=which)
         return part
 

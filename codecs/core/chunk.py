@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core import frame
 from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.checksum import Bytes
 from gangsaw.codecs.core.device import backend, backend_name
 from gangsaw.codecs.core.errors import BadParams, ChunkError, CorruptChunk
-from gangsaw.codecs.core.frame import Bytes, Layout
+from gangsaw.codecs.core.frame import Layout
 from gangsaw.codecs.core.grid import BlockGrid
 from gangsaw.codecs.core.record import Stopwatch
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-import google_crc32c
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.checksum import Bytes, crc32c
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.threads import run_blocks
 
@@ -26,8 +25,6 @@ LANES = struct.Struct("<IB3x")  # then the index checksum
 CHECKSUM = struct.Struct("<I")
 HEADER_BYTES = PRELUDE.size + LANES.size + 2 * CHECKSUM.size
 MAX_BLOCK_BYTES = (1 << 32) - 1  # a length is 32 bits
-
-Bytes: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -133,7 +130,7 @@ class _Frame:
         part, sums = self.blocks.parts[number], self.blocks.checksums
         end = self.ends[number]
         self.data[end - part.size : end] = part
-        self.sums[number] = google_crc32c.value(part) if sums is None else sums[number]
+        self.sums[number] = crc32c(part) if sums is None else sums[number]
 
     def finished(self) -> memoryview:
         """Write header and index before the blocks."""
@@ -210,9 +207,9 @@ def _pack_lanes(blocks: Blocks, layout: Layout) -> bytes:
 def _header(layout: Layout, index: bytes) -> bytes:
     assert 1 <= layout.codec_version <= 255
     prelude = PRELUDE.pack(MAGIC, VERSION, layout.codec_version, layout.codec_id, layout.n_blocks)
-    prelude += CHECKSUM.pack(google_crc32c.value(prelude))
+    prelude += CHECKSUM.pack(crc32c(prelude))
     head = prelude + LANES.pack(layout.n_lanes, layout.lane_bytes)
-    return head + CHECKSUM.pack(google_crc32c.extend(google_crc32c.value(head), index))
+    return head + CHECKSUM.pack(crc32c(index, crc32c(head)))
 
 
 def _check_prelude(data: bytes, layout: Layout) -> None:
@@ -223,7 +220,7 @@ def _check_prelude(data: bytes, layout: Layout) -> None:
     magic, version, codec_version, codec_id, n_blocks = PRELUDE.unpack_from(data)
     if magic != MAGIC:
         raise CorruptChunk("no Gangsaw frame: wrong magic")
-    if CHECKSUM.unpack_from(data, size)[0] != google_crc32c.value(data[:size]):
+    if CHECKSUM.unpack_from(data, size)[0] != crc32c(data[:size]):
         raise CorruptChunk("the checksum of the header is wrong")
     if version > VERSION or codec_version > layout.codec_version:
         raise NewerFormat(
@@ -246,7 +243,7 @@ def _check_lanes(data: bytes, layout: Layout) -> None:
         _agree("lanes and their width", (n_lanes, width), (layout.n_lanes, layout.lane_bytes))
         raise CorruptChunk("reserved bytes of the header are not 0")
     at += LANES.size
-    checksum = google_crc32c.extend(google_crc32c.value(data[:at]), data[HEADER_BYTES:])
+    checksum = crc32c(data[HEADER_BYTES:], crc32c(data[:at]))
     if CHECKSUM.unpack_from(data, at)[0] != checksum:
         raise CorruptChunk("the checksum of the index is wrong")
 

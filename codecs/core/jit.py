@@ -23,6 +23,16 @@ def _host_features() -> set[str]:
 # what AVX2 lacks: counting zeros, and gathering and spreading items, of all lanes at once
 HAS_AVX512 = {"avx512f", "avx512cd"} <= _host_features()
 
+
+def folding_words() -> int:
+    """Words of 64 bits that one instruction multiplies without carry; 0 where there is none."""
+    features = _host_features()
+    if not {"pclmul", "sse4.2"} <= features:
+        return 0
+    wide = "vpclmulqdq" in features
+    return 8 if wide and HAS_AVX512 else 4 if wide and "avx2" in features else 2
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

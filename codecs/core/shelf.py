@@ -10,9 +10,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-import google_crc32c
 import numpy as np
 import numpy.typing as npt
+
+from gangsaw.codecs.core.checksum import crc32c
 
 Payload = npt.NDArray[np.uint8]
 
@@ -38,7 +39,7 @@ class Shelf:
 
     def put(self, number: int, payload: Payload) -> None:
         """Copy the payload of a block; from then on its memory may be used again."""
-        self.checksums[number] = google_crc32c.value(payload)
+        self.checksums[number] = crc32c(payload)
         with self._lock:
             if number != len(self._parts):  # an earlier one is not there, so its place unknown
                 self._waiting[number] = payload.copy()

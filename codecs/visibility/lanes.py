@@ -23,7 +23,7 @@ from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
 
 Array = npt.NDArray[Any]
-AHEAD = 8  # frequencies; their places in memory are too far apart for the hardware to guess
+AHEAD = 1
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import google_crc32c
 import numpy as np
 import pyarrow as pa
 
+from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.tasks.chunks import array_coder, chunk_key
 from gangsaw.tasks.failure import naming
 from gangsaw.tasks.journal import Journal
@@ -107,7 +107,7 @@ class CountChunk:
                     stored = coder.encode(chunk.number, columns[name])
                 self.target.put(key, stored)
             data = stored.as_numpy_array()
-            rows[i] = len(data), google_crc32c.value(data)
+            rows[i] = len(data), crc32c(data)
         raw_bytes = sum(columns[name].nbytes for name in self.metadata)
         return Records(self.journal.job, self.records_of(chunk).start, raw_bytes, rows)
 
