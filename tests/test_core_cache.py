@@ -99,6 +99,16 @@ def test_a_cache_that_vanishes_after_import_costs_time_only(tmp_path: Path) -> N
     assert thrice(14) == 42
 
 
+def test_processes_that_compile_at_once_share_no_file(package: Path, tmp_path: Path) -> None:
+    """The second does not see the index of the first, as where both began with none."""
+    home = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    run(package, **home)
+    (index,) = tmp_path.rglob("*.nbi")
+    index.unlink()
+    run(package, **home)
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
+
+
 def test_the_users_own_setting_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

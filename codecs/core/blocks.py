@@ -78,7 +78,7 @@ class Blocks:
     ) -> Self:
         """Return views of blocks that lie back to back, `lengths` bytes each."""
         ends = np.cumsum(lengths)
-        pairs = zip(ends - lengths, ends, strict=True)
+        pairs = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
         return cls(tuple(payload[a:b] for a, b in pairs), lane_bits)
 
     @classmethod
@@ -116,6 +116,11 @@ class Blocks:
         return np.array([part.size for part in self._raw], np.int64)
 
     @property
+    def n_bytes(self) -> int:
+        """Bytes of all blocks."""
+        return sum(part.size for part in self._raw)
+
+    @property
     def payload(self) -> npt.NDArray[np.uint8]:
         """(sum(lengths),) uint8: the blocks back to back; a view where there is but one."""
         if len(self.parts) == 1:
@@ -130,7 +135,7 @@ class Blocks:
     def __sizeof__(self) -> int:
         """Return the true size in bytes: Dask plans memory by it."""
         lanes = 0 if self.lane_bits is None else self.lane_bits.nbytes
-        return 64 + sum(part.nbytes for part in self._raw) + lanes
+        return 64 + self.n_bytes + lanes
 
 
 def _joined(runs: Sequence[Sequence[Part]]) -> Sequence[Part]:

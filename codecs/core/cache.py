@@ -12,6 +12,7 @@ import hashlib
 import os
 import pickle
 import re
+import secrets
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -38,6 +39,7 @@ def enable_cache(compiled: Any, function: Callable[..., Any]) -> None:
         except (RuntimeError, OSError):  # "no locator available": no folder can be written
             return
     _forgive(compiled)
+    _name_apart(compiled)
 
 
 def cache_folder(source: Path) -> Path:
@@ -109,3 +111,21 @@ def _forgive(compiled: Any) -> None:
     cache = getattr(compiled, "_cache", None)
     if hasattr(cache, guard):
         setattr(cache, guard, lambda: suppress(*LOST_CACHE))
+
+
+def _name_apart(compiled: Any) -> None:
+    """Let each process give names of its own to the files of what it compiled.
+
+    Numba takes the least number that its index does not have. So two processes that compiled a
+    kernel at once, each for other types, wrote one file, and the index led the types of one to the
+    code of the other.
+    """
+    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    numbered = getattr(file, "_data_name", None)
+    if file is not None and numbered is not None:
+        file._data_name = lambda number: numbered(number + _first_number(os.getpid()))
+
+
+@lru_cache
+def _first_number(process: int) -> int:
+    return secrets.randbits(40) << 20

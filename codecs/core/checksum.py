@@ -21,6 +21,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
+from gangsaw.codecs.core.bits import prefetch
 from gangsaw.codecs.core.jit import folding_words, intrinsic, jit_bare
 from gangsaw.codecs.core.simd import Vector, element_pointer, lowered, static
 
@@ -31,6 +32,7 @@ WORDS = folding_words()  # of 64 bits in a vector
 STEP = 8 * WORDS * VECTORS  # bytes
 SHORT = 4096  # bytes; fewer are done before a kernel is called
 ALL_ONES = (1 << 32) - 1
+LINE, PAGE = 64, 4096  # bytes; the hardware asks for no lines of another page by itself
 
 
 def crc32c(data: Bytes, before: int = 0) -> int:
@@ -57,11 +59,14 @@ def _folded(data: Any, end: int, crc: int, words: Any) -> int:
     b, c = load_words(data, side, words), load_words(data, 2 * side, words)
     d = load_words(data, 3 * side, words)
     for at in range(4 * side, end, 4 * side):
+        for line in range(at, at + 4 * side, LINE):
+            prefetch(data, line + PAGE)
         a = moved_on(a) ^ load_words(data, at, words)
         b = moved_on(b) ^ load_words(data, at + side, words)
         c = moved_on(c) ^ load_words(data, at + 2 * side, words)
         d = moved_on(d) ^ load_words(data, at + 3 * side, words)
-    return read_by(read_by(read_by(read_by(0, a), b), c), d)
+    state: int = read_by(read_by(read_by(read_by(0, a), b), c), d)
+    return state
 
 
 def factors(bits: int) -> tuple[int, int]:
@@ -87,7 +92,8 @@ def load_words(typing_context: Any, data: Any, at: Any, words: Any) -> Any:
     vector = Vector(words.count, 64)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        place = element_pointer(context, builder, data, *args[:2], lowered(vector))
+        array, index, _ = args
+        place = element_pointer(context, builder, data, array, index, lowered(vector))
         return builder.load(place, align=1)
 
     return vector(data, types.int64, words), codegen

@@ -175,11 +175,13 @@ class ChunkCoder:
         except CorruptChunk as error:  # it counts the blocks that it was given
             raise _located(error, fetched) from error
         raw = [sum(target.nbytes for target in chunk) for chunk in views]
-        encoded = [int(part.blocks.lengths.sum()) for part in fetched]
+        encoded = [part.blocks.n_bytes for part in fetched]
         watch.report(list(zip(raw, encoded, strict=True)))
 
     def _views(self, chunk: Array, numbers: Sequence[int] | npt.NDArray[np.int64]) -> list[Array]:
-        return [self.view(chunk[self.grid.slices(int(i))]) for i in numbers]
+        is_whole = len(numbers) == self.grid.n_blocks
+        where = self.grid.all_slices() if is_whole else map(self.grid.slices, map(int, numbers))
+        return [self.view(chunk[place]) for place in where]
 
 
 def coalesce(offsets: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> list[Range]:

@@ -41,7 +41,11 @@ def backend(array: Any, package: str) -> ModuleType:
     ------
     BadParams : the codec has no backend there
     """
-    name = backend_name(array)
+    return _backend(package, backend_name(array))
+
+
+@cache  # to look for it took longer than to decode a small chunk
+def _backend(package: str, name: str) -> ModuleType:
     module = f"{package}.{name}"
     if importlib.util.find_spec(module) is None:
         raise BadParams(

@@ -171,7 +171,7 @@ def unpack(data: Bytes, layout: Layout) -> Blocks:
     if len(data) != index.offsets[-1]:
         raise CorruptChunk(f"the index says {index.offsets[-1]} bytes, there are {len(data)}")
     payload = np.frombuffer(data, np.uint8, offset=layout.index_size)
-    return take(index, range(layout.n_blocks), payload)
+    return take(index, np.arange(layout.n_blocks), payload)
 
 
 def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Blocks:
@@ -182,15 +182,20 @@ def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: B
     CorruptChunk : the payload is too short; names the block
     """
     which = np.asarray(chosen, np.int64)
-    data = np.frombuffer(payload, np.uint8)
+    data, lengths = np.frombuffer(payload, np.uint8), index.lengths[which]
     lanes = None if index.lane_bits is None else index.lane_bits[which]
-    blocks = Blocks.cut(data, index.lengths[which], lanes)
-    for i, part in zip(which.tolist(), blocks.parts, strict=True):
+    blocks = Blocks.cut(data, lengths, lanes)
+    if lengths.sum() > data.size:
+        _refuse_short(index, which.tolist(), blocks)
+    return blocks.stored(index.checksums[which])
+
+
+def _refuse_short(index: Index, which: list[int], blocks: Blocks) -> None:
+    for i, part in zip(which, blocks.parts, strict=True):
         if part.size != index.lengths[i]:
             raise CorruptChunk(
                 f"the index says {index.lengths[i]} bytes, there are {part.size}", block=i
             )
-    return blocks.stored(index.checksums[which])
 
 
 def _pack_lanes(blocks: Blocks, layout: Layout) -> bytes:
@@ -256,10 +261,12 @@ def _agree(what: str, found: object, implied: object) -> None:
 def _read_index(data: bytes, layout: Layout) -> Index:
     """SPEC.md, check 5."""
     n, at = layout.n_blocks, HEADER_BYTES
-    lengths = np.frombuffer(data, "<u4", n, at).astype(np.int64)
-    checksums = np.frombuffer(data, "<u4", n, at + 4 * n).astype(np.uint32)
+    pairs = np.frombuffer(data, "<u4", 2 * n, at)
+    lengths, checksums = pairs[:n].astype(np.int64), pairs[n:].astype(np.uint32)
     lanes = _read_lanes(data[at + 8 * n :], layout, lengths) if layout.n_lanes else None
-    offsets = np.concatenate([[layout.index_size], layout.index_size + np.cumsum(lengths)])
+    offsets = np.empty(n + 1, np.int64)
+    offsets[0] = layout.index_size
+    offsets[1:] = layout.index_size + lengths.cumsum()
     return Index(lengths, checksums, lanes, offsets)
 
 

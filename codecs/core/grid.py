@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -42,8 +44,10 @@ class BlockGrid:
         return tuple(-(-n // b) for n, b in zip(self.chunk_shape, self.block_shape, strict=True))
 
     @cached_property
-    def _last_axis_first(self) -> list[tuple[int, int, int]]:
-        return list(zip(self.chunk_shape, self.block_shape, self.counts, strict=True))[::-1]
+    def _pieces(self) -> list[list[slice]]:
+        """Of each axis, where its blocks lie."""
+        pairs = zip(self.chunk_shape, self.block_shape, strict=True)
+        return [[slice(i, min(i + b, n)) for i in range(0, n, b)] for n, b in pairs]
 
     @property
     def n_blocks(self) -> int:
@@ -53,10 +57,14 @@ class BlockGrid:
     def slices(self, index: int) -> tuple[slice, ...]:
         """Return where block `index` lies in the chunk."""
         axes = []
-        for n, b, count in self._last_axis_first:
-            index, i = divmod(index, count)
-            axes.append(slice(i * b, min((i + 1) * b, n)))
+        for pieces in reversed(self._pieces):
+            index, i = divmod(index, len(pieces))
+            axes.append(pieces[i])
         return tuple(axes[::-1])
+
+    def all_slices(self) -> Iterator[tuple[slice, ...]]:
+        """Return where the blocks lie in the chunk, in their order."""
+        return itertools.product(*self._pieces)
 
     def touched(self, selection: Any) -> npt.NDArray[np.int64]:
         """Return the blocks that `chunk[selection]` reads, exactly: (k,) int64, ascending.

@@ -22,6 +22,7 @@ def _host_features() -> set[str]:
 
 # what AVX2 lacks: counting zeros, and gathering and spreading items, of all lanes at once
 HAS_AVX512 = {"avx512f", "avx512cd"} <= _host_features()
+HAS_GFNI = {"gfni", "avx2"} <= _host_features()  # matrices of 8 x 8 bits
 
 
 def folding_words() -> int:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.checksum import crc32c
+from gangsaw.codecs.core.past_cache import LONG, copy_past_cache
 
 Payload = npt.NDArray[np.uint8]
 
@@ -46,7 +47,10 @@ class Shelf:
                 return
             placed = list(self._placed(payload))
         for place, part in placed:
-            place[:] = part
+            if self.data.size >= LONG:
+                copy_past_cache(part, place)
+            else:
+                place[:] = part
 
     def _placed(self, payload: Payload | None) -> Iterator[tuple[Payload, Payload]]:
         """Give a place to a payload and to those that waited for it."""

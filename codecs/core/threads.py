@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 
 from gangsaw.codecs.core.errors import BadParams
 
@@ -33,11 +32,10 @@ class _Permits:
         self.used = 0
         self.mine = threading.local()
 
-    @contextmanager
-    def one(self) -> Iterator[None]:
-        """Hold a permit; a thread that holds one already needs no second (it would deadlock)."""
+    def run(self, function: Callable[[int], object], number: int) -> None:
+        """Call a function under a permit; a thread that holds one needs no second (a deadlock)."""
         if getattr(self.mine, "held", False):
-            yield
+            function(number)
             return
         with self.free:
             while self.used >= thread_limit():
@@ -45,7 +43,7 @@ class _Permits:
             self.used += 1
         self.mine.held = True
         try:
-            yield
+            function(number)
         finally:
             self.mine.held = False
             with self.free:
@@ -126,8 +124,7 @@ def run_blocks(function: Callable[[int], object], n_blocks: int) -> None:
     helpers = min(n_blocks, thread_limit()) - 1
     if helpers < 1 or getattr(_permits.mine, "held", False):
         for i in range(n_blocks):
-            with _permits.one():
-                function(i)
+            _permits.run(function, i)
         return
     _Run(function, n_blocks).over(helpers)
 
@@ -156,12 +153,14 @@ class _Run:
 
     def work(self) -> None:
         while (i := self.take()) is not None:
-            with _permits.one():
-                try:
-                    self.function(i)
-                except BaseException as error:
-                    self.errors[i] = error
-                    self.stopped = True
+            _permits.run(self.one, i)
+
+    def one(self, i: int) -> None:
+        try:
+            self.function(i)
+        except BaseException as error:
+            self.errors[i] = error
+            self.stopped = True
 
     def take(self) -> int | None:
         with self.lock:

@@ -14,9 +14,13 @@ from gangsaw.codecs.core.simd import static
 from gangsaw.codecs.visibility.fast_tiles import (
     HEAD_BYTES,
     MODES,
+    WRONG_KIND,
+    WRONG_MODE,
+    WRONG_SIZE,
+    WRONG_WIDTH,
+    check,
     decode_tiles,
     encode_tiles,
-    planes_of,
 )
 from gangsaw.codecs.visibility.lanes import LANES, Lanes, gather, scatter
 from gangsaw.codecs.visibility.params import component_count
@@ -95,9 +99,9 @@ def decode(data: npt.NDArray[np.uint8], block: Array) -> None:
     """
     lanes, n_rows, padded, extents = _plan(block.shape, component_count(block.dtype))
     words, tail, ends, scratch = _work.of(block.itemsize // lanes.n_components, padded)
-    _check(data, words, padded // ROWS, ends)
-    words[padded * LANES : (padded + 1) * LANES] = 0
-    decode_tiles(data, tail, words, extents, ends, scratch)
+    wrong = decode_tiles(data, tail, words, extents, ends, scratch)
+    if wrong:
+        _refuse(wrong, data, words, ends[: padded // ROWS])
     scatter(words[: n_rows * LANES].reshape(-1, LANES), lanes, block)
 
 
@@ -139,23 +143,21 @@ def plane_ends(data: npt.NDArray[np.uint8], lanes: Lanes, word_bytes: int) -> np
     ------
     CorruptChunk : as `decode` does
     """
-    ends = np.empty(_padded_rows(lanes) // ROWS, np.int64)
-    _check(data, np.empty(0, f"u{word_bytes}"), ends.size, ends)
+    ends, words = np.empty(_padded_rows(lanes) // ROWS, np.int64), np.empty(0, f"u{word_bytes}")
+    wrong = check(data, ends.size, words, ends)
+    if wrong:
+        _refuse(wrong, data, words, ends)
     return ends
 
 
-def _check(data: npt.NDArray[np.uint8], words: Array, n_tiles: int, ends: Array) -> None:
-    """Set where the planes of each tile end, from where those of the first begin."""
-    head = head_bytes(n_tiles, words.itemsize)
-    if data.size < head:
-        raise CorruptChunk(f"{data.size} bytes are too few for the headers of {n_tiles} tiles")
-    mode = int(data[1])
-    if mode >= MODES or (mode % 4 == 0 and mode > 4):
-        raise CorruptChunk(f"no mode {mode} is known")
-    wrong = planes_of(data, n_tiles, mode, words, ends)
-    if wrong:
-        what = "width" if wrong & 1 else "kind"
-        raise CorruptChunk(f"a group has a {what} that it cannot have in mode {mode}")
-    end = head + int(ends[n_tiles - 1])
-    if end != data.size:
-        raise CorruptChunk(f"its planes end at byte {end}, there are {data.size}")
+def _refuse(wrong: int, data: npt.NDArray[np.uint8], words: Array, ends: Array) -> None:
+    """Raise CorruptChunk for what `check` found wrong with a payload."""
+    head = head_bytes(ends.size, words.itemsize)
+    if wrong == WRONG_SIZE:
+        raise CorruptChunk(f"{data.size} bytes are too few for the headers of {ends.size} tiles")
+    if wrong == WRONG_MODE:
+        raise CorruptChunk(f"no mode {data[1]} is known")
+    if wrong in (WRONG_KIND, WRONG_WIDTH):
+        what = "width" if wrong == WRONG_WIDTH else "kind"
+        raise CorruptChunk(f"a group has a {what} that it cannot have in mode {data[1]}")
+    raise CorruptChunk(f"its planes end at byte {head + ends[-1]}, there are {data.size}")

@@ -44,6 +44,7 @@ MODES = 8
 SAMPLED, FEW = 8, 4  # one of so many tiles is tried, or about so many in all if they are less
 FIRST_SAMPLED = 3
 GAIN = 16  # a mode has to save one part of so many: it takes time
+WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 
 
 @jit_bare
@@ -233,19 +234,24 @@ def _total(totals: Any, mode: int, lanes: Any) -> int:
 
 
 @jit_bare
-def decode_tiles(data: Any, tail: Any, table: Any, extents: Any, ends: Any, scratch: Any) -> None:
-    """Fill a table.
+def decode_tiles(data: Any, tail: Any, table: Any, extents: Any, ends: Any, scratch: Any) -> int:
+    """Fill a table; return 0, or why the payload is none, as `check` does.
 
     The planes of a tile are read up to SLACK bytes too far: the last tiles get a copy with room.
 
     Parameters
     ----------
-    data : a payload checked by `planes_of`
+    data : a payload
     tail : (as long as data, and SLACK) uint8, scratch
-    table : as in `encode_tiles`
-    ends : as `planes_of` sets them
+    table : as in `encode_tiles`; the row of zeros is set
+    ends : (n_tiles,) int64, scratch
     """
     n_tiles = -(-extents[2] // ROWS)
+    wrong = check(data, n_tiles, table, ends)
+    if wrong:
+        return wrong
+    zeros = n_tiles * ROWS * LANES
+    table[zeros : zeros + LANES] = 0
     place = HEAD_BYTES + n_tiles * LANES * header_octets(table)
     near = n_tiles
     while near > 0 and ends[near - 1] + SLACK > ends[n_tiles - 1]:
@@ -256,6 +262,7 @@ def decode_tiles(data: Any, tail: Any, table: Any, extents: Any, ends: Any, scra
     for i in range(place, data.size):
         tail[i - place] = data[i]
     _decode_some(data, tail, table, extents, (near, n_tiles, 0), scratch)
+    return 0
 
 
 @jit_bare_part
@@ -304,11 +311,25 @@ def _read_header(data: Any, at: int, table: Any, rows: Any, lanes: Any) -> Any:
 
 
 @jit_bare
-def planes_of(data: Any, n_tiles: int, mode: int, table: Any, ends: Any) -> int:
+def check(data: Any, n_tiles: int, table: Any, ends: Any) -> int:
     """Set where the planes of each tile end, counted from those of the first.
 
-    Return 0, or why the headers are none: 1 for a width, 2 for a kind that the mode does not have.
+    Return 0, or what is wrong with a payload for a table of such words.
     """
+    head = HEAD_BYTES + n_tiles * LANES * header_octets(table)
+    if data.size < head:
+        return WRONG_SIZE
+    mode = int(data[1])
+    if mode >= MODES:
+        return WRONG_MODE
+    wrong = _add_planes(data, n_tiles, mode, table, ends)
+    if wrong == 0 and head + ends[n_tiles - 1] != data.size:
+        return WRONG_END
+    return wrong
+
+
+@jit_bare_inline
+def _add_planes(data: Any, n_tiles: int, mode: int, table: Any, ends: Any) -> int:
     bits, total, wrong = width_of(table), 0, 0
     for tile in range(n_tiles):
         widest, kinds, count = 0, 0, 0
@@ -320,9 +341,9 @@ def planes_of(data: Any, n_tiles: int, mode: int, table: Any, ends: Any) -> int:
             widest, kinds = max(widest, width), kinds | 1 << kind
             count += width
         if widest > bits:
-            wrong |= 1
-        if kinds & ~_allowed(mode):
-            wrong |= 2
+            wrong = WRONG_WIDTH
+        elif kinds & ~_allowed(mode):
+            wrong = max(wrong, WRONG_KIND)
         total += 4 * count
         ends[tile] = total
     return wrong

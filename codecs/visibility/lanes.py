@@ -15,15 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import pointer
-from gangsaw.codecs.core.jit import jit_bare
+from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.past_cache import LONG, UNIT, drain, source_size, write_piece
 from gangsaw.codecs.core.simd import static, value_of
-from gangsaw.codecs.core.tiles import copy_run, fetch_run
+from gangsaw.codecs.core.tiles import LINE, copy_run, fetch_run
 from gangsaw.codecs.visibility.arrange import side_by_side
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
 
 Array = npt.NDArray[Any]
-AHEAD = 1
+TO_TABLE, TO_BLOCK, PAST_CACHE = static(0), static(1), static(2)
+LEAST_PIECE = 512  # bytes of numbers side by side that are worth writing past the caches
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def gather(block: Array, lanes: Lanes, table: Array) -> None:
     """
     if table.size != block.size * lanes.n_components:
         table[...] = 0
-    _copy(block, lanes, table, static(0))
+    _copy(block, lanes, table, TO_TABLE)
     if not block.dtype.isnative:
         table.byteswap(inplace=True)
 
@@ -110,46 +112,58 @@ def scatter(table: Array, lanes: Lanes, block: Array) -> None:
     """Fill a block from its table; a block of foreign byte order leaves the table swapped."""
     if not block.dtype.isnative:
         table.byteswap(inplace=True)
-    _copy(block, lanes, table, static(1))
+    _copy(block, lanes, table, TO_BLOCK)
 
 
-def _copy(block: Array, lanes: Lanes, table: Array, back: Any) -> None:
-    runs, length = _runs(lanes, block.shape, block.strides, block.itemsize)
+def _copy(block: Array, lanes: Lanes, table: Array, way: Any) -> None:
     address = block.__array_interface__["data"][0]
+    runs, length, is_long = _runs(lanes, block.shape, block.strides, block.itemsize)
+    if way is TO_BLOCK and is_long and address % UNIT == 0:
+        way = PAST_CACHE
     extents = lanes.n_times, lanes.n_frequencies
-    _copy_runs(table.ravel(), back, address, extents, block.strides[:2], runs, static(length))
+    _copy_runs(table.ravel(), way, address, extents, block.strides[:2], runs, length)
 
 
 @lru_cache(maxsize=64)  # blocks of a chunk are alike, and to make it takes a tenth of their time
 def _runs(
     lanes: Lanes, shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
-) -> tuple[Array, int]:
+) -> tuple[Array, Any, bool]:
     """Return pieces of memory that are pieces of a row, and the words of each.
 
     Returns
     -------
-    (n, 4) int64 : byte offset in the block, place in the table, times and frequencies of each
-    words of each : a power of two, so that no piece lies in two strips
+    (n, 6) int64 : byte offset in the block, place in the table, times and frequencies of each;
+        whether what lies before, and behind, is of no other one at the same time and frequency
+    words of each : `static`; a power of two, so that no piece lies in two strips
+    whether the block lies so that it is written past the caches
     """
     offsets, numbers = side_by_side(shape[2:], strides[2:], item_bytes)
     words = numbers * lanes.n_components
     length = min(words & -words, LANES)
-    steps = np.arange(words // length) * (length * item_bytes // lanes.n_components)
+    run_bytes = length * item_bytes // lanes.n_components
+    steps = np.arange(words // length) * run_bytes
     starts = np.add.outer(offsets, steps).ravel()
     axis, piece = (0, lanes.n_times) if lanes.folds_time else (1, lanes.n_frequencies)
     firsts = np.arange(lanes.n_segments) * piece
-    runs = np.empty((lanes.n_segments, starts.size, 4), np.int64)
+    runs = np.empty((lanes.n_segments, starts.size, 6), np.int64)
     runs[..., 0] = np.add.outer(firsts * strides[axis], starts)
-    runs[..., 2:] = lanes.n_times, lanes.n_frequencies
+    runs[..., 2:4] = lanes.n_times, lanes.n_frequencies
     runs[..., 2 + axis] = np.minimum(piece, shape[axis] - firsts)[:, None]
     lane = np.arange(runs[..., 0].size).reshape(runs.shape[:2]) * length
     runs[..., 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
-    return runs.reshape(-1, 4), length
+    begins = np.diff(starts, prepend=starts[0]) != run_bytes
+    runs[..., 4], runs[..., 5] = begins, np.roll(begins, -1)
+    is_long = (
+        sum(step * (n - 1) for step, n in zip(map(abs, strides), shape, strict=True)) >= LONG
+        and words * run_bytes // length >= LEAST_PIECE
+        and not np.any([run_bytes % LINE, *(step % UNIT for step in (*strides[:2], *offsets))])
+    )
+    return runs.reshape(-1, 6), static(length), is_long
 
 
 @jit_bare
 def _copy_runs(
-    table: Any, back: Any, address: int, extents: Any, strides: Any, runs: Any, length: Any
+    table: Any, way: Any, address: int, extents: Any, strides: Any, runs: Any, length: Any
 ) -> None:
     """Copy runs in the order of memory in the usual layout."""
     n_times, n_frequencies = extents
@@ -159,7 +173,20 @@ def _copy_runs(
             row = (f * n_times + t) * LANES
             for i in range(len(runs)):
                 if t < runs[i, 2] and f < runs[i, 3]:
-                    target = pointer(table, runs[i, 1] + row)
-                    if value_of(back):
-                        fetch_run(target, source + AHEAD * strides[1] + runs[i, 0], length)
-                    copy_run(target, source + runs[i, 0], length, back)
+                    ours = pointer(table, runs[i, 1] + row)
+                    _copy_run(ours, source + runs[i, 0], strides[1], runs[i], way, length)
+    if value_of(way) == value_of(PAST_CACHE):
+        drain()
+
+
+@jit_bare_inline
+def _copy_run(ours: Any, place: int, next_place: int, run: Any, way: Any, length: Any) -> None:
+    if value_of(way) == value_of(PAST_CACHE):
+        size = value_of(length) * source_size(ours)
+        write_piece(ours, place, size, run[4] != 0, run[5] != 0)
+        if run[5] != 0 and (place + size) % LINE:  # the line that is written in part
+            fetch_run(ours, place + size + next_place, (None,))
+        return
+    if value_of(way) == value_of(TO_BLOCK):  # eight frequencies ahead are too many, and one is best
+        fetch_run(ours, place + next_place, length)
+    copy_run(ours, place, length, way)
