@@ -95,12 +95,12 @@ for _function, _symbol in ((operator.gt, ">"), (operator.eq, "==")):
 
 @intrinsic
 def load_floats(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
-    """Vector of data[index:index + lanes]; data is 1-D float32, contiguous, lanes a `static`."""
-    floats = Floats(lanes.count)
+    """Vector of data[index:index + lanes]; data is 1-D, contiguous, of floats; lanes a `static`."""
+    floats = Floats(lanes.count, data.dtype.bitwidth)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         place = element_pointer(context, builder, data, args[0], args[1], _lowered(floats))
-        return builder.load(place, align=4)
+        return builder.load(place, align=floats.bits // 8)
 
     return floats(data, types.int64, lanes), codegen
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core import rans
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.visibility.dense_block import MOST_BITS, ROOM, Block, make_scratch
 from gangsaw.codecs.visibility.dense_choose import (
     bits_table,
@@ -33,17 +34,24 @@ from gangsaw.codecs.visibility.dense_head import (
     read_coded,
     write_head,
 )
-from gangsaw.codecs.visibility.dense_predict import TERMS, from_residuals, to_residuals
+from gangsaw.codecs.visibility.dense_predict import (
+    N_SLOTS,
+    PLACES,
+    WEIGHTS,
+    from_residuals,
+    to_residuals,
+)
 from gangsaw.codecs.visibility.dense_scale import NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense_values import MANTISSA
-from gangsaw.codecs.visibility.lanes import LANES, Lanes, empty_table, gather, scatter
+from gangsaw.codecs.visibility.lanes import LANES, Lanes, gather, scatter
 
 __all__ = ["KIND", "decode", "decode_table", "encode", "encode_table"]
 
 SPARE = 3  # bytes behind the slots, which are read four at a time
 
 Words = npt.NDArray[Any]
+_kept = Kept()
 
 
 def encode(block: npt.NDArray[Any]) -> Payload:
@@ -53,7 +61,7 @@ def encode(block: npt.NDArray[Any]) -> Payload:
     ----------
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
     """
-    table, lanes = empty_table(block), Lanes.of_block(block)
+    table, lanes = _kept_table(block)
     gather(block, lanes, table)
     return encode_table(table, lanes)
 
@@ -65,9 +73,16 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
     ------
     CorruptChunk : it is no block of this kind, shape and dtype
     """
-    table, lanes = empty_table(block), Lanes.of_block(block)
+    table, lanes = _kept_table(block)
     decode_table(data, table, lanes)
     scatter(table, lanes, block)
+
+
+def _kept_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
+    lanes = Lanes.of_block(block)
+    n = lanes.shape[0] * LANES
+    words = _kept.array("table", n, f"u{block.itemsize // lanes.n_components}")
+    return words[:n].reshape(lanes.shape), lanes
 
 
 def encode_table(table: Words, lanes: Lanes) -> Payload:
@@ -104,8 +119,9 @@ def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -
     """Return what kernels of predictions ask."""
     signed = _as_signed(words)
     wide = predictors.astype(signed.dtype)
-    used = np.empty(len(TERMS), np.int64)
-    return signed, lanes.n_rows, lanes.n_times, wide, TERMS.ravel(), used
+    laid, used = np.empty(N_SLOTS * LANES), np.empty(N_SLOTS, np.int64)
+    of_slots = PLACES.ravel(), WEIGHTS.ravel()
+    return signed, lanes.n_rows, lanes.n_times, wide, *of_slots, laid, used
 
 
 def _starts(
@@ -223,13 +239,14 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     CorruptChunk : it is no block of these lanes
     """
     coded = read_coded(data, lanes, table.itemsize)
-    slots = np.empty(N_TABLES * rans.TOTAL + SPARE, np.uint8)
-    tables = rans.Tables(np.empty(N_TABLES * rans.STRIDE, np.uint32), slots)
+    slots = _kept.array("slots", N_TABLES * rans.TOTAL + SPARE, "u1")
+    tables = rans.Tables(_kept.array("frequencies", N_TABLES * rans.STRIDE, "u4"), slots)
     rans.lay_out(coded.counts, *tables)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
     bits = _with_room(data[coded.bits :], coded.n_bytes)
-    stream = np.zeros(coded.n_words + LANES, np.uint16)
+    stream = _kept.array("stream", coded.n_words + LANES, "u2")
     stream[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
+    stream[coded.n_words : coded.n_words + LANES] = 0
     block = _block(table.ravel(), lanes, coded.choice)
     read = _read_strips(
         table.ravel(),
@@ -238,7 +255,7 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
         coded.choice.predictors,
         tables,
         states,
-        stream,
+        stream[: coded.n_words + LANES],
         bits,
         coded.n_bytes,
     )

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.jit import jit_bare_inline
+from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.core.simd import load, maximum, minimum, resize_to, select, store
 from gangsaw.codecs.core.simd_logic import either
 from gangsaw.codecs.visibility.dense_scale import (
@@ -80,10 +81,13 @@ class Scratch(NamedTuple):
     counts: Any
 
 
+_kept = Kept()
+
+
 def make_scratch(n_rows: int, words: npt.NDArray[Any]) -> Scratch:
-    """Allocate what strips of so many rows need, for words like those."""
+    """Return what strips of so many rows need, for words like those; once at a time per thread."""
     kind = f"i{words.itemsize}"
-    sizes = np.zeros(n_rows * LANES, np.float32)
+    sizes = _kept.array("sizes", n_rows * LANES, "f4")  # read of rows alone that were written
     lanes = np.full(N_LANE_ROWS * LANES, -1, kind)
     rows = (np.zeros(LANES, kind) for _ in range(5))
     return Scratch(sizes, sizes.view(np.uint32), np.zeros(LANES, np.float32), lanes, *rows)

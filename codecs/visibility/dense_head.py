@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core import rans
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.jit import jit
 from gangsaw.codecs.visibility.dense_choose import EXPONENTS, Grid
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
 from gangsaw.codecs.visibility.dense_scale import CONTEXTS, SLOWER
@@ -76,20 +77,30 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
         raise CorruptChunk("its head is not that of a dense block")
     favourite = int.from_bytes(data[at : at + fav_bytes].tobytes(), "little") if fav_bytes else None
     used = data[at + fav_bytes : at + fav_bytes + n_used]
-    planes = np.unpackbits(data[at + fav_bytes + n_used : end], bitorder="little")
-    digits = planes[: width * lanes.n_series].reshape(lanes.n_series, width).astype(np.int64)
-    index: npt.NDArray[np.int64] = (digits << np.arange(width)).sum(axis=1)
-    if (index.size and index.max() >= n_used) or used.max() >= (
-        len(PREDICTORS) if itemsize > 2 else 1
-    ):
-        raise CorruptChunk("a series names a predictor that there is not")
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
-    predictors[: lanes.n_series] = used[index]
+    known = used.max() < (len(PREDICTORS) if itemsize > 2 else 1)
+    fields = data[at + fav_bytes + n_used : end]
+    if not known or not _unpack(fields, width, used, predictors[: lanes.n_series]):
+        raise CorruptChunk("a series names a predictor that there is not")
     return (
         Choice(means, Grid(grid & 3, value), (first, second), favourite, predictors),
         n_bytes,
         end,
     )
+
+
+@jit
+def _unpack(fields: Any, width: int, used: Any, predictors: Any) -> bool:
+    """Undo `_packed`; return whether every field names one of those used."""
+    right = True
+    for i in range(predictors.size):
+        place = 0
+        for bit in range(width):
+            at = i * width + bit
+            place |= (fields[at >> 3] >> (at & 7) & 1) << bit
+        right &= place < used.size
+        predictors[i] = used[min(place, used.size - 1)]
+    return right
 
 
 class Coded(NamedTuple):

@@ -13,8 +13,8 @@ import numpy as np
 
 from gangsaw.codecs.core.bits import pointer
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.simd import any_lane, lane_leading_zeros, load, select, static, store
-from gangsaw.codecs.core.simd_floats import finite_doubles, no_doubles, rounded_words
+from gangsaw.codecs.core.simd import lane_leading_zeros, load, select, static, store
+from gangsaw.codecs.core.simd_floats import finite_doubles, load_floats, no_doubles, rounded_words
 from gangsaw.codecs.core.simd_logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes import LANES
 
@@ -48,7 +48,27 @@ def _terms() -> Any:
     return table
 
 
-TERMS = _terms()
+# Neighbours in an order that holds for the terms of all predictors: each adds its own in theirs.
+# The last predictor alone takes t-1 late.
+SLOTS = (
+    *((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3), (0, 4)),
+    *((1, 0), (1, 1), (2, 1), (1, 2)),
+)
+N_SLOTS = len(SLOTS)
+
+
+def _weights() -> Any:
+    """(predictors, N_SLOTS) float64, what each slot weighs; found in the order of the terms."""
+    table = np.zeros((len(PREDICTORS), N_SLOTS))
+    for row, terms in zip(table, PREDICTORS, strict=True):
+        slot = -1
+        for back, down, weight in terms:
+            slot = SLOTS.index((back, down), slot + 1)
+            row[slot] = weight
+    return table
+
+
+TERMS, WEIGHTS, PLACES = _terms(), _weights(), np.array(SLOTS)
 
 
 @jit_bare_inline
@@ -110,55 +130,66 @@ def add_costs(
 
 
 @jit_bare_inline
-def find_used(codes: Any, used: Any) -> int:
-    """List the predictors of a strip's lanes, none apart; return how many there are."""
+def lay_weights(predictors: Any, strip: int, weights: Any, laid: Any, used: Any) -> int:
+    """Set the weights of a strip's lanes; list the slots that weigh anything, return how many."""
     n_used = 0
-    for p in range(1, len(used)):
-        if any_lane(codes == p):
-            used[n_used] = p
+    for slot in range(N_SLOTS):
+        some = False
+        for lane in range(LANES):
+            weight = weights[np.int64(predictors[strip * LANES + lane]) * N_SLOTS + slot]
+            laid[slot * LANES + lane] = weight
+            some = some or weight != 0.0
+        if some:
+            used[n_used] = slot
             n_used += 1
     return n_used
 
 
 @jit_bare_inline
 def guess_lanes(
-    words: Any, base: int, time: int, frequency: int, n_times: int, terms: Any, codes: Any,
+    words: Any, base: int, time: int, frequency: int, n_times: int, places: Any, laid: Any,
     used: Any, n_used: int,
 ) -> Any:  # fmt: skip
-    """Return what each lane's own predictor says of a row, one after the other.
+    """Return what each lane's own predictor says of a row, all of them in one sum.
 
-    A pass over the strip for each of them took three times as long: a row waits for the one before.
+    A term that a lane lacks adds a zero to a sum that is never -0.0, so it changes nothing.
+    A pass over the strip for each predictor took three times as long: a row waits for the one
+    before.
     """
-    guess = codes * 0
+    sums = no_doubles(ROW)
     for k in range(n_used):
-        of_p = pointer(terms, 3 * MOST_TERMS * used[k])
-        own = codes == used[k]
-        guess = select(own, guess_row(words, base, time, frequency, n_times, of_p), guess)
-    return guess
+        slot = used[k]
+        back, down = places[2 * slot], places[2 * slot + 1]
+        if back <= time and down <= frequency:
+            at = base + ((frequency - down) * n_times + time - back) * LANES
+            value = finite_doubles(load(words, at, ROW))
+            sums = sums + load_floats(laid, slot * LANES, ROW) * value
+    return rounded_words(sums, load(words, base, ROW))
 
 
 @jit_bare
 def to_residuals(
-    out: Any, words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, used: Any
-) -> None:
+    out: Any, words: Any, n_rows: int, n_times: int, predictors: Any, places: Any, weights: Any,
+    laid: Any, used: Any,
+) -> None:  # fmt: skip
     """Fill out with signed words, or with residuals in the lanes that are predicted: all strips.
 
     Parameters
     ----------
     predictors : (lanes of all strips,) of each lane, signed and as wide as the words
-    terms : TERMS, flat
-    used : (predictors,) int64, to work with
+    places, weights : PLACES and WEIGHTS, flat
+    laid, used : (slots * 32,) float64 and (slots,) int64, to work with
     """
     width = 8 * words.itemsize
     for strip in range(len(predictors) // LANES):
         base, codes = strip * n_rows * LANES, load(predictors, strip * LANES, ROW)
-        n_used = find_used(codes, used)
+        n_used = lay_weights(predictors, strip, weights, laid, used)
         for frequency in range(n_rows // n_times):
             for time in range(n_times):
                 at = base + (frequency * n_times + time) * LANES
                 word = load(words, at, ROW)
                 guess = guess_lanes(
-                    words, base, time, frequency, n_times, terms, codes, used, n_used
+                    words, base, time, frequency, n_times, places, laid, used, n_used
                 )
                 d = ordered(word, width) - ordered(guess, width)
                 store(out, at, select(codes > 0, d, word))
@@ -166,19 +197,20 @@ def to_residuals(
 
 @jit_bare
 def from_residuals(
-    words: Any, n_rows: int, n_times: int, predictors: Any, terms: Any, used: Any
-) -> None:
+    words: Any, n_rows: int, n_times: int, predictors: Any, places: Any, weights: Any, laid: Any,
+    used: Any,
+) -> None:  # fmt: skip
     """Turn residuals in all strips of signed words back into words; parameters as above."""
     width = 8 * words.itemsize
     for strip in range(len(predictors) // LANES):
         base, codes = strip * n_rows * LANES, load(predictors, strip * LANES, ROW)
-        n_used = find_used(codes, used)
+        n_used = lay_weights(predictors, strip, weights, laid, used)
         for frequency in range(n_rows // n_times if n_used else 0):
             for time in range(n_times):
                 at = base + (frequency * n_times + time) * LANES
                 d = load(words, at, ROW)
                 guess = guess_lanes(
-                    words, base, time, frequency, n_times, terms, codes, used, n_used
+                    words, base, time, frequency, n_times, places, laid, used, n_used
                 )
                 restored = ordered(d + ordered(guess, width), width)
                 store(words, at, select(codes > 0, restored, d))

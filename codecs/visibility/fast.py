@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.core.simd import static
 from gangsaw.codecs.visibility.fast_tiles import (
     HEAD_BYTES,
@@ -29,41 +29,31 @@ from gangsaw.codecs.visibility.planes import ROWS, SLACK
 Array = npt.NDArray[Any]
 KIND = 2
 VECTOR = 32  # bytes
-KEPT_BYTES = 1 << 21  # of a table; longer ones are made anew
 GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # of a group's header, by the bytes of a word
 
 
-class _Work(threading.local):
-    """Memory of a thread that block after block uses: fresh one costs more than encoding.
+_kept = Kept()
 
-    Attributes
-    ----------
+
+def _work(word_bytes: int, n_rows: int) -> tuple[Array, Array, Array, Any]:
+    """Return what kernels work in, for a table of so many rows or for a longer one.
+
+    Returns
+    -------
     words : of a table, with rows that fill up the last tile, and one of zeros
     out : a payload and SLACK bytes; what a decoder is given has none
     ends : where the planes of each tile end
+    scratch : as `_scratch` makes it
     """
-
-    def __init__(self) -> None:
-        self.kept: dict[int, tuple[Array, Array, Array, Any]] = {}
-
-    def of(self, word_bytes: int, n_rows: int) -> tuple[Array, Array, Array, Any]:
-        """Return words, out, ends and scratch for a table of so many rows, or for a longer one."""
-        work = self.kept.get(word_bytes)
-        if work is None or work[0].size < (n_rows + 1) * LANES:
-            work = self._new(word_bytes, n_rows)
-            if work[0].nbytes <= KEPT_BYTES:
-                self.kept[word_bytes] = work
-        return work
-
-    @staticmethod
-    def _new(word_bytes: int, n_rows: int) -> tuple[Array, Array, Array, Any]:
-        n_tiles = n_rows // ROWS
-        words = np.empty((n_rows + 1) * LANES, f"u{word_bytes}")
-        out = np.empty(head_bytes(n_tiles, word_bytes) + words.nbytes + SLACK, np.uint8)
-        return words, out, np.empty(n_tiles, np.int64), _scratch(word_bytes)
-
-
-_work = _Work()
+    n_tiles = n_rows // ROWS
+    n_words = (n_rows + 1) * LANES
+    n_bytes = head_bytes(n_tiles, word_bytes) + n_words * word_bytes + SLACK
+    return (
+        _kept.array("words", n_words, f"u{word_bytes}"),
+        _kept.array("out", n_bytes, "u1"),
+        _kept.array("ends", n_tiles, "i8"),
+        _kept.once(_scratch, word_bytes),
+    )
 
 
 def encode(block: Array) -> npt.NDArray[np.uint8]:
@@ -79,7 +69,7 @@ def encode(block: Array) -> npt.NDArray[np.uint8]:
 def encode_here(block: Array) -> npt.NDArray[np.uint8]:
     """As `encode`, but the payload lies in memory of this thread that the next call uses again."""
     lanes, n_rows, padded, extents = _plan(block.shape, component_count(block.dtype))
-    words, out, _, scratch = _work.of(block.itemsize // lanes.n_components, padded)
+    words, out, _, scratch = _work(block.itemsize // lanes.n_components, padded)
     table = words[: (padded + 1) * LANES].reshape(-1, LANES)
     gather(block, lanes, table[:n_rows])
     if padded > n_rows:
@@ -98,7 +88,7 @@ def decode(data: npt.NDArray[np.uint8], block: Array) -> None:
     CorruptChunk : it is no block of this kind, shape and dtype
     """
     lanes, n_rows, padded, extents = _plan(block.shape, component_count(block.dtype))
-    words, tail, ends, scratch = _work.of(block.itemsize // lanes.n_components, padded)
+    words, tail, ends, scratch = _work(block.itemsize // lanes.n_components, padded)
     wrong = decode_tiles(data, tail, words, extents, ends, scratch)
     if wrong:
         _refuse(wrong, data, words, ends[: padded // ROWS])

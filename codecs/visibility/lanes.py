@@ -49,6 +49,7 @@ class Lanes:
     n_components: int
 
     @classmethod
+    @lru_cache(maxsize=64)  # blocks of a chunk are alike
     def of(cls, shape: tuple[int, ...], n_components: int) -> Self:
         """Return the lanes of a block (time, frequency, ...) with no axis of extent 0."""
         n_times, n_frequencies = shape[:2]

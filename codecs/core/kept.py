@@ -1,0 +1,40 @@
+"""Memory of a thread that block after block uses: fresh one costs more than fast codecs do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+T = TypeVar("T")
+MOST_BYTES = 1 << 21  # of an array; longer ones are made anew
+
+
+class Kept(threading.local):
+    """Arrays by name and dtype, and other things by key, each of this thread alone."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[str, str], npt.NDArray[Any]] = {}
+        self._others: dict[Any, Any] = {}
+
+    def array(self, name: str, least: int, dtype: str) -> npt.NDArray[Any]:
+        """Return a flat array of at least so many items; what is in it is of no meaning.
+
+        It is the same memory each time: nobody may hold it when the name is asked for again.
+        """
+        array = self._arrays.get((name, dtype))
+        if array is None or array.size < least:
+            array = np.empty(least, dtype)
+            if array.nbytes <= MOST_BYTES:
+                self._arrays[name, dtype] = array
+        return array
+
+    def once(self, make: Callable[[int], T], number: int) -> T:
+        """Return what make(number) gave this thread the first time."""
+        if (make, number) not in self._others:
+            self._others[make, number] = make(number)
+        made: T = self._others[make, number]
+        return made
