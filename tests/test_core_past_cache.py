@@ -9,7 +9,7 @@ from gangsaw.codecs.core.past_cache import UNIT, copy_past_cache
 from gangsaw.codecs.core.shelf import LONG, Shelf
 from gangsaw.codecs.core.tiles import LINE
 from gangsaw.codecs.visibility.codec import Visibility
-from gangsaw.codecs.visibility.lanes import Lanes, _runs
+from gangsaw.codecs.visibility.lanes import Lanes, memory_of
 
 RANDOM = np.random.default_rng(6).integers(1, 256, 1 << 12, np.uint8)
 
@@ -47,7 +47,7 @@ def test_a_long_chunk_is_written_whole_wherever_it_lies(
     out = room[first : first + n_bytes].view(np.complex64).reshape(shape)
     coder = Visibility(effort="fast").coder(shape, out.dtype)
     blocks = [out[place] for place in coder.grid.all_slices()]
-    ways = {_runs(Lanes.of_block(b), b.shape, b.strides, b.itemsize)[2] for b in blocks}
+    ways = {memory_of(Lanes.of_block(b), b.shape, b.strides, 8)[1] for b in blocks}
     assert True in ways
     coder.decode(coder.encode(octets.view(np.complex64).reshape(shape)), out)
     np.testing.assert_array_equal(out.view(np.uint8).ravel(), octets)

@@ -58,6 +58,16 @@ def big_endian(typing_context: Any, word: Any) -> Any:
 
 
 @intrinsic
+def swapped(typing_context: Any, word: Any) -> Any:
+    """Bytes of an integer in the reverse order."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.bswap(args[0])
+
+    return word(word), codegen
+
+
+@intrinsic
 def prefetch(typing_context: Any, data: Any, index: Any) -> Any:
     """Ask for the cache line of data[index]; data is (n,) uint8, any index will do."""
     signature = types.void(data, types.int64)

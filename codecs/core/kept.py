@@ -32,6 +32,10 @@ class Kept(threading.local):
                 self._arrays[name, dtype] = array
         return array
 
+    def forget(self, name: str, dtype: str) -> None:
+        """Leave the memory of an array to whoever holds it."""
+        self._arrays.pop((name, dtype), None)
+
     def once(self, make: Callable[[int], T], number: int) -> T:
         """Return what make(number) gave this thread the first time."""
         if (make, number) not in self._others:

@@ -38,19 +38,24 @@ class Shelf:
         self._waiting: dict[int, Payload] = {}
         self._lock = threading.Lock()
 
-    def put(self, number: int, payload: Payload) -> None:
-        """Copy the payload of a block; from then on its memory may be used again."""
+    def put(self, number: int, payload: Payload) -> bool:
+        """Copy the payload of a block to its place; return whether its memory may be used again.
+
+        It may not where an earlier block is not there, so that its place is unknown: then the
+        shelf keeps the payload. To copy it first took an eighth of the time of two threads.
+        """
         self.checksums[number] = crc32c(payload)
         with self._lock:
-            if number != len(self._parts):  # an earlier one is not there, so its place unknown
-                self._waiting[number] = payload.copy()
-                return
+            if number != len(self._parts):
+                self._waiting[number] = payload
+                return False
             placed = list(self._placed(payload))
         for place, part in placed:
             if self.data.size >= LONG:
                 copy_past_cache(part, place)
             else:
                 place[:] = part
+        return True
 
     def _placed(self, payload: Payload | None) -> Iterator[tuple[Payload, Payload]]:
         """Give a place to a payload and to those that waited for it."""

@@ -8,10 +8,12 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from gangsaw.codecs.core.jit import intrinsic
-from gangsaw.codecs.core.simd import element_pointer, emit_call
+from gangsaw.codecs.core.jit import intrinsic, jit_bare_inline
+from gangsaw.codecs.core.simd import element_pointer, emit_call, static
 
 LINE = 64  # bytes of a cache line
+NO, YES = static(0), static(1)
+OF_2, OF_4, OF_8, OF_16, OF_32, OF_64 = (static(n) for n in (2, 4, 8, 16, 32, 64))
 
 
 def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:
@@ -106,37 +108,63 @@ class _Tile:
 
 
 @intrinsic
-def fetch_run(typing_context: Any, words: Any, place: Any, length: Any) -> Any:
-    """Ask for the cache lines that `copy_run` is to write; any address will do.
+def fetch_line(typing_context: Any, place: Any) -> Any:
+    """Ask for a cache line that is to be written, by any address in it; any number will do.
 
     Where runs lie far apart, that doubled the speed of writing them. Reading gained nothing.
     """
-    size = length.count * words.dtype.bitwidth // 8
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        for offset in range(0, size, LINE):
-            place = builder.add(args[1], args[1].type(offset))
-            pointer = builder.inttoptr(place, ir.IntType(8).as_pointer())
-            _prefetch(builder, pointer, is_written=True)
+        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+        _prefetch(builder, pointer, is_written=True)
         return context.get_dummy_value()
 
-    return types.void(words, types.int64, length), codegen
+    return types.void(types.int64), codegen
 
 
 @intrinsic
-def copy_run(typing_context: Any, words: Any, place: Any, length: Any, back: Any) -> Any:
-    """Copy `length` (static) items from a byte address, aligned or not, to a pointer, or back."""
-    size = length.count * words.dtype.bitwidth // 8
-    run = ir.IntType(8 * size) if size <= 8 else ir.VectorType(ir.IntType(8), size)
+def _copy_piece(typing_context: Any, words: Any, at: Any, place: Any, size: Any, back: Any) -> Any:
+    """Copy `size` (static) bytes from an address to a pointer and `at` bytes, or back (static)."""
+    piece = ir.VectorType(ir.IntType(8), size.count)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        ours = builder.bitcast(args[0], run.as_pointer())
-        theirs = builder.inttoptr(args[1], run.as_pointer())
+        octets = builder.bitcast(args[0], ir.IntType(8).as_pointer())
+        ours = builder.bitcast(builder.gep(octets, [args[1]]), piece.as_pointer())
+        theirs = builder.inttoptr(args[2], piece.as_pointer())
         source, target = (ours, theirs) if back.count else (theirs, ours)
         builder.store(builder.load(source, align=1), target, align=1)
         return context.get_dummy_value()
 
-    return types.void(words, types.int64, length, back), codegen
+    return types.void(words, types.int64, types.int64, size, back), codegen
+
+
+@jit_bare_inline
+def read_run(words: Any, place: int, size: int) -> None:
+    """Copy `size` bytes, a power of two, from an address, aligned or not, to a pointer."""
+    _copy_run(words, place, size, NO)
+
+
+@jit_bare_inline
+def write_run(words: Any, place: int, size: int) -> None:
+    """Copy `size` bytes, a power of two, from a pointer to an address, aligned or not."""
+    _copy_run(words, place, size, YES)
+
+
+@jit_bare_inline
+def _copy_run(words: Any, place: int, size: int, back: Any) -> None:
+    if size >= LINE:
+        for at in range(0, size, LINE):
+            _copy_piece(words, at, place + at, OF_64, back)
+    elif size == 32:
+        _copy_piece(words, 0, place, OF_32, back)
+    elif size == 16:
+        _copy_piece(words, 0, place, OF_16, back)
+    elif size == 8:
+        _copy_piece(words, 0, place, OF_8, back)
+    elif size == 4:
+        _copy_piece(words, 0, place, OF_4, back)
+    else:
+        _copy_piece(words, 0, place, OF_2, back)
 
 
 def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:

@@ -34,7 +34,8 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     shelf = Shelf(n, most, Layout(0, 1, n).index_size)
 
     def encode_one(i: int) -> None:
-        shelf.put(i, encode_block(sources[i], params))
+        if not shelf.put(i, encode_block(sources[i], params)):
+            fast.leave_payload()
 
     run_blocks(encode_one, n)
     return Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)

@@ -80,6 +80,11 @@ def encode_here(block: Array) -> npt.NDArray[np.uint8]:
     return out[:end]
 
 
+def leave_payload() -> None:
+    """Let what `encode_here` returned last stay as it is, for whoever holds it."""
+    _kept.forget("out", "u1")
+
+
 def decode(data: npt.NDArray[np.uint8], block: Array) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
 

@@ -9,22 +9,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import pointer
+from gangsaw.codecs.core.bits import pointer, swapped
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.past_cache import LONG, UNIT, drain, source_size, write_piece
-from gangsaw.codecs.core.simd import static, value_of
-from gangsaw.codecs.core.tiles import LINE, copy_run, fetch_run
+from gangsaw.codecs.core.past_cache import LONG, UNIT, drain, write_piece
+from gangsaw.codecs.core.tiles import LINE, fetch_line, read_run, write_run
 from gangsaw.codecs.visibility.arrange import side_by_side
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
 
 Array = npt.NDArray[Any]
-TO_TABLE, TO_BLOCK, PAST_CACHE = static(0), static(1), static(2)
+Memory: TypeAlias = tuple[tuple[int, int], tuple[int, ...], Array, int, bool]
+TO_TABLE, TO_BLOCK, PAST_CACHE = range(3)
 LEAST_PIECE = 512  # bytes of numbers side by side that are worth writing past the caches
 
 
@@ -102,41 +102,33 @@ def gather(block: Array, lanes: Lanes, table: Array) -> None:
     lanes : those of the block
     table : (n_strips * n_rows, 32) unsigned, C-contiguous; lanes and rows without words become 0
     """
-    if table.size != block.size * lanes.n_components:
-        table[...] = 0
-    _copy(block, lanes, table, TO_TABLE)
-    if not block.dtype.isnative:
-        table.byteswap(inplace=True)
+    memory, _ = memory_of(lanes, block.shape, block.strides, block.itemsize)
+    gather_words(table.ravel(), address_of(block), memory, not block.dtype.isnative)
 
 
 def scatter(table: Array, lanes: Lanes, block: Array) -> None:
     """Fill a block from its table; a block of foreign byte order leaves the table swapped."""
-    if not block.dtype.isnative:
-        table.byteswap(inplace=True)
-    _copy(block, lanes, table, TO_BLOCK)
+    memory, is_long = memory_of(lanes, block.shape, block.strides, block.itemsize)
+    scatter_words(table.ravel(), address_of(block), memory, is_long, not block.dtype.isnative)
 
 
-def _copy(block: Array, lanes: Lanes, table: Array, way: Any) -> None:
-    address = block.__array_interface__["data"][0]
-    runs, length, is_long = _runs(lanes, block.shape, block.strides, block.itemsize)
-    if way is TO_BLOCK and is_long and address % UNIT == 0:
-        way = PAST_CACHE
-    extents = lanes.n_times, lanes.n_frequencies
-    _copy_runs(table.ravel(), way, address, extents, block.strides[:2], runs, length)
+def address_of(array: Array) -> int:
+    """Return where the first item of an array lies; keep the array alive yourself."""
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 @lru_cache(maxsize=64)  # blocks of a chunk are alike, and to make it takes a tenth of their time
-def _runs(
+def memory_of(
     lanes: Lanes, shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
-) -> tuple[Array, Any, bool]:
-    """Return pieces of memory that are pieces of a row, and the words of each.
+) -> tuple[Memory, bool]:
+    """Return how a block lies in memory, and whether it lies far enough apart to pass the caches.
 
-    Returns
-    -------
-    (n, 6) int64 : byte offset in the block, place in the table, times and frequencies of each;
-        whether what lies before, and behind, is of no other one at the same time and frequency
-    words of each : `static`; a power of two, so that no piece lies in two strips
-    whether the block lies so that it is written past the caches
+    Memory is (times, frequencies), their byte strides, runs, bytes of a run, and whether no word of
+    the table is without one. A run is a piece of memory that is a piece of a row; its length is a
+    power of two, so that it is in one strip. Runs are (n, 6) int64: byte offset in the block,
+    place in the table, times and frequencies of each; whether what lies before, and behind, is of
+    no other one at the same time and frequency.
     """
     offsets, numbers = side_by_side(shape[2:], strides[2:], item_bytes)
     words = numbers * lanes.n_components
@@ -153,20 +145,47 @@ def _runs(
     lane = np.arange(runs[..., 0].size).reshape(runs.shape[:2]) * length
     runs[..., 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
     begins = np.diff(starts, prepend=starts[0]) != run_bytes
+    begins[0] = True
     runs[..., 4], runs[..., 5] = begins, np.roll(begins, -1)
-    is_long = (
-        sum(step * (n - 1) for step, n in zip(map(abs, strides), shape, strict=True)) >= LONG
-        and words * run_bytes // length >= LEAST_PIECE
-        and not np.any([run_bytes % LINE, *(step % UNIT for step in (*strides[:2], *offsets))])
-    )
-    return runs.reshape(-1, 6), static(length), is_long
+    is_full = math.prod(lanes.shape) == math.prod(shape) * lanes.n_components
+    extents = lanes.n_times, lanes.n_frequencies
+    memory = extents, strides[:2], runs.reshape(-1, 6), run_bytes, is_full
+    reach = sum(abs(step) * (n - 1) for step, n in zip(strides, shape, strict=True))
+    is_even = not np.any([run_bytes % LINE, *(step % UNIT for step in (*strides[:2], *offsets))])
+    return memory, reach >= LONG and numbers * item_bytes >= LEAST_PIECE and is_even
 
 
 @jit_bare
-def _copy_runs(
-    table: Any, way: Any, address: int, extents: Any, strides: Any, runs: Any, length: Any
-) -> None:
+def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> None:
+    """Fill a flat table from what lies at an address."""
+    if not memory[4]:
+        table[:] = 0
+    _copy_runs(table, TO_TABLE, address, memory)
+    if is_foreign:
+        _swap(table)
+
+
+@jit_bare
+def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_foreign: bool) -> None:
+    """Fill what lies at an address from a flat table; past the caches where it `is_long`."""
+    if is_foreign:
+        _swap(table)
+    past = is_long and address % UNIT == 0
+    _copy_runs(table, PAST_CACHE if past else TO_BLOCK, address, memory)
+    if past:
+        drain()
+
+
+@jit_bare_inline
+def _swap(table: Any) -> None:
+    for i in range(table.size):
+        table[i] = swapped(table[i])
+
+
+@jit_bare_inline
+def _copy_runs(table: Any, way: int, address: int, memory: Any) -> None:
     """Copy runs in the order of memory in the usual layout."""
+    extents, strides, runs, size, _ = memory
     n_times, n_frequencies = extents
     for t in range(n_times):
         for f in range(n_frequencies):
@@ -175,19 +194,18 @@ def _copy_runs(
             for i in range(len(runs)):
                 if t < runs[i, 2] and f < runs[i, 3]:
                     ours = pointer(table, runs[i, 1] + row)
-                    _copy_run(ours, source + runs[i, 0], strides[1], runs[i], way, length)
-    if value_of(way) == value_of(PAST_CACHE):
-        drain()
+                    _copy_run(ours, source + runs[i, 0], strides[1], runs[i], way, size)
 
 
 @jit_bare_inline
-def _copy_run(ours: Any, place: int, next_place: int, run: Any, way: Any, length: Any) -> None:
-    if value_of(way) == value_of(PAST_CACHE):
-        size = value_of(length) * source_size(ours)
+def _copy_run(ours: Any, place: int, next_place: int, run: Any, way: int, size: int) -> None:
+    if way == PAST_CACHE:
         write_piece(ours, place, size, run[4] != 0, run[5] != 0)
         if run[5] != 0 and (place + size) % LINE:  # the line that is written in part
-            fetch_run(ours, place + size + next_place, (None,))
-        return
-    if value_of(way) == value_of(TO_BLOCK):  # eight frequencies ahead are too many, and one is best
-        fetch_run(ours, place + next_place, length)
-    copy_run(ours, place, length, way)
+            fetch_line(place + size + next_place)
+    elif way == TO_BLOCK:  # eight frequencies ahead were too many for pieces of 1 KiB
+        for line in range(place + next_place, place + next_place + size, LINE):
+            fetch_line(line)
+        write_run(ours, place, size)
+    else:
+        read_run(ours, place, size)
