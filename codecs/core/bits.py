@@ -8,6 +8,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.np.arrayobj import populate_array
 
 from gangsaw.codecs.core.jit import HAS_AVX512, intrinsic
 
@@ -204,6 +205,21 @@ def pointer_at(typing_context: Any, address: Any, like: Any) -> Any:
         return builder.inttoptr(args[0], args[1].type.as_pointer())
 
     return signature, codegen
+
+
+@intrinsic
+def octets_at(typing_context: Any, address: Any, size: Any) -> Any:
+    """Array (size,) uint8 of the memory from an address on; keep its owner alive yourself."""
+    octets = types.Array(types.uint8, 1, "C")
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array = context.make_array(octets)(context, builder)
+        data = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+        one = ir.IntType(64)(1)
+        populate_array(array, data, shape=[args[1]], strides=[one], itemsize=one, meminfo=None)
+        return array._getvalue()
+
+    return octets(types.int64, types.int64), codegen
 
 
 # Numba widens the result of every integer operation to 64 bits. Sums, products and bitwise

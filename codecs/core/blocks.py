@@ -15,6 +15,7 @@ from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks
 
 Part = npt.NDArray[np.uint8]
+WRONG_CHECKSUM = "the checksum of its bytes is wrong"
 
 
 class Stored(Sequence[Part]):
@@ -48,7 +49,7 @@ class Stored(Sequence[Part]):
             return Stored(self.raw[which], self.checksums[which])
         part = self.raw[which]
         if crc32c(part) != self.checksums[which]:
-            raise CorruptChunk("the checksum of its bytes is wrong", block=which)
+            raise CorruptChunk(WRONG_CHECKSUM, block=which)
         return part
 
 
@@ -105,6 +106,11 @@ class Blocks:
         """Return the same blocks, all verified, several at once; raise CorruptChunk."""
         run_blocks(self.parts.__getitem__, len(self.parts))
         return type(self)(self._raw, self.lane_bits)
+
+    @property
+    def unverified(self) -> tuple[Sequence[Part], npt.NDArray[np.uint32] | None]:
+        """Blocks for a backend that verifies them itself, and CRC-32C to do so, if it has to."""
+        return self._raw, self.parts.checksums if isinstance(self.parts, Stored) else None
 
     @property
     def _raw(self) -> Sequence[Part]:

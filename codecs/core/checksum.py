@@ -30,6 +30,8 @@ POLYNOMIAL = 0x11EDC6F41  # Castagnoli's, RFC 3720
 VECTORS = 4  # as long as a product takes
 WORDS = folding_words()  # of 64 bits in a vector
 STEP = 8 * WORDS * VECTORS  # bytes
+CAN_FOLD = STEP > 0
+OF_WORDS = static(WORDS)
 SHORT = 4096  # bytes; fewer are done before a kernel is called
 ALL_ONES = (1 << 32) - 1
 LINE, PAGE = 64, 4096  # bytes; the hardware asks for no lines of another page by itself
@@ -47,8 +49,27 @@ def crc32c(data: Bytes, before: int = 0) -> int:
     if not STEP or octets.size < SHORT:
         return int(google_crc32c.extend(before, octets))
     end = octets.size // STEP * STEP
-    folded = _folded(octets, end, before ^ ALL_ONES, static(WORDS))
+    folded = _folded(octets, end, before ^ ALL_ONES, OF_WORDS)
     return int(google_crc32c.extend(folded ^ ALL_ONES, octets[end:]))
+
+
+@jit_bare
+def _crc32c(data: Any) -> int:
+    words = OF_WORDS
+    end = data.size // STEP * STEP
+    state = _folded(data, end, ALL_ONES, words) if end else ALL_ONES
+    for i in range(end, data.size):
+        state = read_octet(state, data[i])
+    return state ^ ALL_ONES
+
+
+@jit_bare
+def _unknown(data: Any) -> int:
+    return 0
+
+
+# For kernels: CRC-32C of (n,) uint8; only where CAN_FOLD.
+kernel_crc32c = _crc32c if STEP else _unknown
 
 
 @jit_bare
@@ -128,6 +149,16 @@ def moved_on(typing_context: Any, vector: Any) -> Any:
         return builder.xor(*products)
 
     return vector(vector), codegen
+
+
+@intrinsic
+def read_octet(typing_context: Any, crc: Any, octet: Any) -> Any:
+    """State of a checksum after one more byte."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _called(builder, "sse42.crc32.32.8", ir.IntType(32), *args)
+
+    return types.uint32(types.uint32, types.uint8), codegen
 
 
 @intrinsic

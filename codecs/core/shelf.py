@@ -7,8 +7,10 @@ which stays in a cache, and goes to its place in the frame at once.
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,7 @@ from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.codecs.core.past_cache import LONG, copy_past_cache
 
 Payload = npt.NDArray[np.uint8]
+_Run: TypeAlias = tuple[Payload, Sequence[int]]
 
 
 class Shelf:
@@ -35,21 +38,34 @@ class Shelf:
         self.checksums = np.empty(n_blocks, "<u4")
         self.lead = self.end = lead
         self._parts: list[Payload] = []
-        self._waiting: dict[int, Payload] = {}
+        self._waiting: dict[int, _Run] = {}
         self._lock = threading.Lock()
 
     def put(self, number: int, payload: Payload) -> bool:
-        """Copy the payload of a block to its place; return whether its memory may be used again.
+        """Copy the payload of a block to its place; see `put_run`."""
+        return self.put_run(number, payload, [payload.size], [crc32c(payload)])
 
-        It may not where an earlier block is not there, so that its place is unknown: then the
-        shelf keeps the payload. To copy it first took an eighth of the time of two threads.
+    def put_run(
+        self, number: int, payloads: Payload, ends: Sequence[int], checksums: npt.ArrayLike
+    ) -> bool:
+        """Copy payloads of blocks to their place; return whether their memory may be used again.
+
+        It may not where an earlier block is not there, so that the place is unknown: then the
+        shelf keeps the payloads. To copy them first took an eighth of the time of two threads.
+
+        Parameters
+        ----------
+        number : of the first block
+        payloads : back to back
+        ends : where each ends
+        checksums : CRC-32C of each
         """
-        self.checksums[number] = crc32c(payload)
+        self.checksums[number : number + len(ends)] = checksums
         with self._lock:
             if number != len(self._parts):
-                self._waiting[number] = payload
+                self._waiting[number] = payloads, ends
                 return False
-            placed = list(self._placed(payload))
+            placed = list(self._placed((payloads, ends)))
         for place, part in placed:
             if self.data.size >= LONG:
                 copy_past_cache(part, place)
@@ -57,14 +73,15 @@ class Shelf:
                 place[:] = part
         return True
 
-    def _placed(self, payload: Payload | None) -> Iterator[tuple[Payload, Payload]]:
-        """Give a place to a payload and to those that waited for it."""
-        while payload is not None:
-            place = self.data[self.end : self.end + payload.size]
-            self.end += payload.size
-            self._parts.append(place)
-            yield place, payload
-            payload = self._waiting.pop(len(self._parts), None)
+    def _placed(self, run: _Run | None) -> Iterator[tuple[Payload, Payload]]:
+        """Give a place to payloads and to those that waited for them."""
+        while run is not None:
+            payloads, ends = run
+            place = self.data[self.end : self.end + payloads.size]
+            self.end += payloads.size
+            self._parts += [place[a:b] for a, b in itertools.pairwise([0, *ends])]
+            yield place, payloads
+            run = self._waiting.pop(len(self._parts), None)
 
     @property
     def parts(self) -> tuple[Payload, ...]:

@@ -9,14 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.checksum import CAN_FOLD
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.frame import Layout
 from gangsaw.codecs.core.shelf import Shelf
-from gangsaw.codecs.core.threads import run_blocks
+from gangsaw.codecs.core.threads import run_blocks, thread_limit
 from gangsaw.codecs.visibility import construction, dense, fast, raw
 from gangsaw.codecs.visibility.arrange import empty_words, from_words, to_words
 from gangsaw.codecs.visibility.params import Params
 
+# Blocks of "fast" in one call of a kernel. What encoding gives is to stay in a cache.
+ENCODED, DECODED = 2, 8
+LEAST_RUNS = 4  # for each thread
 Words = npt.NDArray[Any]
 Payload = npt.NDArray[np.uint8]
 
@@ -32,12 +36,17 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     n = len(sources)
     most = sum(1 + block.nbytes for block in sources)
     shelf = Shelf(n, most, Layout(0, 1, n).index_size)
+    is_fast = params.effort == "fast" and not params.is_construction
+    runs = _alike([_form(source) for source in sources], ENCODED if is_fast else 1)
 
-    def encode_one(i: int) -> None:
-        if not shelf.put(i, encode_block(sources[i], params)):
-            fast.leave_payload()
+    def encode_run(number: int) -> None:
+        first, end = runs[number]
+        if is_fast:
+            _put_fast(shelf, sources, first, end)
+        else:
+            shelf.put(first, encode_block(sources[first], params))
 
-    run_blocks(encode_one, n)
+    run_blocks(encode_run, len(runs))
     return Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)
 
 
@@ -54,23 +63,69 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     ------
     CorruptChunk : a block is none of its target's shape and dtype
     """
+    parts, checksums = coded.unverified
+    forms = [(_is_fast(part), _form(target)) for part, target in zip(parts, targets, strict=True)]
+    together = checksums is None or CAN_FOLD  # else each is verified before kernels see it
+    runs = _alike(forms, DECODED if together else 1)
 
-    def decode_one(i: int) -> None:
+    def decode_run(number: int) -> None:
+        first, end = runs[number]
         try:
-            decode_block(coded.parts[i], targets[i], params)
+            if together and forms[first][0]:
+                sums = None if checksums is None else checksums[first:end]
+                fast.decode_some(parts[first:end], sums, targets[first:end])
+                return
+            for i in range(first, end):
+                decode_block(coded.parts[i], targets[i], params)
         except CorruptChunk as error:
-            raise CorruptChunk(error.reason, block=i) from error
+            block = first + (error.block or 0) if forms[first][0] else i
+            raise CorruptChunk(error.reason, block=block) from error
 
-    run_blocks(decode_one, len(targets))
+    run_blocks(decode_run, len(runs))
+
+
+def _form(block: npt.NDArray[Any]) -> tuple[Any, ...]:
+    """What blocks have in common that a kernel takes at once."""
+    return block.shape, block.strides, block.dtype
+
+
+def _is_fast(part: Payload) -> bool:
+    return part.size > 0 and part[0] == fast.KIND
+
+
+def _alike(forms: Sequence[Any], most: int) -> list[tuple[int, int]]:
+    """Return runs of blocks of one form: first, end; at most `most` long, shorter near the end.
+
+    There are some left for each thread when one is begun: none waits long for another at last.
+    """
+    runs, first, n, several = [], 0, len(forms), LEAST_RUNS * thread_limit()
+    while first < n:
+        end = first + 1
+        stop = min(n, first + max(1, min(most, (n - first) // several)))
+        while end < stop and forms[end] == forms[first]:
+            end += 1
+        runs.append((first, end))
+        first = end
+    return runs
+
+
+def _put_fast(shelf: Shelf, sources: Sequence[npt.NDArray[Any]], first: int, end: int) -> None:
+    """Encode blocks that are alike, those raw that do not get shorter."""
+    while first < end:
+        some = sources[first:end]
+        payloads, ends, checksums = fast.encode_some(some, some[0].nbytes)
+        if ends and not shelf.put_run(first, payloads, ends, checksums):
+            fast.leave_payloads()
+        first += len(ends)
+        if first < end and len(ends) < len(some):
+            shelf.put(first, encode_raw(sources[first]))
+            first += 1
 
 
 def encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
-    """Return the payload of a block: what its way of encoding gives, or raw where that is less.
-
-    It may lie in memory of this thread that the next call uses again.
-    """
-    if not params.is_construction and params.effort in BY_LANES:
-        coded = BY_LANES[params.effort](block)
+    """Return the payload of a block: what its way of encoding gives, or raw where that is less."""
+    if params.effort == "dense" and not params.is_construction:
+        coded = dense.encode(block)
         if coded.size <= block.nbytes:
             return coded
     words = empty_words(block)
@@ -115,6 +170,5 @@ def decode_words(data: Payload, words: Words, params: Params) -> None:
 ENCODERS = {"construction": construction.encode}
 # By the kind that a payload begins with; each takes (payload, words, params) and fills the words.
 DECODERS = {raw.KIND: raw.decode, construction.KIND: construction.decode}
-# The same for what goes from lanes to a payload and back; these take and fill the block itself.
-BY_LANES = {"fast": fast.encode_here, "dense": dense.encode}
+# The same for what goes from a payload to lanes; these fill the block itself.
 FROM_LANES = {fast.KIND: fast.decode, dense.KIND: dense.decode}

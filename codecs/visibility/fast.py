@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.blocks import WRONG_CHECKSUM
+from gangsaw.codecs.core.checksum import CAN_FOLD, crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.core.simd import static
+from gangsaw.codecs.visibility.fast_blocks import KIND as KIND
+from gangsaw.codecs.visibility.fast_blocks import WRONG_SUM, decode_blocks, encode_blocks
 from gangsaw.codecs.visibility.fast_tiles import (
     HEAD_BYTES,
     MODES,
+    WRONG_END,
     WRONG_KIND,
     WRONG_MODE,
     WRONG_SIZE,
     WRONG_WIDTH,
     check,
-    decode_tiles,
-    encode_tiles,
 )
-from gangsaw.codecs.visibility.lanes import LANES, Lanes, gather, scatter
+from gangsaw.codecs.visibility.lanes import LANES, Lanes, address_of, memory_of
 from gangsaw.codecs.visibility.params import component_count
 from gangsaw.codecs.visibility.planes import ROWS, SLACK
 
 Array = npt.NDArray[Any]
-KIND = 2
+Payload = npt.NDArray[np.uint8]
 VECTOR = 32  # bytes
 GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # of a group's header, by the bytes of a word
 
@@ -35,69 +41,104 @@ GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # of a group's header, by the bytes of a word
 _kept = Kept()
 
 
-def _work(word_bytes: int, n_rows: int) -> tuple[Array, Array, Array, Any]:
-    """Return what kernels work in, for a table of so many rows or for a longer one.
+def _work(word_bytes: int, n_rows: int, n_blocks: int) -> tuple[Array, Array, Array, Any]:
+    """Return what kernels work in, for tables of so many rows or for longer ones.
 
     Returns
     -------
     words : of a table, with rows that fill up the last tile, and one of zeros
-    out : a payload and SLACK bytes; what a decoder is given has none
-    ends : where the planes of each tile end
+    out : payloads of so many blocks and SLACK bytes; what a decoder is given has none
+    ends : where the planes of each tile end, or each payload
     scratch : as `_scratch` makes it
     """
     n_tiles = n_rows // ROWS
     n_words = (n_rows + 1) * LANES
-    n_bytes = head_bytes(n_tiles, word_bytes) + n_words * word_bytes + SLACK
+    n_bytes = n_blocks * (head_bytes(n_tiles, word_bytes) + n_words * word_bytes + SLACK)
     return (
         _kept.array("words", n_words, f"u{word_bytes}"),
         _kept.array("out", n_bytes, "u1"),
-        _kept.array("ends", n_tiles, "i8"),
+        _kept.array("ends", max(n_tiles, n_blocks), "i8"),
         _kept.once(_scratch, word_bytes),
     )
 
 
-def encode(block: Array) -> npt.NDArray[np.uint8]:
+def encode(block: Array) -> Payload:
     """Return the payload of a block, its kind included, (n,) uint8.
 
     Parameters
     ----------
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
     """
-    return encode_here(block).copy()
+    payload, _, _ = encode_some([block], sys.maxsize)
+    return payload.copy()
 
 
-def encode_here(block: Array) -> npt.NDArray[np.uint8]:
-    """As `encode`, but the payload lies in memory of this thread that the next call uses again."""
-    lanes, n_rows, padded, extents = _plan(block.shape, component_count(block.dtype))
-    words, out, _, scratch = _work(block.itemsize // lanes.n_components, padded)
-    table = words[: (padded + 1) * LANES].reshape(-1, LANES)
-    gather(block, lanes, table[:n_rows])
-    if padded > n_rows:
-        table[n_rows:padded] = table[n_rows - 1]
-    table[padded] = 0
-    out[0] = KIND
-    end = encode_tiles(words, extents, scratch, out)
-    return out[:end]
+def encode_some(
+    blocks: Sequence[Array], most: int
+) -> tuple[Payload, list[int], npt.NDArray[np.uint32]]:
+    """Encode blocks of one shape, one dtype and equal strides, up to one longer than `most`.
+
+    Returns
+    -------
+    payloads of those before it, back to back; they lie in memory of this thread that the next call
+        uses again, unless `leave_payloads` is called
+    where each ends
+    CRC-32C of each
+    """
+    first, n = blocks[0], len(blocks)
+    lanes, padded, extents = _plan(first.shape, component_count(first.dtype))
+    words, out, ends, scratch = _work(first.itemsize // lanes.n_components, padded, n)
+    memory, _ = memory_of(lanes, first.shape, first.strides, first.itemsize)
+    places, sums = np.array([address_of(block) for block in blocks]), np.empty(n, np.uint32)
+    is_foreign = not first.dtype.isnative
+    done = encode_blocks(places, memory, is_foreign, extents, most, words, scratch, out, ends, sums)
+    stops = ends[:done].tolist()
+    if not CAN_FOLD:
+        sums[:done] = [crc32c(out[a:b]) for a, b in itertools.pairwise([0, *stops])]
+    return out[: stops[-1] if stops else 0], stops, sums[:done]
 
 
-def leave_payload() -> None:
-    """Let what `encode_here` returned last stay as it is, for whoever holds it."""
+def leave_payloads() -> None:
+    """Let what `encode_some` returned last stay as it is, for whoever holds it."""
     _kept.forget("out", "u1")
 
 
-def decode(data: npt.NDArray[np.uint8], block: Array) -> None:
+def decode(data: Payload, block: Array) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
 
     Raises
     ------
     CorruptChunk : it is no block of this kind, shape and dtype
     """
-    lanes, n_rows, padded, extents = _plan(block.shape, component_count(block.dtype))
-    words, tail, ends, scratch = _work(block.itemsize // lanes.n_components, padded)
-    wrong = decode_tiles(data, tail, words, extents, ends, scratch)
+    decode_some([data], None, [block])
+
+
+def decode_some(
+    parts: Sequence[Payload], checksums: npt.NDArray[np.uint32] | None, blocks: Sequence[Array]
+) -> None:
+    """Fill blocks of one shape, one dtype and equal strides from payloads of this kind.
+
+    Parameters
+    ----------
+    checksums : (n,) uint32, CRC-32C to verify, only where CAN_FOLD; None where that was done
+
+    Raises
+    ------
+    CorruptChunk : names the first that is no block of this kind, shape and dtype
+    """
+    first, n = blocks[0], len(blocks)
+    lanes, padded, extents = _plan(first.shape, component_count(first.dtype))
+    words, tail, ends, scratch = _work(first.itemsize // lanes.n_components, padded, 1)
+    memory, is_long = memory_of(lanes, first.shape, first.strides, first.itemsize)
+    sources = np.array([(address_of(part), part.size) for part in parts])
+    places, is_foreign = np.array([address_of(block) for block in blocks]), not first.dtype.isnative
+    sums = np.empty(n, np.uint32) if checksums is None else checksums
+    which, wrong = decode_blocks(
+        sources, sums, checksums is not None, places, memory, is_long, is_foreign, extents, words,
+        scratch, tail, ends,
+    )  # fmt: skip
     if wrong:
-        _refuse(wrong, data, words, ends[: padded // ROWS])
-    scatter(words[: n_rows * LANES].reshape(-1, LANES), lanes, block)
+        _refuse(wrong, parts[which], words, ends[: padded // ROWS], which)
 
 
 def _padded_rows(lanes: Lanes) -> int:
@@ -106,13 +147,10 @@ def _padded_rows(lanes: Lanes) -> int:
 
 
 @lru_cache(maxsize=64)  # blocks of a chunk are alike
-def _plan(
-    shape: tuple[int, ...], n_components: int
-) -> tuple[Lanes, int, int, tuple[int, int, int]]:
-    """Return lanes, rows of their table, the same with those that fill up, extents for kernels."""
+def _plan(shape: tuple[int, ...], n_components: int) -> tuple[Lanes, int, tuple[int, int, int]]:
+    """Return lanes, rows of their table with those that fill up, extents for kernels."""
     lanes = Lanes.of(shape, n_components)
-    n_rows = lanes.shape[0]
-    return lanes, n_rows, _padded_rows(lanes), (lanes.n_times, lanes.n_rows, n_rows)
+    return lanes, _padded_rows(lanes), (lanes.n_times, lanes.n_rows, lanes.shape[0])
 
 
 def head_bytes(n_tiles: int, word_bytes: int) -> int:
@@ -145,14 +183,15 @@ def plane_ends(data: npt.NDArray[np.uint8], lanes: Lanes, word_bytes: int) -> np
     return ends
 
 
-def _refuse(wrong: int, data: npt.NDArray[np.uint8], words: Array, ends: Array) -> None:
-    """Raise CorruptChunk for what `check` found wrong with a payload."""
+def _refuse(wrong: int, data: Payload, words: Array, ends: Array, block: int | None = None) -> None:
+    """Raise CorruptChunk for what kernels found wrong with a payload."""
     head = head_bytes(ends.size, words.itemsize)
-    if wrong == WRONG_SIZE:
-        raise CorruptChunk(f"{data.size} bytes are too few for the headers of {ends.size} tiles")
-    if wrong == WRONG_MODE:
-        raise CorruptChunk(f"no mode {data[1]} is known")
-    if wrong in (WRONG_KIND, WRONG_WIDTH):
-        what = "width" if wrong == WRONG_WIDTH else "kind"
-        raise CorruptChunk(f"a group has a {what} that it cannot have in mode {data[1]}")
-    raise CorruptChunk(f"its planes end at byte {head + ends[-1]}, there are {data.size}")
+    reasons = {
+        WRONG_SUM: WRONG_CHECKSUM,
+        WRONG_SIZE: f"{data.size} bytes are too few for the headers of {ends.size} tiles",
+        WRONG_MODE: f"no mode {data[1]} is known" if data.size > 1 else "",
+        WRONG_WIDTH: "a group has a width that it cannot have in its mode",
+        WRONG_KIND: "a group has a kind that it cannot have in its mode",
+        WRONG_END: f"its planes end at byte {head + ends[-1]}, there are {data.size}",
+    }
+    raise CorruptChunk(reasons[wrong], block=block)
