@@ -110,7 +110,7 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
     """Return words, as residuals in the lanes that are predicted."""
     if not predictors.any():
         return words
-    out = np.empty_like(words)
+    out = _kept.array("residuals", words.size, words.dtype.str[1:])[: words.size]
     to_residuals(_as_signed(out), *_prediction(words, lanes, predictors))
     return out
 
@@ -137,13 +137,12 @@ def _starts(
 def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     """Return the kind of means under which a sample takes the fewest bits."""
     places, rows = sampled_pieces(lanes)
+    block = _block(residuals, lanes, choice)._replace(n_rows=rows)
+    writer = _Writer(residuals, lanes, block, choice.predictors, places)
     costs = []
     for means in (NEAR, WIDE, SLOW, SLOWER):
-        counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
-        block = _block(residuals, lanes, choice._replace(means=means))._replace(n_rows=rows)
-        writer = _Writer(residuals, lanes, block, choice.predictors, counts)
-        writer.write(places)
-        costs.append(entropy_bits(counts) + 8 * writer.bits.size)
+        writer.write(means)
+        costs.append(entropy_bits(writer.counts) + 8 * writer.bits.size)
     return int(np.argmin(costs))
 
 
@@ -169,7 +168,10 @@ def _signed(word: int, width: int) -> int:
 
 
 class _Writer:
-    """Symbols, contexts and bits of some strips of a block."""
+    """Symbols, contexts and bits of the `block.n_rows` rows from each place on, and their counts.
+
+    They lie in memory that the next writer of this thread uses again.
+    """
 
     def __init__(
         self,
@@ -177,20 +179,24 @@ class _Writer:
         lanes: Lanes,
         block: Block,
         predictors: npt.NDArray[np.uint8],
-        counts: npt.NDArray[np.uint32],
+        places: npt.NDArray[np.int64],
     ) -> None:
-        self.residuals, self.lanes, self.block = _as_signed(residuals), lanes, block
-        self.predictors, self.counts = predictors, counts
+        self.residuals, self.block, self.stride = _as_signed(residuals), block, lanes.n_rows
+        self.predictors, self.places = predictors, places
+        self.counts = np.empty((N_TABLES, N_SYMBOLS), np.uint32)
 
-    def write(self, places: npt.NDArray[np.int64]) -> None:
-        """Code the `block.n_rows` rows from each place on."""
+    def write(self, means: int) -> None:
+        """Code all rows with means of a kind."""
         rows = self.block.n_rows
-        n = len(places) * rows * LANES
-        symbols, contexts = np.empty(n + LANES, np.uint8), np.empty(n + LANES, np.uint8)
-        bits = np.empty(n * (MOST_BITS + 7) // 8 + 8, np.uint8)
+        n = len(self.places) * rows * LANES
+        symbols = _kept.array("symbols", n + LANES, "u1")
+        contexts = _kept.array("contexts", n + LANES, "u1")
+        bits = _kept.array("bits", n * (MOST_BITS + 7) // 8 + 8, "u1")
+        self.counts[:] = 0
         n, n_bytes = to_symbols(
-            self.residuals, places, self.lanes.n_rows, self.block, self.predictors,
-            make_scratch(rows, self.residuals), self.counts.ravel(), symbols, contexts, bits,
+            self.residuals, self.places, self.stride, self.block._replace(means=means),
+            self.predictors, make_scratch(rows, self.residuals), self.counts.ravel(), symbols,
+            contexts, bits,
         )  # fmt: skip
         self.symbols, self.contexts, self.bits = symbols[:n], contexts[:n], bits[:n_bytes]
 
@@ -200,15 +206,15 @@ def _as_signed(words: Words) -> Words:
 
 
 def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
-    counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
-    block = _block(residuals, lanes, choice)
-    writer = _Writer(residuals, lanes, block, choice.predictors, counts)
-    writer.write(np.arange(lanes.n_strips) * lanes.n_rows)
+    block, places = _block(residuals, lanes, choice), np.arange(lanes.n_strips) * lanes.n_rows
+    writer = _Writer(residuals, lanes, block, choice.predictors, places)
+    writer.write(choice.means)
+    counts = writer.counts
     tables = write_tables(counts)
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
     states = np.full(LANES, rans.LOWEST, np.uint32)
-    stream = np.empty(writer.symbols.size + 1, np.uint16)
+    stream = _kept.array("stream", writer.symbols.size + 1, "u2")
     inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
     begin = push_symbols(
         writer.symbols, writer.contexts, lanes.n_rows, lanes.n_series, frequencies, inverses,

@@ -195,22 +195,47 @@ def best_predictors(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[n
 
     costs : (predictors, series) bits of every `sample_step(lanes)`-th row
     """
-    costs = costs * sample_step(lanes)
-    costs[1:] += int(MARGIN * lanes.n_rows)
-    best = costs.argmin(axis=0)
-    single = int(costs.sum(axis=1).argmin())
-    gain = np.minimum(costs[0], costs).sum(axis=1)
-    other = int(gain.argmin())
-    chances = [
-        np.full(lanes.n_series, single),
-        np.where(costs[other] < costs[0], other, 0),
-        best,
-    ]
-    totals = [
-        np.take_along_axis(costs, chance[None], 0).sum() + lanes.n_series * _index_bits(chance)
-        for chance in chances
-    ]
-    return _of_lanes(chances[int(np.argmin(totals))], lanes)
+    chances = np.empty((3, lanes.n_series), np.int64)
+    best = _best_chance(costs, sample_step(lanes), int(MARGIN * lanes.n_rows), chances)
+    return _of_lanes(chances[best], lanes)
+
+
+@jit
+def _best_chance(costs: Any, step: int, margin: int, chances: Any) -> int:
+    """Fill chances with one predictor for all series, one for some, and each its own.
+
+    Return which of the three takes the fewest bits: of every step-th row, `margin` and the index.
+    """
+    costs = costs * step
+    costs[1:] += margin
+    n_predictors, n_series = costs.shape
+    sums, gains = np.zeros(n_predictors, np.int64), np.zeros(n_predictors, np.int64)
+    for p in range(n_predictors):
+        for i in range(n_series):
+            sums[p] += costs[p, i]
+            gains[p] += min(costs[0, i], costs[p, i])
+    single, other = sums.argmin(), gains.argmin()
+    for i in range(n_series):
+        chances[0, i] = single
+        chances[1, i] = other if costs[other, i] < costs[0, i] else 0
+        chances[2, i] = costs[:, i].argmin()
+    totals = np.zeros(3, np.int64)
+    for c in range(3):
+        used = np.zeros(n_predictors, np.int64)
+        for i in range(n_series):
+            used[chances[c, i]] = 1
+            totals[c] += costs[chances[c, i], i]
+        totals[c] += n_series * _index_bits(used.sum())
+    return int(totals.argmin())
+
+
+@jit
+def _index_bits(n: int) -> int:
+    """Return the bits that say one of n."""
+    bits = 0
+    while 1 << bits < n:
+        bits += 1
+    return bits
 
 
 def _of_lanes(chosen: Any, lanes: Lanes) -> npt.NDArray[np.uint8]:
@@ -256,13 +281,14 @@ def _costs(
     return costs[:, : lanes.n_series].astype(np.int64, copy=False)
 
 
-def _gains(costs: npt.NDArray[np.int64], n_rows: float) -> bool:
+@jit
+def _gains(costs: Any, n_rows: float) -> bool:
     """Whether some predictor does better than none in some series of a glance at n_rows."""
-    return bool((costs[1:] + n_rows * MARGIN / 2 < costs[0]).any())
-
-
-def _index_bits(chance: npt.NDArray[np.int64]) -> int:
-    return int(len(np.unique(chance)) - 1).bit_length()
+    for p in range(1, len(costs)):
+        for i in range(costs.shape[1]):
+            if costs[p, i] + n_rows * MARGIN / 2 < costs[0, i]:
+                return True
+    return False
 
 
 def _predictor_costs(
@@ -301,11 +327,20 @@ def choose_favourite(words: npt.NDArray[Any], mantissa: int) -> int | None:
     """Return the most frequent word that is not finite, None where all of (n,) words are."""
     width = 8 * words.itemsize
     most = words.dtype.type(((1 << (width - 1 - mantissa)) - 1) << mantissa)
-    odd = words[(words & most) == most]
-    if not odd.size:
+    if not _count_set(words, most):
         return None
+    odd = words[(words & most) == most]
     values, counts = np.unique(odd, return_counts=True)
     return int(values[counts.argmax()])
+
+
+@jit
+def _count_set(words: Any, bits: Any) -> int:
+    """Count the words in which all of some bits are set."""
+    n = 0
+    for i in range(words.size):
+        n += words[i] & bits == bits
+    return n
 
 
 def start_steps(lanes: Lanes) -> tuple[int, int]:
@@ -360,8 +395,12 @@ def _median(counts: Any) -> int:
     return 0
 
 
+@lru_cache(maxsize=64)  # blocks of a chunk are alike
 def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
-    """Return rows of all strips where pieces begin to compare means by, and rows of each piece."""
+    """Return rows of all strips where pieces begin to compare means by, and rows of each piece.
+
+    To be read only.
+    """
     rows = min(lanes.n_rows, PIECE)
     n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
     places = np.linspace(0, lanes.n_strips * lanes.n_rows - rows, n, dtype=np.int64)

@@ -42,21 +42,28 @@ def write_head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Pay
     """Return the head of a payload, (n,) uint8."""
     of_series = choice.predictors[: lanes.n_series]
     used = np.flatnonzero(np.bincount(of_series)).astype(np.uint8)  # np.unique takes 30 us
+    width = int(len(used) - 1).bit_length()
+    fields = np.zeros((width * lanes.n_series + 7) // 8, np.uint8)
+    _pack(of_series, used, width, fields)
     grid = choice.grid.kind | (4 if choice.favourite is not None else 0)
     head = HEAD.pack(
         KIND, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
     )
     if choice.favourite is not None:
         head += choice.favourite.to_bytes(itemsize, "little")
-    return np.concatenate([np.frombuffer(head, np.uint8), used, _packed(of_series, used)])
+    return np.concatenate([np.frombuffer(head, np.uint8), used, fields])
 
 
-def _packed(predictors: Payload, used: Payload) -> Payload:
-    """Return the place of each predictor among those that are used, in the fewest bits each."""
-    if (width := int(len(used) - 1).bit_length()) == 0:
-        return np.empty(0, np.uint8)
-    planes = (np.searchsorted(used, predictors)[:, None] >> np.arange(width) & 1).astype(np.uint8)
-    return np.packbits(planes.ravel(), bitorder="little")
+@jit
+def _pack(predictors: Any, used: Any, width: int, fields: Any) -> None:
+    """Add to zeros the place of each predictor among those that are used, `width` bits each."""
+    for i in range(predictors.size if width else 0):
+        place = 0
+        while used[place] != predictors[i]:
+            place += 1
+        for bit in range(width):
+            at = i * width + bit
+            fields[at >> 3] |= (place >> bit & 1) << (at & 7)
 
 
 def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, int]:
@@ -91,7 +98,7 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
 
 @jit
 def _unpack(fields: Any, width: int, used: Any, predictors: Any) -> bool:
-    """Undo `_packed`; return whether every field names one of those used."""
+    """Undo `_pack`; return whether every field names one of those used."""
     right = True
     for i in range(predictors.size):
         place = 0
