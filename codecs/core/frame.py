@@ -6,6 +6,7 @@ by a number from the bytes: `Layout` holds what the metadata implies, and the by
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -170,8 +171,9 @@ def unpack(data: Bytes, layout: Layout) -> Blocks:
     index = parse_index(data, layout)
     if len(data) != index.offsets[-1]:
         raise CorruptChunk(f"the index says {index.offsets[-1]} bytes, there are {len(data)}")
-    payload = np.frombuffer(data, np.uint8, offset=layout.index_size)
-    return take(index, np.arange(layout.n_blocks), payload)
+    octets = np.frombuffer(data, np.uint8)
+    parts = tuple(octets[a:b] for a, b in itertools.pairwise(index.offsets.tolist()))
+    return Blocks(parts, index.lane_bits).stored(index.checksums)
 
 
 def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Blocks:
@@ -262,7 +264,7 @@ def _read_index(data: bytes, layout: Layout) -> Index:
     """SPEC.md, check 5."""
     n, at = layout.n_blocks, HEADER_BYTES
     pairs = np.frombuffer(data, "<u4", 2 * n, at)
-    lengths, checksums = pairs[:n].astype(np.int64), pairs[n:].astype(np.uint32)
+    lengths, checksums = pairs[:n].astype(np.int64), pairs[n:].astype(np.uint32, copy=False)
     lanes = _read_lanes(data[at + 8 * n :], layout, lengths) if layout.n_lanes else None
     offsets = np.empty(n + 1, np.int64)
     offsets[0] = layout.index_size

@@ -67,6 +67,48 @@ def spread_items(typing_context: Any, data: Any, index: Any, mask: Any) -> Any:
 
 
 @intrinsic
+def keep_items(typing_context: Any, data: Any, end: Any, mask: Any, vector: Any) -> Any:
+    """Write the lower 16 bits of the lanes where the mask holds, to end at data[end].
+
+    Undoes `spread_items`; returns where they begin. data is (n,) uint16, a vector of 32 bits.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, place, truths, items = args
+        compress = _function(builder, "compress.v16i32", [_WORDS, _WORDS, _TRUTHS])
+        pointer_type, bits = ir.IntType(16).as_pointer(), ir.IntType(HALF)
+        store_type = ir.FunctionType(ir.VoidType(), [pointer_type, _WORDS, bits])
+        name = "llvm.x86.avx512.mask.pmov.dw.mem.512"  # the upper halves are dropped
+        store = cgutils.get_or_insert_function(builder.module, store_type, name)
+        parts = list(zip(_halves(builder, truths), _halves(builder, items), strict=True))
+        for part, words in reversed(parts):
+            packed = builder.call(compress, [words, ir.Constant(_WORDS, None), part])
+            count = _count(builder, part)
+            place = builder.sub(place, count)
+            first = builder.sub(builder.shl(count.type(1), count), count.type(1))
+            pointer = element_pointer(context, builder, data, array, place, ir.IntType(16))
+            builder.call(store, [pointer, packed, builder.trunc(first, bits)])
+        return place
+
+    return types.int64(data, types.int64, mask, vector), codegen
+
+
+@intrinsic
+def quotients(typing_context: Any, left: Any, right: Any) -> Any:
+    """Vector of left / right, rounded down, of 32 bits without sign; those of right are few.
+
+    A quotient that is no whole number is 1 / right off the next one: doubles round less than that.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        doubles = ir.VectorType(ir.DoubleType(), left.lanes)
+        parts = [builder.uitofp(arg, doubles) for arg in args]
+        return builder.fptoui(builder.fdiv(*parts), args[0].type)
+
+    return left(left, right), codegen
+
+
+@intrinsic
 def count_lanes(typing_context: Any, mask: Any) -> Any:
     """Return in how many lanes the mask holds."""
 

@@ -98,7 +98,8 @@ def _alike(forms: Sequence[Any], most: int) -> list[tuple[int, int]]:
 
     There are some left for each thread when one is begun: none waits long for another at last.
     """
-    runs, first, n, several = [], 0, len(forms), LEAST_RUNS * thread_limit()
+    runs, first, n, threads = [], 0, len(forms), thread_limit()
+    several = LEAST_RUNS * threads if threads > 1 else 1
     while first < n:
         end = first + 1
         stop = min(n, first + max(1, min(most, (n - first) // several)))

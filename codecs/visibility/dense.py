@@ -198,7 +198,8 @@ class _Writer:
             self.predictors, make_scratch(rows, self.residuals), self.counts.ravel(), symbols,
             contexts, bits,
         )  # fmt: skip
-        self.symbols, self.contexts, self.bits = symbols[:n], contexts[:n], bits[:n_bytes]
+        self.symbols, self.contexts = symbols, contexts  # LANES more than are told
+        self.n_symbols, self.bits = n, bits[:n_bytes]
 
 
 def _as_signed(words: Words) -> Words:
@@ -214,11 +215,11 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
     states = np.full(LANES, rans.LOWEST, np.uint32)
-    stream = _kept.array("stream", writer.symbols.size + 1, "u2")
+    stream = _kept.array("stream", writer.n_symbols + 1, "u2")
     inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
     begin = push_symbols(
-        writer.symbols, writer.contexts, lanes.n_rows, lanes.n_series, frequencies, inverses,
-        states, stream,
+        writer.symbols, writer.contexts, writer.n_symbols, lanes.n_rows, lanes.n_series,
+        frequencies, inverses, states, stream,
     )  # fmt: skip
     parts = (
         write_head(choice, lanes, residuals.itemsize, writer.bits.size),

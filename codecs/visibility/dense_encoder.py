@@ -8,10 +8,11 @@ import numpy as np
 
 from gangsaw.codecs.core.bits import pointer
 from gangsaw.codecs.core.floats import store_le64
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.jit import HAS_AVX512, jit_bare, jit_bare_inline
 from gangsaw.codecs.core.rans import PRECISION, STRIDE
 from gangsaw.codecs.core.simd import any_lane, load, maximum, resize_to, select, store
 from gangsaw.codecs.core.simd_floats import load_floats
+from gangsaw.codecs.core.simd_gather import gather, keep_items, quotients
 from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility.dense_block import (
     ESCAPED_EXPONENT,
@@ -40,6 +41,8 @@ from gangsaw.codecs.visibility.dense_symbols import (
 )
 from gangsaw.codecs.visibility.dense_values import LARGEST, split
 from gangsaw.codecs.visibility.lanes import LANES
+
+LANE_NUMBERS = np.arange(LANES, dtype=np.uint32)
 
 
 @jit_bare_inline
@@ -219,40 +222,72 @@ def to_symbols(
     return first, at + np.int64(used > np.uint64(0))
 
 
+@jit_bare_inline
+def push_in_turn(
+    active: int, symbols: Any, contexts: Any, first: int, frequencies: Any, inverses: Any,
+    states: Any, out: Any, at: int,
+) -> int:  # fmt: skip
+    """Encode the symbols of a row, the last lane first; return where the stream begins now."""
+    state_of, item_of, entries = pointer(states, 0), pointer(out, 0), pointer(frequencies, 0)
+    symbol_of, context_of = pointer(symbols, first), pointer(contexts, first)
+    inverse_of = pointer(inverses, 0)
+    for i in range(active - 1, -1, -1):
+        place = np.int64(context_of[i]) * STRIDE + np.int64(symbol_of[i])
+        entry, state = np.int64(entries[place]), np.int64(state_of[i])
+        frequency = entry & 0xFFFF
+        long = state >= frequency << (32 - PRECISION)
+        item_of[at - 1] = np.uint16(state)
+        at -= int(long)
+        state = state >> 16 if long else state
+        # a fraction is at least 2^-12 off the next whole number, rounding 2^-19
+        whole = np.int64(np.float64(state) * inverse_of[place] + 2.0**-14)
+        grown = (whole << PRECISION) + state - whole * frequency + (entry >> 16)
+        state_of[i] = np.uint32(grown)
+    return at
+
+
+@jit_bare_inline
+def push_at_once(
+    active: int, symbols: Any, contexts: Any, first: int, frequencies: Any, inverses: Any,
+    states: Any, out: Any, at: int,
+) -> int:  # fmt: skip
+    """The same for all lanes of a row: 2.5 ns a symbol, where one after the other takes 8."""
+    in_use = load(LANE_NUMBERS, 0, ROW) < active
+    state = load(states, 0, ROW)
+    symbol = resize_to(load(symbols, first, ROW), states) & 255
+    context = resize_to(load(contexts, first, ROW), states) & 255
+    entry = gather(frequencies, select(in_use, context * STRIDE + symbol, symbol * 0))
+    frequency = entry & 0xFFFF
+    long = both(in_use, logical_shift_right(state, 32 - PRECISION) > frequency - 1)
+    at = keep_items(out, at, long, state)
+    kept = select(long, logical_shift_right(state, 16), state)
+    whole = quotients(kept, maximum(frequency, symbol * 0 + 1))
+    grown = (whole << PRECISION) + kept - whole * frequency + logical_shift_right(entry, 16)
+    store(states, 0, select(in_use, grown, state))
+    return at
+
+
+push_row = push_at_once if HAS_AVX512 else push_in_turn
+
+
 @jit_bare
 def push_symbols(
-    symbols: Any, contexts: Any, n_rows: int, n_series: int, frequencies: Any, inverses: Any,
-    states: Any, out: Any,
+    symbols: Any, contexts: Any, n_symbols: int, n_rows: int, n_series: int, frequencies: Any,
+    inverses: Any, states: Any, out: Any,
 ) -> int:  # fmt: skip
     """Encode all symbols, the last first, into `out` from its end on; return where it begins.
 
     Parameters
     ----------
+    symbols, contexts : (n_symbols + 32,) uint8
     inverses : 1 / frequency, float64
     states : (32,) uint32, LOWEST each; they become what the decoder starts with
     out : (n,) uint16, more items than symbols
     """
-    at, i = len(out), len(symbols)
-    state_of, item_of, entries = pointer(states, 0), pointer(out, 0), pointer(frequencies, 0)
-    symbol_of, context_of, inverse_of = (
-        pointer(symbols, 0),
-        pointer(contexts, 0),
-        pointer(inverses, 0),
-    )
+    at, first = len(out), n_symbols
     for strip in range(-(-n_series // LANES) - 1, -1, -1):
         active = min(LANES, n_series - strip * LANES)
         for _ in range(n_rows):
-            for lane_ in range(active - 1, -1, -1):
-                i -= 1
-                place = np.int64(context_of[i]) * STRIDE + np.int64(symbol_of[i])
-                entry, state = np.int64(entries[place]), np.int64(state_of[lane_])
-                frequency = entry & 0xFFFF
-                long = state >= frequency << (32 - PRECISION)
-                item_of[at - 1] = np.uint16(state)
-                at -= int(long)
-                state = state >> 16 if long else state
-                # a fraction is at least 2^-12 off the next whole number, rounding 2^-19
-                whole = np.int64(np.float64(state) * inverse_of[place] + 2.0**-14)
-                grown = (whole << PRECISION) + state - whole * frequency + (entry >> 16)
-                state_of[lane_] = np.uint32(grown)
+            first -= active
+            at = push_row(active, symbols, contexts, first, frequencies, inverses, states, out, at)
     return at

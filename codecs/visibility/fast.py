@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from gangsaw.codecs.visibility.fast_tiles import (
     WRONG_WIDTH,
     check,
 )
-from gangsaw.codecs.visibility.lanes import LANES, Lanes, address_of, memory_of
+from gangsaw.codecs.visibility.lanes import LANES, Lanes, Memory, address_of, memory_of
 from gangsaw.codecs.visibility.params import component_count
 from gangsaw.codecs.visibility.planes import ROWS, SLACK
 
@@ -85,13 +85,12 @@ def encode_some(
     where each ends
     CRC-32C of each
     """
-    first, n = blocks[0], len(blocks)
-    lanes, padded, extents = _plan(first.shape, component_count(first.dtype))
-    words, out, ends, scratch = _work(first.itemsize // lanes.n_components, padded, n)
-    memory, _ = memory_of(lanes, first.shape, first.strides, first.itemsize)
+    plan, n = _plan(blocks[0]), len(blocks)
+    words, out, ends, scratch = _work(plan.word_bytes, plan.padded, n)
     places, sums = np.array([address_of(block) for block in blocks]), np.empty(n, np.uint32)
-    is_foreign = not first.dtype.isnative
-    done = encode_blocks(places, memory, is_foreign, extents, most, words, scratch, out, ends, sums)
+    done = encode_blocks(
+        places, plan.memory, plan.is_foreign, plan.extents, most, words, scratch, out, ends, sums
+    )
     stops = ends[:done].tolist()
     if not CAN_FOLD:
         sums[:done] = [crc32c(out[a:b]) for a, b in itertools.pairwise([0, *stops])]
@@ -126,19 +125,17 @@ def decode_some(
     ------
     CorruptChunk : names the first that is no block of this kind, shape and dtype
     """
-    first, n = blocks[0], len(blocks)
-    lanes, padded, extents = _plan(first.shape, component_count(first.dtype))
-    words, tail, ends, scratch = _work(first.itemsize // lanes.n_components, padded, 1)
-    memory, is_long = memory_of(lanes, first.shape, first.strides, first.itemsize)
+    plan = _plan(blocks[0])
+    words, tail, ends, scratch = _work(plan.word_bytes, plan.padded, 1)
     sources = np.array([(address_of(part), part.size) for part in parts])
-    places, is_foreign = np.array([address_of(block) for block in blocks]), not first.dtype.isnative
-    sums = np.empty(n, np.uint32) if checksums is None else checksums
+    places = np.array([address_of(block) for block in blocks])
+    sums = np.empty(len(blocks), np.uint32) if checksums is None else checksums
     which, wrong = decode_blocks(
-        sources, sums, checksums is not None, places, memory, is_long, is_foreign, extents, words,
-        scratch, tail, ends,
+        sources, sums, checksums is not None, places, plan.memory, plan.is_long, plan.is_foreign,
+        plan.extents, words, scratch, tail, ends,
     )  # fmt: skip
     if wrong:
-        _refuse(wrong, parts[which], words, ends[: padded // ROWS], which)
+        _refuse(wrong, parts[which], words, ends[: plan.padded // ROWS], which)
 
 
 def _padded_rows(lanes: Lanes) -> int:
@@ -146,11 +143,37 @@ def _padded_rows(lanes: Lanes) -> int:
     return -(-lanes.shape[0] // ROWS) * ROWS
 
 
+class _Plan(NamedTuple):
+    """What kernels know of blocks of one shape, one dtype and equal strides.
+
+    Attributes
+    ----------
+    word_bytes : of a component
+    padded : rows of the table with those that fill up the last tile
+    memory, is_long : as `lanes.memory_of` gives them
+    is_foreign : whether words are of foreign byte order
+    extents : times, rows of a strip, rows
+    """
+
+    word_bytes: int
+    padded: int
+    memory: Memory
+    is_long: bool
+    is_foreign: bool
+    extents: tuple[int, int, int]
+
+
+def _plan(block: Array) -> _Plan:
+    return _planned(block.shape, block.strides, block.dtype)
+
+
 @lru_cache(maxsize=64)  # blocks of a chunk are alike
-def _plan(shape: tuple[int, ...], n_components: int) -> tuple[Lanes, int, tuple[int, int, int]]:
-    """Return lanes, rows of their table with those that fill up, extents for kernels."""
-    lanes = Lanes.of(shape, n_components)
-    return lanes, _padded_rows(lanes), (lanes.n_times, lanes.n_rows, lanes.shape[0])
+def _planned(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> _Plan:
+    lanes = Lanes.of(shape, component_count(dtype))
+    memory, is_long = memory_of(lanes, shape, strides, dtype.itemsize)
+    extents = lanes.n_times, lanes.n_rows, lanes.shape[0]
+    word_bytes = dtype.itemsize // lanes.n_components
+    return _Plan(word_bytes, _padded_rows(lanes), memory, is_long, not dtype.isnative, extents)
 
 
 def head_bytes(n_tiles: int, word_bytes: int) -> int:
