@@ -14,6 +14,7 @@ from visibility_words import any_words, constructions, name, random_words
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import cpu
+from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, Params
 
 SHAPE = (2, 2, 2, 5)
@@ -158,3 +159,28 @@ def test_the_block_is_named() -> None:
     parts[5] = parts[5][:-1]
     with pytest.raises(CorruptChunk, match="block 5"):
         codec.decode_chunk(frame.pack(Blocks(tuple(parts)), layout), cube)
+
+
+@pytest.mark.parametrize("can_fold", [False, True])
+@pytest.mark.parametrize("effort", ["fast", "dense"])
+def test_the_block_whose_bytes_changed_is_named(
+    effort: str, can_fold: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where several blocks are taken at once, and where kernels cannot verify them."""
+    if can_fold and not cpu.CAN_FOLD:
+        pytest.skip("this processor folds no checksums")
+    monkeypatch.setattr(cpu, "CAN_FOLD", can_fold)
+    chunk = np.random.default_rng(4).normal(size=(4, 90, 4)).astype("f4")
+    codec = Visibility(effort=effort, block=(4, 1, 4))
+    coder = codec.coder(chunk.shape, chunk.dtype)
+    data = bytearray(coder.encode(chunk))
+    ends = np.cumsum(coder.whole(data).blocks.lengths) + coder.layout.index_size
+    for block in (0, 41, 89):
+        data[ends[block] - 1] ^= 4
+        with pytest.raises(CorruptChunk, match="checksum") as raised:
+            coder.decode(data, np.empty_like(chunk))
+        assert raised.value.block == block
+        data[ends[block] - 1] ^= 4
+    out = np.empty_like(chunk)
+    coder.decode(data, out)
+    assert out.tobytes() == chunk.tobytes()

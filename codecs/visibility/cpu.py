@@ -70,16 +70,21 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
 
     def decode_run(number: int) -> None:
         first, end = runs[number]
-        try:
-            if together and forms[first][0]:
-                sums = None if checksums is None else checksums[first:end]
-                fast.decode_some(parts[first:end], sums, targets[first:end])
-                return
+        if not (together and forms[first][0]):
             for i in range(first, end):
-                decode_block(coded.parts[i], targets[i], params)
+                decode_one(i)
+            return
+        sums = None if checksums is None else checksums[first:end]
+        try:
+            fast.decode_some(parts[first:end], sums, targets[first:end])
         except CorruptChunk as error:
-            block = first + (error.block or 0) if forms[first][0] else i
-            raise CorruptChunk(error.reason, block=block) from error
+            raise CorruptChunk(error.reason, block=first + (error.block or 0)) from error
+
+    def decode_one(i: int) -> None:
+        try:
+            decode_block(coded.parts[i], targets[i], params)
+        except CorruptChunk as error:
+            raise CorruptChunk(error.reason, block=i) from error
 
     run_blocks(decode_run, len(runs))
 
