@@ -22,7 +22,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.jit import HAS_AVX512
 from gangsaw.codecs.visibility import dense
 from gangsaw.codecs.visibility.codec import Visibility
-from gangsaw.codecs.visibility.dense_choose import ABSOLUTE, NO_GRID, RELATIVE, Grid
+from gangsaw.codecs.visibility.dense_grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense_head import HEAD
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
 from gangsaw.codecs.visibility.lanes import Lanes

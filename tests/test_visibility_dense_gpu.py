@@ -28,7 +28,7 @@ from gangsaw.codecs.core import kernels
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import cpu, dense, gpu, gpu_dense_choose
-from gangsaw.codecs.visibility.dense_choose import ABSOLUTE, NO_GRID, RELATIVE, Grid
+from gangsaw.codecs.visibility.dense_grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense_head import HEAD
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
 from gangsaw.codecs.visibility.lanes import Lanes

@@ -12,19 +12,16 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.visibility.dense_block import MOST_BITS, ROOM, Block, make_scratch
 from gangsaw.codecs.visibility.dense_choose import (
-    bits_table,
     choose_favourite,
-    choose_grid,
     choose_predictors,
     choose_starts,
     entropy_bits,
-    grid_limits,
-    grid_step,
     sampled_pieces,
     start_steps,
 )
 from gangsaw.codecs.visibility.dense_decoder import from_symbols
 from gangsaw.codecs.visibility.dense_encoder import push_symbols, to_symbols
+from gangsaw.codecs.visibility.dense_grid import bits_table, choose_grid, grid_limits, grid_step
 from gangsaw.codecs.visibility.dense_head import (
     KIND,
     N_TABLES,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core import rans
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.jit import jit
-from gangsaw.codecs.visibility.dense_choose import EXPONENTS, Grid
+from gangsaw.codecs.visibility.dense_grid import EXPONENTS, Grid
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
 from gangsaw.codecs.visibility.dense_scale import CONTEXTS, SLOWER
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS

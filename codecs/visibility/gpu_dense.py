@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core import rans
-from gangsaw.codecs.visibility.dense_choose import grid_limits
+from gangsaw.codecs.visibility.dense_grid import grid_limits
 from gangsaw.codecs.visibility.dense_head import N_TABLES, Choice
 from gangsaw.codecs.visibility.dense_scale import SLOW
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS

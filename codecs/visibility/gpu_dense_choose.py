@@ -11,20 +11,18 @@ import numpy.typing as npt
 from gangsaw.codecs.core.device import cupy
 from gangsaw.codecs.core.gpu import pull
 from gangsaw.codecs.visibility.dense_choose import (
-    Grid,
     at_a_glance,
     best_predictors,
     choose_favourite,
-    choose_grid,
     choose_starts,
     entropy_bits,
     glance_step,
-    grid_step,
     sample_step,
     sampled_pieces,
     sampled_strips,
     start_steps,
 )
+from gangsaw.codecs.visibility.dense_grid import Grid, choose_grid, grid_step
 from gangsaw.codecs.visibility.dense_head import N_TABLES, Choice
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
 from gangsaw.codecs.visibility.dense_scale import NEAR, SLOW, SLOWER, WIDE

@@ -1,0 +1,148 @@
+"""The grid of a `dense` block: which of its values have few bits, and how many."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.bits import trailing_zeros
+from gangsaw.codecs.core.jit import jit
+
+NO_GRID, ABSOLUTE, RELATIVE = range(3)
+EXPONENTS = 2048  # fields of any float
+SAMPLED_WORDS = 2048  # to find grids
+LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
+
+
+class Grid(NamedTuple):
+    """Which values have few bits: multiples of 2^(value - bias), or of that part of themselves.
+
+    Attributes
+    ----------
+    kind : NO_GRID, ABSOLUTE, RELATIVE
+    value : exponent field of the quantum; or the zero bits that mantissas end with
+    """
+
+    kind: int
+    value: int
+
+
+def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
+    """Return what to subtract from exponents for the bits of fractions on the grid, least, most."""
+    if grid.kind == ABSOLUTE:
+        return grid.value, 0, mantissa
+    count = mantissa - (grid.value if grid.kind == RELATIVE else 0)
+    return 0, count, count
+
+
+@lru_cache(maxsize=64)
+def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
+    """(EXPONENTS,) bits of fractions on the grid; to be read only."""
+    low, least, most = grid_limits(grid, mantissa)
+    return np.clip(np.arange(EXPONENTS) - low, least, most).astype(np.uint8)
+
+
+def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
+    """Return the grid that leaves the fewest bits of (n,) words."""
+    return Grid(*_best_grid(words, mantissa))
+
+
+@jit
+def _best_grid(words: Any, mantissa: int) -> Any:
+    """Return kind and value. All in one kernel: between NumPy's calls it was ten times as slow."""
+    lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
+    _count_ends(words, mantissa, lows, zeros)
+    best, kind, value = _grid_cost(words, mantissa, 0, mantissa, mantissa), NO_GRID, 0
+    if not zeros.sum():
+        return kind, value
+    for place in _frequent(lows):
+        cost = _grid_cost(words, mantissa, place - 64, 0, mantissa) if place >= 64 else best
+        if cost < best:
+            best, kind, value = cost, ABSOLUTE, place - 64
+    for end in _usual_ends(zeros, mantissa):
+        cost = _grid_cost(words, mantissa, 0, mantissa - end, mantissa - end) if end else best
+        if cost < best:
+            best, kind, value = cost, RELATIVE, end
+    return kind, value
+
+
+@jit
+def _frequent(lows: Any) -> Any:
+    """Return the lowest place that occurs, and the two most frequent, without doublets."""
+    first, often, second = -1, -1, -1
+    for place in range(lows.size):
+        if not lows[place]:
+            continue
+        if first < 0:
+            first = place
+        if often < 0 or lows[place] > lows[often]:
+            often, second = place, often
+        elif second < 0 or lows[place] > lows[second]:
+            second = place
+    return first, often if often != first else -1, second if second != first else -1
+
+
+@jit
+def _usual_ends(zeros: Any, mantissa: int) -> Any:
+    """Return the last two numbers of zeros with which more mantissas end than by chance; 0: none.
+
+    Of those with k zeros or more, chance gives half no more than k.
+    """
+    total, above, last, before = zeros.sum(), zeros.sum(), 0, 0
+    for k in range(mantissa):
+        is_usual = above > total / 32 and zeros[k] < 0.2 * above
+        if k >= LEAST_ZEROS and is_usual:
+            last, before = k + 1, last
+        above -= zeros[k]
+    return before, last
+
+
+def grid_step(n_words: int) -> int:
+    """Every how many words `choose_grid` is shown."""
+    return max(1, n_words // SAMPLED_WORDS) | 1
+
+
+@jit
+def _grid_cost(words: Any, mantissa: int, low: int, least: int, most: int) -> float:
+    """Return the bits of all fractions, with the bits that say which are on the grid."""
+    bits, on, n = _count_bits(words, mantissa, low, least, most)
+    share = on / max(n, 1)
+    if share in (0.0, 1.0):
+        return float(bits)
+    flag = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+    return float(bits + n * flag)
+
+
+@jit
+def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
+    """Count exponent fields of the lowest set bit (+ 64), and zeros that mantissas end with."""
+    most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    for i in range(words.size):
+        word = np.uint64(words[i])
+        exponent = np.int64(word >> np.uint64(mantissa)) & most
+        if exponent == 0 or exponent == most:
+            continue
+        ends = np.int64(trailing_zeros(word | np.uint64(1) << np.uint64(mantissa)))
+        lows[exponent - mantissa + ends + 64] += 1
+        zeros[ends] += 1
+
+
+@jit
+def _count_bits(words: Any, mantissa: int, low: int, least: int, most: int) -> Any:
+    """Return bits that fractions take, values on the grid, values in all; see `grid_limits`."""
+    infinite = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    bits, on, n = 0, 0, 0
+    for i in range(words.size):
+        word = np.uint64(words[i])
+        exponent = np.int64(word >> np.uint64(mantissa)) & infinite
+        if exponent == 0 or exponent == infinite:
+            continue
+        count = min(max(exponent - low, least), most)
+        is_on = word << np.uint64(64 - mantissa) << np.uint64(count) == np.uint64(0)
+        bits += count if is_on else mantissa
+        on += is_on
+        n += 1
+    return bits, on, n
