@@ -83,3 +83,18 @@ def test_two_processes_may_compile_at_once(tmp_path: Path) -> None:
 def kept(cache: Path) -> dict[str, int]:
     """When each kernel was written."""
     return {str(path): path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
+
+
+def test_kernels_do_without_avx_where_numba_is_told_to(tmp_path: Path) -> None:
+    """Else LLVM gives up, and the process with it."""
+    env = {**os.environ, "NUMBA_ENABLE_AVX": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
+    code = (
+        "import numpy as np; from gangsaw.codecs.core.checksum import crc32c; "
+        "from gangsaw.codecs.visibility import fast; block = np.ones((4, 40, 8), 'c8'); "
+        "out = np.empty_like(block); fast.decode(fast.encode(block), out); "
+        "print((out == block).all(), crc32c(bytes(9999)) == crc32c(bytes(999), crc32c(bytes(9000))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["True", "True"], done.stderr[-1000:]

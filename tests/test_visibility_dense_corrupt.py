@@ -11,11 +11,11 @@ from dense_blocks import as_block, mixed, ramp
 from fenced_memory import fenced, needs_fences
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from visibility_words import any_words
+from visibility_words import any_words, empty_table
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import dense
-from gangsaw.codecs.visibility.lanes import Lanes, empty_table, gather
+from gangsaw.codecs.visibility.lanes import Lanes, gather
 
 every_width = pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 every_block = pytest.mark.parametrize("make", [ramp, mixed], ids=["ramp", "mixed"])

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from visibility_words import empty_table
 
-from gangsaw.codecs.visibility.lanes import LANES, Lanes, empty_table, gather, scatter
+from gangsaw.codecs.visibility.lanes import LANES, Lanes, gather, scatter
 
 SHAPES = {
     "strips": (5, 4, 40),

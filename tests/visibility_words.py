@@ -8,10 +8,17 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
 
 DTYPES = ("f2", "f4", "f8", "c8", "c16")
 Words = npt.NDArray[Any]
+
+
+def empty_table(block: npt.NDArray[Any]) -> Words:
+    """Return an uninitialised table of lanes for a block, in the machine's byte order."""
+    lanes = Lanes.of_block(block)
+    return np.empty(lanes.shape, f"u{block.itemsize // lanes.n_components}")
 
 
 def slow_words(block: npt.NDArray[Any]) -> Words:

@@ -118,7 +118,7 @@ def _name_apart(compiled: Any) -> None:
 
     Numba takes the least number that its index does not have. So two processes that compiled a
     kernel at once, each for other types, wrote one file, and the index led the types of one to the
-    code of the other.
+    code of the other. Now a file may be left that no index names: it is compiled again.
     """
     file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     numbered = getattr(file, "_data_name", None)

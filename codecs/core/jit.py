@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import llvmlite.binding
 import numba
 import numba.extending
+from numba.core.codegen import get_host_cpu_features
 from numba.core.compiler import Compiler
 
 from gangsaw.codecs.core.cache import enable_cache
 
 
 def _host_features() -> set[str]:
-    """What the processor that kernels are compiled for can do, as far as Numba was not told."""
-    if numba.config.CPU_NAME not in (None, "host") or numba.config.CPU_FEATURES is not None:
-        return set((numba.config.CPU_FEATURES or "").replace("+", "").split(","))
-    return {name for name, has in llvmlite.binding.get_host_cpu_features().items() if has}
+    """What kernels may be compiled for: what the processor can do, as far as Numba makes use of it.
+
+    It makes none of AVX where NUMBA_ENABLE_AVX is 0; where another processor is named, only
+    NUMBA_CPU_FEATURES counts.
+    """
+    config = numba.config
+    if config.CPU_FEATURES is not None:
+        features = config.CPU_FEATURES
+    else:
+        features = get_host_cpu_features() if config.CPU_NAME in (None, "host") else ""
+    return {name[1:] for name in features.split(",") if name.startswith("+")}
 
 
 # what AVX2 lacks: counting zeros, and gathering and spreading items, of all lanes at once
@@ -28,7 +35,7 @@ HAS_GFNI = {"gfni", "avx2"} <= _host_features()  # matrices of 8 x 8 bits
 def folding_words() -> int:
     """Words of 64 bits that one instruction multiplies without carry; 0 where there is none."""
     features = _host_features()
-    if not {"pclmul", "sse4.2"} <= features:
+    if not {"pclmul", "crc32"} <= features:
         return 0
     wide = "vpclmulqdq" in features
     return 8 if wide and HAS_AVX512 else 4 if wide and "avx2" in features else 2

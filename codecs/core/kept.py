@@ -10,11 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 T = TypeVar("T")
-MOST_BYTES = 1 << 21  # of an array; longer ones are made anew
+MOST_BYTES = 1 << 22  # of an array; longer ones are made anew
 
 
 class Kept(threading.local):
-    """Arrays by name and dtype, and other things by key, each of this thread alone."""
+    """Arrays by name and dtype, and other things by key, each of this thread alone.
+
+    They live as long as the thread, those of the pool as long as the process: some ten MiB each.
+    """
 
     def __init__(self) -> None:
         self._arrays: dict[tuple[str, str], npt.NDArray[Any]] = {}

@@ -16,10 +16,10 @@ from numba import types
 
 from gangsaw.codecs.core.bits import ahead, pointer
 from gangsaw.codecs.core.jit import intrinsic, jit_bare, jit_bare_inline
+from gangsaw.codecs.core.shelf import LONG as LONG
 from gangsaw.codecs.core.simd import static
 from gangsaw.codecs.core.tiles import LINE
 
-LONG = 1 << 22  # bytes: twice the second cache of a core, that others share is no use for them
 UNIT = 16  # bytes that are written at once, and aligned: NumPy's own memory is no more than that
 _ORDINARY, _PAST = static(0), static(1)
 

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.checksum import crc32c
-from gangsaw.codecs.core.past_cache import LONG, copy_past_cache
 
 Payload = npt.NDArray[np.uint8]
+LONG = 1 << 22  # bytes: twice the second cache of a core; who shares the third has no use for them
 _Run: TypeAlias = tuple[Payload, Sequence[int]]
 
 
@@ -67,11 +67,16 @@ class Shelf:
                 return False
             placed = list(self._placed((payloads, ends)))
         for place, part in placed:
-            if self.data.size >= LONG:
-                copy_past_cache(part, place)
-            else:
-                place[:] = part
+            self._copy(part, place)
         return True
+
+    def _copy(self, part: Payload, place: Payload) -> None:
+        if self.data.size < LONG:
+            place[:] = part
+            return
+        from gangsaw.codecs.core.past_cache import copy_past_cache  # loads Numba
+
+        copy_past_cache(part, place)
 
     def _placed(self, run: _Run | None) -> Iterator[tuple[Payload, Payload]]:
         """Give a place to payloads and to those that waited for them."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.checksum import CAN_FOLD
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.folding import CAN_FOLD
 from gangsaw.codecs.core.frame import Layout
 from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks, thread_limit

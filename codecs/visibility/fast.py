@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.blocks import WRONG_CHECKSUM
-from gangsaw.codecs.core.checksum import CAN_FOLD, crc32c
+from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.folding import CAN_FOLD
 from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.core.simd import static
 from gangsaw.codecs.visibility.fast_blocks import KIND as KIND
@@ -123,13 +124,15 @@ def decode_some(
 
     Raises
     ------
-    CorruptChunk : names the first that is no block of this kind, shape and dtype
+    CorruptChunk : names the first that is no block of this kind, shape and dtype, or has another
+        checksum
     """
     plan = _plan(blocks[0])
     words, tail, ends, scratch = _work(plan.word_bytes, plan.padded, 1)
     sources = np.array([(address_of(part), part.size) for part in parts])
     places = np.array([address_of(block) for block in blocks])
-    sums = np.empty(len(blocks), np.uint32) if checksums is None else checksums
+    sums = (np.empty(len(blocks), np.uint32) if checksums is None else checksums).view()
+    sums.flags.writeable = False  # so that kernels are compiled for one type alone
     which, wrong = decode_blocks(
         sources, sums, checksums is not None, places, plan.memory, plan.is_long, plan.is_foreign,
         plan.extents, words, scratch, tail, ends,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangsaw.codecs.core.bits import octets_at
-from gangsaw.codecs.core.checksum import kernel_crc32c
+from gangsaw.codecs.core.folding import kernel_crc32c
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.visibility.fast_tiles import decode_tiles, encode_tiles
 from gangsaw.codecs.visibility.lanes import LANES, gather_words, scatter_words
@@ -31,7 +31,7 @@ def encode_blocks(
     Parameters
     ----------
     places : (n,) int64, addresses of blocks that are alike
-    memory, extents, scratch : as `lanes.memory_of` and `fast` make them
+    memory, extents, scratch : as in `fast._Plan`, and as `fast._scratch` makes it
     words : of a table, with rows that fill up the last tile, and one of zeros
     out : (n,) uint8 with room for all
     ends : (n,) int64, set to where each payload ends

@@ -55,7 +55,7 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, out: Any) -> int:
     ----------
     table : rows of 32 words, flat; rows that fill up the last tile are there, then one of zeros
     extents : times, rows of a strip, rows
-    scratch : as `fast.scratch` makes it
+    scratch : as `fast._scratch` makes it
     """
     n_tiles = -(-extents[2] // ROWS)
     mode = _mode(table, extents, n_tiles, scratch)

@@ -87,12 +87,6 @@ class Lanes:
         return self.n_strips * self.n_rows, LANES
 
 
-def empty_table(block: Array) -> Array:
-    """Return an uninitialised table for a block: unsigned words in the machine's byte order."""
-    lanes = Lanes.of_block(block)
-    return np.empty(lanes.shape, f"u{block.itemsize // lanes.n_components}")
-
-
 def gather(block: Array, lanes: Lanes, table: Array) -> None:
     """Fill a table from a block.
 
