@@ -81,9 +81,8 @@ class StepEncoder:
         """
         numbers = np.random.default_rng(0).integers(-99, 100, self.chunk_shape, np.int8)
         self._coder.encode(numbers.astype(self.dtype))
-        slopes = numbers.cumsum(axis=0, dtype=np.int32).cumsum(
-            axis=0
-        )  # are predicted, noise is not
+        # noise is not predicted: what is has kernels of its own
+        slopes = numbers.cumsum(axis=0, dtype=np.int32).cumsum(axis=0)
         self._coder.encode(slopes.astype(self.dtype))
 
     def push(self, step: Array) -> memoryview | None:
