@@ -363,3 +363,13 @@ def test_workers_write_the_same_store(
         path = cut(repertoires)
         with pytest.raises(BadParams, match=str(path)):
             repertoires.count(tmp_path / "p.zarr", client=client)
+
+
+def test_all_files_that_are_no_repertoires_are_named(
+    repertoires: Repertoires, tmp_path: Path
+) -> None:
+    wrong = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in wrong:
+        path.write_text("no table")
+    with pytest.raises(BadParams, match=r"a\.txt .*; .*b\.txt "):
+        check_inputs(open_inputs([wrong[0], *repertoires.paths, wrong[1]]), setup())

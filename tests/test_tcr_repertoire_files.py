@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import tcr_tables
 from hypothesis import given, settings
@@ -189,3 +191,21 @@ def test_rows_are_the_same_wherever_blocks_end(
     monkeypatch.setattr("gangsaw.tasks.tcr.repertoire.text.BLOCK_BYTES", size)
     monkeypatch.setattr("gangsaw.tasks.tcr.repertoire.text.BLOCK_ROWS", 2)
     assert rows_in(path) == whole
+
+
+def test_a_header_behind_a_hash_that_lacks_a_column_is_told_so(tmp_path: Path) -> None:
+    rows = [line.split("\t") for line in WRITERS["vdjtools"](RECORDS).splitlines()]
+    assert rows[0][0].startswith("#")
+    text = "\n".join("\t".join(row[:2] + row[3:]) for row in rows) + "\n"
+    with pytest.raises(BadParams, match=r"\(VDJtools\) needs a column cdr3nt"):
+        open_repertoire(written(tmp_path, text), locus="TRB")
+
+
+@pytest.mark.parametrize("kind", [pa.list_, pa.large_list])
+def test_lists_of_calls_in_parquet_are_read_as_lists_of_texts(tmp_path: Path, kind: Any) -> None:
+    plain = pq.read_table(pa.BufferReader(tcr_tables.parquet(RECORDS)))
+    calls = pa.array([[call, call] for call in plain["v_call"].to_pylist()], kind(pa.string()))
+    path = tmp_path / "lists.parquet"
+    pq.write_table(plain.set_column(plain.column_names.index("v_call"), "v_call", calls), path)
+    (batch,) = open_repertoire(path, locus="TRB")
+    assert batch["v_call"].to_pylist()[0] == ",".join(calls[0].as_py())

@@ -263,7 +263,9 @@ def test_sums_of_copies_beyond_64_bits_are_refused(
     rows = repertoires(3, 300, ("x", "y")).assign(copies=2**59)
     write_counts(tmp_path / "b.zarr", rows, ("x", "y"))
     refused(
-        r"copies together: they must not exceed 2\^62", [str(tmp_path / "b.zarr")], tmp_path / "a"
+        r"copies together: they must not exceed 2\^62",
+        [str(tmp_path / "b.zarr")],
+        tmp_path / "a.pq",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["b.zarr"]
 
@@ -286,3 +288,10 @@ def test_rows_of_made_stores_agree_with_their_nucleotypes() -> None:
     paths = data["paths_full"].values
     for _, group in rows.groupby(["cdr3", "v", "j"]):
         assert (paths[group.index] == paths[group.index[0]]).all()
+
+
+def test_a_table_of_rows_is_never_replaced(stores: list[Made], tmp_path: Path) -> None:
+    address, mine = str(stores[0].path), tmp_path / "donor.tsv"
+    mine.write_text("junction\n")
+    refused("donor.tsv: .* name it .parquet", [address], mine, overwrite=True)
+    assert mine.read_text() == "junction\n"

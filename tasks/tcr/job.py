@@ -109,9 +109,15 @@ def count(
 
 
 def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
-    """Raise BadParams for the first file that is no repertoire, before anything is begun."""
+    """Raise BadParams that names all files that are no repertoires, before anything is begun."""
+    problems = []
     for file in inputs:
-        opened_input(file, setup)
+        try:
+            opened_input(file, setup)
+        except BadParams as error:
+            problems.append(str(error))
+    if problems:
+        raise BadParams("; ".join(problems))
 
 
 def beside(store: Place) -> Path:

@@ -49,6 +49,7 @@ GROUP_ROWS = 1 << 16  # of a row group of the table: who joins it to the counts 
 ROW_BYTES = 600  # of memory for each of them: columns, sort keys, groups and copies; measured
 SHARED = 2  # individuals that make a nucleotype "shared"
 METADATA = b"gangsaw"
+SUFFIXES = (".parquet", ".pq")
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,8 @@ def share(
     """
     started = time.monotonic()
     target = Path(target)
+    if target.suffix.lower() not in SUFFIXES:  # --overwrite must not take a table of rows
+        raise BadParams(f"{target}: nucleotypes are written as Parquet; name it .parquet")
     check_target(target, overwrite=overwrite)
     opened = open_all(stores)
     names = [name for store in opened for name in store.names["sample"]]

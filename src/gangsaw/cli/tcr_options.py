@@ -24,7 +24,7 @@ Source = Annotated[
 Locus = Annotated[
     str,
     typer.Option(
-        help="TRA, TRB, TRG or TRD (or IGH, IGK, IGL); only one is counted at once.",
+        help="TRA, TRB, TRG or TRD; only one is counted at once. (germline: IGH, IGK, IGL, too)",
         rich_help_panel=GERMLINE,
     ),
 ]

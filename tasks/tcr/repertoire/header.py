@@ -38,11 +38,17 @@ class Header:
     notes: tuple[str, ...] = ()
 
 
-def find_header(head: bytes, path: Path, known: Callable[[Names], bool]) -> Header:
+def find_header(
+    head: bytes,
+    path: Path,
+    known: Callable[[Names], bool],
+    resembles: Callable[[Names], bool] = lambda names: False,
+) -> Header:
     """Return the header in the first bytes of a file.
 
     The first line that is neither empty nor a comment, or a comment whose names are `known`:
-    VDJtools begins its header with #.
+    VDJtools begins its header with #. One that only `resembles` a header is taken, too, where the
+    next line has as many fields: what it lacks is then said of it, and not of the first row.
 
     Raises
     ------
@@ -55,13 +61,20 @@ def find_header(head: bytes, path: Path, known: Callable[[Names], bool]) -> Head
         if end > len(head) >= MAX_LINE:
             break  # cut
         names, delimiter = _names(raw, path)
-        comment = raw.startswith(b"#")
-        if any(names) and (not comment or known(names)):
+        is_header = not raw.startswith(b"#") or known(names)
+        if not is_header and resembles(names):
+            is_header = _is_above_row(head[end:], delimiter, len(names))
+        if any(names) and is_header:
             header = Header(names, delimiter, line, min(end, len(head)), len(names))
             fitted = _with_width_of_rows(header, head[end:])
             # columns that make the format what it is are not left out: those rows are ragged
             return header if known(names) and not known(fitted.names) else fitted
     raise BadParams(f"{path} holds no table: no header in its first {MAX_LINE} bytes")
+
+
+def _is_above_row(rest: bytes, delimiter: str, width: int) -> bool:
+    row = rest.partition(b"\n")[0]
+    return not row.startswith(b"#") and _width(row, delimiter) == width
 
 
 def _refuse_no_text(head: bytes, path: Path) -> None:

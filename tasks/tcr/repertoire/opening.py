@@ -123,8 +123,12 @@ def read_header(path: Path, known: tuple[Format, ...]) -> Header:
         except Damaged as error:
             if not pieces:
                 raise Damaged(f"{path}: {error}") from None
-    names_known = lambda names: any(kind.recognises(names) for kind in known)  # noqa: E731
-    return find_header(b"".join(pieces), path, names_known)
+    return find_header(
+        b"".join(pieces),
+        path,
+        lambda names: any(kind.recognises(names) for kind in known),
+        lambda names: any(kind.resembles(names) >= RESEMBLING for kind in known),
+    )
 
 
 def recognised(

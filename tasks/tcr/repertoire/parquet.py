@@ -14,6 +14,7 @@ from gangsaw.tasks.tcr.extra import extra_needed
 
 with extra_needed():
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
 from gangsaw.tasks.tcr.repertoire.text import BLOCK_ROWS, Fields
@@ -59,6 +60,8 @@ def parquet_names(path: Path) -> tuple[str, ...]:
 
 
 def _texts(column: Any) -> Any:
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        column = pc.binary_join(column.cast(pa.list_(pa.string())), ",")  # as texts list calls
     texts = column.cast(pa.string()).fill_null("")
     texts.validate(full=True)  # the file's word that strings are UTF-8 is not enough
     return texts
