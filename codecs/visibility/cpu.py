@@ -37,7 +37,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     most = sum(1 + block.nbytes for block in sources)
     shelf = Shelf(n, most, Layout(0, 1, n).index_size)
     is_fast = params.effort == "fast" and not params.is_construction
-    runs = _alike([_form(source) for source in sources], ENCODED if is_fast else 1)
+    runs = _alike([_form(source) if is_fast else None for source in sources], ENCODED)
 
     def encode_run(number: int) -> None:
         first, end = runs[number]
@@ -64,15 +64,17 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     CorruptChunk : a block is none of its target's shape and dtype
     """
     parts, checksums = coded.unverified
-    forms = [(_is_fast(part), _form(target)) for part, target in zip(parts, targets, strict=True)]
     together = checksums is None or CAN_FOLD  # else each is verified before kernels see it
-    runs = _alike(forms, DECODED if together else 1)
+    forms = [
+        _form(target) if together and _is_fast(part) else None
+        for part, target in zip(parts, targets, strict=True)
+    ]
+    runs = _alike(forms, DECODED)
 
     def decode_run(number: int) -> None:
         first, end = runs[number]
-        if not (together and forms[first][0]):
-            for i in range(first, end):
-                decode_one(i)
+        if forms[first] is None:
+            decode_one(first)
             return
         sums = None if checksums is None else checksums[first:end]
         try:
@@ -101,14 +103,15 @@ def _is_fast(part: Payload) -> bool:
 def _alike(forms: Sequence[Any], most: int) -> list[tuple[int, int]]:
     """Return runs of blocks of one form: first, end; at most `most` long, shorter near the end.
 
-    There are some left for each thread when one is begun: none waits long for another at last.
+    Those without a form are alone. There are some left for each thread when one is begun: none
+    waits long for another at last.
     """
     runs, first, n, threads = [], 0, len(forms), thread_limit()
     several = LEAST_RUNS * threads if threads > 1 else 1
     while first < n:
-        end = first + 1
+        end, form = first + 1, forms[first]
         stop = min(n, first + max(1, min(most, (n - first) // several)))
-        while end < stop and forms[end] == forms[first]:
+        while end < stop and form is not None and forms[end] == form:
             end += 1
         runs.append((first, end))
         first = end

@@ -165,10 +165,7 @@ def share(
     JobFailed : a task failed for good
     """
     started = time.monotonic()
-    target = Path(target)
-    if target.suffix.lower() not in SUFFIXES:  # --overwrite must not take a table of rows
-        raise BadParams(f"{target}: nucleotypes are written as Parquet; name it .parquet")
-    check_target(target, overwrite=overwrite)
+    target = _checked(Path(target), overwrite)
     opened = open_all(stores)
     names = [name for store in opened for name in store.names["sample"]]
     people = individuals(names, None if table is None else Path(table))
@@ -194,6 +191,14 @@ def share(
         with whole_files([target], overwrite=overwrite) as (partial,):
             counts = _write(partial, groups, opened, people, meter)
     return _summary(target, opened, people, n_rows, counts, started)
+
+
+def _checked(target: Path, overwrite: bool) -> Path:
+    """Return where the table may be written; --overwrite must not take a table of rows."""
+    if target.suffix.lower() not in SUFFIXES:
+        raise BadParams(f"{target}: nucleotypes are written as Parquet; name it .parquet")
+    check_target(target, overwrite=overwrite)
+    return target
 
 
 def _write(
