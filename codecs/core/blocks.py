@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.checksum import crc32c
+from gangsaw.codecs.core.cut import Cut, Part
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks
 
-Part = npt.NDArray[np.uint8]
 WRONG_CHECKSUM = "the checksum of its bytes is wrong"
 
 
@@ -30,7 +30,7 @@ class Stored(Sequence[Part]):
     checksums : (n_blocks,) uint32, CRC-32C that they must have
     """
 
-    def __init__(self, raw: tuple[Part, ...], checksums: npt.NDArray[np.uint32]) -> None:
+    def __init__(self, raw: Sequence[Part], checksums: npt.NDArray[np.uint32]) -> None:
         self.raw, self.checksums = raw, checksums
 
     def __len__(self) -> int:
@@ -78,9 +78,9 @@ class Blocks:
         lane_bits: npt.NDArray[np.int64] | None = None,
     ) -> Self:
         """Return views of blocks that lie back to back, `lengths` bytes each."""
-        ends = np.cumsum(lengths)
-        pairs = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
-        return cls(tuple(payload[a:b] for a, b in pairs), lane_bits)
+        offsets = np.zeros(lengths.size + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return cls(Cut(payload, offsets), lane_bits)
 
     @classmethod
     def joined(cls, runs: Sequence[Self]) -> Self:
@@ -100,7 +100,7 @@ class Blocks:
 
     def stored(self, checksums: npt.NDArray[np.uint32]) -> Self:
         """Return the same blocks, to be verified when they are taken."""
-        return type(self)(Stored(tuple(self.parts), checksums), self.lane_bits)
+        return type(self)(Stored(self.parts, checksums), self.lane_bits)
 
     def verified(self) -> Self:
         """Return the same blocks, all verified, several at once; raise CorruptChunk."""
@@ -119,12 +119,16 @@ class Blocks:
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """(n_blocks,) int64: bytes of each block."""
-        return np.array([part.size for part in self._raw], np.int64)
+        raw = self._raw
+        if isinstance(raw, Cut):
+            return raw.lengths
+        return np.array([part.size for part in raw], np.int64)
 
     @property
     def n_bytes(self) -> int:
         """Bytes of all blocks."""
-        return sum(part.size for part in self._raw)
+        raw = self._raw
+        return raw.n_bytes if isinstance(raw, Cut) else int(self.lengths.sum())
 
     @property
     def payload(self) -> npt.NDArray[np.uint8]:

@@ -25,6 +25,8 @@ def crc32c(data: Bytes, before: int = 0) -> int:
     data : the bytes
     before : CRC-32C of bytes that stand before them
     """
+    if isinstance(data, bytes) and len(data) < SHORT:
+        return int(google_crc32c.extend(before, data))
     octets, end = np.frombuffer(data, np.uint8), 0
     if octets.size >= SHORT:
         from gangsaw.codecs.core import folding

@@ -17,8 +17,8 @@ from gangsaw.codecs.core.errors import BadParams, ChunkError, CorruptChunk
 from gangsaw.codecs.core.frame import Layout
 from gangsaw.codecs.core.grid import BlockGrid
 from gangsaw.codecs.core.record import Stopwatch
+from gangsaw.codecs.core.views import Array, Views
 
-Array: TypeAlias = Any  # a NumPy or CuPy array
 Range: TypeAlias = tuple[int, int]  # first byte, byte after the last
 
 
@@ -39,13 +39,17 @@ class Fetched:
     Attributes
     ----------
     blocks : the blocks
-    numbers : (n,) int64, which blocks of the chunk they are
+    numbers : (n,) int64, which blocks of the chunk they are, or None for all
     place : names store and chunk in errors
     """
 
     blocks: Blocks
-    numbers: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int64] | None
     place: Place = NOWHERE
+
+    def number(self, which: int) -> int:
+        """Return which block of the chunk one of the blocks is."""
+        return which if self.numbers is None else int(self.numbers[which])
 
 
 Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Fetched | None]
@@ -89,9 +93,9 @@ class ChunkCoder:
             return []
         watch = Stopwatch(self.name, "encode", backend_name(chunks[0]))
         n = self.grid.n_blocks
-        sources = [source for chunk in chunks for source in self._views(chunk, range(n))]
+        sources = _joined_views([Views(chunk, self.grid, self.view) for chunk in chunks])
         blocks = Blocks(())
-        if sources:
+        if len(sources):
             blocks = backend(chunks[0], self.package).encode(sources, self.params)
         firsts = (i * n for i in range(len(chunks)))
         frames = frame.pack_all([blocks[first : first + n] for first in firsts], self.layout)
@@ -119,7 +123,7 @@ class ChunkCoder:
             blocks = frame.unpack(data, self.layout)
         except ChunkError as error:
             raise error.at(**place._asdict()) from error
-        return Fetched(blocks, np.arange(self.grid.n_blocks), place)
+        return Fetched(blocks, None, place)
 
     def read(self, selection: Any, place: Place = NOWHERE) -> Reader:
         """Fetch only the blocks that `chunk[selection]` touches.
@@ -160,10 +164,10 @@ class ChunkCoder:
         ------
         CorruptChunk : names store, chunk and block
         """
-        pairs = list(zip(fetched, outs, strict=True))
-        views = [self._views(out, part.numbers) for part, out in pairs]
-        targets = [target for chunk in views for target in chunk]
-        if not targets:
+        pairs = zip(fetched, outs, strict=True)
+        views = [Views(out, self.grid, self.view, part.numbers) for part, out in pairs]
+        targets = _joined_views(views)
+        if not len(targets):
             return
         kind = backend_name(outs[0])
         watch = Stopwatch(self.name, "decode", kind)
@@ -174,14 +178,12 @@ class ChunkCoder:
             backend(outs[0], self.package).decode(blocks, targets, self.params)
         except CorruptChunk as error:  # it counts the blocks that it was given
             raise _located(error, fetched) from error
-        raw = [sum(target.nbytes for target in chunk) for chunk in views]
         encoded = [part.blocks.n_bytes for part in fetched]
-        watch.report(list(zip(raw, encoded, strict=True)))
+        watch.report([(own.nbytes, n) for own, n in zip(views, encoded, strict=True)])
 
-    def _views(self, chunk: Array, numbers: Sequence[int] | npt.NDArray[np.int64]) -> list[Array]:
-        is_whole = len(numbers) == self.grid.n_blocks
-        where = self.grid.all_slices() if is_whole else map(self.grid.slices, map(int, numbers))
-        return [self.view(chunk[place]) for place in where]
+
+def _joined_views(chunks: Sequence[Views]) -> Sequence[Array]:
+    return chunks[0] if len(chunks) == 1 else [view for chunk in chunks for view in chunk]
 
 
 def coalesce(offsets: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> list[Range]:
@@ -194,11 +196,10 @@ def _located(error: CorruptChunk, fetched: Sequence[Fetched]) -> CorruptChunk:
     """Return the error with the place of its block, which it counts over all that was fetched."""
     block = error.block
     for part in fetched:
-        if block is not None and block < len(part.numbers):
-            return CorruptChunk(error.reason, block=int(part.numbers[block])).at(
-                **part.place._asdict()
-            )
-        block = None if block is None else block - len(part.numbers)
+        if block is not None and block < len(part.blocks.parts):
+            where = part.place._asdict()
+            return CorruptChunk(error.reason, block=part.number(block)).at(**where)
+        block = None if block is None else block - len(part.blocks.parts)
     return error
 
 

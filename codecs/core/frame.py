@@ -6,16 +6,17 @@ by a number from the bytes: `Layout` holds what the metadata implies, and the by
 
 from __future__ import annotations
 
-import itertools
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.blocks import Blocks, Stored
 from gangsaw.codecs.core.checksum import Bytes, crc32c
+from gangsaw.codecs.core.cut import Cut
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.threads import run_blocks
 
@@ -51,6 +52,22 @@ class Layout:
         """Bytes of header and index."""
         return HEADER_BYTES + self.n_blocks * (8 + self.n_lanes * self.lane_bytes)
 
+    @cached_property
+    def head(self) -> bytes:
+        """The header up to the checksum of the index: there is but one that is right."""
+        assert 1 <= self.codec_version <= 255
+        prelude = PRELUDE.pack(MAGIC, VERSION, self.codec_version, self.codec_id, self.n_blocks)
+        prelude += CHECKSUM.pack(crc32c(prelude))
+        return prelude + LANES.pack(self.n_lanes, self.lane_bytes)
+
+    def index_checksum(self, index: bytes) -> int:
+        """Return the checksum that stands behind `head`, of it and of the index."""
+        return crc32c(index, self._head_checksum)
+
+    @cached_property
+    def _head_checksum(self) -> int:
+        return crc32c(self.head)
+
 
 def lane_bytes(max_bits: int) -> int:
     """Bytes per lane length where no lane is longer than `max_bits`."""
@@ -63,16 +80,19 @@ class Index:
 
     Attributes
     ----------
-    lengths : (n_blocks,) int64, bytes of each block
     checksums : (n_blocks,) uint32, CRC-32C of each block
     lane_bits : (n_blocks, n_lanes) int64, bits of each lane, or None without lanes
     offsets : (n_blocks + 1,) int64, byte offsets of the blocks in the chunk
     """
 
-    lengths: npt.NDArray[np.int64]
     checksums: npt.NDArray[np.uint32]
     lane_bits: npt.NDArray[np.int64] | None
     offsets: npt.NDArray[np.int64]
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """(n_blocks,) int64: bytes of each block."""
+        return np.diff(self.offsets)
 
 
 def pack(blocks: Blocks, layout: Layout) -> memoryview:
@@ -90,7 +110,7 @@ def pack_all(chunks: Sequence[Blocks], layout: Layout) -> list[memoryview]:
     BadParams : a block is longer than 4 GiB
     """
     for blocks in chunks:
-        if max((part.size for part in blocks.parts), default=0) > MAX_BLOCK_BYTES:
+        if blocks.lengths.max(initial=0) > MAX_BLOCK_BYTES:
             raise BadParams("an encoded block exceeds 4 GiB; choose a smaller block")
     frames = [_Frame(blocks, layout) for blocks in chunks]
     # All chunks at once, for to start threads for each took longer than its copies.
@@ -138,7 +158,8 @@ class _Frame:
         lanes = _pack_lanes(self.blocks, self.layout)
         index = self.lengths.astype("<u4").tobytes() + self.sums.tobytes() + lanes
         lead = self.layout.index_size
-        self.data[:lead] = np.frombuffer(_header(self.layout, index) + index, np.uint8)
+        checksum = CHECKSUM.pack(self.layout.index_checksum(index))
+        self.data[:lead] = np.frombuffer(self.layout.head + checksum + index, np.uint8)
         return self.data.data
 
 
@@ -155,8 +176,10 @@ def parse_index(prefix: Bytes, layout: Layout) -> Index:
     NewerFormat : they are of a later version
     """
     data = np.frombuffer(prefix, np.uint8)[: layout.index_size].tobytes()
-    _check_prelude(data, layout)
-    _check_lanes(data, layout)
+    if not data.startswith(layout.head):
+        _check_prelude(data, layout)
+        _check_lanes(data, layout)
+    _check_index(data, layout)
     return _read_index(data, layout)
 
 
@@ -168,12 +191,12 @@ def unpack(data: Bytes, layout: Layout) -> Blocks:
     CorruptChunk : the bytes are damaged, too few or too many, or not what the metadata implies
     NewerFormat : they are of a later version
     """
-    index = parse_index(data, layout)
-    if len(data) != index.offsets[-1]:
-        raise CorruptChunk(f"the index says {index.offsets[-1]} bytes, there are {len(data)}")
     octets = np.frombuffer(data, np.uint8)
-    parts = tuple(octets[a:b] for a, b in itertools.pairwise(index.offsets.tolist()))
-    return Blocks(parts, index.lane_bits).stored(index.checksums)
+    index = parse_index(octets, layout)
+    parts = Cut(octets, index.offsets)
+    if parts.end != octets.size:
+        raise CorruptChunk(f"the index says {parts.end} bytes, there are {octets.size}")
+    return Blocks(Stored(parts, index.checksums), index.lane_bits)
 
 
 def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Blocks:
@@ -211,14 +234,6 @@ def _pack_lanes(blocks: Blocks, layout: Layout) -> bytes:
     return octets[..., : layout.lane_bytes].tobytes()
 
 
-def _header(layout: Layout, index: bytes) -> bytes:
-    assert 1 <= layout.codec_version <= 255
-    prelude = PRELUDE.pack(MAGIC, VERSION, layout.codec_version, layout.codec_id, layout.n_blocks)
-    prelude += CHECKSUM.pack(crc32c(prelude))
-    head = prelude + LANES.pack(layout.n_lanes, layout.lane_bytes)
-    return head + CHECKSUM.pack(crc32c(index, crc32c(head)))
-
-
 def _check_prelude(data: bytes, layout: Layout) -> None:
     """SPEC.md, checks 1 to 3."""
     size = PRELUDE.size
@@ -240,18 +255,23 @@ def _check_prelude(data: bytes, layout: Layout) -> None:
 
 
 def _check_lanes(data: bytes, layout: Layout) -> None:
-    """SPEC.md, checks 3 and 4."""
+    """SPEC.md, check 3: the rest of it."""
+    _check_size(data, layout)
+    n_lanes, width = LANES.unpack_from(data, PRELUDE.size + CHECKSUM.size)
+    _agree("lanes and their width", (n_lanes, width), (layout.n_lanes, layout.lane_bytes))
+    raise CorruptChunk("reserved bytes of the header are not 0")
+
+
+def _check_size(data: bytes, layout: Layout) -> None:
     if len(data) < layout.index_size:
         raise CorruptChunk(f"{len(data)} bytes are too few for an index of {layout.index_size}")
-    at = PRELUDE.size + CHECKSUM.size
-    expected = LANES.pack(layout.n_lanes, layout.lane_bytes)
-    if data[at : at + LANES.size] != expected:
-        n_lanes, width = LANES.unpack_from(data, at)
-        _agree("lanes and their width", (n_lanes, width), (layout.n_lanes, layout.lane_bytes))
-        raise CorruptChunk("reserved bytes of the header are not 0")
-    at += LANES.size
-    checksum = crc32c(data[HEADER_BYTES:], crc32c(data[:at]))
-    if CHECKSUM.unpack_from(data, at)[0] != checksum:
+
+
+def _check_index(data: bytes, layout: Layout) -> None:
+    """SPEC.md, check 4."""
+    _check_size(data, layout)
+    found = CHECKSUM.unpack_from(data, HEADER_BYTES - CHECKSUM.size)[0]
+    if found != layout.index_checksum(data[HEADER_BYTES:]):
         raise CorruptChunk("the checksum of the index is wrong")
 
 
@@ -264,12 +284,15 @@ def _read_index(data: bytes, layout: Layout) -> Index:
     """SPEC.md, check 5."""
     n, at = layout.n_blocks, HEADER_BYTES
     pairs = np.frombuffer(data, "<u4", 2 * n, at)
-    lengths, checksums = pairs[:n].astype(np.int64), pairs[n:].astype(np.uint32, copy=False)
-    lanes = _read_lanes(data[at + 8 * n :], layout, lengths) if layout.n_lanes else None
     offsets = np.empty(n + 1, np.int64)
     offsets[0] = layout.index_size
-    offsets[1:] = layout.index_size + lengths.cumsum()
-    return Index(lengths, checksums, lanes, offsets)
+    offsets[1:] = pairs[:n]
+    offsets.cumsum(out=offsets)
+    checksums = pairs[n:].astype(np.uint32, copy=False)
+    index = Index(checksums, None, offsets)
+    if not layout.n_lanes:
+        return index
+    return replace(index, lane_bits=_read_lanes(data[at + 8 * n :], layout, index.lengths))
 
 
 def _read_lanes(

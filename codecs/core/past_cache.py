@@ -15,6 +15,7 @@ from llvmlite import ir
 from numba import types
 
 from gangsaw.codecs.core.bits import ahead, pointer
+from gangsaw.codecs.core.cut import address_of
 from gangsaw.codecs.core.jit import intrinsic, jit_bare, jit_bare_inline
 from gangsaw.codecs.core.shelf import LONG as LONG
 from gangsaw.codecs.core.simd import static
@@ -26,7 +27,7 @@ _ORDINARY, _PAST = static(0), static(1)
 
 def copy_past_cache(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8]) -> None:
     """Copy bytes, contiguous; use it where the array that `target` is of is LONG."""
-    _copy(source, target, target.__array_interface__["data"][0])
+    _copy(source, target, address_of(target))
 
 
 @jit_bare

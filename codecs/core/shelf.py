@@ -1,13 +1,13 @@
 """Payloads of blocks back to back in one array, in their order, whichever thread ends first.
 
 One array per block costs more than encoding fast blocks does: each is fresh memory, page by page,
-and is copied once more into the frame. Here a block comes from its thread's own scratch memory,
-which stays in a cache, and goes to its place in the frame at once.
+and is copied once more into the frame. Here a block goes to its place in the frame at once: it is
+encoded there where its place is known, else it comes from scratch memory of its thread, which stays
+in a cache.
 """
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.checksum import crc32c
+from gangsaw.codecs.core.cut import Cut, Part
 
-Payload = npt.NDArray[np.uint8]
 LONG = 1 << 22  # bytes: twice the second cache of a core; who shares the third has no use for them
-_Run: TypeAlias = tuple[Payload, Sequence[int]]
+_Run: TypeAlias = tuple[Part, Sequence[int]]
 
 
 class Shelf:
@@ -37,16 +37,32 @@ class Shelf:
         self.data = np.empty(lead + most_bytes, np.uint8)
         self.checksums = np.empty(n_blocks, "<u4")
         self.lead = self.end = lead
-        self._parts: list[Payload] = []
+        self._offsets = [lead]
         self._waiting: dict[int, _Run] = {}
         self._lock = threading.Lock()
 
-    def put(self, number: int, payload: Payload) -> bool:
+    def room(self, number: int) -> Part | None:
+        """Return where a block can be encoded, all that is free; None if its place is unknown.
+
+        Nobody else gets it before the block is there, so the thread that has the block may write.
+        """
+        with self._lock:
+            return self.data[self.end :] if number == len(self._offsets) - 1 else None
+
+    def settle(self, number: int, ends: Sequence[int], checksums: npt.ArrayLike) -> None:
+        """Take payloads of blocks that were written to `room`; see `put_run`."""
+        self.checksums[number : number + len(ends)] = checksums
+        with self._lock:
+            self._place(ends)
+            placed = list(self._after())
+        self._copy(placed)
+
+    def put(self, number: int, payload: Part) -> bool:
         """Copy the payload of a block to its place; see `put_run`."""
         return self.put_run(number, payload, [payload.size], [crc32c(payload)])
 
     def put_run(
-        self, number: int, payloads: Payload, ends: Sequence[int], checksums: npt.ArrayLike
+        self, number: int, payloads: Part, ends: Sequence[int], checksums: npt.ArrayLike
     ) -> bool:
         """Copy payloads of blocks to their place; return whether their memory may be used again.
 
@@ -62,33 +78,36 @@ class Shelf:
         """
         self.checksums[number : number + len(ends)] = checksums
         with self._lock:
-            if number != len(self._parts):
+            if number != len(self._offsets) - 1:
                 self._waiting[number] = payloads, ends
                 return False
-            placed = list(self._placed((payloads, ends)))
-        for place, part in placed:
-            self._copy(part, place)
+            placed = [(payloads, self._place(ends)), *self._after()]
+        self._copy(placed)
         return True
 
-    def _copy(self, part: Payload, place: Payload) -> None:
-        if self.data.size < LONG:
-            place[:] = part
-            return
-        from gangsaw.codecs.core.past_cache import copy_past_cache  # loads Numba
+    def _copy(self, placed: Sequence[tuple[Part, Part]]) -> None:
+        for part, place in placed:
+            if self.data.size < LONG:
+                place[:] = part
+                continue
+            from gangsaw.codecs.core.past_cache import copy_past_cache  # loads Numba
 
-        copy_past_cache(part, place)
+            copy_past_cache(part, place)
 
-    def _placed(self, run: _Run | None) -> Iterator[tuple[Payload, Payload]]:
-        """Give a place to payloads and to those that waited for them."""
-        while run is not None:
+    def _place(self, ends: Sequence[int]) -> Part:
+        """Give a place to the next payloads."""
+        begin = self.end
+        self._offsets += [begin + end for end in ends]
+        self.end = self._offsets[-1]
+        return self.data[begin : self.end]
+
+    def _after(self) -> Iterator[tuple[Part, Part]]:
+        """Give a place to payloads that waited for those before them."""
+        while (run := self._waiting.pop(len(self._offsets) - 1, None)) is not None:
             payloads, ends = run
-            place = self.data[self.end : self.end + payloads.size]
-            self.end += payloads.size
-            self._parts += [place[a:b] for a, b in itertools.pairwise([0, *ends])]
-            yield place, payloads
-            run = self._waiting.pop(len(self._parts), None)
+            yield payloads, self._place(ends)
 
     @property
-    def parts(self) -> tuple[Payload, ...]:
+    def parts(self) -> Cut:
         """The payloads that have their place."""
-        return tuple(self._parts)
+        return Cut(self.data, np.array(self._offsets))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import pointer
+from gangsaw.codecs.core.cut import address_of
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import static, value_of
 from gangsaw.codecs.core.tiles import move_tile
@@ -60,7 +61,7 @@ def _places(block: Array, words: Array) -> tuple[Any, ...]:
     run_words = length * len(words)
     side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
     axes = (*block.shape[:2], *block.strides[:2])
-    address = block.__array_interface__["data"][0]
+    address = address_of(block)
     offsets = np.empty(min(STRIP, words[0, 0].size), np.int64)
     return offsets, address, axes, runs, length, len(words), static(side)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -35,10 +36,7 @@ class Visibility(BlockCodec):
 
     def coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
         """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
-        grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
-        view = partial(block_view, self.params.letters(len(shape)))
-        layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
-        return ChunkCoder(self.codec_name, __package__, self.params, grid, layout, view)
+        return _coder(self.params, shape, dtype)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
@@ -48,6 +46,20 @@ class Visibility(BlockCodec):
         any_block = np.broadcast_to(np.empty((), dtype), [max(1, n) for n in grid.block_shape])
         lanes = Lanes.of_block(block_view(self.params.letters(len(shape)), any_block))
         return memory.peak_bytes(numbers * dtype.itemsize, numbers, lanes, grid.n_blocks, busy)
+
+
+@lru_cache(maxsize=64)  # to work it out took as long as to decode a small chunk
+def _coder(params: Params, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+    grid = BlockGrid(shape, params.block_shape(shape, dtype))
+    view = _view(params.letters(len(shape)))
+    layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
+    return ChunkCoder(Visibility.codec_name, __package__, params, grid, layout, view)
+
+
+@lru_cache
+def _view(letters: str) -> Callable[[Array], Array]:
+    """Return `block_view` for such axes, the same one each time: geometry is known by it."""
+    return partial(block_view, letters)
 
 
 class VisibilityV2(BlockCodecV2):

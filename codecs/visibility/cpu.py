@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.cut import payloads_of
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.folding import CAN_FOLD
 from gangsaw.codecs.core.frame import Layout
 from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks, thread_limit
+from gangsaw.codecs.core.views import Places, places_of
 from gangsaw.codecs.visibility import construction, dense, fast, raw
 from gangsaw.codecs.visibility.arrange import empty_words, from_words, to_words
 from gangsaw.codecs.visibility.params import Params
@@ -33,16 +35,16 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     sources : blocks (time, frequency, ...) of floats or complex numbers, any byte order and strides
     params : choices of the encoder
     """
-    n = len(sources)
-    most = sum(1 + block.nbytes for block in sources)
-    shelf = Shelf(n, most, Layout(0, 1, n).index_size)
-    is_fast = params.effort == "fast" and not params.is_construction
-    runs = _alike([_form(source) if is_fast else None for source in sources], ENCODED)
+    places, n = places_of(sources), len(sources)
+    is_fast = _is_fast(params)
+    runs = _alike(places.forms if is_fast else [None] * n, ENCODED)
+    spare = max((fast.plan_of(places.forms[first]).spare for first, _ in runs if is_fast), default=0)
+    shelf = Shelf(n, places.n_bytes + n + spare, Layout(0, 1, n).index_size)
 
     def encode_run(number: int) -> None:
         first, end = runs[number]
         if is_fast:
-            _put_fast(shelf, sources, first, end)
+            _put_fast(shelf, sources, places, first, end)
         else:
             shelf.put(first, encode_block(sources[first], params))
 
@@ -63,41 +65,50 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     ------
     CorruptChunk : a block is none of its target's shape and dtype
     """
+    _, checksums = coded.unverified
+    # kernels verify what is to be fast, where they can
+    if _is_fast(params) and (checksums is None or CAN_FOLD):
+        _decode_fast(coded, targets, params)
+        return
+
+    def decode_one(i: int) -> None:
+        _decode_one(coded, targets, params, i)
+
+    run_blocks(decode_one, len(targets))
+
+
+def _decode_one(
+    coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params, number: int
+) -> None:
+    try:
+        decode_block(coded.parts[number], targets[number], params)
+    except CorruptChunk as error:
+        raise CorruptChunk(error.reason, block=number) from error
+
+
+def _decode_fast(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
+    """Decode blocks, several in one call of a kernel as far as they are of kind "fast"."""
     parts, checksums = coded.unverified
-    together = checksums is None or CAN_FOLD  # else each is verified before kernels see it
-    forms = [
-        _form(target) if together and _is_fast(part) else None
-        for part, target in zip(parts, targets, strict=True)
-    ]
-    runs = _alike(forms, DECODED)
+    places, payloads = places_of(targets), payloads_of(parts)
+    runs = _alike(places.forms, DECODED)
 
     def decode_run(number: int) -> None:
         first, end = runs[number]
-        if forms[first] is None:
-            decode_one(first)
-            return
-        sums = None if checksums is None else checksums[first:end]
-        try:
-            fast.decode_some(parts[first:end], sums, targets[first:end])
-        except CorruptChunk as error:
-            raise CorruptChunk(error.reason, block=first + (error.block or 0)) from error
-
-    def decode_one(i: int) -> None:
-        try:
-            decode_block(coded.parts[i], targets[i], params)
-        except CorruptChunk as error:
-            raise CorruptChunk(error.reason, block=i) from error
+        plan = fast.plan_of(places.forms[first])
+        while first < end:
+            first, wrong = fast.decode_some(plan, payloads, checksums, places, (first, end))
+            if wrong == fast.OTHER_KIND:
+                _decode_one(coded, targets, params, first)
+                first += 1
+            elif wrong:
+                reason = fast.reason(wrong, parts[first], plan.padded, plan.word_bytes)
+                raise CorruptChunk(reason, block=first)
 
     run_blocks(decode_run, len(runs))
 
 
-def _form(block: npt.NDArray[Any]) -> tuple[Any, ...]:
-    """What blocks have in common that a kernel takes at once."""
-    return block.shape, block.strides, block.dtype
-
-
-def _is_fast(part: Payload) -> bool:
-    return part.size > 0 and part[0] == fast.KIND
+def _is_fast(params: Params) -> bool:
+    return params.effort == "fast" and not params.is_construction
 
 
 def _alike(forms: Sequence[Any], most: int) -> list[tuple[int, int]]:
@@ -118,15 +129,23 @@ def _alike(forms: Sequence[Any], most: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _put_fast(shelf: Shelf, sources: Sequence[npt.NDArray[Any]], first: int, end: int) -> None:
+def _put_fast(
+    shelf: Shelf, sources: Sequence[npt.NDArray[Any]], places: Places, first: int, end: int
+) -> None:
     """Encode blocks that are alike, those raw that do not get shorter."""
+    plan = fast.plan_of(places.forms[first])
     while first < end:
-        some = sources[first:end]
-        payloads, ends, checksums = fast.encode_some(some, some[0].nbytes)
-        if ends and not shelf.put_run(first, payloads, ends, checksums):
-            fast.leave_payloads()
+        n, room = end - first, shelf.room(first)
+        out = fast.room_for(plan, n) if room is None else room
+        ends, sums = fast.encode_some(
+            plan, places.base, places.offsets[first:end], plan.n_bytes, out
+        )
+        if room is not None:
+            shelf.settle(first, ends, sums)
+        elif ends and not shelf.put_run(first, out[: ends[-1]], ends, sums):
+            fast.leave_room()
         first += len(ends)
-        if first < end and len(ends) < len(some):
+        if len(ends) < n:
             shelf.put(first, encode_raw(sources[first]))
             first += 1
 

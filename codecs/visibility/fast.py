@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import sys
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,12 +13,19 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.blocks import WRONG_CHECKSUM
 from gangsaw.codecs.core.checksum import crc32c
+from gangsaw.codecs.core.cut import Payloads, payloads_of
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.folding import CAN_FOLD
 from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.core.simd import static
+from gangsaw.codecs.core.views import Form, Places, places_of
 from gangsaw.codecs.visibility.fast_blocks import KIND as KIND
-from gangsaw.codecs.visibility.fast_blocks import WRONG_SUM, decode_blocks, encode_blocks
+from gangsaw.codecs.visibility.fast_blocks import (
+    OTHER_KIND,
+    WRONG_SUM,
+    decode_blocks,
+    encode_blocks,
+)
 from gangsaw.codecs.visibility.fast_tiles import (
     HEAD_BYTES,
     MODES,
@@ -29,38 +36,60 @@ from gangsaw.codecs.visibility.fast_tiles import (
     WRONG_WIDTH,
     check,
 )
-from gangsaw.codecs.visibility.lanes import LANES, Lanes, Memory, address_of, memory_of
+from gangsaw.codecs.visibility.lanes import LANES, Lanes, Memory, memory_of
 from gangsaw.codecs.visibility.params import component_count
-from gangsaw.codecs.visibility.planes import ROWS, SLACK
+from gangsaw.codecs.visibility.planes import ROWS, SLACK, VECTOR_BYTES
 
 Array = npt.NDArray[Any]
 Payload = npt.NDArray[np.uint8]
 VECTOR = 32  # bytes
 GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # of a group's header, by the bytes of a word
-
+NO_SUMS = np.empty(0, np.uint32)
+TAIL_BYTES = 8 * LANES * ROWS + 2 * SLACK  # see `decode_tiles`
 
 _kept = Kept()
 
 
-def _work(word_bytes: int, n_rows: int, n_blocks: int) -> tuple[Array, Array, Array, Any]:
-    """Return what kernels work in, for tables of so many rows or for longer ones.
+class Plan(NamedTuple):
+    """What kernels know of blocks of one form.
 
-    Returns
-    -------
-    words : of a table, with rows that fill up the last tile, and one of zeros
-    out : payloads of so many blocks and SLACK bytes; what a decoder is given has none
-    ends : where the planes of each tile end, or each payload
-    scratch : as `_scratch` makes it
+    Attributes
+    ----------
+    word_bytes : of a component
+    padded : rows of the table with those that fill up the last tile
+    memory, is_long : as `lanes.memory_of` gives them
+    is_foreign : whether words are of foreign byte order
+    extents : times, rows of a strip, rows
+    n_bytes : of a block
+    spare : bytes that are written at most behind payloads that get longer than their blocks
     """
-    n_tiles = n_rows // ROWS
-    n_words = (n_rows + 1) * LANES
-    n_bytes = n_blocks * (head_bytes(n_tiles, word_bytes) + n_words * word_bytes + SLACK)
-    return (
-        _kept.array("words", n_words, f"u{word_bytes}"),
-        _kept.array("out", n_bytes, "u1"),
-        _kept.array("ends", max(n_tiles, n_blocks), "i8"),
-        _kept.once(_scratch, word_bytes),
-    )
+
+    word_bytes: int
+    padded: int
+    memory: Memory
+    is_long: bool
+    is_foreign: bool
+    extents: tuple[int, int, int]
+    n_bytes: int
+    spare: int
+
+
+@lru_cache(maxsize=64)  # blocks of a chunk are alike
+def plan_of(form: Form) -> Plan:
+    """Return what kernels know of blocks (time, frequency, ...) of a form."""
+    shape, strides, dtype = form
+    lanes = Lanes.of(shape, component_count(dtype))
+    memory, is_long = memory_of(lanes, shape, strides, dtype.itemsize)
+    extents = lanes.n_times, lanes.n_rows, lanes.shape[0]
+    word_bytes, padded = dtype.itemsize // lanes.n_components, _padded_rows(lanes)
+    spare = head_bytes(padded // ROWS, word_bytes) + VECTOR_BYTES + SLACK
+    n_bytes = math.prod(shape) * dtype.itemsize
+    return Plan(word_bytes, padded, memory, is_long, not dtype.isnative, extents, n_bytes, spare)
+
+
+def _table(plan: Plan) -> Array:
+    """Return the words of a table, with rows that fill up the last tile, and one of zeros."""
+    return _kept.array("words", (plan.padded + 1) * LANES, f"u{plan.word_bytes}")
 
 
 def encode(block: Array) -> Payload:
@@ -70,37 +99,55 @@ def encode(block: Array) -> Payload:
     ----------
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
     """
-    payload, _, _ = encode_some([block], sys.maxsize)
-    return payload.copy()
+    places = places_of([block])
+    plan = plan_of(places.forms[0])
+    most = plan.spare + (plan.padded * LANES) * plan.word_bytes
+    out = np.empty(most + plan.spare, np.uint8)
+    (end,), _ = encode_some(plan, places.base, places.offsets, most, out)
+    return out[:end]
+
+
+def room_for(plan: Plan, n_blocks: int) -> Payload:
+    """Return memory of this thread for payloads that are no longer than their blocks.
+
+    The next call returns the same, unless `leave_room` is called.
+    """
+    return _kept.array("out", n_blocks * plan.n_bytes + plan.spare, "u1")
+
+
+def leave_room() -> None:
+    """Let what `room_for` returned last stay as it is, for whoever holds it."""
+    _kept.forget("out", "u1")
 
 
 def encode_some(
-    blocks: Sequence[Array], most: int
-) -> tuple[Payload, list[int], npt.NDArray[np.uint32]]:
-    """Encode blocks of one shape, one dtype and equal strides, up to one longer than `most`.
+    plan: Plan, base: int, offsets: npt.NDArray[np.int64], most: int, out: Payload
+) -> tuple[list[int], npt.NDArray[np.uint32]]:
+    """Encode blocks of one form, up to one that gets longer than `most`.
+
+    Parameters
+    ----------
+    base, offsets : where the blocks lie, as in `Places`
+    most : bytes of a payload
+    out : room for n * most bytes and plan.spare, set to payloads back to back
 
     Returns
     -------
-    payloads of those before it, back to back; they lie in memory of this thread that the next call
-        uses again, unless `leave_payloads` is called
-    where each ends
+    where the payloads end
     CRC-32C of each
     """
-    plan, n = _plan(blocks[0]), len(blocks)
-    words, out, ends, scratch = _work(plan.word_bytes, plan.padded, n)
-    places, sums = np.array([address_of(block) for block in blocks]), np.empty(n, np.uint32)
+    n = offsets.size
+    assert out.size >= n * most + plan.spare
+    ends, sums = np.empty(n, np.int64), np.empty(n, np.uint32)
+    scratch = _kept.once(_scratch, plan.word_bytes)
     done = encode_blocks(
-        places, plan.memory, plan.is_foreign, plan.extents, most, words, scratch, out, ends, sums
-    )
+        base, offsets, plan.memory, plan.is_foreign, plan.extents, most, _table(plan), scratch, out,
+        ends, sums,
+    )  # fmt: skip
     stops = ends[:done].tolist()
     if not CAN_FOLD:
         sums[:done] = [crc32c(out[a:b]) for a, b in itertools.pairwise([0, *stops])]
-    return out[: stops[-1] if stops else 0], stops, sums[:done]
-
-
-def leave_payloads() -> None:
-    """Let what `encode_some` returned last stay as it is, for whoever holds it."""
-    _kept.forget("out", "u1")
+    return stops, sums[:done]
 
 
 def decode(data: Payload, block: Array) -> None:
@@ -110,73 +157,47 @@ def decode(data: Payload, block: Array) -> None:
     ------
     CorruptChunk : it is no block of this kind, shape and dtype
     """
-    decode_some([data], None, [block])
+    places = places_of([block])
+    plan = plan_of(places.forms[0])
+    _, wrong = decode_some(plan, payloads_of([data]), None, places, (0, 1))
+    if wrong:
+        raise CorruptChunk(reason(wrong, data, plan.padded, plan.word_bytes))
 
 
 def decode_some(
-    parts: Sequence[Payload], checksums: npt.NDArray[np.uint32] | None, blocks: Sequence[Array]
-) -> None:
-    """Fill blocks of one shape, one dtype and equal strides from payloads of this kind.
+    plan: Plan,
+    payloads: Payloads,
+    checksums: npt.NDArray[np.uint32] | None,
+    places: Places,
+    run: tuple[int, int],
+) -> tuple[int, int]:
+    """Fill blocks of one form, up to one that is none of this kind, shape and dtype.
 
     Parameters
     ----------
     checksums : (n,) uint32, CRC-32C to verify, only where CAN_FOLD; None where that was done
+    run : numbers of the first block, and of the one behind the last
 
-    Raises
-    ------
-    CorruptChunk : names the first that is no block of this kind, shape and dtype, or has another
-        checksum
+    Returns
+    -------
+    number of the block at which it stopped, or of the one behind the last
+    what is wrong with it, for `reason`; OTHER_KIND or 0
     """
-    plan = _plan(blocks[0])
-    words, tail, ends, scratch = _work(plan.word_bytes, plan.padded, 1)
-    sources = np.array([(address_of(part), part.size) for part in parts])
-    places = np.array([address_of(block) for block in blocks])
-    sums = (np.empty(len(blocks), np.uint32) if checksums is None else checksums).view()
+    tail = _kept.array("tail", TAIL_BYTES, "u1")
+    ends = _kept.array("ends", plan.padded // ROWS, "i8")
+    scratch = _kept.once(_scratch, plan.word_bytes)
+    sums = (NO_SUMS if checksums is None else checksums).view()
     sums.flags.writeable = False  # so that kernels are compiled for one type alone
     which, wrong = decode_blocks(
-        sources, sums, checksums is not None, places, plan.memory, plan.is_long, plan.is_foreign,
-        plan.extents, words, scratch, tail, ends,
+        tuple(payloads), sums, checksums is not None, places.base, places.offsets, run, plan.memory,
+        plan.is_long, plan.is_foreign, plan.extents, _table(plan), scratch, tail, ends,
     )  # fmt: skip
-    if wrong:
-        _refuse(wrong, parts[which], words, ends[: plan.padded // ROWS], which)
+    return which, wrong
 
 
 def _padded_rows(lanes: Lanes) -> int:
     """Rows with those that fill up the last tile."""
     return -(-lanes.shape[0] // ROWS) * ROWS
-
-
-class _Plan(NamedTuple):
-    """What kernels know of blocks of one shape, one dtype and equal strides.
-
-    Attributes
-    ----------
-    word_bytes : of a component
-    padded : rows of the table with those that fill up the last tile
-    memory, is_long : as `lanes.memory_of` gives them
-    is_foreign : whether words are of foreign byte order
-    extents : times, rows of a strip, rows
-    """
-
-    word_bytes: int
-    padded: int
-    memory: Memory
-    is_long: bool
-    is_foreign: bool
-    extents: tuple[int, int, int]
-
-
-def _plan(block: Array) -> _Plan:
-    return _planned(block.shape, block.strides, block.dtype)
-
-
-@lru_cache(maxsize=64)  # blocks of a chunk are alike
-def _planned(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> _Plan:
-    lanes = Lanes.of(shape, component_count(dtype))
-    memory, is_long = memory_of(lanes, shape, strides, dtype.itemsize)
-    extents = lanes.n_times, lanes.n_rows, lanes.shape[0]
-    word_bytes = dtype.itemsize // lanes.n_components
-    return _Plan(word_bytes, _padded_rows(lanes), memory, is_long, not dtype.isnative, extents)
 
 
 def head_bytes(n_tiles: int, word_bytes: int) -> int:
@@ -202,22 +223,31 @@ def plane_ends(data: npt.NDArray[np.uint8], lanes: Lanes, word_bytes: int) -> np
     ------
     CorruptChunk : as `decode` does
     """
-    ends, words = np.empty(_padded_rows(lanes) // ROWS, np.int64), np.empty(0, f"u{word_bytes}")
-    wrong = check(data, ends.size, words, ends)
+    wrong, ends = _checked(data, _padded_rows(lanes), word_bytes)
     if wrong:
-        _refuse(wrong, data, words, ends)
+        raise CorruptChunk(reason(wrong, data, _padded_rows(lanes), word_bytes))
     return ends
 
 
-def _refuse(wrong: int, data: Payload, words: Array, ends: Array, block: int | None = None) -> None:
-    """Raise CorruptChunk for what kernels found wrong with a payload."""
-    head = head_bytes(ends.size, words.itemsize)
+def _checked(
+    data: Payload, padded: int, word_bytes: int
+) -> tuple[int, npt.NDArray[np.int64]]:
+    ends, words = np.empty(padded // ROWS, np.int64), np.empty(0, f"u{word_bytes}")
+    return check(data, ends.size, words, ends), ends
+
+
+def reason(wrong: int, data: Payload, padded: int, word_bytes: int) -> str:
+    """Say what kernels found wrong with a payload for a table of so many rows."""
+    if wrong == WRONG_SUM:
+        return WRONG_CHECKSUM
+    _, ends = _checked(data, padded, word_bytes)
+    head = head_bytes(ends.size, word_bytes)
     reasons = {
-        WRONG_SUM: WRONG_CHECKSUM,
+        OTHER_KIND: "it is of another kind",
         WRONG_SIZE: f"{data.size} bytes are too few for the headers of {ends.size} tiles",
         WRONG_MODE: f"no mode {data[1]} is known" if data.size > 1 else "",
         WRONG_WIDTH: "a group has a width that it cannot have in its mode",
         WRONG_KIND: "a group has a kind that it cannot have in its mode",
         WRONG_END: f"its planes end at byte {head + ends[-1]}, there are {data.size}",
     }
-    raise CorruptChunk(reasons[wrong], block=block)
+    return reasons[wrong]

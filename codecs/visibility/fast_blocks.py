@@ -16,39 +16,39 @@ from gangsaw.codecs.visibility.lanes import LANES, gather_words, scatter_words
 from gangsaw.codecs.visibility.planes import ROWS
 
 KIND = 2
-WRONG_SUM = 16  # beside what `fast_tiles.check` finds
+WRONG_SUM, OTHER_KIND = 16, 17  # beside what `fast_tiles.check` finds
 
 
 @jit_bare
 def encode_blocks(
-    places: Any, memory: Any, is_foreign: bool, extents: Any, most: int, words: Any, scratch: Any,
-    out: Any, ends: Any, sums: Any,
+    base: int, offsets: Any, memory: Any, is_foreign: bool, extents: Any, most: int, words: Any,
+    scratch: Any, out: Any, ends: Any, sums: Any,
 ) -> int:  # fmt: skip
     """Write payloads back to back; return how many blocks were encoded.
 
-    It stops at the first one that gets longer than `most`.
+    It stops at the first one that gets longer than `most`; see `encode_tiles`.
 
     Parameters
     ----------
-    places : (n,) int64, addresses of blocks that are alike
-    memory, extents, scratch : as in `fast._Plan`, and as `fast._scratch` makes it
+    base, offsets : where blocks lie that are alike, as in `Places`
+    memory, extents, scratch : as in `fast.Plan`, and as `fast._scratch` makes it
     words : of a table, with rows that fill up the last tile, and one of zeros
-    out : (n,) uint8 with room for all
+    out : uint8 with room for all, as `fast.encode_some` asks for
     ends : (n,) int64, set to where each payload ends
     sums : (n,) uint32, set to the CRC-32C of each where kernels can
     """
     end = 0
-    for i in range(places.size):
-        _fill(words, places[i], memory, is_foreign, extents)
+    for i in range(offsets.size):
+        _fill(words, base + offsets[i], memory, is_foreign, extents)
         target = out[end:]
         target[0] = KIND
-        size = encode_tiles(words, extents, scratch, target)
+        size = encode_tiles(words, extents, scratch, most, target)
         if size > most:
             return i
         sums[i] = kernel_crc32c(target[:size])
         end += size
         ends[i] = end
-    return int(places.size)
+    return int(offsets.size)
 
 
 @jit_bare_inline
@@ -65,24 +65,30 @@ def _fill(words: Any, place: int, memory: Any, is_foreign: bool, extents: Any) -
 
 @jit_bare
 def decode_blocks(
-    sources: Any, sums: Any, verify: bool, places: Any, memory: Any, is_long: bool,
-    is_foreign: bool, extents: Any, words: Any, scratch: Any, tail: Any, ends: Any,
+    payloads: Any, sums: Any, verify: bool, base: int, offsets: Any, run: Any, memory: Any,
+    is_long: bool, is_foreign: bool, extents: Any, words: Any, scratch: Any, tail: Any, ends: Any,
 ) -> Any:  # fmt: skip
     """Fill blocks that are alike; return the number of the first that is none, and why, or 0.
 
     Parameters
     ----------
-    sources : (n, 2) int64, addresses and bytes of payloads
+    payloads : as `Payloads`
     sums : (n,) uint32, CRC-32C that they must have, where to `verify`
-    places, memory, is_long : addresses of the blocks, and as `lanes.memory_of` makes them
+    base, offsets : where the blocks lie, as in `Places`
+    run : number of the first one to decode, and of the one behind the last
+    memory, is_long : as `lanes.memory_of` makes them
     tail, ends : as in `decode_tiles`
     """
-    for i in range(places.size):
-        data = octets_at(sources[i, 0], sources[i, 1])
+    first, end = run
+    for i in range(first, end):
+        data = octets_at(payloads[0] + payloads[1][i], payloads[2][i])
         if verify and kernel_crc32c(data) != sums[i]:
             return i, WRONG_SUM
+        if data.size == 0 or data[0] != KIND:
+            return i, OTHER_KIND
         wrong = decode_tiles(data, tail, words, extents, ends, scratch)
         if wrong:
             return i, wrong
-        scatter_words(words[: extents[2] * LANES], places[i], memory, is_long, is_foreign)
-    return places.size, 0
+        place = base + offsets[i]
+        scatter_words(words[: extents[2] * LANES], place, memory, is_long, is_foreign)
+    return end, 0

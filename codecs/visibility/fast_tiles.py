@@ -48,8 +48,10 @@ WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 
 
 @jit_bare
-def encode_tiles(table: Any, extents: Any, scratch: Any, out: Any) -> int:
+def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) -> int:
     """Write mode, headers and planes behind the kind, return where they end.
+
+    Once that is behind `most`, the rest is left out: a vector's planes and SLACK are too much then.
 
     Parameters
     ----------
@@ -67,6 +69,8 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, out: Any) -> int:
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch[5])
         for lane in range(0, LANES, value_of(scratch[7])):
             place = _encode_columns(table, tile, lane, mode, scratch, out, header, place)
+            if place > most:
+                return place
     return place
 
 
@@ -237,12 +241,13 @@ def _total(totals: Any, mode: int, lanes: Any) -> int:
 def decode_tiles(data: Any, tail: Any, table: Any, extents: Any, ends: Any, scratch: Any) -> int:
     """Fill a table; return 0, or why the payload is none, as `check` does.
 
-    The planes of a tile are read up to SLACK bytes too far: the last tiles get a copy with room.
+    The planes of a tile are read up to SLACK bytes too far. So tiles that end within SLACK bytes of
+    the end are decoded from a copy with room: they are those bytes and a tile at most.
 
     Parameters
     ----------
     data : a payload
-    tail : (as long as data, and SLACK) uint8, scratch
+    tail : (bytes of a tile, and twice SLACK) uint8, scratch
     table : as in `encode_tiles`; the row of zeros is set
     ends : (n_tiles,) int64, scratch
     """

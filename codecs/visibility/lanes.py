@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.bits import pointer, swapped
+from gangsaw.codecs.core.cut import address_of
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.past_cache import LONG, UNIT, drain, write_piece
 from gangsaw.codecs.core.tiles import LINE, fetch_line, read_run, write_run
@@ -104,12 +105,6 @@ def scatter(table: Array, lanes: Lanes, block: Array) -> None:
     """Fill a block from its table; a block of foreign byte order leaves the table swapped."""
     memory, is_long = memory_of(lanes, block.shape, block.strides, block.itemsize)
     scatter_words(table.ravel(), address_of(block), memory, is_long, not block.dtype.isnative)
-
-
-def address_of(array: Array) -> int:
-    """Return where the first item of an array lies; keep the array alive yourself."""
-    address: int = array.__array_interface__["data"][0]
-    return address
 
 
 @lru_cache(maxsize=64)  # blocks of a chunk are alike, and to make it takes a tenth of their time

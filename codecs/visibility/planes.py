@@ -20,6 +20,7 @@ COLUMNS = 8  # of 32 bits: a vector of AVX2
 ROWS = 32
 PLANES = 32
 PIECE = 4  # planes that are stored at once: half a vector
+VECTOR_BYTES = 4 * PLANES * COLUMNS  # of all planes of a vector
 SLACK = 4 * PLANES  # bytes after the last plane that are written, or read, and mean nothing
 
 _WORDS = ir.VectorType(ir.IntType(32), COLUMNS)
