@@ -59,7 +59,7 @@ class Plan(NamedTuple):
     padded : rows of the table with those that fill up the last tile
     memory, is_long : as `lanes.memory_of` gives them
     is_foreign : whether words are of foreign byte order
-    extents : times, rows of a strip, rows
+    extents : times, rows of a strip, rows, lanes with words
     n_bytes : of a block
     spare : bytes that are written at most behind payloads that get longer than their blocks
     """
@@ -69,7 +69,7 @@ class Plan(NamedTuple):
     memory: Memory
     is_long: bool
     is_foreign: bool
-    extents: tuple[int, int, int]
+    extents: tuple[int, int, int, int]
     n_bytes: int
     spare: int
 
@@ -80,7 +80,7 @@ def plan_of(form: Form) -> Plan:
     shape, strides, dtype = form
     lanes = Lanes.of(shape, component_count(dtype))
     memory, is_long = memory_of(lanes, shape, strides, dtype.itemsize)
-    extents = lanes.n_times, lanes.n_rows, lanes.shape[0]
+    extents = lanes.n_times, lanes.n_rows, lanes.shape[0], lanes.n_series
     word_bytes, padded = dtype.itemsize // lanes.n_components, _padded_rows(lanes)
     spare = head_bytes(padded // ROWS, word_bytes) + VECTOR_BYTES + SLACK
     n_bytes = math.prod(shape) * dtype.itemsize

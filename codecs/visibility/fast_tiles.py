@@ -56,7 +56,7 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
     Parameters
     ----------
     table : rows of 32 words, flat; rows that fill up the last tile are there, then one of zeros
-    extents : times, rows of a strip, rows
+    extents : times, rows of a strip, rows, lanes with words
     scratch : as `fast._scratch` makes it
     """
     n_tiles = -(-extents[2] // ROWS)
@@ -67,11 +67,28 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
         header = HEAD_BYTES + tile * LANES * header_octets(table)
         if mode % WITH_GRIDS:
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch[5])
-        for lane in range(0, LANES, value_of(scratch[7])):
+        used = _used_lanes(tile, extents)
+        for lane in range(0, used, value_of(scratch[7])):
             place = _encode_columns(table, tile, lane, mode, scratch, out, header, place)
             if place > most:
                 return place
+        _write_empty(out, header, used, table, scratch[7])
     return place
+
+
+@jit_bare_inline
+def _used_lanes(tile: int, extents: Any) -> int:
+    """Lanes of a tile with words: behind them, in the last strip, all are 0."""
+    _, n_rows, n_all, n_series = extents
+    return n_series % LANES or LANES if tile * ROWS >= n_all - n_rows else LANES
+
+
+@jit_bare_inline
+def _write_empty(out: Any, header: int, used: int, table: Any, lanes: Any) -> None:
+    """Write headers for vectors of lanes without words: no planes, the kind "exponents"."""
+    for octet in range(header_octets(table)):
+        for lane in range(-(-used // value_of(lanes)) * value_of(lanes), LANES):
+            out[header + octet * LANES + lane] = 0
 
 
 @jit_bare_inline
@@ -138,7 +155,7 @@ def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> 
 
     Where there is none it is in the row of zeros; rows that fill up are as the last one.
     """
-    n_times, n_rows, n_all = extents
+    n_times, n_rows, n_all, _ = extents
     zeros = -(-n_all // ROWS) * ROWS
     row = tile * ROWS % n_rows
     time = row % n_times
@@ -183,7 +200,7 @@ def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
     totals[:] = 0
     step = max(SAMPLED, n_tiles // FEW)
     for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, step):
-        _try_kinds(table, tile, scratch)
+        _try_kinds(table, tile, _used_lanes(tile, extents), scratch)
         for predictor in (LORENZO, second):
             _try_predictor(table, tile, predictor, extents, scratch)
     best, least = 0, GAIN * _total(totals, 0, lanes)
@@ -196,10 +213,10 @@ def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
 
 
 @jit_bare_inline
-def _try_kinds(table: Any, tile: int, scratch: Any) -> None:
+def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
     """Add up the widths of a tile without prediction; leave those of each lane behind the sums."""
     rows, _, _, _, _, _, totals, lanes = scratch
-    for lane in range(0, LANES, value_of(lanes)):
+    for lane in range(0, used, value_of(lanes)):
         at = tile * ROWS * LANES + lane
         least, most = extremes(table, at, rows, lanes)
         _, width = exponent_group(least, most, table, rows)
@@ -214,7 +231,7 @@ def _try_kinds(table: Any, tile: int, scratch: Any) -> None:
 def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch: Any) -> None:
     rows, _, residuals, _, _, neighbours, totals, lanes = scratch
     set_neighbours(tile, predictor, extents, neighbours)
-    for lane in range(0, LANES, value_of(lanes)):
+    for lane in range(0, _used_lanes(tile, extents), value_of(lanes)):
         at = tile * ROWS * LANES + lane
         most = store_residuals(table, lane, at, neighbours, rows, residuals, lanes)
         for grids in (0, 1):
@@ -261,29 +278,31 @@ def decode_tiles(data: Any, tail: Any, table: Any, extents: Any, ends: Any, scra
     near = n_tiles
     while near > 0 and ends[near - 1] + SLACK > ends[n_tiles - 1]:
         near -= 1
-    _decode_some(data, data, table, extents, (0, near, place), scratch)
+    _decode_some(data, data, table, extents, (0, near, place), ends, scratch)
     if near > 0:
         place += ends[near - 1]
     for i in range(place, data.size):
         tail[i - place] = data[i]
-    _decode_some(data, tail, table, extents, (near, n_tiles, 0), scratch)
+    _decode_some(data, tail, table, extents, (near, n_tiles, 0), ends, scratch)
     return 0
 
 
 @jit_bare_part
 def _decode_some(
-    headers: Any, planes: Any, table: Any, extents: Any, tiles: Any, scratch: Any
+    headers: Any, planes: Any, table: Any, extents: Any, tiles: Any, ends: Any, scratch: Any
 ) -> None:
     """Fill some tiles: the first, the end, the place of the first one's planes."""
     first, end, place = tiles
+    before = ends[first - 1] - place if first > 0 else -place
     mode = int(headers[1])
     for tile in range(first, end):
         header = HEAD_BYTES + tile * LANES * header_octets(table)
         if mode % WITH_GRIDS:
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch[5])
-        for lane in range(0, LANES, value_of(scratch[7])):
+        for lane in range(0, _used_lanes(tile, extents), value_of(scratch[7])):
             head = _read_header(headers, header + lane, table, scratch[0], scratch[7])
             place = _decode_columns(table, tile, lane, mode, scratch, head, planes, place)
+        place = ends[tile] - before
 
 
 @jit_bare_inline

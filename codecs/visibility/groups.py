@@ -248,9 +248,8 @@ def restore_predicted(
                 words = words + last
             else:
                 words = words + _words(table, place, rows, lanes)
-        place = at + LANES * row
-        last = select(chosen, words, _words(table, place, rows, lanes))
-        store(table, place, resize_to(last, table))
+        last = words  # lanes that are not chosen go on with what means nothing
+        _put_chosen(table, at + LANES * row, chosen, words, rows, lanes)
 
 
 @jit_bare_inline

@@ -24,7 +24,8 @@ from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
 
 Array = npt.NDArray[Any]
-Memory: TypeAlias = tuple[tuple[int, int], tuple[int, ...], Array, int, bool]
+Memory: TypeAlias = tuple[tuple[int, int], tuple[int, ...], Array, bool]
+POWERS = np.array([0, *(1 << n.bit_length() - 1 for n in range(1, LANES + 1))])  # not above
 TO_TABLE, TO_BLOCK, PAST_CACHE = range(3)
 LEAST_PIECE = 512  # bytes of numbers side by side that are worth writing past the caches
 
@@ -113,41 +114,62 @@ def memory_of(
 ) -> tuple[Memory, bool]:
     """Return how a block lies in memory, and whether it lies far enough apart to pass the caches.
 
-    Memory is (times, frequencies), their byte strides, runs, bytes of a run, and whether no word of
-    the table is without one. A run is a piece of memory that is a piece of a row; its length is a
-    power of two, so that it is in one strip. Runs are (n, 6) int64: byte offset in the block,
-    place in the table, times and frequencies of each; whether what lies before, and behind, is of
-    no other one at the same time and frequency.
+    Memory is (times, frequencies), their byte strides, runs, and whether no word of the table is
+    without one. A run is a piece of memory that is a piece of a row, of a power of two of words.
+    Runs are (n, 7) int64: byte offset in the block, place in the table, times and frequencies of
+    each; whether what lies before, and behind, is of no other one at the same time and frequency;
+    bytes.
     """
     offsets, numbers = side_by_side(shape[2:], strides[2:], item_bytes)
-    words = numbers * lanes.n_components
-    length = min(words & -words, LANES)
-    run_bytes = length * item_bytes // lanes.n_components
-    steps = np.arange(words // length) * run_bytes
-    starts = np.add.outer(offsets, steps).ravel()
+    word_bytes = item_bytes // lanes.n_components
+    series, done, size = _pieces(lanes.n_segments * offsets.size, numbers * lanes.n_components)
+    segment, start = np.divmod(series, offsets.size)
     axis, piece = (0, lanes.n_times) if lanes.folds_time else (1, lanes.n_frequencies)
-    firsts = np.arange(lanes.n_segments) * piece
-    runs = np.empty((lanes.n_segments, starts.size, 6), np.int64)
-    runs[..., 0] = np.add.outer(firsts * strides[axis], starts)
-    runs[..., 2:4] = lanes.n_times, lanes.n_frequencies
-    runs[..., 2 + axis] = np.minimum(piece, shape[axis] - firsts)[:, None]
-    lane = np.arange(runs[..., 0].size).reshape(runs.shape[:2]) * length
-    runs[..., 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
-    begins = np.diff(starts, prepend=starts[0]) != run_bytes
-    begins[0] = True
-    runs[..., 4], runs[..., 5] = begins, np.roll(begins, -1)
+    runs = np.empty((series.size, 7), np.int64)
+    runs[:, 0] = segment * piece * strides[axis] + offsets[start] + done * word_bytes
+    lane = series * numbers * lanes.n_components + done
+    runs[:, 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
+    runs[:, 2:4] = lanes.n_times, lanes.n_frequencies
+    runs[:, 2 + axis] = np.minimum(piece, shape[axis] - segment * piece)
+    runs[:, 6] = size * word_bytes
+    begins = np.diff(runs[:, 0], prepend=0) != np.roll(runs[:, 6], 1)
+    begins |= np.diff(segment, prepend=-1) != 0
+    runs[:, 4], runs[:, 5] = begins, np.roll(begins, -1)
     is_full = math.prod(lanes.shape) == math.prod(shape) * lanes.n_components
-    extents = lanes.n_times, lanes.n_frequencies
-    memory = extents, strides[:2], runs.reshape(-1, 6), run_bytes, is_full
+    memory = (lanes.n_times, lanes.n_frequencies), strides[:2], runs, is_full
     reach = sum(abs(step) * (n - 1) for step, n in zip(strides, shape, strict=True))
-    is_even = not np.any([run_bytes % LINE, *(step % UNIT for step in (*strides[:2], *offsets))])
+    is_even = not np.any([*(runs[:, 6] % LINE), *(step % UNIT for step in (*strides[:2], *offsets))])
     return memory, reach >= LONG and numbers * item_bytes >= LEAST_PIECE and is_even
+
+
+def _pieces(n_series: int, words: int) -> tuple[Array, Array, Array]:
+    """Cut what lies side by side where rows of strips end, and to powers of two of words.
+
+    Parameters
+    ----------
+    n_series : pieces of memory; they follow each other in the table
+    words : of each
+
+    Returns
+    -------
+    (n,) int64 : of which piece of memory each one is, words of it before, and its own words
+    """
+    found, series, done = [], np.arange(n_series), np.zeros(n_series, np.int64)
+    while series.size:
+        room = np.minimum(LANES - (series * words + done) % LANES, words - done)
+        size = POWERS[room]
+        found.append((series, done, size))
+        more = done + size < words
+        series, done = series[more], (done + size)[more]
+    every = [np.concatenate(column) for column in zip(*found, strict=True)]
+    order = np.lexsort((every[1], every[0]))
+    return every[0][order], every[1][order], every[2][order]
 
 
 @jit_bare
 def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> None:
     """Fill a flat table from what lies at an address."""
-    if not memory[4]:
+    if not memory[3]:
         table[:] = 0
     _copy_runs(table, TO_TABLE, address, memory)
     if is_foreign:
@@ -174,7 +196,7 @@ def _swap(table: Any) -> None:
 @jit_bare_inline
 def _copy_runs(table: Any, way: int, address: int, memory: Any) -> None:
     """Copy runs in the order of memory in the usual layout."""
-    extents, strides, runs, size, _ = memory
+    extents, strides, runs, _ = memory
     n_times, n_frequencies = extents
     for t in range(n_times):
         for f in range(n_frequencies):
@@ -183,11 +205,12 @@ def _copy_runs(table: Any, way: int, address: int, memory: Any) -> None:
             for i in range(len(runs)):
                 if t < runs[i, 2] and f < runs[i, 3]:
                     ours = pointer(table, runs[i, 1] + row)
-                    _copy_run(ours, source + runs[i, 0], strides[1], runs[i], way, size)
+                    _copy_run(ours, source + runs[i, 0], strides[1], runs[i], way)
 
 
 @jit_bare_inline
-def _copy_run(ours: Any, place: int, next_place: int, run: Any, way: int, size: int) -> None:
+def _copy_run(ours: Any, place: int, next_place: int, run: Any, way: int) -> None:
+    size = run[6]
     if way == PAST_CACHE:
         write_piece(ours, place, size, run[4] != 0, run[5] != 0)
         if run[5] != 0 and (place + size) % LINE:  # the line that is written in part
