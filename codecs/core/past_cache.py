@@ -60,6 +60,18 @@ def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) ->
         move_unit(ahead(source, unit * step), place + unit * UNIT, _ORDINARY)
 
 
+@jit_bare_inline
+def write_lines(source: Any, place: int, size: int) -> None:
+    """Write bytes from a pointer to an address, a multiple of UNIT; the size is one of LINE.
+
+    What it begins, or ends, of a line has to come with other calls right before, and after.
+    """
+    step = UNIT // source_size(source)
+    for line in range(size // LINE):
+        for unit in range(line * (LINE // UNIT), (line + 1) * (LINE // UNIT)):
+            move_unit(ahead(source, unit * step), place + unit * UNIT, _PAST)
+
+
 @intrinsic
 def source_size(typing_context: Any, source: Any) -> Any:
     """Bytes of what a pointer points to, as a constant."""

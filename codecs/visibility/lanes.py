@@ -14,10 +14,10 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import pointer, swapped
+from gangsaw.codecs.core.bits import ahead, pointer, swapped
 from gangsaw.codecs.core.cut import address_of
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.past_cache import LONG, UNIT, drain, write_piece
+from gangsaw.codecs.core.past_cache import LONG, UNIT, drain, write_lines, write_piece
 from gangsaw.codecs.core.tiles import LINE, fetch_line, read_run, write_run
 from gangsaw.codecs.visibility.arrange import side_by_side
 from gangsaw.codecs.visibility.params import LANES as LANES
@@ -115,24 +115,24 @@ def memory_of(
     """Return how a block lies in memory, and whether it lies far enough apart to pass the caches.
 
     Memory is (times, frequencies), their byte strides, runs, and whether no word of the table is
-    without one. A run is a piece of memory that is a piece of a row, of a power of two of words.
-    Runs are (n, 7) int64: byte offset in the block, place in the table, times and frequencies of
-    each; whether what lies before, and behind, is of no other one at the same time and frequency;
-    bytes.
+    without one. A run is a piece of memory that is a piece of a row, of a power of two of words, or
+    such pieces of strips that follow each other. Runs are (n, 8) int64: byte offset in the block,
+    place in the table, times and frequencies of each; whether what lies before, and behind, is of
+    no other one at the same time and frequency; bytes of a piece; pieces.
     """
     offsets, numbers = side_by_side(shape[2:], strides[2:], item_bytes)
     word_bytes = item_bytes // lanes.n_components
-    series, done, size = _pieces(lanes.n_segments * offsets.size, numbers * lanes.n_components)
+    series, done, size, count = _pieces(lanes.n_segments * offsets.size, numbers * lanes.n_components)
     segment, start = np.divmod(series, offsets.size)
     axis, piece = (0, lanes.n_times) if lanes.folds_time else (1, lanes.n_frequencies)
-    runs = np.empty((series.size, 7), np.int64)
+    runs = np.empty((series.size, 8), np.int64)
     runs[:, 0] = segment * piece * strides[axis] + offsets[start] + done * word_bytes
     lane = series * numbers * lanes.n_components + done
     runs[:, 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
     runs[:, 2:4] = lanes.n_times, lanes.n_frequencies
     runs[:, 2 + axis] = np.minimum(piece, shape[axis] - segment * piece)
-    runs[:, 6] = size * word_bytes
-    begins = np.diff(runs[:, 0], prepend=0) != np.roll(runs[:, 6], 1)
+    runs[:, 6], runs[:, 7] = size * word_bytes, count
+    begins = np.diff(runs[:, 0], prepend=0) != np.roll(runs[:, 6] * count, 1)
     begins |= np.diff(segment, prepend=-1) != 0
     runs[:, 4], runs[:, 5] = begins, np.roll(begins, -1)
     is_full = math.prod(lanes.shape) == math.prod(shape) * lanes.n_components
@@ -142,7 +142,7 @@ def memory_of(
     return memory, reach >= LONG and numbers * item_bytes >= LEAST_PIECE and is_even
 
 
-def _pieces(n_series: int, words: int) -> tuple[Array, Array, Array]:
+def _pieces(n_series: int, words: int) -> tuple[Array, ...]:
     """Cut what lies side by side where rows of strips end, and to powers of two of words.
 
     Parameters
@@ -152,18 +152,20 @@ def _pieces(n_series: int, words: int) -> tuple[Array, Array, Array]:
 
     Returns
     -------
-    (n,) int64 : of which piece of memory each one is, words of it before, and its own words
+    (n,) int64 : of which piece of memory each run is, words of it before, words of one of its own
+        pieces, and how many those are: more than one where they are whole rows
     """
     found, series, done = [], np.arange(n_series), np.zeros(n_series, np.int64)
     while series.size:
-        room = np.minimum(LANES - (series * words + done) % LANES, words - done)
-        size = POWERS[room]
-        found.append((series, done, size))
-        more = done + size < words
-        series, done = series[more], (done + size)[more]
-    every = [np.concatenate(column) for column in zip(*found, strict=True)]
-    order = np.lexsort((every[1], every[0]))
-    return every[0][order], every[1][order], every[2][order]
+        left = words - done
+        size = POWERS[np.minimum(LANES - (series * words + done) % LANES, left)]
+        count = np.where(size == LANES, left // LANES, 1)
+        found.append((series, done, size, count))
+        more = size * count < left
+        series, done = series[more], (done + size * count)[more]
+    series, done, size, count = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((done, series))
+    return series[order], done[order], size[order], count[order]
 
 
 @jit_bare
@@ -198,6 +200,7 @@ def _copy_runs(table: Any, way: int, address: int, memory: Any) -> None:
     """Copy runs in the order of memory in the usual layout."""
     extents, strides, runs, _ = memory
     n_times, n_frequencies = extents
+    strip = n_times * n_frequencies * LANES
     for t in range(n_times):
         for f in range(n_frequencies):
             source = address + t * strides[0] + f * strides[1]
@@ -205,19 +208,33 @@ def _copy_runs(table: Any, way: int, address: int, memory: Any) -> None:
             for i in range(len(runs)):
                 if t < runs[i, 2] and f < runs[i, 3]:
                     ours = pointer(table, runs[i, 1] + row)
-                    _copy_run(ours, source + runs[i, 0], strides[1], runs[i], way)
+                    _copy_run(ours, strip, source + runs[i, 0], strides[1], runs[i], way)
 
 
 @jit_bare_inline
-def _copy_run(ours: Any, place: int, next_place: int, run: Any, way: int) -> None:
-    size = run[6]
+def _copy_run(ours: Any, strip: int, place: int, next_place: int, run: Any, way: int) -> None:
+    """Copy a run; its pieces are so many words apart in the table."""
+    size, count = run[6], run[7]
     if way == PAST_CACHE:
-        write_piece(ours, place, size, run[4] != 0, run[5] != 0)
-        if run[5] != 0 and (place + size) % LINE:  # the line that is written in part
-            fetch_line(place + size + next_place)
+        _write_past_cache(ours, strip, place, run)
+        end = place + size * count
+        if run[5] != 0 and end % LINE:  # the line that is written in part
+            fetch_line(end + next_place)
     elif way == TO_BLOCK:  # eight frequencies ahead were too many for pieces of 1 KiB
-        for line in range(place + next_place, place + next_place + size, LINE):
+        for line in range(place + next_place, place + next_place + size * count, LINE):
             fetch_line(line)
-        write_run(ours, place, size)
+        for k in range(count):
+            write_run(ahead(ours, k * strip), place + k * size, size)
     else:
-        read_run(ours, place, size)
+        for k in range(count):
+            read_run(ahead(ours, k * strip), place + k * size, size)
+
+
+@jit_bare_inline
+def _write_past_cache(ours: Any, strip: int, place: int, run: Any) -> None:
+    size, last = run[6], run[7] - 1
+    write_piece(ours, place, size, run[4] != 0, last == 0 and run[5] != 0)
+    for k in range(1, last):
+        write_lines(ahead(ours, k * strip), place + k * size, size)
+    if last > 0:
+        write_piece(ahead(ours, last * strip), place + last * size, size, False, run[5] != 0)
