@@ -16,6 +16,7 @@ from gangsaw.codecs.core.simd import (
     value_of,
 )
 from gangsaw.codecs.core.simd_logic import logical_shift_right
+from gangsaw.codecs.core.tiles import NO, YES
 from gangsaw.codecs.visibility.groups import (
     EXPONENTS,
     GRID,
@@ -25,13 +26,9 @@ from gangsaw.codecs.visibility.groups import (
     extremes,
     grid_group,
     lowest_bits,
-    restore_exponents,
-    restore_grid,
-    restore_predicted,
-    store_exponent_values,
-    store_grid_values,
+    restore_values,
     store_residuals,
-    take_residuals,
+    store_values,
     width_of,
 )
 from gangsaw.codecs.visibility.lanes import LANES
@@ -117,12 +114,15 @@ def _encode_columns(
         is_predicted = residual_width < width
         base, width = select(is_predicted, 0, base), select(is_predicted, residual_width, width)
         kind = select(is_predicted, PREDICTED, kind)
-    if any_lane(kind == EXPONENTS):
-        store_exponent_values(table, at, base, rows, lanes)
     if any_lane(kind == GRID):
-        store_grid_values(table, at, base, kind == GRID, rows, lanes)
-    if any_lane(kind == PREDICTED):
-        take_residuals(rows, residuals, kind == PREDICTED, lanes)
+        if any_lane(kind == PREDICTED):
+            store_values(table, at, base, kind, rows, residuals, YES, YES, lanes)
+        else:
+            store_values(table, at, base, kind, rows, residuals, YES, NO, lanes)
+    elif any_lane(kind == PREDICTED):
+        store_values(table, at, base, kind, rows, residuals, NO, YES, lanes)
+    else:
+        store_values(table, at, base, kind, rows, residuals, NO, NO, lanes)
     _write_header(out, header + lane, width, kind, base, table)
     _set_counts(width, counts, rows)
     end: int = store_planes(columns, out, place, column_counts)
@@ -315,12 +315,15 @@ def _decode_columns(
     _set_counts(width, counts, rows)
     place = load_planes(data, place, column_counts, columns)
     kept = lowest_bits(rows, width, lanes)
-    if any_lane(kind == EXPONENTS):
-        restore_exponents(rows, kept, base, table, at, lanes)
-    if mode & WITH_GRIDS and any_lane(kind == GRID):
-        restore_grid(rows, kept, base, kind == GRID, table, at, lanes)
-    if mode % WITH_GRIDS and any_lane(kind == PREDICTED):
-        restore_predicted(rows, kept, lane, neighbours, kind == PREDICTED, table, at, lanes)
+    if any_lane(kind == GRID):
+        if any_lane(kind == PREDICTED):
+            restore_values(rows, kept, base, kind, lane, neighbours, table, at, YES, YES, lanes)
+        else:
+            restore_values(rows, kept, base, kind, lane, neighbours, table, at, YES, NO, lanes)
+    elif any_lane(kind == PREDICTED):
+        restore_values(rows, kept, base, kind, lane, neighbours, table, at, NO, YES, lanes)
+    else:
+        restore_values(rows, kept, base, kind, lane, neighbours, table, at, NO, NO, lanes)
     return place
 
 

@@ -133,32 +133,35 @@ def _exponent(words: Any, table: Any) -> Any:
 
 
 @jit_bare_inline
-def store_exponent_values(table: Any, at: int, base: Any, rows: Any, lanes: Any) -> None:
-    """Set rows to the values of the kind "exponents"."""
-    floor = base << (fraction_of(table) + 1)
-    for row in range(ROWS):
-        turned = _turned(_words(table, at + LANES * row, rows, lanes), table)
-        store(rows, row * value_of(lanes), turned - floor)
+def store_values(
+    table: Any, at: int, base: Any, kind: Any, rows: Any, residuals: Any, grids: Any,
+    predictions: Any, lanes: Any,
+) -> None:  # fmt: skip
+    """Set rows to the values of the kind of each lane.
 
-
-@jit_bare_inline
-def store_grid_values(table: Any, at: int, base: Any, chosen: Any, rows: Any, lanes: Any) -> None:
-    """Set rows to the values of the kind "grid" in the chosen lanes."""
-    fraction, bits = fraction_of(table), width_of(table)
-    room = bits - 2 - fraction  # the furthest that a significand goes to the left
+    residuals : those of the kind "predicted"; grids, predictions : `static`, 1 where lanes are so
+    """
+    floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
     for row in range(ROWS):
         words = _words(table, at + LANES * row, rows, lanes)
-        exponent = _exponent(words, table)
-        significand = words & ((1 << fraction) - 1)
-        significand = select(exponent == 0, 0, significand | (1 << fraction)) << room
-        steps = logical_shift_right(significand, (base - exponent + room) & (width_of(rows) - 1))
-        _store_chosen(rows, row, chosen, steps << 1 | logical_shift_right(words, bits - 1), lanes)
+        values = _turned(words, table) - floor
+        if value_of(grids):
+            values = select(is_grid, _grid_values(words, base, table, rows, lanes), values)
+        if value_of(predictions):
+            residual = load(residuals, row * value_of(lanes), lanes)
+            values = select(is_predicted, residual, values)
+        store(rows, row * value_of(lanes), values)
 
 
 @jit_bare_inline
-def _store_chosen(rows: Any, row: int, chosen: Any, values: Any, lanes: Any) -> None:
-    at = row * value_of(lanes)
-    store(rows, at, select(chosen, values, load(rows, at, lanes)))
+def _grid_values(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any:
+    fraction, bits = fraction_of(table), width_of(table)
+    room = bits - 2 - fraction  # the furthest that a significand goes to the left
+    exponent = _exponent(words, table)
+    significand = words & ((1 << fraction) - 1)
+    significand = select(exponent == 0, 0, significand | (1 << fraction)) << room
+    steps = logical_shift_right(significand, (base - exponent + room) & (width_of(rows) - 1))
+    return steps << 1 | logical_shift_right(words, bits - 1)
 
 
 @jit_bare_inline
@@ -189,13 +192,6 @@ def _prediction(table: Any, lane: int, neighbours: Any, row: int, rows: Any, lan
 
 
 @jit_bare_inline
-def take_residuals(rows: Any, residuals: Any, chosen: Any, lanes: Any) -> None:
-    """Set rows to residuals in the chosen lanes."""
-    for row in range(ROWS):
-        _store_chosen(rows, row, chosen, load(residuals, row * value_of(lanes), lanes), lanes)
-
-
-@jit_bare_inline
 def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
     """Set the lowest `widths` bits of each lane: what else is in rows means nothing."""
     bits = width_of(rows)
@@ -204,55 +200,59 @@ def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
 
 
 @jit_bare_inline
-def restore_exponents(rows: Any, kept: Any, base: Any, table: Any, at: int, lanes: Any) -> None:
-    """Undo `store_exponent_values`."""
-    floor, bits = base << (fraction_of(table) + 1), width_of(table)
+def restore_values(
+    rows: Any, kept: Any, base: Any, kind: Any, lane: int, neighbours: Any, table: Any, at: int,
+    grids: Any, predictions: Any, lanes: Any,
+) -> None:  # fmt: skip
+    """Undo `store_values`, and `store_residuals`; rows above must be there.
+
+    kept : bits of the values that mean something
+    """
+    floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
+    last = spread(0, rows, lanes)
     for row in range(ROWS):
-        turned = (load(rows, row * value_of(lanes), lanes) & kept) + floor
-        words = logical_shift_right(turned, 1) | turned << (bits - 1)
+        values = load(rows, row * value_of(lanes), lanes) & kept
+        words = _unturned(values + floor, table)
+        if value_of(grids):
+            words = select(is_grid, _grid_words(values, base, table, rows), words)
+        if value_of(predictions):
+            # lanes that are not predicted go on with what means nothing
+            last = _predicted(values, last, row, lane, neighbours, table, at, rows, lanes)
+            words = select(is_predicted, last, words)
         store(table, at + LANES * row, resize_to(words, table))
 
 
 @jit_bare_inline
-def restore_grid(
-    rows: Any, kept: Any, base: Any, chosen: Any, table: Any, at: int, lanes: Any
-) -> None:
-    """Undo `store_grid_values`; what no encoder writes gives any words."""
+def _unturned(turned: Any, table: Any) -> Any:
+    return logical_shift_right(turned, 1) | turned << (width_of(table) - 1)
+
+
+@jit_bare_inline
+def _grid_words(values: Any, base: Any, table: Any, rows: Any) -> Any:
+    """Return what a value stands for; what no encoder writes gives any words."""
     fraction, bits = fraction_of(table), width_of(table)
     # the float of a value has its exponent and significand, but for a scale
     scale = (base - (_bias(rows) + fraction)) << fraction
-    for row in range(ROWS):
-        values = load(rows, row * value_of(lanes), lanes) & kept
-        steps = logical_shift_right(values, 1)
-        code = logical_shift_right(as_float_bits(steps), fraction_of(rows) - fraction) + scale
-        words = select(steps == 0, 0, code) & ((1 << (bits - 1)) - 1) | values << (bits - 1)
-        _put_chosen(table, at + LANES * row, chosen, words, rows, lanes)
+    steps = logical_shift_right(values, 1)
+    code = logical_shift_right(as_float_bits(steps), fraction_of(rows) - fraction) + scale
+    return select(steps == 0, 0, code) & ((1 << (bits - 1)) - 1) | values << (bits - 1)
 
 
 @jit_bare_inline
-def restore_predicted(
-    rows: Any, kept: Any, lane: int, neighbours: Any, chosen: Any, table: Any, at: int, lanes: Any
-) -> None:
-    """Undo `store_residuals`, in the chosen lanes; rows above must be there.
+def _predicted(
+    zigzag: Any, last: Any, row: int, lane: int, neighbours: Any, table: Any, at: int, rows: Any,
+    lanes: Any,
+) -> Any:  # fmt: skip
+    """Add a residual to its prediction.
 
     The row before comes from a register: to load what was just stored takes three times as long.
     """
-    last = spread(0, rows, lanes)
-    for row in range(ROWS):
-        zigzag = load(rows, row * value_of(lanes), lanes) & kept
-        words = logical_shift_right(zigzag, 1) ^ spread(0, rows, lanes) - (zigzag & 1)
-        words = words - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
-        for i in range(2):
-            place = neighbours[3 * row + i] + lane
-            if row > 0 and place == at + LANES * (row - 1):
-                words = words + last
-            else:
-                words = words + _words(table, place, rows, lanes)
-        last = words  # lanes that are not chosen go on with what means nothing
-        _put_chosen(table, at + LANES * row, chosen, words, rows, lanes)
-
-
-@jit_bare_inline
-def _put_chosen(table: Any, at: int, chosen: Any, words: Any, rows: Any, lanes: Any) -> None:
-    kept = select(chosen, words, _words(table, at, rows, lanes))
-    store(table, at, resize_to(kept, table))
+    words = logical_shift_right(zigzag, 1) ^ (zigzag & 1) * -1
+    words = words - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
+    for i in range(2):
+        place = neighbours[3 * row + i] + lane
+        if row > 0 and place == at + LANES * (row - 1):
+            words = words + last
+        else:
+            words = words + _words(table, place, rows, lanes)
+    return words
