@@ -32,8 +32,7 @@ class Place(NamedTuple):
 NOWHERE = Place()
 
 
-@dataclass(frozen=True)
-class Fetched:
+class Fetched(NamedTuple):
     """Blocks of one chunk, still encoded; their bytes are verified as they are decoded.
 
     Attributes

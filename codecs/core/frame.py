@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -74,8 +75,7 @@ def lane_bytes(max_bits: int) -> int:
     return max(1, (max_bits.bit_length() + 7) // 8)
 
 
-@dataclass(frozen=True)
-class Index:
+class Index(NamedTuple):
     """A verified block index.
 
     Attributes
@@ -287,12 +287,12 @@ def _read_index(data: bytes, layout: Layout) -> Index:
     offsets = np.empty(n + 1, np.int64)
     offsets[0] = layout.index_size
     offsets[1:] = pairs[:n]
-    offsets.cumsum(out=offsets)
+    np.add.accumulate(offsets, out=offsets)
     checksums = pairs[n:].astype(np.uint32, copy=False)
     index = Index(checksums, None, offsets)
     if not layout.n_lanes:
         return index
-    return replace(index, lane_bits=_read_lanes(data[at + 8 * n :], layout, index.lengths))
+    return index._replace(lane_bits=_read_lanes(data[at + 8 * n :], layout, index.lengths))
 
 
 def _read_lanes(
