@@ -8,6 +8,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
+from gangsaw.codecs.core.bits import ahead
 from gangsaw.codecs.core.jit import intrinsic, jit_bare_inline
 from gangsaw.codecs.core.simd import element_pointer, emit_call, static
 
@@ -139,32 +140,39 @@ def _copy_piece(typing_context: Any, words: Any, at: Any, place: Any, size: Any,
 
 
 @jit_bare_inline
-def read_run(words: Any, place: int, size: int) -> None:
-    """Copy `size` bytes, a power of two, from an address, aligned or not, to a pointer."""
-    _copy_run(words, place, size, NO)
+def copy_column(
+    words: Any, step: int, place: int, next_place: int, n: int, size: int, back: Any
+) -> None:
+    """Copy n pieces of `size` bytes, a power of two, from addresses to a pointer, or back.
 
-
-@jit_bare_inline
-def write_run(words: Any, place: int, size: int) -> None:
-    """Copy `size` bytes, a power of two, from a pointer to an address, aligned or not."""
-    _copy_run(words, place, size, YES)
-
-
-@jit_bare_inline
-def _copy_run(words: Any, place: int, size: int, back: Any) -> None:
+    Parameters
+    ----------
+    words, step : pointer to the first piece, and words from there to the next
+    place, next_place : address of the first piece, aligned or not, and bytes to the next
+    back : `static`, 1 to write to the addresses
+    """
     if size >= LINE:
-        for at in range(0, size, LINE):
-            _copy_piece(words, at, place + at, OF_64, back)
+        for i in range(n):
+            for at in range(0, size, LINE):
+                _copy_piece(ahead(words, i * step), at, place + i * next_place + at, OF_64, back)
     elif size == 32:
-        _copy_piece(words, 0, place, OF_32, back)
+        _copy_pieces(words, step, place, next_place, n, OF_32, back)
     elif size == 16:
-        _copy_piece(words, 0, place, OF_16, back)
+        _copy_pieces(words, step, place, next_place, n, OF_16, back)
     elif size == 8:
-        _copy_piece(words, 0, place, OF_8, back)
+        _copy_pieces(words, step, place, next_place, n, OF_8, back)
     elif size == 4:
-        _copy_piece(words, 0, place, OF_4, back)
+        _copy_pieces(words, step, place, next_place, n, OF_4, back)
     else:
-        _copy_piece(words, 0, place, OF_2, back)
+        _copy_pieces(words, step, place, next_place, n, OF_2, back)
+
+
+@jit_bare_inline
+def _copy_pieces(
+    words: Any, step: int, place: int, next_place: int, n: int, size: Any, back: Any
+) -> None:
+    for i in range(n):
+        _copy_piece(ahead(words, i * step), 0, place + i * next_place, size, back)
 
 
 def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:

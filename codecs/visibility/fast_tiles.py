@@ -159,15 +159,17 @@ def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> 
     zeros = -(-n_all // ROWS) * ROWS
     row = tile * ROWS % n_rows
     time = row % n_times
+    first_time, first_row, back = _inner(predictor, n_times)
     for i in range(ROWS):
         here = tile * ROWS + i
+        places = here - back[0], here - back[1], here - back[2]
         if here >= n_all:
-            first, second, third = n_all - 1, zeros, zeros
-        else:
-            first, second, third = _neighbours(here, row, time, n_times, zeros, predictor)
-        neighbours[3 * i] = first * LANES
-        neighbours[3 * i + 1] = second * LANES
-        neighbours[3 * i + 2] = third * LANES
+            places = n_all - 1, zeros, zeros
+        elif time < first_time or row < first_row:
+            places = _at_border(here, row, time, n_times, zeros, predictor)
+        neighbours[3 * i] = places[0] * LANES
+        neighbours[3 * i + 1] = places[1] * LANES
+        neighbours[3 * i + 2] = places[2] * LANES
         row, time = row + 1, time + 1
         if time == n_times:
             time = 0
@@ -176,19 +178,25 @@ def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> 
 
 
 @jit_bare_inline
-def _neighbours(
+def _inner(predictor: int, n_times: int) -> tuple[int, int, tuple[int, int, int]]:
+    """Return first time and first row that have all neighbours; how many rows back those are."""
+    if predictor == LORENZO:
+        return 1, n_times, (1, n_times, n_times + 1)
+    if predictor == FREQUENCY:
+        return 0, 2 * n_times, (n_times, n_times, 2 * n_times)
+    return 2, 0, (1, 1, 2)
+
+
+@jit_bare_inline
+def _at_border(
     here: int, row: int, time: int, n_times: int, zeros: int, predictor: int
 ) -> tuple[int, int, int]:
     earlier = here - 1 if time > 0 else zeros
     lower = here - n_times if row >= n_times else zeros
     if predictor == LORENZO:
-        return earlier, lower, here - n_times - 1 if time > 0 and row >= n_times else zeros
+        return earlier, lower, zeros
     if predictor == FREQUENCY:
-        if row >= 2 * n_times:
-            return lower, lower, here - 2 * n_times
         return lower if row >= n_times else earlier, zeros, zeros
-    if time > 1:
-        return earlier, earlier, here - 2
     return earlier if time > 0 else lower, zeros, zeros
 
 

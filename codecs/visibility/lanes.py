@@ -18,7 +18,8 @@ from gangsaw.codecs.core.bits import ahead, pointer, swapped
 from gangsaw.codecs.core.cut import address_of
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.past_cache import LONG, UNIT, drain, write_lines, write_piece
-from gangsaw.codecs.core.tiles import LINE, fetch_line, read_run, write_run
+from gangsaw.codecs.core.simd import value_of
+from gangsaw.codecs.core.tiles import LINE, NO, YES, copy_column, fetch_line
 from gangsaw.codecs.visibility.arrange import side_by_side
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
@@ -26,7 +27,8 @@ from gangsaw.codecs.visibility.params import component_count
 Array = npt.NDArray[Any]
 Memory: TypeAlias = tuple[tuple[int, int], tuple[int, ...], Array, bool]
 POWERS = np.array([0, *(1 << n.bit_length() - 1 for n in range(1, LANES + 1))])  # not above
-TO_TABLE, TO_BLOCK, PAST_CACHE = range(3)
+NEAR = 1 << 14  # bytes; half of a first cache
+FAR = 256  # bytes from a frequency to the next one: each alone, for the hardware fetches too little
 LEAST_PIECE = 512  # bytes of numbers side by side that are worth writing past the caches
 
 
@@ -173,7 +175,7 @@ def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> Non
     """Fill a flat table from what lies at an address."""
     if not memory[3]:
         table[:] = 0
-    _copy_runs(table, TO_TABLE, address, memory)
+    _copy_runs(table, NO, address, memory)
     if is_foreign:
         _swap(table)
 
@@ -183,10 +185,11 @@ def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_forei
     """Fill what lies at an address from a flat table; past the caches where it `is_long`."""
     if is_foreign:
         _swap(table)
-    past = is_long and address % UNIT == 0
-    _copy_runs(table, PAST_CACHE if past else TO_BLOCK, address, memory)
-    if past:
+    if is_long and address % UNIT == 0:
+        _write_runs_past_cache(table, address, memory)
         drain()
+    else:
+        _copy_runs(table, YES, address, memory)
 
 
 @jit_bare_inline
@@ -196,8 +199,43 @@ def _swap(table: Any) -> None:
 
 
 @jit_bare_inline
-def _copy_runs(table: Any, way: int, address: int, memory: Any) -> None:
-    """Copy runs in the order of memory in the usual layout."""
+def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
+    """Copy runs to a table, or back (`static`): run after run at some frequencies that are near."""
+    extents, strides, runs, _ = memory
+    n_times, n_frequencies = extents
+    some = NEAR // max(1, abs(strides[1])) if abs(strides[1]) < FAR else 1
+    for t in range(n_times):
+        for f in range(0, n_frequencies, some):
+            source = address + t * strides[0] + f * strides[1]
+            row = (f * n_times + t) * LANES
+            for i in range(len(runs)):
+                n = min(some, runs[i, 3] - f)
+                if t < runs[i, 2] and n > 0:
+                    _copy_run(table, row, source, extents, strides[1], runs[i], n, back)
+
+
+@jit_bare_inline
+def _copy_run(
+    table: Any, row: int, source: int, extents: Any, next_place: int, run: Any, n: int, back: Any
+) -> None:
+    """Copy a run at n frequencies: pieces that follow each other are a strip apart in the table."""
+    place, size, step = source + run[0], run[6], extents[0] * LANES
+    strip = extents[1] * step
+    if n > 1:
+        for k in range(run[7]):
+            ours = pointer(table, run[1] + row + k * strip)
+            copy_column(ours, step, place + k * size, next_place, n, size, back)
+        return
+    if value_of(back):  # eight frequencies ahead were too many for pieces of 1 KiB
+        for line in range(place + next_place, place + next_place + size * run[7], LINE):
+            fetch_line(line)
+    for k in range(run[7]):
+        copy_column(pointer(table, run[1] + row + k * strip), 0, place + k * size, 0, 1, size, back)
+
+
+@jit_bare_inline
+def _write_runs_past_cache(table: Any, address: int, memory: Any) -> None:
+    """Write runs in the order of memory in the usual layout."""
     extents, strides, runs, _ = memory
     n_times, n_frequencies = extents
     strip = n_times * n_frequencies * LANES
@@ -208,33 +246,17 @@ def _copy_runs(table: Any, way: int, address: int, memory: Any) -> None:
             for i in range(len(runs)):
                 if t < runs[i, 2] and f < runs[i, 3]:
                     ours = pointer(table, runs[i, 1] + row)
-                    _copy_run(ours, strip, source + runs[i, 0], strides[1], runs[i], way)
+                    _write_past_cache(ours, strip, source + runs[i, 0], strides[1], runs[i])
 
 
 @jit_bare_inline
-def _copy_run(ours: Any, strip: int, place: int, next_place: int, run: Any, way: int) -> None:
-    """Copy a run; its pieces are so many words apart in the table."""
-    size, count = run[6], run[7]
-    if way == PAST_CACHE:
-        _write_past_cache(ours, strip, place, run)
-        end = place + size * count
-        if run[5] != 0 and end % LINE:  # the line that is written in part
-            fetch_line(end + next_place)
-    elif way == TO_BLOCK:  # eight frequencies ahead were too many for pieces of 1 KiB
-        for line in range(place + next_place, place + next_place + size * count, LINE):
-            fetch_line(line)
-        for k in range(count):
-            write_run(ahead(ours, k * strip), place + k * size, size)
-    else:
-        for k in range(count):
-            read_run(ahead(ours, k * strip), place + k * size, size)
-
-
-@jit_bare_inline
-def _write_past_cache(ours: Any, strip: int, place: int, run: Any) -> None:
+def _write_past_cache(ours: Any, strip: int, place: int, next_place: int, run: Any) -> None:
     size, last = run[6], run[7] - 1
     write_piece(ours, place, size, run[4] != 0, last == 0 and run[5] != 0)
     for k in range(1, last):
         write_lines(ahead(ours, k * strip), place + k * size, size)
     if last > 0:
         write_piece(ahead(ours, last * strip), place + last * size, size, False, run[5] != 0)
+    end = place + run[7] * size
+    if run[5] != 0 and end % LINE:  # the line that is written in part
+        fetch_line(end + next_place)
