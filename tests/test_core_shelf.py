@@ -27,8 +27,8 @@ def test_a_frame_is_the_same_in_whichever_order_blocks_are_put(
     for number in numbers:
         text = texts[number]
         scratch[: len(text)] = np.frombuffer(text, np.uint8)
-        if not shelf.put(number, scratch[: len(text)]):
-            scratch = np.empty(9, np.uint8)
+        cut = len(text) // 2
+        shelf.put(number, scratch[:cut], scratch[cut : len(text)])
     blocks = Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)
     plain = Blocks(tuple(np.frombuffer(text, np.uint8) for text in texts))
     assert [bytes(part) for part in blocks.parts] == texts

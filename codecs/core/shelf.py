@@ -8,6 +8,7 @@ in a cache.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -57,9 +58,18 @@ class Shelf:
             placed = list(self._after())
         self._copy(placed)
 
-    def put(self, number: int, payload: Part) -> bool:
-        """Copy the payload of a block to its place; see `put_run`."""
-        return self.put_run(number, payload, [payload.size], [crc32c(payload)])
+    def put(self, number: int, *parts: Part) -> None:
+        """Copy the payload of a block, which may be in parts, to its place, or keep a copy."""
+        size, checksum = sum(part.size for part in parts), 0
+        for part in parts:
+            checksum = crc32c(part, checksum)
+        room = self.room(number)
+        if room is None:
+            self.put_run(number, np.concatenate(parts), [size], [checksum])
+            return
+        ends = itertools.accumulate(part.size for part in parts)
+        self._copy([(part, room[end - part.size : end]) for part, end in zip(parts, ends, strict=True)])
+        self.settle(number, [size], [checksum])
 
     def put_run(
         self, number: int, payloads: Part, ends: Sequence[int], checksums: npt.ArrayLike

@@ -46,7 +46,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
         if is_fast:
             _put_fast(shelf, sources, places, first, end)
         else:
-            shelf.put(first, encode_block(sources[first], params))
+            shelf.put(first, *_encode_block(sources[first], params))
 
     run_blocks(encode_run, len(runs))
     return Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)
@@ -150,15 +150,18 @@ def _put_fast(
             first += 1
 
 
-def encode_block(block: npt.NDArray[Any], params: Params) -> Payload:
-    """Return the payload of a block: what its way of encoding gives, or raw where that is less."""
+def _encode_block(block: npt.NDArray[Any], params: Params) -> tuple[Payload, ...]:
+    """Return the payload of a block: what its way of encoding gives, or raw where that is less.
+
+    It is in parts, in memory of this thread that the next call uses again.
+    """
     if params.effort == "dense" and not params.is_construction:
-        coded = dense.encode(block)
-        if coded.size <= block.nbytes:
-            return coded
+        parts = dense.encode_parts(block)
+        if sum(part.size for part in parts) <= block.nbytes:
+            return parts
     words = empty_words(block)
     to_words(block, words)
-    return encode_words(words, params)
+    return (encode_words(words, params),)
 
 
 def encode_raw(block: npt.NDArray[Any]) -> Payload:

@@ -15,8 +15,6 @@ from gangsaw.codecs.visibility.dense_choose import (
     choose_favourite,
     choose_predictors,
     choose_starts,
-    entropy_bits,
-    sampled_pieces,
     start_steps,
 )
 from gangsaw.codecs.visibility.dense_decoder import from_symbols
@@ -31,6 +29,7 @@ from gangsaw.codecs.visibility.dense_head import (
     read_coded,
     write_head,
 )
+from gangsaw.codecs.visibility.dense_means import best_means, sampled_pieces
 from gangsaw.codecs.visibility.dense_predict import (
     N_SLOTS,
     PLACES,
@@ -38,12 +37,12 @@ from gangsaw.codecs.visibility.dense_predict import (
     from_residuals,
     to_residuals,
 )
-from gangsaw.codecs.visibility.dense_scale import NEAR, SLOW, SLOWER, WIDE
+from gangsaw.codecs.visibility.dense_scale import NEAR
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense_values import MANTISSA
 from gangsaw.codecs.visibility.lanes import LANES, Lanes, gather, scatter
 
-__all__ = ["KIND", "decode", "decode_table", "encode", "encode_table"]
+__all__ = ["KIND", "decode", "decode_table", "encode", "encode_parts"]
 
 SPARE = 3  # bytes behind the slots, which are read four at a time
 
@@ -58,9 +57,17 @@ def encode(block: npt.NDArray[Any]) -> Payload:
     ----------
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
     """
+    return np.concatenate(encode_parts(block))
+
+
+def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
+    """Return the parts of the payload of a block, as `encode` does.
+
+    They lie in memory of this thread that the next call uses again.
+    """
     table, lanes = _kept_table(block)
     gather(block, lanes, table)
-    return encode_table(table, lanes)
+    return _encode_table(table, lanes)
 
 
 def decode(data: Payload, block: npt.NDArray[Any]) -> None:
@@ -82,14 +89,8 @@ def _kept_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
     return words[:n].reshape(lanes.shape), lanes
 
 
-def encode_table(table: Words, lanes: Lanes) -> Payload:
-    """Return the payload of the words of a block.
-
-    Parameters
-    ----------
-    table : (n_strips * n_rows, 32) unsigned words
-    lanes : how they are laid out
-    """
+def _encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
+    """Return the parts of the payload of words, (n_strips * n_rows, 32) unsigned."""
     words = table.ravel()
     mantissa = MANTISSA[words.itemsize]
     grid = choose_grid(words[:: grid_step(words.size)].copy(), mantissa)
@@ -135,12 +136,21 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     """Return the kind of means under which a sample takes the fewest bits."""
     places, rows = sampled_pieces(lanes)
     block = _block(residuals, lanes, choice)._replace(n_rows=rows)
-    writer = _Writer(residuals, lanes, block, choice.predictors, places)
-    costs = []
-    for means in (NEAR, WIDE, SLOW, SLOWER):
-        writer.write(means)
-        costs.append(entropy_bits(writer.counts) + 8 * writer.bits.size)
-    return int(np.argmin(costs))
+    counts = np.empty((N_TABLES, N_SYMBOLS), np.uint32)
+    kind: int = best_means(
+        _as_signed(residuals), places, lanes.n_rows, block, choice.predictors,
+        make_scratch(rows, residuals), counts, counts.ravel(), _room(len(places) * rows * LANES),
+    )  # fmt: skip
+    return kind
+
+
+def _room(n_values: int) -> tuple[Payload, Payload, Payload]:
+    """Return memory of this thread for symbols, contexts and bits of so many values."""
+    return (
+        _kept.array("symbols", n_values + LANES, "u1"),
+        _kept.array("contexts", n_values + LANES, "u1"),
+        _kept.array("bits", n_values * (MOST_BITS + 7) // 8 + 8, "u1"),
+    )
 
 
 def _block(words: Words, lanes: Lanes, choice: Choice) -> Block:
@@ -164,68 +174,35 @@ def _signed(word: int, width: int) -> int:
     return word - (word >> (width - 1) << width)
 
 
-class _Writer:
-    """Symbols, contexts and bits of the `block.n_rows` rows from each place on, and their counts.
-
-    They lie in memory that the next writer of this thread uses again.
-    """
-
-    def __init__(
-        self,
-        residuals: Words,
-        lanes: Lanes,
-        block: Block,
-        predictors: npt.NDArray[np.uint8],
-        places: npt.NDArray[np.int64],
-    ) -> None:
-        self.residuals, self.block, self.stride = _as_signed(residuals), block, lanes.n_rows
-        self.predictors, self.places = predictors, places
-        self.counts = np.empty((N_TABLES, N_SYMBOLS), np.uint32)
-
-    def write(self, means: int) -> None:
-        """Code all rows with means of a kind."""
-        rows = self.block.n_rows
-        n = len(self.places) * rows * LANES
-        symbols = _kept.array("symbols", n + LANES, "u1")
-        contexts = _kept.array("contexts", n + LANES, "u1")
-        bits = _kept.array("bits", n * (MOST_BITS + 7) // 8 + 8, "u1")
-        self.counts[:] = 0
-        n, n_bytes = to_symbols(
-            self.residuals, self.places, self.stride, self.block._replace(means=means),
-            self.predictors, make_scratch(rows, self.residuals), self.counts.ravel(), symbols,
-            contexts, bits,
-        )  # fmt: skip
-        self.symbols, self.contexts = symbols, contexts  # LANES more than are told
-        self.n_symbols, self.bits = n, bits[:n_bytes]
-
-
 def _as_signed(words: Words) -> Words:
     return words.view(f"i{words.itemsize}")
 
 
-def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> Payload:
+def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> tuple[Payload, ...]:
     block, places = _block(residuals, lanes, choice), np.arange(lanes.n_strips) * lanes.n_rows
-    writer = _Writer(residuals, lanes, block, choice.predictors, places)
-    writer.write(choice.means)
-    counts = writer.counts
+    counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
+    symbols, contexts, bits = _room(residuals.size)
+    n_symbols, n_bytes = to_symbols(
+        _as_signed(residuals), places, lanes.n_rows, block, choice.predictors,
+        make_scratch(lanes.n_rows, residuals), counts.ravel(), symbols, contexts, bits,
+    )  # fmt: skip
     tables = write_tables(counts)
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
     states = np.full(LANES, rans.LOWEST, np.uint32)
-    stream = _kept.array("stream", writer.n_symbols + 1, "u2")
+    stream = _kept.array("stream", n_symbols + 1, "u2")
     inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
     begin = push_symbols(
-        writer.symbols, writer.contexts, writer.n_symbols, lanes.n_rows, lanes.n_series,
-        frequencies, inverses, states, stream,
+        symbols, contexts, n_symbols, lanes.n_rows, lanes.n_series, frequencies, inverses, states,
+        stream,
     )  # fmt: skip
-    parts = (
-        write_head(choice, lanes, residuals.itemsize, writer.bits.size),
+    return (
+        write_head(choice, lanes, residuals.itemsize, n_bytes),
         tables,
-        states.astype("<u4").view(np.uint8),
-        writer.bits,
-        stream[begin:].astype("<u2").view(np.uint8),
+        states.astype("<u4", copy=False).view(np.uint8),
+        bits[:n_bytes],
+        stream[begin:].astype("<u2", copy=False).view(np.uint8),
     )
-    return np.concatenate(parts)
 
 
 def write_tables(counts: npt.NDArray[np.uint32]) -> Payload:

@@ -86,11 +86,24 @@ _kept = Kept()
 
 def make_scratch(n_rows: int, words: npt.NDArray[Any]) -> Scratch:
     """Return what strips of so many rows need, for words like those; once at a time per thread."""
-    kind = f"i{words.itemsize}"
     sizes = _kept.array("sizes", n_rows * LANES, "f4")  # read of rows alone that were written
-    lanes = np.full(N_LANE_ROWS * LANES, -1, kind)
-    rows = (np.zeros(LANES, kind) for _ in range(5))
-    return Scratch(sizes, sizes.view(np.uint32), np.zeros(LANES, np.float32), lanes, *rows)
+    return Scratch(sizes, sizes.view(np.uint32), *_kept.once(_make_rows, words.itemsize))
+
+
+def _make_rows(word_bytes: int) -> tuple[npt.NDArray[Any], ...]:
+    kind = f"i{word_bytes}"
+    rows = (np.empty(LANES, kind) for _ in range(5))
+    return np.empty(LANES, np.float32), np.empty(N_LANE_ROWS * LANES, kind), *rows
+
+
+@jit_bare_inline
+def begin_block(scratch: Scratch) -> None:
+    """Forget what was in the scratch memory of another block."""
+    for lane in range(LANES):
+        scratch.state[lane] = 0
+        scratch.lanes[IS_RESIDUAL * LANES + lane] = -1
+        scratch.exponents[lane] = scratch.contexts[lane] = scratch.symbols[lane] = 0
+        scratch.values[lane] = scratch.counts[lane] = 0
 
 
 @jit_bare_inline

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from gangsaw.codecs.visibility.dense_predict import PREDICTORS, TERMS, add_costs
 from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 SAMPLED_ROWS, GLANCED_ROWS = 96, 24  # of a strip, to compare predictors; to see if any gains
-SAMPLED, PIECE = 256, 256  # rows, and those that lie side by side, to compare means
 MARGIN = 1.5  # bits of a value that a prediction must save: floats are closer to their neighbours
 LEAST_ROWS = 24  # of a series that may have a predictor of its own
 
@@ -258,30 +256,3 @@ def _median(counts: Any) -> int:
         if 2 * seen > n:
             return (low + number) // 2
     return 0
-
-
-@lru_cache(maxsize=64)  # blocks of a chunk are alike
-def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
-    """Return rows of all strips where pieces begin to compare means by, and rows of each piece.
-
-    To be read only.
-    """
-    rows = min(lanes.n_rows, PIECE)
-    n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
-    places = np.linspace(0, lanes.n_strips * lanes.n_rows - rows, n, dtype=np.int64)
-    inside = np.minimum(places % lanes.n_rows, lanes.n_rows - rows)
-    places += inside // lanes.n_times * lanes.n_times - places % lanes.n_rows
-    return places, rows
-
-
-@jit
-def entropy_bits(counts: Any) -> float:
-    """Return the bits that symbols take, counted by table and symbol, and the tables."""
-    bits = 0.0
-    for t in range(len(counts)):
-        total = counts[t].sum()
-        for s in range(counts.shape[1]):
-            n = counts[t, s]
-            if n:
-                bits += n * np.log2(total / n) + 13
-    return bits

@@ -26,6 +26,7 @@ from gangsaw.codecs.visibility.dense_block import (
     LIMIT,
     Block,
     Scratch,
+    begin_block,
     begin_row,
     begin_strip,
     grid_bits,
@@ -266,6 +267,7 @@ def from_symbols(
     tuple : places in stream and bits; -1 as the first where they ran out or a value is impossible
     """
     at, position = 0, 0
+    begin_block(scratch)
     nothing = load_floats(scratch.state, 0, ROW) * NONE
     for strip in range(-(-block.n_series // LANES)):
         active, some = begin_strip(block, predictors, strip, scratch)

@@ -19,6 +19,7 @@ from gangsaw.codecs.visibility.dense_block import (
     IS_RESIDUAL,
     Block,
     Scratch,
+    begin_block,
     begin_row,
     begin_strip,
     grid_bits,
@@ -202,6 +203,7 @@ def to_symbols(
     tuple : symbols, bytes written
     """
     first, writer = 0, (0, np.uint64(0), np.uint64(0))
+    begin_block(scratch)
     nothing = load_floats(scratch.state, 0, ROW) * NONE
     for first_row in places:
         active, some = begin_strip(block, predictors, first_row // stride, scratch)

@@ -15,15 +15,14 @@ from gangsaw.codecs.visibility.dense_choose import (
     best_predictors,
     choose_favourite,
     choose_starts,
-    entropy_bits,
     glance_step,
     sample_step,
-    sampled_pieces,
     sampled_strips,
     start_steps,
 )
 from gangsaw.codecs.visibility.dense_grid import Grid, choose_grid, grid_step
 from gangsaw.codecs.visibility.dense_head import N_TABLES, Choice
+from gangsaw.codecs.visibility.dense_means import entropy_bits, sampled_pieces
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
 from gangsaw.codecs.visibility.dense_scale import NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
