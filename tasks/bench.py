@@ -28,7 +28,7 @@ from gangsaw.tasks.sources.opening import open_source
 from gangsaw.tasks.synthetic import make_scene
 
 Cube = NDArray[Any]  # (bands, rows, columns), C order
-LEAST_SECONDS = 0.01  # a chunk is one of many: small ones are coded again and again
+LEAST_SECONDS = 0.05  # a chunk is one of many: small ones are coded again and again
 MAX_BYTES = 64 << 20  # of a user's scene that are measured: the middle of it
 
 OURS: dict[str, dict[str, Any]] = {

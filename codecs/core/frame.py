@@ -48,7 +48,7 @@ class Layout:
     n_lanes: int = 0
     lane_bytes: int = 0
 
-    @property
+    @cached_property
     def index_size(self) -> int:
         """Bytes of header and index."""
         return HEADER_BYTES + self.n_blocks * (8 + self.n_lanes * self.lane_bytes)

@@ -49,7 +49,7 @@ class BlockGrid:
         pairs = zip(self.chunk_shape, self.block_shape, strict=True)
         return [[slice(i, min(i + b, n)) for i in range(0, n, b)] for n, b in pairs]
 
-    @property
+    @cached_property
     def n_blocks(self) -> int:
         """Number of blocks; 0 when an extent of the chunk is 0."""
         return math.prod(self.counts)
