@@ -36,6 +36,28 @@ def test_a_frame_is_the_same_in_whichever_order_blocks_are_put(
     assert bytes(frame.pack(blocks, layout)) == bytes(frame.pack(plain, layout))
 
 
+@given(st.lists(st.binary(max_size=9), min_size=1, max_size=8), st.randoms())
+def test_runs_lie_in_their_order_whether_written_there_or_not(
+    texts: list[bytes], random: object
+) -> None:
+    runs = [(i, texts[i : i + 2]) for i in range(0, len(texts), 2)]
+    random.shuffle(runs)  # type: ignore[attr-defined]
+    shelf = Shelf(len(texts), sum(map(len, texts)), 3)
+    for first, some in runs:
+        data = np.frombuffer(b"".join(some), np.uint8)
+        ends = np.cumsum([len(text) for text in some]).tolist()
+        sums = [google_crc32c.value(text) for text in some]
+        room = shelf.room(first)
+        if room is None:
+            assert not shelf.put_run(first, data, ends, sums)
+        else:
+            room[: data.size] = data
+            shelf.settle(first, ends, sums)
+    assert [bytes(part) for part in shelf.parts] == texts
+    assert list(shelf.checksums) == [google_crc32c.value(text) for text in texts]
+    assert bytes(shelf.data[3 : shelf.end]) == b"".join(texts)
+
+
 @pytest.mark.parametrize("which", [slice(0, 1), slice(1, 2)])
 def test_some_blocks_of_a_shelf_are_packed_without_it(which: slice) -> None:
     layout = Layout(7, 1, 2)

@@ -21,10 +21,11 @@ from zarr.core.common import JSON, parse_named_configuration
 from zarr.core.config import config
 
 from gangsaw.codecs.core.checksum import Bytes
-from gangsaw.codecs.core.chunk import Array, ChunkCoder, Fetched, Place, Range
+from gangsaw.codecs.core.chunk import ChunkCoder, Fetched, Place, Range
 from gangsaw.codecs.core.device import cupy, to_host
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.threads import set_default_limit
+from gangsaw.codecs.core.views import Array
 
 
 @dataclass(frozen=True, init=False)

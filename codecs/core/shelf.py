@@ -68,7 +68,8 @@ class Shelf:
             self.put_run(number, np.concatenate(parts), [size], [checksum])
             return
         ends = itertools.accumulate(part.size for part in parts)
-        self._copy([(part, room[end - part.size : end]) for part, end in zip(parts, ends, strict=True)])
+        pairs = zip(parts, ends, strict=True)
+        self._copy([(part, room[end - part.size : end]) for part, end in pairs])
         self.settle(number, [size], [checksum])
 
     def put_run(

@@ -12,10 +12,11 @@ import numpy as np
 
 from gangsaw.codecs.core.block_codec import BlockCodec
 from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
-from gangsaw.codecs.core.chunk import Array, ChunkCoder
+from gangsaw.codecs.core.chunk import ChunkCoder
 from gangsaw.codecs.core.frame import Layout
 from gangsaw.codecs.core.grid import BlockGrid
 from gangsaw.codecs.core.threads import thread_limit
+from gangsaw.codecs.core.views import Array
 from gangsaw.codecs.visibility import memory
 from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.params import Params

@@ -18,6 +18,7 @@ from gangsaw.codecs.core.threads import run_blocks, thread_limit
 from gangsaw.codecs.core.views import Places, places_of
 from gangsaw.codecs.visibility import construction, dense, fast, raw
 from gangsaw.codecs.visibility.arrange import empty_words, from_words, to_words
+from gangsaw.codecs.visibility.fast_blocks import OTHER_KIND
 from gangsaw.codecs.visibility.params import Params
 
 # Blocks of "fast" in one call of a kernel. What encoding gives is to stay in a cache.
@@ -38,7 +39,8 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     places, n = places_of(sources), len(sources)
     is_fast = _is_fast(params)
     runs = _alike(places.forms if is_fast else [None] * n, ENCODED)
-    spare = max((fast.plan_of(places.forms[first]).spare for first, _ in runs if is_fast), default=0)
+    plans = [fast.plan_of(places.forms[first]) for first, _ in runs] if is_fast else []
+    spare = max((plan.spare for plan in plans), default=0)
     shelf = Shelf(n, places.n_bytes + n + spare, Layout(0, 1, n).index_size)
 
     def encode_run(number: int) -> None:
@@ -97,7 +99,7 @@ def _decode_fast(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Par
         plan = fast.plan_of(places.forms[first])
         while first < end:
             first, wrong = fast.decode_some(plan, payloads, checksums, places, (first, end))
-            if wrong == fast.OTHER_KIND:
+            if wrong == OTHER_KIND:
                 _decode_one(coded, targets, params, first)
                 first += 1
             elif wrong:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -229,9 +228,7 @@ def plane_ends(data: npt.NDArray[np.uint8], lanes: Lanes, word_bytes: int) -> np
     return ends
 
 
-def _checked(
-    data: Payload, padded: int, word_bytes: int
-) -> tuple[int, npt.NDArray[np.int64]]:
+def _checked(data: Payload, padded: int, word_bytes: int) -> tuple[int, npt.NDArray[np.int64]]:
     ends, words = np.empty(padded // ROWS, np.int64), np.empty(0, f"u{word_bytes}")
     return check(data, ends.size, words, ends), ends
 

@@ -123,13 +123,13 @@ def memory_of(
     no other one at the same time and frequency; bytes of a piece; pieces.
     """
     offsets, numbers = side_by_side(shape[2:], strides[2:], item_bytes)
-    word_bytes = item_bytes // lanes.n_components
-    series, done, size, count = _pieces(lanes.n_segments * offsets.size, numbers * lanes.n_components)
+    word_bytes, words = item_bytes // lanes.n_components, numbers * lanes.n_components
+    series, done, size, count = _pieces(lanes.n_segments * offsets.size, words)
     segment, start = np.divmod(series, offsets.size)
     axis, piece = (0, lanes.n_times) if lanes.folds_time else (1, lanes.n_frequencies)
     runs = np.empty((series.size, 8), np.int64)
     runs[:, 0] = segment * piece * strides[axis] + offsets[start] + done * word_bytes
-    lane = series * numbers * lanes.n_components + done
+    lane = series * words + done
     runs[:, 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
     runs[:, 2:4] = lanes.n_times, lanes.n_frequencies
     runs[:, 2 + axis] = np.minimum(piece, shape[axis] - segment * piece)
@@ -140,7 +140,8 @@ def memory_of(
     is_full = math.prod(lanes.shape) == math.prod(shape) * lanes.n_components
     memory = (lanes.n_times, lanes.n_frequencies), strides[:2], runs, is_full
     reach = sum(abs(step) * (n - 1) for step, n in zip(strides, shape, strict=True))
-    is_even = not np.any([*(runs[:, 6] % LINE), *(step % UNIT for step in (*strides[:2], *offsets))])
+    steps = np.array([*strides[:2], *offsets])
+    is_even = not np.any(runs[:, 6] % LINE) and not np.any(steps % UNIT)
     return memory, reach >= LONG and numbers * item_bytes >= LEAST_PIECE and is_even
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.chunk import Array
 from gangsaw.codecs.core.device import backend_name, empty_beside
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.views import Array
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.params import Params
 
