@@ -1,7 +1,8 @@
 """The codec beside its peers on one cube: ratio, and speed of one thread.
 
 Speeds are CPU seconds of this process, so that other work on the machine does not count; the codecs
-take turns within each round, and every decode is compared with the cube.
+take turns within each round, short calls are repeated there, and each codec's decode is compared
+with the cube once.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Result:
     Attributes
     ----------
     stored_bytes : of the encoded cube
-    encode_seconds, decode_seconds : CPU seconds of each round
+    encode_seconds, decode_seconds : CPU seconds of a call, in each round
     """
 
     name: str

@@ -71,7 +71,8 @@ VISIBILITY = """# Results of the lossless visibility codec
 Written by `python tests/benchmarks/run.py visibility visibility_speed visibility_paper
 visibility_packing --write`. Ratios are raw bytes over stored bytes, with header and index; every
 row's bits were compared with what went in. Speeds of one core are CPU time, medians of several
-rounds, in MB/s (10^6 bytes) or GB/s of raw data; the others are wall clock. The machine is shared.
+rounds, in MB/s (10^6 bytes) or GB/s of raw data; the others are wall clock. In each round every
+codec codes a cube for 50 ms, again and again, for a chunk is one of many. The machine is shared.
 
 The real files are ten arrays of HERA, MWA, VLA, CARMA, ATCA and LOFAR in the shared data folder;
 rows on them are absent without it. The synthetic cube is that of
