@@ -36,10 +36,15 @@ def empty_words(block: Array) -> Array:
     -------
     unsigned array of 16, 32 or 64 bits, C-contiguous, in the machine's byte order
     """
+    return np.empty(*words_of(block))
+
+
+def words_of(block: Array) -> tuple[tuple[int, int, int, int], str]:
+    """Return shape and dtype of the words of a block."""
     components = component_count(block.dtype)
     n_times, n_frequencies, *rest = block.shape
     shape = components, math.prod(rest), n_frequencies, n_times
-    return np.empty(shape, f"u{block.itemsize // components}")
+    return shape, f"u{block.itemsize // components}"
 
 
 def to_words(block: Array, words: Array) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,19 +14,22 @@ from gangsaw.codecs.core.cut import payloads_of
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.folding import CAN_FOLD
 from gangsaw.codecs.core.frame import Layout
+from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks, thread_limit
 from gangsaw.codecs.core.views import Places, places_of
 from gangsaw.codecs.visibility import construction, dense, fast, raw
-from gangsaw.codecs.visibility.arrange import empty_words, from_words, to_words
+from gangsaw.codecs.visibility.arrange import from_words, to_words, words_of
 from gangsaw.codecs.visibility.fast_blocks import OTHER_KIND
 from gangsaw.codecs.visibility.params import Params
 
-# Blocks of "fast" in one call of a kernel. What encoding gives is to stay in a cache.
-ENCODED, DECODED = 2, 8
+TOGETHER = 8  # blocks of "fast" in one call of a kernel
+IN_SCRATCH = 2  # of which the place in the frame may not be known: they are to stay in a cache
 LEAST_RUNS = 4  # for each thread
 Words = npt.NDArray[Any]
 Payload = npt.NDArray[np.uint8]
+
+_kept = Kept()
 
 
 def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
@@ -38,7 +42,8 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     """
     places, n = places_of(sources), len(sources)
     is_fast = _is_fast(params)
-    runs = _alike(places.forms if is_fast else [None] * n, ENCODED)
+    most = TOGETHER if thread_limit() == 1 else IN_SCRATCH
+    runs = _alike(places.forms if is_fast else [None] * n, most)
     plans = [fast.plan_of(places.forms[first]) for first, _ in runs] if is_fast else []
     spare = max((plan.spare for plan in plans), default=0)
     shelf = Shelf(n, places.n_bytes + n + spare, Layout(0, 1, n).index_size)
@@ -92,7 +97,7 @@ def _decode_fast(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Par
     """Decode blocks, several in one call of a kernel as far as they are of kind "fast"."""
     parts, checksums = coded.unverified
     places, payloads = places_of(targets), payloads_of(parts)
-    runs = _alike(places.forms, DECODED)
+    runs = _alike(places.forms, TOGETHER)
 
     def decode_run(number: int) -> None:
         first, end = runs[number]
@@ -148,7 +153,7 @@ def _put_fast(
             fast.leave_room()
         first += len(ends)
         if len(ends) < n:
-            shelf.put(first, encode_raw(sources[first]))
+            shelf.put(first, *_encode_raw(sources[first]))
             first += 1
 
 
@@ -161,16 +166,27 @@ def _encode_block(block: npt.NDArray[Any], params: Params) -> tuple[Payload, ...
         parts = dense.encode_parts(block)
         if sum(part.size for part in parts) <= block.nbytes:
             return parts
-    words = empty_words(block)
+    words = _kept_words(block)
     to_words(block, words)
     return (encode_words(words, params),)
 
 
 def encode_raw(block: npt.NDArray[Any]) -> Payload:
     """Return the payload of a block that no way of encoding makes shorter."""
-    words = empty_words(block)
+    return np.concatenate(_encode_raw(block))
+
+
+def _encode_raw(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
+    words = _kept_words(block)
     to_words(block, words)
-    return raw.encode(words, Params())
+    return raw.encode_parts(words)
+
+
+def _kept_words(block: npt.NDArray[Any]) -> Words:
+    """Return `empty_words` in memory of this thread that the next call uses again."""
+    shape, dtype = words_of(block)
+    n = math.prod(shape)
+    return _kept.array("words", n, dtype)[:n].reshape(shape)
 
 
 def decode_block(data: Payload, block: npt.NDArray[Any], params: Params) -> None:
@@ -179,7 +195,7 @@ def decode_block(data: Payload, block: npt.NDArray[Any], params: Params) -> None
     if decoder is not None:
         decoder(data, block)
         return
-    words = empty_words(block)
+    words = _kept_words(block)
     decode_words(data, words, params)
     from_words(words, block)
 

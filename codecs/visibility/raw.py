@@ -15,10 +15,13 @@ KIND = 0
 
 def encode(words: npt.NDArray[Any], params: Params) -> npt.NDArray[np.uint8]:
     """Return the payload of a block, its kind included, (n,) uint8."""
-    out = np.empty(1 + words.nbytes, np.uint8)
-    out[0] = KIND
-    out[1:].view(_stored(words))[:] = words.ravel()
-    return out
+    return np.concatenate(encode_parts(words))
+
+
+def encode_parts(words: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return the parts of the same payload; the second is of the memory of the words."""
+    stored = words.astype(_stored(words), copy=False)
+    return np.array([KIND], np.uint8), stored.ravel().view(np.uint8)
 
 
 def decode(data: npt.NDArray[np.uint8], words: npt.NDArray[Any], params: Params) -> None:
