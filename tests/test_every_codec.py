@@ -59,6 +59,26 @@ def test_memory_and_byte_order_change_no_byte(case: Case) -> None:
 
 
 @every_case
+def test_an_array_of_another_shape_is_refused_and_left_alone(case: Case) -> None:
+    data, shape = case.encode(), case.array.shape
+    for axis, extent in enumerate(shape):
+        for wrong in {max(extent - 1, 0), extent + 1} - {extent}:
+            out = np.zeros((*shape[:axis], wrong, *shape[axis + 1 :]), case.array.dtype)
+            with pytest.raises(BadParams, match="shape"):
+                coder(case).decode(data, out)
+            assert not out.view(np.uint8).any()
+
+
+@every_case
+def test_extents_of_any_integer_give_the_same_coder(case: Case) -> None:
+    for kind in (np.uint16, np.uint32, np.int64):
+        of_numpy = case.codec.coder(np.array(case.array.shape, kind), case.array.dtype.str)
+        assert of_numpy.grid == coder(case).grid
+        assert all(type(extent) is int for extent in coder(case).grid.chunk_shape)
+    assert_same_bits(case.decode(case.encode()), case.array)
+
+
+@every_case
 def test_threads_change_no_byte(case: Case) -> None:
     data = case.encode()
     for limit in (1, 5):

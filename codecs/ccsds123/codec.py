@@ -33,8 +33,7 @@ class Ccsds123(BlockCodec):
     codec_name = "gangsaw.ccsds123"
     params_type = Params
 
-    def coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
-        """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
+    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
         axes = self._axes(shape)
         grid = BlockGrid(shape, self._block_shape(shape, axes))
         view = partial(image_view, axes)

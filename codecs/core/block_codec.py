@@ -32,7 +32,7 @@ from gangsaw.codecs.core.views import Array
 class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     """A codec whose chunk is a frame of blocks.
 
-    A subclass sets `codec_name` and `params_type` and says in `coder` what shape, dtype and
+    A subclass sets `codec_name` and `params_type` and says in `_coder` what shape, dtype and
     parameters imply; `encode_chunk` and `decode_chunk` are the hooks for what does not fit that.
     Its keywords are the fields of `params_type`.
 
@@ -61,9 +61,14 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def __init__(self, **parameters: Any) -> None:
         object.__setattr__(self, "params", self.params_type(**parameters))
 
-    @abstractmethod
-    def coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+    def coder(self, shape: Iterable[int], dtype: npt.DTypeLike) -> ChunkCoder:
         """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
+        # NumPy's integers equal Python's, but unsigned ones do not count like them
+        return self._coder(tuple(map(int, shape)), np.dtype(dtype))
+
+    @abstractmethod
+    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+        """Return the coder, as `coder` does."""
 
     @abstractmethod
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:

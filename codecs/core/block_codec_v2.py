@@ -39,7 +39,8 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         **parameters: Any,
     ) -> None:
         self.codec = self.codec_type(**parameters)
-        self.shape, self.dtype, self.memory_order = tuple(shape), np.dtype(dtype), memory_order
+        self.shape, self.dtype = tuple(map(int, shape)), np.dtype(dtype)
+        self.memory_order: Literal["C", "F"] = memory_order
         if memory_order not in ("C", "F"):
             raise BadParams(f"memory_order must be C or F, got {memory_order!r}")
         self.codec.coder(self.shape, self.dtype)

@@ -85,9 +85,7 @@ class ChunkCoder:
 
     def encode_all(self, chunks: Sequence[Array]) -> list[memoryview]:
         """Return the frames of chunks that lie in one kind of memory, encoded all at once."""
-        for chunk in chunks:
-            if chunk.shape != self.grid.chunk_shape:
-                raise BadParams(f"chunk of shape {chunk.shape}, expected {self.grid.chunk_shape}")
+        self._check_shapes(chunks)
         if not chunks:
             return []
         watch = Stopwatch(self.name, "encode", backend_name(chunks[0]))
@@ -106,6 +104,7 @@ class ChunkCoder:
 
         Raises
         ------
+        BadParams : `out` has another shape
         CorruptChunk : names the block where one is to blame
         NewerFormat : the frame is of a later version
         """
@@ -161,8 +160,10 @@ class ChunkCoder:
 
         Raises
         ------
+        BadParams : an array has another shape
         CorruptChunk : names store, chunk and block
         """
+        self._check_shapes(outs)
         pairs = zip(fetched, outs, strict=True)
         views = [Views(out, self.grid, self.view, part.numbers) for part, out in pairs]
         targets = _joined_views(views)
@@ -179,6 +180,11 @@ class ChunkCoder:
             raise _located(error, fetched) from error
         encoded = [part.blocks.n_bytes for part in fetched]
         watch.report([(own.nbytes, n) for own, n in zip(views, encoded, strict=True)])
+
+    def _check_shapes(self, chunks: Sequence[Array]) -> None:
+        for chunk in chunks:  # kernels find its blocks by the grid
+            if chunk.shape != self.grid.chunk_shape:
+                raise BadParams(f"chunk of shape {chunk.shape}, expected {self.grid.chunk_shape}")
 
 
 def _joined_views(chunks: Sequence[Views]) -> Sequence[Array]:

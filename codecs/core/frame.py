@@ -216,11 +216,10 @@ def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: B
 
 
 def _refuse_short(index: Index, which: list[int], blocks: Blocks) -> None:
-    for i, part in zip(which, blocks.parts, strict=True):
-        if part.size != index.lengths[i]:
-            raise CorruptChunk(
-                f"the index says {index.lengths[i]} bytes, there are {part.size}", block=i
-            )
+    lengths = index.lengths[which].tolist()
+    for i, part, length in zip(which, blocks.parts, lengths, strict=True):
+        if part.size != length:
+            raise CorruptChunk(f"the index says {length} bytes, there are {part.size}", block=i)
 
 
 def _pack_lanes(blocks: Blocks, layout: Layout) -> bytes:

@@ -35,9 +35,8 @@ class Visibility(BlockCodec):
     codec_name = "gangsaw.visibility"
     params_type = Params
 
-    def coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
-        """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
-        return _coder(self.params, shape, dtype)
+    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+        return _coder_of(self.params, shape, dtype)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
@@ -50,7 +49,7 @@ class Visibility(BlockCodec):
 
 
 @lru_cache(maxsize=64)  # to work it out took as long as to decode a small chunk
-def _coder(params: Params, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+def _coder_of(params: Params, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
     grid = BlockGrid(shape, params.block_shape(shape, dtype))
     view = _view(params.letters(len(shape)))
     layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks)

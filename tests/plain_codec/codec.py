@@ -36,7 +36,7 @@ class Plain(BlockCodec):
     codec_name = "test.plain"
     params_type = Params
 
-    def coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
         if dtype.kind not in "iufc":
             raise BadParams(f"test.plain holds numbers, got {dtype}")
         grid = BlockGrid(shape, self.params.block)
