@@ -96,6 +96,8 @@ def test_a_wrong_target(store: Path, tmp_path: Path) -> None:
     with pytest.raises(BadParams, match="exists"):
         export(store, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "a thesis"
+    with pytest.raises(BadParams, match="in the store that is read"):
+        export(store, store / "paths_no_d" / "t.csv")
     with pytest.raises(BadParams, match="no Zarr group"):
         export(tmp_path / "none.zarr", tmp_path / "t.parquet")
 

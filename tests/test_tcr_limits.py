@@ -215,11 +215,12 @@ def test_no_references_with_parts_of_each() -> None:
 
 
 def test_any_sequences_of_strings() -> None:
-    """Tuples, NumPy's strings, pandas' columns."""
+    """Tuples, NumPy's strings, pandas' columns, xarray's variables."""
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     texts = ["ACGTACGT", "ACGTT"]
     wanted = count_paths(texts, ["ACGTA"] * 2, "TACGT", {"D1": "GGGAC"})
-    for kind in (tuple, np.array, pandas.Series, lambda x: np.array(x, dtype=object)):
+    xarrays = [lambda x, dtype=dtype: xr.DataArray(np.array(x, dtype)) for dtype in (str, object)]
+    for kind in (tuple, np.array, pandas.Series, lambda x: np.array(x, dtype=object), *xarrays):
         found = count_paths(kind(texts), kind(["ACGTA"] * 2), "TACGT", {"D1": "GGGAC"})
         assert found.identical(wanted)
 

@@ -117,11 +117,13 @@ def make_batch(
 
 
 def _listed(what: str, texts: Any) -> list[str]:
-    """Return the items of any iterable of one dimension; of Arrow's arrays, strings of Python."""
+    """Return the items of any iterable of one dimension, of Arrow's and xarray's arrays too."""
     if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
         got = f"{getattr(texts, 'ndim', '')} dimensions of " if isinstance(texts, Iterable) else ""
         raise BadParams(f"{what} must be a sequence of strings; got {got}{type(texts).__name__}")
-    return texts.to_pylist() if hasattr(texts, "to_pylist") else list(texts)
+    if hasattr(texts, "to_pylist"):
+        return texts.to_pylist()  # type: ignore[no-any-return]
+    return list(texts.to_numpy() if hasattr(texts, "to_numpy") else texts)
 
 
 def encode_references(cdr3: Sequence[str]) -> Sequences:

@@ -87,6 +87,8 @@ def export(
         touched, or a count does not fit the type for counts.
     """
     opened, choice = open_counts(str(store)), choice or Choice()
+    if Path(store).resolve() in target.resolve().parents:
+        raise BadParams(f"{target} is in the store that is read: write to another place")
     columns = _columns(opened, choice)
     schema = pa.schema([(column.name, column.type) for column in columns])
     step = max(1, BATCH_BYTES // max(1, 8 * len(columns)))
