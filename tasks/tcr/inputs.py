@@ -51,12 +51,15 @@ def open_inputs(paths: Sequence[str | Path]) -> tuple[Input, ...]:
 
     Raises
     ------
-    BadParams : a file is not there, or given twice
+    BadParams : names all files that are not there, or one that is given twice
     """
     absolute = [Path(path).absolute() for path in paths]
-    for name, path in zip(paths, absolute, strict=True):
-        if not path.is_file():
-            raise BadParams(f"{name}: {'it is a folder' if path.is_dir() else 'no such file'}")
+    if missing := [
+        f"{name}: {'it is a folder' if path.is_dir() else 'no such file'}"
+        for name, path in zip(paths, absolute, strict=True)
+        if not path.is_file()
+    ]:
+        raise BadParams("; ".join(missing))
     again = [str(path) for path, n in Counter(p.resolve() for p in absolute).items() if n > 1]
     if again:
         raise BadParams(f"{again[0]} is given twice: its rows would count twice")
