@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from visibility_words import DTYPES, slow_words
 
-from gangsaw.codecs.visibility.arrange import STRIP, empty_words, from_words, to_words
+from gangsaw.codecs.visibility.arrange import STRIP, from_words, to_words, words_layout
 
 SHAPES = [
     (1, 1),
@@ -32,7 +32,7 @@ def any_bits(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def words_of(block: Any) -> Any:
-    words = empty_words(block)
+    words = np.empty(*words_layout(block))
     to_words(block, words)
     return words
 
@@ -79,7 +79,7 @@ def test_any_strides(data: st.DataObject) -> None:
 @pytest.mark.parametrize("shape", [*SHAPES, (7, 9, 13), (1, 100, 5)], ids=str)
 def test_nothing_beside_the_block_is_touched(shape: Any, dtype: str, at_end: bool) -> None:
     block = fenced(any_bits(shape, dtype), at_end)
-    words = fenced(np.zeros_like(empty_words(block)), at_end)
+    words = fenced(np.zeros(*words_layout(block)), at_end)
     to_words(block, words)
     again = fenced(np.zeros(shape, dtype), at_end)
     from_words(words, again)

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 Operation: TypeAlias = Literal["encode", "decode"]
@@ -34,7 +34,7 @@ class Event:
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class Totals:
     """Sums over the events of one key; `seconds` of threads that ran side by side add up."""
 
@@ -44,18 +44,8 @@ class Totals:
     seconds: float = 0.0
 
 
-class _Sums:
-    """Totals as they grow; a new `Totals` for each event took longer than the rest of it."""
-
-    __slots__ = ("count", "encoded_bytes", "raw_bytes", "seconds")
-
-    def __init__(self) -> None:
-        self.count = self.raw_bytes = self.encoded_bytes = 0
-        self.seconds = 0.0
-
-
 _lock = threading.Lock()
-_sums: dict[Key, _Sums] = {}
+_totals: dict[Key, Totals] = {}  # added to in place: new ones took longer than all else
 _listeners: list[Callable[[Event], object]] = []
 
 
@@ -65,13 +55,13 @@ def record(key: Key, raw_bytes: int, encoded_bytes: int, seconds: float) -> None
     A listener that raises is logged, never felt by the codec.
     """
     with _lock:
-        sums = _sums.get(key)
-        if sums is None:
-            sums = _sums[key] = _Sums()
-        sums.count += 1
-        sums.raw_bytes += raw_bytes
-        sums.encoded_bytes += encoded_bytes
-        sums.seconds += seconds
+        totals = _totals.get(key)
+        if totals is None:
+            totals = _totals[key] = Totals()
+        totals.count += 1
+        totals.raw_bytes += raw_bytes
+        totals.encoded_bytes += encoded_bytes
+        totals.seconds += seconds
         listeners = tuple(_listeners)
     for listener in listeners:
         try:
@@ -97,16 +87,13 @@ class Stopwatch:
 def snapshot() -> dict[Key, Totals]:
     """Return the totals since start or reset."""
     with _lock:
-        return {
-            key: Totals(sums.count, sums.raw_bytes, sums.encoded_bytes, sums.seconds)
-            for key, sums in _sums.items()
-        }
+        return {key: replace(totals) for key, totals in _totals.items()}
 
 
 def reset() -> None:
     """Forget all totals; listeners stay."""
     with _lock:
-        _sums.clear()
+        _totals.clear()
 
 
 def subscribe(listener: Callable[[Event], object]) -> Callable[[], None]:

@@ -25,8 +25,8 @@ STRIP = 64  # items to go along one word before the next: its cache lines are th
 ONE_RUN = np.zeros(1, np.int64)
 
 
-def empty_words(block: Array) -> Array:
-    """Return uninitialised words (component, rest, frequency, time) for a block.
+def words_layout(block: Array) -> tuple[tuple[int, int, int, int], str]:
+    """Return shape (component, rest, frequency, time) and dtype of the words of a block.
 
     Parameters
     ----------
@@ -34,13 +34,8 @@ def empty_words(block: Array) -> Array:
 
     Returns
     -------
-    unsigned array of 16, 32 or 64 bits, C-contiguous, in the machine's byte order
+    shape, and an unsigned dtype of 16, 32 or 64 bits in the machine's byte order
     """
-    return np.empty(*words_of(block))
-
-
-def words_of(block: Array) -> tuple[tuple[int, int, int, int], str]:
-    """Return shape and dtype of the words of a block."""
     components = component_count(block.dtype)
     n_times, n_frequencies, *rest = block.shape
     shape = components, math.prod(rest), n_frequencies, n_times
@@ -48,7 +43,7 @@ def words_of(block: Array) -> tuple[tuple[int, int, int, int], str]:
 
 
 def to_words(block: Array, words: Array) -> None:
-    """Fill words, as `empty_words` makes them, from a block with no axis of extent 0."""
+    """Fill contiguous words, as `words_layout` says, from a block with no axis of extent 0."""
     _move(words.ravel(), static(0), *_places(block, words))
     if not block.dtype.isnative:
         words.byteswap(inplace=True)

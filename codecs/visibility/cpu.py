@@ -19,7 +19,7 @@ from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks, thread_limit
 from gangsaw.codecs.core.views import Places, places_of
 from gangsaw.codecs.visibility import construction, dense, fast, raw
-from gangsaw.codecs.visibility.arrange import from_words, to_words, words_of
+from gangsaw.codecs.visibility.arrange import from_words, to_words, words_layout
 from gangsaw.codecs.visibility.fast_blocks import OTHER_KIND
 from gangsaw.codecs.visibility.params import Params
 
@@ -183,8 +183,8 @@ def _encode_raw(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
 
 
 def _kept_words(block: npt.NDArray[Any]) -> Words:
-    """Return `empty_words` in memory of this thread that the next call uses again."""
-    shape, dtype = words_of(block)
+    """Return words for a block, in memory of this thread that the next call uses again."""
+    shape, dtype = words_layout(block)
     n = math.prod(shape)
     return _kept.array("words", n, dtype)[:n].reshape(shape)
 

@@ -1,4 +1,4 @@
-"""What the encoder of `dense` blocks chooses from samples: predictors, means, favourite, starts."""
+"""What the encoder of `dense` blocks chooses from samples: predictors, favourite, starts."""
 
 from __future__ import annotations
 
