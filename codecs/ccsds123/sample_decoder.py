@@ -13,7 +13,6 @@ from gangsaw.codecs.ccsds123.wave_output import target, write_windows
 from gangsaw.codecs.ccsds123.wave_state import (
     LANES,
     RUN,
-    aligned,
     arithmetic,
     kept,
     make_predictor,
@@ -23,6 +22,7 @@ from gangsaw.codecs.ccsds123.wave_state import (
     skewed,
     strip_of,
 )
+from gangsaw.codecs.core.aligned import aligned_zeros
 from gangsaw.codecs.core.bits import (
     ahead,
     big_endian,
@@ -298,7 +298,7 @@ def make_coder_state(
         end,
         _count_table(image, params),
         first_accumulators(image, params).astype(of),
-        *(aligned(lanes, t) for t in (of, of, np.int64, np.uint64)),
+        *(aligned_zeros(lanes, t) for t in (of, of, np.int64, np.uint64)),
     )
 
 

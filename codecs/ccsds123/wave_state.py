@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.ccsds123.plan import band_weights, lane_type
+from gangsaw.codecs.core.aligned import aligned_zeros
 from gangsaw.codecs.core.bits import ahead, pointer
 from gangsaw.codecs.core.jit import jit_inline
 
@@ -128,25 +129,25 @@ def make_state(image: Image, params: Params) -> State:
     lanes = round_up(image.n_bands, LANES)
     width, rows = row_width(image), round_up(max(image.n_columns + 2, 2 * RUN + LANES), LANES)
     weights = _first_weights(predictor, params, lanes).astype(of)
-    ring = aligned(rows * width, of)
+    ring = aligned_zeros(rows * width, of)
     ring.reshape(rows, width)[:, :MARGIN] = image.middle  # narrow sums of band 0 look there
     border, left, right = _tables(image, params)
     return State(
         ring=ring,
-        differences=aligned((difference_rows(params.prediction_bands) + 1) * width, of),
-        directional=aligned(2 * wavefront.GROUP * lanes, of),
-        weights=aligned(weights.size, of),
+        differences=aligned_zeros((difference_rows(params.prediction_bands) + 1) * width, of),
+        directional=aligned_zeros(2 * wavefront.GROUP * lanes, of),
+        weights=aligned_zeros(weights.size, of),
         first_weights=np.ascontiguousarray(weights).reshape(-1),
-        sigma=aligned(lanes, of),
-        product=aligned(lanes, of),
-        double=aligned(lanes, of),
-        sign=aligned(lanes, of),
-        delta=aligned(lanes, of),
-        bad=aligned(lanes, of),
+        sigma=aligned_zeros(lanes, of),
+        product=aligned_zeros(lanes, of),
+        double=aligned_zeros(lanes, of),
+        sign=aligned_zeros(lanes, of),
+        delta=aligned_zeros(lanes, of),
+        bad=aligned_zeros(lanes, of),
         border=border,
         left=left,
         right=right,
-        runs=aligned(LANES * (RUN + LANES), of),
+        runs=aligned_zeros(LANES * (RUN + LANES), of),
     )
 
 
@@ -154,14 +155,6 @@ def row_width(image: Image) -> int:
     """Items of a row of the ring: an odd number of vectors, for the cache's sets."""
     vectors = (MARGIN + round_up(image.n_bands, LANES)) // LANES
     return LANES * (vectors | 1)
-
-
-def aligned(size: int, dtype: npt.DTypeLike) -> Array:
-    """(size,) zeros that begin at a cache line, so that a vector never touches two."""
-    item = np.dtype(dtype).itemsize
-    raw = np.zeros(size + 64 // item, dtype)
-    start = -raw.ctypes.data % 64 // item
-    return raw[start : start + size]
 
 
 def skewed(table: Array, dtype: npt.DTypeLike) -> Array:

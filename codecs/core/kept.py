@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
 import numpy.typing as npt
+
+from gangsaw.codecs.core.aligned import aligned
 
 T = TypeVar("T")
 MOST_BYTES = 1 << 22  # of an array; longer ones are made anew
@@ -24,13 +25,13 @@ class Kept(threading.local):
         self._others: dict[Any, Any] = {}
 
     def array(self, name: str, least: int, dtype: str) -> npt.NDArray[Any]:
-        """Return a flat array of at least so many items; what is in it is of no meaning.
+        """Return an aligned array of at least so many items; what is in it is of no meaning.
 
         It is the same memory each time: nobody may hold it when the name is asked for again.
         """
         array = self._arrays.get((name, dtype))
         if array is None or array.size < least:
-            array = np.empty(least, dtype)
+            array = aligned(least, dtype)
             if array.nbytes <= MOST_BYTES:
                 self._arrays[name, dtype] = array
         return array

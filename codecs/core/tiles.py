@@ -8,11 +8,11 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
+from gangsaw.codecs.core.aligned import LINE as LINE
 from gangsaw.codecs.core.bits import ahead
 from gangsaw.codecs.core.jit import intrinsic, jit_bare_inline
 from gangsaw.codecs.core.simd import element_pointer, emit_call, static
 
-LINE = 64  # bytes of a cache line
 NO, YES = static(0), static(1)
 OF_2, OF_4, OF_8, OF_16, OF_32, OF_64 = (static(n) for n in (2, 4, 8, 16, 32, 64))
 

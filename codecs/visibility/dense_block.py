@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.aligned import aligned
 from gangsaw.codecs.core.jit import jit_bare_inline
 from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.core.simd import load, maximum, minimum, resize_to, select, store
@@ -92,8 +93,8 @@ def make_scratch(n_rows: int, words: npt.NDArray[Any]) -> Scratch:
 
 def _make_rows(word_bytes: int) -> tuple[npt.NDArray[Any], ...]:
     kind = f"i{word_bytes}"
-    rows = (np.empty(LANES, kind) for _ in range(5))
-    return np.empty(LANES, np.float32), np.empty(N_LANE_ROWS * LANES, kind), *rows
+    rows = (aligned(LANES, kind) for _ in range(5))
+    return aligned(LANES, np.float32), aligned(N_LANE_ROWS * LANES, kind), *rows
 
 
 @jit_bare_inline

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.aligned import aligned
 from gangsaw.codecs.core.blocks import WRONG_CHECKSUM
 from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.codecs.core.cut import Payloads, payloads_of
@@ -208,9 +209,9 @@ def _scratch(word_bytes: int) -> tuple[Any, ...]:
     """Return what kernels work in: rows, residuals, plane counts, neighbours, sums of widths."""
     item = np.dtype("u8" if word_bytes == 8 else "u4")
     lanes = VECTOR // item.itemsize
-    rows, residuals = np.empty((2, ROWS * lanes), item)
-    counts, neighbours = np.empty(lanes, item), np.empty(3 * ROWS, np.int64)
-    totals = np.empty(MODES * lanes + 2 * LANES, item)
+    rows, residuals = aligned(2 * ROWS * lanes, item).reshape(2, -1)
+    counts, neighbours = aligned(lanes, item), aligned(3 * ROWS, np.int64)
+    totals = aligned(MODES * lanes + 2 * LANES, item)
     columns = rows.view(np.uint32), counts.view(np.int32)
     return rows, columns[0], residuals, counts, columns[1], neighbours, totals, static(lanes)
 

@@ -1,0 +1,30 @@
+"""Memory that begins at a cache line: NumPy's own begins at any 16 bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.cut import address_of
+
+LINE = 64  # bytes of a cache line
+
+
+def aligned(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """(size,) items of no meaning that begin at a line, so that a vector never touches two.
+
+    Planes turned to words in a table that began elsewhere with 9 GB/s instead of 14.
+    """
+    item = np.dtype(dtype).itemsize
+    raw = np.empty(size + LINE // item, dtype)
+    start = -address_of(raw) % LINE // item
+    return raw[start : start + size]
+
+
+def aligned_zeros(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """(size,) zeros, as `aligned`."""
+    array = aligned(size, dtype)
+    array[:] = 0
+    return array
