@@ -64,22 +64,24 @@ class Payloads(NamedTuple):
     Attributes
     ----------
     base : an address
-    begins : (n_blocks,) int64, from there to the first byte of each
-    sizes : (n_blocks,) int64, bytes of each
+    begins, ends : (n_blocks,) int64, from there to the first byte of each, and behind its last
+    limit : from there to behind what may be read; where blocks lie apart, the end of each is
     """
 
     base: int
     begins: npt.NDArray[np.int64]
-    sizes: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    limit: int
 
 
 def payloads_of(parts: Sequence[Part]) -> Payloads:
     """Return where the bytes of blocks lie."""
     if isinstance(parts, Cut):
         assert parts.end <= parts.data.size, "the data end before the blocks do"
-        return Payloads(address_of(parts.data), parts.offsets[:-1], parts.lengths)
+        offsets = parts.offsets
+        return Payloads(address_of(parts.data), offsets[:-1], offsets[1:], parts.data.size)
     begins = np.array([address_of(part) for part in parts], np.int64)
-    return Payloads(0, begins, np.array([part.size for part in parts], np.int64))
+    return Payloads(0, begins, begins + [part.size for part in parts], 0)
 
 
 def address_of(array: npt.NDArray[Any]) -> int:

@@ -81,12 +81,13 @@ def decode_blocks(
     """
     first, end = run
     for i in range(first, end):
-        data = octets_at(payloads[0] + payloads[1][i], payloads[2][i])
+        at, stop = payloads[1][i], payloads[2][i]
+        data = octets_at(payloads[0] + at, stop - at)
         if data.size == 0 or data[0] != KIND:
             return i, OTHER_KIND
         if verify and kernel_crc32c(data) != sums[i]:
             return i, WRONG_SUM
-        wrong = decode_tiles(data, tail, words, extents, ends, scratch)
+        wrong = decode_tiles(data, payloads[3] - stop, tail, words, extents, ends, scratch)
         if wrong:
             return i, wrong
         place = base + offsets[i]

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.simd import (
     value_of,
 )
 from gangsaw.codecs.core.simd_logic import logical_shift_right
-from gangsaw.codecs.core.tiles import NO, YES
+from gangsaw.codecs.core.tiles import LINE, NO, OF_64, YES
 from gangsaw.codecs.visibility.groups import (
     EXPONENTS,
     GRID,
@@ -263,15 +263,18 @@ def _total(totals: Any, mode: int, lanes: Any) -> int:
 
 
 @jit_bare
-def decode_tiles(data: Any, tail: Any, table: Any, extents: Any, ends: Any, scratch: Any) -> int:
+def decode_tiles(
+    data: Any, behind: int, tail: Any, table: Any, extents: Any, ends: Any, scratch: Any
+) -> int:
     """Fill a table; return 0, or why the payload is none, as `check` does.
 
-    The planes of a tile are read up to SLACK bytes too far. So tiles that end within SLACK bytes of
-    the end are decoded from a copy with room: they are those bytes and a tile at most.
+    The planes of a tile are read up to SLACK bytes too far. Where these may not be read, tiles that
+    end within SLACK bytes of the end are decoded from a copy with room: they are those bytes and a
+    tile at most.
 
     Parameters
     ----------
-    data : a payload
+    data, behind : a payload, and how many bytes behind it may be read
     tail : (bytes of a tile, and twice SLACK) uint8, scratch
     table : as in `encode_tiles`; the row of zeros is set
     ends : (n_tiles,) int64, scratch
@@ -284,15 +287,24 @@ def decode_tiles(data: Any, tail: Any, table: Any, extents: Any, ends: Any, scra
     table[zeros : zeros + LANES] = 0
     place = HEAD_BYTES + n_tiles * LANES * header_octets(table)
     near = n_tiles
-    while near > 0 and ends[near - 1] + SLACK > ends[n_tiles - 1]:
+    while behind < SLACK and near > 0 and ends[near - 1] + SLACK > ends[n_tiles - 1]:
         near -= 1
     _decode_some(data, data, table, extents, (0, near, place), ends, scratch)
-    if near > 0:
-        place += ends[near - 1]
-    for i in range(place, data.size):
-        tail[i - place] = data[i]
-    _decode_some(data, tail, table, extents, (near, n_tiles, 0), ends, scratch)
+    if near < n_tiles:
+        place += ends[near - 1] if near > 0 else 0
+        _copy_octets(data, place, tail)
+        _decode_some(data, tail, table, extents, (near, n_tiles, 0), ends, scratch)
     return 0
+
+
+@jit_bare_inline
+def _copy_octets(data: Any, place: int, tail: Any) -> None:
+    """Copy data[place:], by vectors: bytes that are stored alone are slow to load together."""
+    size = data.size - place
+    for i in range(0, size - LINE + 1, LINE):
+        store(tail, i, load(data, place + i, OF_64))
+    for i in range(size // LINE * LINE, size):
+        tail[i] = data[place + i]
 
 
 @jit_bare_part
