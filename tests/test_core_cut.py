@@ -41,9 +41,10 @@ def test_blocks_are_taken_as_from_a_list(sizes: list[int], lead: int, a: int, b:
 def test_kernels_find_the_same_blocks_by_either(sizes: list[int], lead: int) -> None:
     for parts in cut(sizes, lead):
         found = payloads_of(parts)
-        assert found.sizes.tolist() == sizes
+        assert (found.ends - found.begins).tolist() == sizes
+        assert found.limit == (parts.data.size if isinstance(parts, Cut) else 0)
         places = [address_of(part) for part in parts if part.size]  # of none it means nothing
-        assert (found.base + found.begins)[found.sizes > 0].tolist() == places
+        assert (found.base + found.begins)[found.ends > found.begins].tolist() == places
 
 
 def test_blocks_behind_the_end_of_the_data_are_short_and_no_kernel_gets_them() -> None:

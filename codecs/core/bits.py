@@ -198,13 +198,26 @@ def ahead(typing_context: Any, address: Any, items: Any) -> Any:
 
 @intrinsic
 def pointer_at(typing_context: Any, address: Any, like: Any) -> Any:
-    """Return a pointer to integers of the type of `like`, from a byte address aligned for them."""
+    """Return a pointer to integers of the type of `like`, from a byte address.
+
+    It has to be aligned for them where they are taken one by one.
+    """
     signature = types.CPointer(like)(types.int64, like)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], args[1].type.as_pointer())
 
     return signature, codegen
+
+
+@intrinsic
+def size_of(typing_context: Any, address: Any) -> Any:
+    """Bytes of what a pointer points to, as a constant."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.IntType(64)(address.dtype.bitwidth // 8)
+
+    return types.int64(address), codegen
 
 
 @intrinsic

@@ -81,7 +81,8 @@ def payloads_of(parts: Sequence[Part]) -> Payloads:
         offsets = parts.offsets
         return Payloads(address_of(parts.data), offsets[:-1], offsets[1:], parts.data.size)
     begins = np.array([address_of(part) for part in parts], np.int64)
-    return Payloads(0, begins, begins + [part.size for part in parts], 0)
+    sizes = np.array([part.size for part in parts], np.int64)
+    return Payloads(0, begins, begins + sizes, 0)
 
 
 def address_of(array: npt.NDArray[Any]) -> int:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 
-from gangsaw.codecs.core.bits import ahead, pointer
+from gangsaw.codecs.core.bits import ahead, pointer, size_of
 from gangsaw.codecs.core.cut import address_of
 from gangsaw.codecs.core.jit import intrinsic, jit_bare, jit_bare_inline
 from gangsaw.codecs.core.shelf import LONG as LONG
@@ -48,7 +48,7 @@ def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) ->
 
     begins, ends : whether what is before, or behind, is of others: its line is shared with them
     """
-    step = UNIT // source_size(source)
+    step = UNIT // size_of(source)
     units = size // UNIT
     head = min((-place % LINE) // UNIT if begins else 0, units)
     tail = max(units - ((place + size) % LINE) // UNIT if ends else units, head)
@@ -66,20 +66,10 @@ def write_lines(source: Any, place: int, size: int) -> None:
 
     What it begins, or ends, of a line has to come with other calls right before, and after.
     """
-    step = UNIT // source_size(source)
+    step = UNIT // size_of(source)
     for line in range(size // LINE):
         for unit in range(line * (LINE // UNIT), (line + 1) * (LINE // UNIT)):
             move_unit(ahead(source, unit * step), place + unit * UNIT, _PAST)
-
-
-@intrinsic
-def source_size(typing_context: Any, source: Any) -> Any:
-    """Bytes of what a pointer points to, as a constant."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return ir.IntType(64)(source.dtype.bitwidth // 8)
-
-    return types.int64(source), codegen
 
 
 @intrinsic

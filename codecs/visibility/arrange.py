@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import pointer
+from gangsaw.codecs.core.bits import ahead, pointer, pointer_at, size_of
 from gangsaw.codecs.core.cut import address_of
 from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.simd import static, value_of
@@ -44,15 +44,18 @@ def words_layout(block: Array) -> tuple[tuple[int, int, int, int], str]:
 
 def to_words(block: Array, words: Array) -> None:
     """Fill contiguous words, as `words_layout` says, from a block with no axis of extent 0."""
-    _move(words.ravel(), static(0), *_places(block, words))
+    _move(address_of(words), words.dtype.type(0), static(0), *_places(block, words))
     if not block.dtype.isnative:
         words.byteswap(inplace=True)
 
 
 def from_words(words: Array, block: Array) -> None:
-    """Fill a block with no axis of extent 0, any strides and byte order, from its words."""
+    """Fill a block with no axis of extent 0, any strides and byte order, from contiguous words.
+
+    They may lie at any address.
+    """
     stored = words if block.dtype.isnative else words.byteswap()
-    _move(stored.ravel(), static(1), *_places(block, words))
+    _move(address_of(stored), stored.dtype.type(0), static(1), *_places(block, words))
 
 
 def _places(block: Array, words: Array) -> tuple[Any, ...]:
@@ -101,7 +104,8 @@ def _item_offsets(offsets: Any, first: int, axes: Any) -> None:
 
 @jit_bare
 def _move(
-    words: Any,
+    base: int,
+    zero: Any,
     back: Any,
     offsets: Any,
     address: int,
@@ -115,7 +119,8 @@ def _move(
 
     Parameters
     ----------
-    words : flat
+    base : address of the words, aligned or not
+    zero : of the type of a word
     back : `static`, 1 to move from words to the block
     offsets : (items of a strip,) int64, scratch
     address : of the block
@@ -124,7 +129,7 @@ def _move(
     components : words of a number
     side : of a tile, `static`
     """
-    n = value_of(side)
+    n, words = value_of(side), pointer_at(base, zero)
     items = axes[0] * axes[1]
     odd, pair = _word_steps(items, runs.size * length, components)
     for strip in range(0, items, STRIP):
@@ -135,10 +140,10 @@ def _move(
                 k = min(word, length * components - n)
                 number = run * length + k // components
                 place = first + number * items + (k % components) * odd
-                source = address + runs[run] + k * words.itemsize
+                source = address + runs[run] + k * size_of(words)
                 for item in range(0, offsets.size, n):
                     j = min(item, offsets.size - n)
-                    at, rows = pointer(words, place + j), pointer(offsets, j)
+                    at, rows = ahead(words, place + j), pointer(offsets, j)
                     move_tile(at, odd, pair, source, rows, side, back)
 
 

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.frame import Layout
 from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks, thread_limit
-from gangsaw.codecs.core.views import Places, places_of
+from gangsaw.codecs.core.views import Form, Places, places_of
 from gangsaw.codecs.visibility import construction, dense, fast, raw
 from gangsaw.codecs.visibility.arrange import from_words, to_words, words_layout
 from gangsaw.codecs.visibility.fast_blocks import OTHER_KIND
@@ -43,7 +43,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     places, n = places_of(sources), len(sources)
     is_fast = _is_fast(params)
     most = TOGETHER if thread_limit() == 1 else IN_SCRATCH
-    runs = _alike(places.forms if is_fast else [None] * n, most)
+    runs = _runs(places.forms if is_fast else [None] * n, most)
     plans = [fast.plan_of(places.forms[first]) for first, _ in runs] if is_fast else []
     spare = max((plan.spare for plan in plans), default=0)
     shelf = Shelf(n, places.n_bytes + n + spare, Layout(0, 1, n).index_size)
@@ -97,43 +97,69 @@ def _decode_fast(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Par
     """Decode blocks, several in one call of a kernel as far as they are of kind "fast"."""
     parts, checksums = coded.unverified
     places, payloads = places_of(targets), payloads_of(parts)
-    runs = _alike(places.forms, TOGETHER)
+    groups = _groups(places.forms)
 
-    def decode_run(number: int) -> None:
-        first, end = runs[number]
-        plan = fast.plan_of(places.forms[first])
-        while first < end:
-            first, wrong = fast.decode_some(plan, payloads, checksums, places, (first, end))
+    def decode_group(which: int) -> None:
+        numbers = groups[which]
+        plan = fast.plan_of(places.forms[numbers[0]])
+        while numbers.size:
+            n, wrong = fast.decode_some(plan, payloads, checksums, places, numbers)
             if wrong == OTHER_KIND:
-                _decode_one(coded, targets, params, first)
-                first += 1
+                _decode_one(coded, targets, params, int(numbers[n]))
             elif wrong:
-                reason = fast.reason(wrong, parts[first], plan.padded, plan.word_bytes)
-                raise CorruptChunk(reason, block=first)
+                reason = fast.reason(wrong, parts[numbers[n]], plan.padded, plan.word_bytes)
+                raise CorruptChunk(reason, block=int(numbers[n]))
+            numbers = numbers[n + 1 :]
 
-    run_blocks(decode_run, len(runs))
+    try:
+        run_blocks(decode_group, len(groups))
+    except CorruptChunk as error:  # of blocks in other groups, one in front may be wrong too
+        for number in range(error.block or 0):
+            _decode_one(coded, targets, params, number)
+        raise
+
+
+def _groups(forms: Sequence[Form]) -> list[npt.NDArray[np.int64]]:
+    """Return numbers of blocks of one form each, ascending; at most TOGETHER, as in `_at_most`."""
+    by_form: dict[int, list[int]] = {}
+    for number, form in enumerate(forms):  # equal ones of a chunk are the same
+        by_form.setdefault(id(form), []).append(number)
+    groups, left = [], len(forms)
+    for numbers in by_form.values():
+        while numbers:
+            most = _at_most(TOGETHER, left)
+            groups.append(np.array(numbers[:most], np.int64))
+            numbers, left = numbers[most:], left - groups[-1].size
+    return groups
 
 
 def _is_fast(params: Params) -> bool:
     return params.effort == "fast" and not params.is_construction
 
 
-def _alike(forms: Sequence[Any], most: int) -> list[tuple[int, int]]:
-    """Return runs of blocks of one form: first, end; at most `most` long, shorter near the end.
+def _runs(forms: Sequence[Any], most: int) -> list[tuple[int, int]]:
+    """Return runs of blocks of one form: first, end; at most so many, as in `_at_most`.
 
-    Those without a form are alone. There are some left for each thread when one is begun: none
-    waits long for another at last.
+    Those without a form are alone.
     """
-    runs, first, n, threads = [], 0, len(forms), thread_limit()
-    several = LEAST_RUNS * threads if threads > 1 else 1
+    runs, first, n = [], 0, len(forms)
     while first < n:
         end, form = first + 1, forms[first]
-        stop = min(n, first + max(1, min(most, (n - first) // several)))
+        stop = first + _at_most(most, n - first)
         while end < stop and form is not None and forms[end] == form:
             end += 1
         runs.append((first, end))
         first = end
     return runs
+
+
+def _at_most(most: int, left: int) -> int:
+    """Return how many blocks of those left one call takes, at most: fewer near the end.
+
+    There are some left for each thread when one is begun: none waits long for another at last.
+    """
+    threads = thread_limit()
+    return max(1, min(most, left // (LEAST_RUNS * threads if threads > 1 else 1)))
 
 
 def _put_fast(
@@ -191,7 +217,7 @@ def _kept_words(block: npt.NDArray[Any]) -> Words:
 
 def decode_block(data: Payload, block: npt.NDArray[Any], params: Params) -> None:
     """Fill a block from its payload; CorruptChunk if it is none."""
-    decoder = FROM_LANES.get(int(data[0])) if data.size else None
+    decoder = TO_BLOCKS.get(int(data[0])) if data.size else None
     if decoder is not None:
         decoder(data, block)
         return
@@ -219,5 +245,5 @@ def decode_words(data: Payload, words: Words, params: Params) -> None:
 ENCODERS = {"construction": construction.encode}
 # By the kind that a payload begins with; each takes (payload, words, params) and fills the words.
 DECODERS = {raw.KIND: raw.decode, construction.KIND: construction.decode}
-# The same for what goes from a payload to lanes; these fill the block itself.
-FROM_LANES = {fast.KIND: fast.decode, dense.KIND: dense.decode}
+# The same for what needs no words; these fill the block itself.
+TO_BLOCKS = {raw.KIND: raw.decode_block, fast.KIND: fast.decode, dense.KIND: dense.decode}

@@ -45,6 +45,7 @@ Payload = npt.NDArray[np.uint8]
 VECTOR = 32  # bytes
 GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # of a group's header, by the bytes of a word
 NO_SUMS = np.empty(0, np.uint32)
+FIRST = np.zeros(1, np.int64)
 TAIL_BYTES = 8 * LANES * ROWS + 2 * SLACK  # see `decode_tiles`
 
 _kept = Kept()
@@ -159,7 +160,7 @@ def decode(data: Payload, block: Array) -> None:
     """
     places = places_of([block])
     plan = plan_of(places.forms[0])
-    _, wrong = decode_some(plan, payloads_of([data]), None, places, (0, 1))
+    _, wrong = decode_some(plan, payloads_of([data]), None, places, FIRST)
     if wrong:
         raise CorruptChunk(reason(wrong, data, plan.padded, plan.word_bytes))
 
@@ -169,30 +170,30 @@ def decode_some(
     payloads: Payloads,
     checksums: npt.NDArray[np.uint32] | None,
     places: Places,
-    run: tuple[int, int],
+    numbers: npt.NDArray[np.int64],
 ) -> tuple[int, int]:
     """Fill blocks of one form, up to one that is none of this kind, shape and dtype.
 
     Parameters
     ----------
     checksums : (n,) uint32, CRC-32C to verify, only where CAN_FOLD; None where that was done
-    run : numbers of the first block, and of the one behind the last
+    numbers : which blocks, (n,)
 
     Returns
     -------
-    number of the block at which it stopped, or of the one behind the last
-    what is wrong with it, for `reason`; OTHER_KIND or 0
+    how many it filled
+    what is wrong with the next one, for `reason`; OTHER_KIND or 0
     """
     tail = _kept.array("tail", TAIL_BYTES, "u1")
     ends = _kept.array("ends", plan.padded // ROWS, "i8")
     scratch = _kept.once(_scratch, plan.word_bytes)
     sums = (NO_SUMS if checksums is None else checksums).view()
     sums.flags.writeable = False  # so that kernels are compiled for one type alone
-    which, wrong = decode_blocks(
-        tuple(payloads), sums, checksums is not None, places.base, places.offsets, run, plan.memory,
-        plan.is_long, plan.is_foreign, plan.extents, _table(plan), scratch, tail, ends,
+    filled, wrong = decode_blocks(
+        tuple(payloads), sums, checksums is not None, places.base, places.offsets, numbers,
+        plan.memory, plan.is_long, plan.is_foreign, plan.extents, _table(plan), scratch, tail, ends,
     )  # fmt: skip
-    return which, wrong
+    return filled, wrong
 
 
 def _padded_rows(lanes: Lanes) -> int:

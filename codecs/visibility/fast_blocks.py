@@ -65,31 +65,31 @@ def _fill(words: Any, place: int, memory: Any, is_foreign: bool, extents: Any) -
 
 @jit_bare
 def decode_blocks(
-    payloads: Any, sums: Any, verify: bool, base: int, offsets: Any, run: Any, memory: Any,
+    payloads: Any, sums: Any, verify: bool, base: int, offsets: Any, numbers: Any, memory: Any,
     is_long: bool, is_foreign: bool, extents: Any, words: Any, scratch: Any, tail: Any, ends: Any,
 ) -> Any:  # fmt: skip
-    """Fill blocks that are alike; return the number of the first that is none, and why, or 0.
+    """Fill blocks that are alike, up to one that is none; return how many, and what is wrong, or 0.
 
     Parameters
     ----------
     payloads : as `Payloads`
     sums : (n,) uint32, CRC-32C that they must have, where to `verify`
     base, offsets : where the blocks lie, as in `Places`
-    run : number of the first one to decode, and of the one behind the last
+    numbers : (n,) int64, which of them to decode
     memory, is_long : as `lanes.memory_of` makes them
     tail, ends : as in `decode_tiles`
     """
-    first, end = run
-    for i in range(first, end):
+    for filled in range(numbers.size):
+        i = numbers[filled]
         at, stop = payloads[1][i], payloads[2][i]
         data = octets_at(payloads[0] + at, stop - at)
         if data.size == 0 or data[0] != KIND:
-            return i, OTHER_KIND
+            return filled, OTHER_KIND
         if verify and kernel_crc32c(data) != sums[i]:
-            return i, WRONG_SUM
+            return filled, WRONG_SUM
         wrong = decode_tiles(data, payloads[3] - stop, tail, words, extents, ends, scratch)
         if wrong:
-            return i, wrong
+            return filled, wrong
         place = base + offsets[i]
         scatter_words(words[: extents[2] * LANES], place, memory, is_long, is_foreign)
-    return end, 0
+    return numbers.size, 0

@@ -28,7 +28,9 @@ Array = npt.NDArray[Any]
 Memory: TypeAlias = tuple[tuple[int, int], tuple[int, ...], Array, bool]
 POWERS = np.array([0, *(1 << n.bit_length() - 1 for n in range(1, LANES + 1))])  # not above
 NEAR = 1 << 14  # bytes; half of a first cache
-FAR = 256  # bytes from a frequency to the next one: each alone, for the hardware fetches too little
+# bytes from a frequency to the next one: each alone, read or written, for the hardware fetches too
+# little, sooner of what is written
+FAR = 1 << 11, 1 << 8
 LEAST_PIECE = 512  # bytes of numbers side by side that are worth writing past the caches
 
 
@@ -204,7 +206,7 @@ def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
     """Copy runs to a table, or back (`static`): run after run at some frequencies that are near."""
     extents, strides, runs, _ = memory
     n_times, n_frequencies = extents
-    some = NEAR // max(1, abs(strides[1])) if abs(strides[1]) < FAR else 1
+    some = NEAR // max(1, abs(strides[1])) if abs(strides[1]) < FAR[value_of(back)] else 1
     for t in range(n_times):
         for f in range(0, n_frequencies, some):
             source = address + t * strides[0] + f * strides[1]

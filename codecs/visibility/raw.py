@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.arrange import from_words, words_layout
 from gangsaw.codecs.visibility.params import Params
 
 KIND = 0
@@ -20,21 +22,31 @@ def encode(words: npt.NDArray[Any], params: Params) -> npt.NDArray[np.uint8]:
 
 def encode_parts(words: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """Return the parts of the same payload; the second is of the memory of the words."""
-    stored = words.astype(_stored(words), copy=False)
+    stored = words.astype(words.dtype.newbyteorder("<"), copy=False)
     return np.array([KIND], np.uint8), stored.ravel().view(np.uint8)
 
 
 def decode(data: npt.NDArray[np.uint8], words: npt.NDArray[Any], params: Params) -> None:
-    """Fill words (component, rest, frequency, time) from a payload.
+    """Fill words (component, rest, frequency, time) from a payload; CorruptChunk as `words_of`."""
+    words[...] = words_of(data, words.shape, words.dtype)
+
+
+def decode_block(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `words_of`."""
+    shape, dtype = words_layout(block)
+    from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
+
+
+def words_of(
+    data: npt.NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> npt.NDArray[Any]:
+    """Return the words in a payload, where they are.
 
     Raises
     ------
     CorruptChunk : its length is wrong
     """
-    if data.size != 1 + words.nbytes:
-        raise CorruptChunk(f"{words.nbytes} bytes of words expected, there are {data.size - 1}")
-    words.ravel()[:] = data[1:].view(_stored(words))
-
-
-def _stored(words: npt.NDArray[Any]) -> np.dtype[Any]:
-    return words.dtype.newbyteorder("<")
+    expected = math.prod(shape) * dtype.itemsize
+    if data.size != 1 + expected:
+        raise CorruptChunk(f"{expected} bytes of words expected, there are {data.size - 1}")
+    return data[1:].view(dtype.newbyteorder("<")).reshape(shape)
