@@ -184,3 +184,34 @@ def test_the_block_whose_bytes_changed_is_named(
     out = np.empty_like(chunk)
     coder.decode(data, out)
     assert out.tobytes() == chunk.tobytes()
+
+
+def test_the_first_wrong_block_is_named_where_forms_take_turns() -> None:
+    """Blocks of one form are decoded together: later ones before those of another form."""
+    chunk = np.random.default_rng(5).normal(size=(4, 8, 6)).astype("c8")
+    coder = Visibility(effort="fast", block=(4, 2, 4)).coder(chunk.shape, chunk.dtype)
+    data = bytearray(coder.encode(chunk))
+    ends = np.cumsum(coder.whole(data).blocks.lengths) + coder.layout.index_size
+    for wrong in [(1, 4), (4, 1), (3, 6), (2, 5)]:
+        damaged = data.copy()
+        for block in wrong:
+            damaged[ends[block] - 1] ^= 4
+        with pytest.raises(CorruptChunk, match="checksum") as raised:
+            coder.decode(damaged, np.empty_like(chunk))
+        assert raised.value.block == min(wrong)
+
+
+@needs_fences
+@pytest.mark.parametrize("effort", ["fast", "dense"])
+@pytest.mark.parametrize("shape", [(4, 8, 6), (2, 3, 5), (70, 9, 40)], ids=str)
+def test_no_byte_behind_a_chunk_is_read(effort: str, shape: tuple[int, ...]) -> None:
+    """A block may be read too far, into the next one; the last one must not."""
+    rng = np.random.default_rng(6)
+    for chunk in (rng.normal(size=shape), rng.integers(0, 9, shape), np.zeros(shape)):
+        values = chunk.astype("c8")
+        coder = Visibility(effort=effort, block=(4, 2, 4)).coder(shape, values.dtype)
+        frame = np.frombuffer(coder.encode(values), np.uint8)
+        for at_end in (False, True):
+            out = fenced(np.ones_like(values), at_end)
+            coder.decode(fenced(frame, at_end), out)
+            assert out.tobytes() == values.tobytes()
