@@ -23,8 +23,9 @@ from gangsaw.codecs.visibility.arrange import from_words, to_words, words_layout
 from gangsaw.codecs.visibility.fast_blocks import OTHER_KIND
 from gangsaw.codecs.visibility.params import Params
 
-TOGETHER = 8  # blocks of "fast" in one call of a kernel
-IN_SCRATCH = 2  # of which the place in the frame may not be known: they are to stay in a cache
+TOGETHER = (
+    7  # blocks of "fast" in one call of a kernel: payloads of usual ones are what `Kept` keeps
+)
 LEAST_RUNS = 4  # for each thread
 Words = npt.NDArray[Any]
 Payload = npt.NDArray[np.uint8]
@@ -42,8 +43,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
     """
     places, n = places_of(sources), len(sources)
     is_fast = _is_fast(params)
-    most = TOGETHER if thread_limit() == 1 else IN_SCRATCH
-    runs = _runs(places.forms if is_fast else [None] * n, most)
+    runs = _runs(places.forms if is_fast else [None] * n)
     plans = [fast.plan_of(places.forms[first]) for first, _ in runs] if is_fast else []
     spare = max((plan.spare for plan in plans), default=0)
     shelf = Shelf(n, places.n_bytes + n + spare, Layout(0, 1, n).index_size)
@@ -120,14 +120,14 @@ def _decode_fast(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Par
 
 
 def _groups(forms: Sequence[Form]) -> list[npt.NDArray[np.int64]]:
-    """Return numbers of blocks of one form each, ascending; at most TOGETHER, as in `_at_most`."""
+    """Return numbers of blocks of one form each, ascending."""
     by_form: dict[int, list[int]] = {}
     for number, form in enumerate(forms):  # equal ones of a chunk are the same
         by_form.setdefault(id(form), []).append(number)
     groups, left = [], len(forms)
     for numbers in by_form.values():
         while numbers:
-            most = _at_most(TOGETHER, left)
+            most = _at_most(left)
             groups.append(np.array(numbers[:most], np.int64))
             numbers, left = numbers[most:], left - groups[-1].size
     return groups
@@ -137,15 +137,12 @@ def _is_fast(params: Params) -> bool:
     return params.effort == "fast" and not params.is_construction
 
 
-def _runs(forms: Sequence[Any], most: int) -> list[tuple[int, int]]:
-    """Return runs of blocks of one form: first, end; at most so many, as in `_at_most`.
-
-    Those without a form are alone.
-    """
+def _runs(forms: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return runs of blocks of one form: first, end; those without a form are alone."""
     runs, first, n = [], 0, len(forms)
     while first < n:
         end, form = first + 1, forms[first]
-        stop = first + _at_most(most, n - first)
+        stop = first + _at_most(n - first)
         while end < stop and form is not None and forms[end] == form:
             end += 1
         runs.append((first, end))
@@ -153,13 +150,13 @@ def _runs(forms: Sequence[Any], most: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _at_most(most: int, left: int) -> int:
-    """Return how many blocks of those left one call takes, at most: fewer near the end.
+def _at_most(left: int) -> int:
+    """Return how many blocks of those left one call takes at most: fewer near the end.
 
     There are some left for each thread when one is begun: none waits long for another at last.
     """
     threads = thread_limit()
-    return max(1, min(most, left // (LEAST_RUNS * threads if threads > 1 else 1)))
+    return max(1, min(TOGETHER, left // (LEAST_RUNS * threads if threads > 1 else 1)))
 
 
 def _put_fast(
