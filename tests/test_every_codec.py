@@ -70,6 +70,27 @@ def test_an_array_of_another_shape_is_refused_and_left_alone(case: Case) -> None
 
 
 @every_case
+def test_an_array_of_another_dtype_is_refused(case: Case) -> None:
+    data, array = case.encode(), case.array
+    for kind in {"i1", "u1", "i2", "f8", "c8"} - {array.dtype.newbyteorder("=").str[1:]}:
+        out = np.zeros(array.shape, kind)
+        with pytest.raises(BadParams, match=f"chunk of {out.dtype}, expected"):
+            coder(case).decode(data, out)
+        with pytest.raises(BadParams, match=f"chunk of {out.dtype}, expected"):
+            coder(case).encode(out)
+        assert not out.any()
+
+
+@every_case
+def test_a_read_only_array_is_refused_and_left_alone(case: Case) -> None:
+    out = np.zeros_like(case.array)
+    out.flags.writeable = False
+    with pytest.raises(BadParams, match="read-only"):
+        coder(case).decode(case.encode(), out)
+    assert not out.any()
+
+
+@every_case
 def test_extents_of_any_integer_give_the_same_coder(case: Case) -> None:
     for kind in (np.uint16, np.uint32, np.int64):
         of_numpy = case.codec.coder(np.array(case.array.shape, kind), case.array.dtype.str)

@@ -42,7 +42,7 @@ class Ccsds123(BlockCodec):
             self._image(grid, grid.n_blocks - 1, axes, dtype)  # the smallest: do tables fit it?
             n_lanes, width = self._lanes(self._image(grid, 0, axes, dtype))
         layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks, n_lanes, width)
-        return ChunkCoder(self.codec_name, __package__, self.params, grid, layout, view)
+        return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, view)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         """Return a bound on what encoding or decoding one such chunk holds beside the chunk.

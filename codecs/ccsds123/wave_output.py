@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.wave_state import LANES, RUN, ring_row
 from gangsaw.codecs.core.bits import ahead, fit, pointer_at
-from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.jit import jit, jit_restrict
 from gangsaw.codecs.core.tiles import transpose_tile
 
@@ -29,8 +28,6 @@ class Target(NamedTuple):
 @contextmanager
 def target(out: npt.NDArray[Any]) -> Iterator[Target]:
     """Lend the place where kernels write samples; it has the machine's byte order."""
-    if not out.flags.writeable:
-        raise BadParams("the array to decode into is read-only")
     plain = out.dtype.isnative and out.flags.aligned
     native = out if plain else np.empty(out.shape, out.dtype.newbyteorder("="))
     z, y, x = native.strides

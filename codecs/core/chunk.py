@@ -63,6 +63,7 @@ class ChunkCoder:
     name : the codec's Zarr name, for the recorder
     package : where its backends `cpu` and `gpu` are
     params : the codec's frozen parameters
+    dtype : of chunks
     grid, layout : blocks and frame that chunk shape, dtype and parameters imply
     view : from a block as the chunk holds it to the view of it that backends take
     """
@@ -70,6 +71,7 @@ class ChunkCoder:
     name: str
     package: str
     params: Any
+    dtype: np.dtype[Any]
     grid: BlockGrid
     layout: Layout
     view: Callable[[Array], Array]
@@ -79,13 +81,13 @@ class ChunkCoder:
 
         Raises
         ------
-        BadParams : the chunk has another shape, or values that the parameters do not allow
+        BadParams : the chunk has another shape or dtype, or values that the parameters do not allow
         """
         return self.encode_all([chunk])[0]
 
     def encode_all(self, chunks: Sequence[Array]) -> list[memoryview]:
         """Return the frames of chunks that lie in one kind of memory, encoded all at once."""
-        self._check_shapes(chunks)
+        self._check(chunks)
         if not chunks:
             return []
         watch = Stopwatch(self.name, "encode", backend_name(chunks[0]))
@@ -104,7 +106,7 @@ class ChunkCoder:
 
         Raises
         ------
-        BadParams : `out` has another shape
+        BadParams : `out` has another shape or dtype, or is read-only
         CorruptChunk : names the block where one is to blame
         NewerFormat : the frame is of a later version
         """
@@ -160,10 +162,13 @@ class ChunkCoder:
 
         Raises
         ------
-        BadParams : an array has another shape
+        BadParams : an array has another shape or dtype, or is read-only
         CorruptChunk : names store, chunk and block
         """
-        self._check_shapes(outs)
+        self._check(outs)
+        for out in outs:  # CuPy knows none that are
+            if isinstance(out, np.ndarray) and not out.flags.writeable:
+                raise BadParams("the array to decode into is read-only")
         pairs = zip(fetched, outs, strict=True)
         views = [Views(out, self.grid, self.view, part.numbers) for part, out in pairs]
         targets = _joined_views(views)
@@ -181,10 +186,12 @@ class ChunkCoder:
         encoded = [part.blocks.n_bytes for part in fetched]
         watch.report([(own.nbytes, n) for own, n in zip(views, encoded, strict=True)])
 
-    def _check_shapes(self, chunks: Sequence[Array]) -> None:
+    def _check(self, chunks: Sequence[Array]) -> None:
         for chunk in chunks:  # kernels find its blocks by the grid
             if chunk.shape != self.grid.chunk_shape:
                 raise BadParams(f"chunk of shape {chunk.shape}, expected {self.grid.chunk_shape}")
+            if chunk.dtype != self.dtype and chunk.dtype.newbyteorder() != self.dtype:
+                raise BadParams(f"chunk of {chunk.dtype}, expected {self.dtype}")
 
 
 def _joined_views(chunks: Sequence[Views]) -> Sequence[Array]:

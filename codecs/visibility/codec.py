@@ -53,7 +53,7 @@ def _coder_of(params: Params, shape: tuple[int, ...], dtype: np.dtype[Any]) -> C
     grid = BlockGrid(shape, params.block_shape(shape, dtype))
     view = _view(params.letters(len(shape)))
     layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
-    return ChunkCoder(Visibility.codec_name, __package__, params, grid, layout, view)
+    return ChunkCoder(Visibility.codec_name, __package__, params, dtype, grid, layout, view)
 
 
 @lru_cache

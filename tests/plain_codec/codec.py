@@ -42,7 +42,7 @@ class Plain(BlockCodec):
         grid = BlockGrid(shape, self.params.block)
         row = 8 * dtype.itemsize * int(np.prod(self.params.block[1:]))
         layout = Layout(0xFFFF, 1, grid.n_blocks, self.params.block[0], lane_bytes(row))
-        return ChunkCoder(self.codec_name, __package__, self.params, grid, layout, as_it_is)
+        return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, as_it_is)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
         return 4 * int(np.prod(shape)) * dtype.itemsize
