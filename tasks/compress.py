@@ -47,6 +47,7 @@ class Summary(Amounts):
     raw_bytes, stored_bytes : of all chunks
     seconds : wall clock of this run
     run_bytes : raw bytes of this run
+    unread_bytes : of the files behind the last sample: their shape may have been too small
     """
 
     store: str
@@ -58,6 +59,7 @@ class Summary(Amounts):
     stored_bytes: int
     run_bytes: int
     seconds: float
+    unread_bytes: int = 0
 
     @property
     def bits_per_sample(self) -> float:
@@ -294,4 +296,5 @@ def _summary(store: str, source: Source, progress: Progress) -> Summary:
         stored_bytes=progress.stored_bytes,
         run_bytes=progress.run_bytes,
         seconds=progress.seconds,
+        unread_bytes=sum(getattr(array, "unread_bytes", 0) for array in source.arrays),
     )

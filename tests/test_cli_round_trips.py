@@ -105,6 +105,18 @@ def test_raw_comes_back(
         (tmp_path / name).unlink()
 
 
+@pytest.mark.parametrize("more", [0, 252])
+def test_what_a_shape_leaves_in_the_file_is_told(
+    gangsaw: CommandLine, tmp_path: Path, more: int
+) -> None:
+    (tmp_path / "a.raw").write_bytes(cube("int16").tobytes() + bytes(more))
+    raw = (tmp_path / "a.raw", "--shape", "5,7,6", "--dtype", "int16")
+    told = gangsaw.ok("compress", *raw[:1], tmp_path / "a.zarr", *raw[1:], *HERE).out
+    assert ("252 B of the file behind the last sample" in told) == (more > 0)
+    ran = gangsaw.ok("compress", *raw[:1], tmp_path / "b.zarr", *raw[1:], *HERE, "--json")
+    assert ran.figures["unread_bytes"] == more
+
+
 def test_the_store_is_plain_xarray(gangsaw: CommandLine, tmp_path: Path) -> None:
     import gangsaw as package
 

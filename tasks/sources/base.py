@@ -56,7 +56,10 @@ class Description(Protocol):
 
 @runtime_checkable
 class SourceArray(Description, Protocol):
-    """One array of a source, read region by region."""
+    """One array of a source, read region by region.
+
+    One whose file may be longer than the samples has `unread_bytes`, how many are left over.
+    """
 
     def read(self, region: Region) -> NDArray[Any]:
         """Return the samples of the region, of `dtype` and the region's shape.

@@ -50,6 +50,11 @@ class FlatArray:
         """Bytes that the file must have."""
         return self.offset + prod(self.shape) * self.dtype.itemsize
 
+    @property
+    def unread_bytes(self) -> int:
+        """Bytes of the file behind the last sample."""
+        return max(0, Path(self.path).stat().st_size - self.nbytes)
+
     def read(self, region: Region) -> NDArray[Any]:
         """Return a view of the file; raise CorruptChunk where it has become too short."""
         # A map is opened for each read and goes with its view: pages of a kept one count as memory

@@ -97,10 +97,12 @@ def figures(summary: Summary) -> dict[str, object]:
 def rows(summary: Summary) -> list[tuple[str, str]]:
     """Return the figures of a finished job as a table."""
     resumed = f", {summary.resumed} of them by an earlier run" if summary.resumed else ""
+    unread = f"{size(summary.unread_bytes)} of the file behind the last sample"
     return [
         ("ratio", f"{summary.ratio:.3f}"),
         ("bits/sample", f"{summary.bits_per_sample:.3f}"),
         ("bytes", f"{size(summary.raw_bytes)} -> {size(summary.stored_bytes)}"),
         ("chunks", f"{summary.chunks}{resumed}"),
         ("throughput", f"{rate(summary.throughput)} in {clock(summary.seconds)}"),
+        *([("not read", unread)] if summary.unread_bytes else []),
     ]
