@@ -32,6 +32,7 @@ from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.records import Records
 from gangsaw.tasks.sources.base import Source, SourceArray
 from gangsaw.tasks.sources.radio import TEMPLATE
+from gangsaw.tasks.sources.variables import TEXTS, as_text
 from gangsaw.tasks.sources.zarr import told_in_a_line
 from gangsaw.tasks.target import is_unfinished
 
@@ -254,7 +255,8 @@ def _kind(coder: ArrayCoder) -> tuple[tuple[int, ...], str]:
 
 def _whole(array: _Array) -> NDArray[Any]:
     place = array.place
-    return np.asarray(zarr.open_array(place.store, path=place.path, mode="r")[...])
+    values = np.asarray(zarr.open_array(place.store, path=place.path, mode="r")[...])
+    return as_text(values) if values.dtype.kind in TEXTS else values  # of one text zarr gives str
 
 
 def _extra(array: _Array) -> Iterator[str]:

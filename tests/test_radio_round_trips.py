@@ -130,8 +130,11 @@ def test_ms_of_several_windows_is_taken_one_by_one(gangsaw: CommandLine, tmp_pat
         main.putcol("DATA_DESC_ID", np.arange(50, dtype="i4") % 10 // 9)  # of each time's last row
     with table(f"{source}/DATA_DESCRIPTION", ack=False, readonly=False) as described:
         described.addrows(1)
-        described.putcol("SPECTRAL_WINDOW_ID", [0, 0])
+        described.putcol("SPECTRAL_WINDOW_ID", [0, 1])
         described.putcol("POLARIZATION_ID", [0, 0])
+    with table(f"{source}/SPECTRAL_WINDOW", ack=False, readonly=False) as windows:
+        windows.copyrows(windows)
+        windows.putcell("CHAN_FREQ", 1, windows.getcell("CHAN_FREQ", 0) + 5e8)
     line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
     assert "say which by --group, one of 0, 1" in line
     before = main_table(source)
@@ -144,6 +147,10 @@ def test_ms_of_several_windows_is_taken_one_by_one(gangsaw: CommandLine, tmp_pat
         mine = before["DATA_DESC_ID"] == int(number)
         assert len(after["DATA"]) == n_rows
         assert all(same_bits(before[name][mine], after[name]) for name in before)
+        gangsaw.ok("decompress", store, tmp_path / f"{number}.uvh5")
+        written = read(tmp_path / f"{number}.uvh5")
+        assert same_bits(np.sort(written.data_array.real, None), np.sort(after["DATA"].real, None))
+        assert written.freq_array[0] == 1e8 + 5e8 * int(number)
     line = gangsaw("compress", source, tmp_path / "a.zarr", "--group", "7", *HERE).failed(2)
     assert "has no data description 7; there are: [0, 1]" in line
 
@@ -191,6 +198,15 @@ def test_one_format_becomes_another(
     assert "made for a test" in after.history
 
 
+def test_a_single_channel_is_no_average(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.ms", channels=1)
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5")
+    found = read(tmp_path / "b.uvh5").data_array
+    assert found.shape == (50, 1, 4)
+    assert same_bits(np.sort(found.real, None), np.sort(main_table(source)["DATA"].real, None))
+
+
 def test_what_a_format_cannot_hold(gangsaw: CommandLine, tmp_path: Path) -> None:
     uvdata = make_uvdata(dtype="c16")
     uvdata.data_array[7, 1, 1] = 1 / 3
@@ -223,6 +239,39 @@ def kat_file(path: Path, version: str) -> Path:
         file["MetaData/Configuration"] = h5py.Empty("f4")
         file["MetaData/Configuration"].attrs["bls_ordering"] = np.array([[b"ant1h", b"ant2h"]] * 5)
     return path
+
+
+@pytest.mark.parametrize("kind", ["<f4", ">f4", ">f8", "f2", ">i2"])
+def test_pairs_of_any_numbers_of_a_kat_correlator(
+    gangsaw: CommandLine, tmp_path: Path, kind: str
+) -> None:
+    """The samples are held against the file, for `verify` reads it as `compress` does."""
+    pairs = np.random.default_rng(3).integers(-999, 999, (6, 8, 5, 2)).astype(kind)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["Data/correlator_data"], file["Data/timestamps"] = pairs, np.arange(6.0)
+    round_trip(gangsaw, tmp_path / "a.h5", tmp_path / "b.h5")
+    assert items(tmp_path / "b.h5") == items(tmp_path / "a.h5")
+    stored = np.asarray(zarr.open_array(tmp_path / "b.h5.zarr/VISIBILITY", mode="r")[:])
+    if stored.dtype.kind == "c":
+        stored = np.stack([stored.real, stored.imag], axis=-1)
+    np.testing.assert_array_equal(stored, pairs.astype("f8"))
+
+
+@pytest.mark.parametrize("suffix", [".uvh5", ".ms"])
+def test_a_damaged_chunk_is_named_by_exports(
+    gangsaw: CommandLine, tmp_path: Path, suffix: str
+) -> None:
+    source = write(tmp_path / f"a{suffix}")
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    (chunk,) = (p for p in (tmp_path / "a.zarr/VISIBILITY/c").rglob("*") if p.is_file())
+    octets = bytearray(chunk.read_bytes())
+    octets[-1] ^= 1
+    chunk.write_bytes(octets)
+    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / f"b{suffix}").failed(1)
+    assert "chunk 0 of VISIBILITY" in line
+    assert "checksum" in line
+    assert "unexpected" not in line
+    assert not (tmp_path / f"b{suffix}").exists()
 
 
 @pytest.mark.parametrize("version", ["2", "3"])

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.chunks import ChunkGrid
 from gangsaw.tasks.exports.atomic import whole_files, whole_folder
-from gangsaw.tasks.failure import naming
+from gangsaw.tasks.failure import ChunkFailed, naming
 from gangsaw.tasks.layout import default_chunks
 from gangsaw.tasks.progress import Meter, OnProgress
 from gangsaw.tasks.sources.base import Source, SourceArray
@@ -134,8 +134,11 @@ def _write(array: SourceArray, rows: Rows, put: Put, meter: Meter) -> None:
     grid = _grid(array, rows)
     for number in range(grid.n_chunks):
         region = grid.region(number)
-        with naming(f"{number} of {array.name}"):
-            samples = array.read(region)
+        try:
+            with naming(f"{number} of {array.name}"):
+                samples = array.read(region)
+        except ChunkFailed as error:
+            raise JobFailed(str(error)) from error
         rows.write(put, region[: len(rows.shape)], samples)
         meter.add(1, samples.nbytes, samples.nbytes)
 

@@ -38,10 +38,13 @@ def convert(source: Path, target: Path, from_kind: str, to_kind: str) -> None:
 def _read(path: Path, kind: str) -> Any:
     from pyuvdata import UVData
 
+    options: dict[str, Any] = dict(AS_IT_IS)
     if kind == "ms":
         _check_columns(path)
+        _drop_windows(path)
+        options["ignore_single_chan"] = False  # by default it takes them for averages of others
     uvdata = UVData()
-    uvdata.read(str(path), file_type=READ[kind], **AS_IT_IS)
+    uvdata.read(str(path), file_type=READ[kind], **options)
     return uvdata
 
 
@@ -55,6 +58,29 @@ def _check_columns(path: Path) -> None:
             f"uvh5 and uvfits hold one data column, the store holds DATA and {', '.join(others)}: "
             "decompress to .ms, or compress a MeasurementSet with DATA alone"
         )
+
+
+def _drop_windows(path: Path) -> None:
+    """Take out what no row refers to: a template has the windows of all data descriptions.
+
+    pyuvdata expects rows of each.
+    """
+    from casacore.tables import table
+
+    options = {"ack": False, "readonly": False}
+    with (
+        table(str(path), **options) as main,
+        table(f"{path}/DATA_DESCRIPTION", **options) as described,
+        table(f"{path}/SPECTRAL_WINDOW", **options) as windows,
+    ):
+        used, numbers = np.unique(main.getcol("DATA_DESC_ID"), return_inverse=True)
+        if used.size == described.nrows():
+            return
+        kept, own = np.unique(described.getcol("SPECTRAL_WINDOW_ID")[used], return_inverse=True)
+        described.removerows(np.setdiff1d(range(described.nrows()), used))
+        windows.removerows(np.setdiff1d(range(windows.nrows()), kept))
+        described.putcol("SPECTRAL_WINDOW_ID", own.astype(np.int32))
+        main.putcol("DATA_DESC_ID", numbers.astype(np.int32))
 
 
 def _check_exact(uvdata: Any, kind: str) -> None:

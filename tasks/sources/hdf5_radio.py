@@ -181,8 +181,9 @@ def _kat_dims(dataset: h5py.Dataset) -> tuple[str, ...]:
 
 
 def _has_pairs(dataset: h5py.Dataset) -> bool:
-    """Whether the last axis is real and imaginary part, as floats."""
-    return bool(dataset.name == "/Data/correlator_data" and dataset.dtype.kind == "f")
+    """Whether the last axis is real and imaginary part, as floats that complex numbers have."""
+    is_data = dataset.name == "/Data/correlator_data" and dataset.shape[-1] == 2
+    return bool(is_data and dataset.dtype.kind == "f" and dataset.dtype.itemsize in (4, 8))
 
 
 def _column(
@@ -216,6 +217,7 @@ def _column(
 
 def _from_file(dataset: h5py.Dataset, values: NDArray[Any], rest: Region) -> NDArray[Any]:
     if _has_pairs(dataset):
+        values = values.astype(values.dtype.newbyteorder("="), copy=False)
         values = values.view(np.result_type(values, np.complex64))[..., 0]
     elif values.dtype.names:
         values = values.view(values.dtype["r"]).reshape(*values.shape, 2)[..., rest[-1]]

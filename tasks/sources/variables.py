@@ -21,14 +21,15 @@ NAMING = (
     "ancillary_variables",
 )  # CF: name other variables
 NUMBERS = "biufc"
+TEXTS = "OSUT"
 
 Array = TypeVar("Array", bound=SourceArray)
 
 
 def split(
     found: Sequence[Array], wanted: Sequence[str] = ()
-) -> tuple[tuple[Array, ...], tuple[Coordinate, ...], dict[str, Any]]:
-    """Return the arrays, the coordinates and, as attributes, the small texts of a data set.
+) -> tuple[tuple[Array, ...], tuple[Coordinate, ...]]:
+    """Return the arrays and the coordinates of a data set, small texts among these.
 
     `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
     is.
@@ -38,14 +39,12 @@ def split(
     _check_found(found, wanted, arrays)
     dims = {dim for array in arrays for dim in array.dims}
     near = [v for v in whole if not wanted or dims.issuperset(v.dims)]
-    numbers = tuple(_coordinate(v) for v in near if v.dtype.kind in NUMBERS)
-    texts = {v.name: _texts(v) for v in near if v.dtype.kind in "OSUT" and _is_small(v)}
-    return arrays, numbers, texts
+    return arrays, tuple(_coordinate(v) for v in near if _is_kept(v))
 
 
-def _texts(variable: SourceArray) -> Any:
-    values = _read_all(variable)  # NumPy casts its own strings to no other kind
-    return values.tolist() if values.dtype.kind == "T" else values.astype(str).tolist()
+def _is_kept(variable: SourceArray) -> bool:
+    kind = variable.dtype.kind
+    return kind in NUMBERS or (kind in TEXTS and _is_small(variable))
 
 
 def _is_small(variable: SourceArray) -> bool:
@@ -72,7 +71,17 @@ def _check_found(
 
 
 def _coordinate(variable: SourceArray) -> Coordinate:
-    return Coordinate(variable.name, variable.dims, _read_all(variable), variable.attrs)
+    values = _read_all(variable)
+    if values.dtype.kind in TEXTS:
+        values = as_text(values)
+    return Coordinate(variable.name, variable.dims, values, variable.attrs)
+
+
+def as_text(values: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return texts of any kind as NumPy's StringDType."""
+    if values.dtype.kind == "T":
+        return values
+    return values.astype(str).astype(np.dtypes.StringDType())
 
 
 def _read_all(variable: SourceArray) -> np.ndarray[Any, np.dtype[Any]]:

@@ -100,8 +100,8 @@ def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> Xarra
         _describe(absolute, engine, group, version, str(name), variable)
         for name, variable in data.variables.items()
     ]
-    arrays, coords, texts = split(found, variables)
-    attrs = {**texts, **json_attrs(data.attrs, np.dtype("u1"))}
+    arrays, coords = split(found, variables)
+    attrs = json_attrs(data.attrs, np.dtype("u1"))
     return XarraySource(path, absolute, arrays, coords, attrs)
 
 

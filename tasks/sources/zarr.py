@@ -20,7 +20,7 @@ from zarr.errors import UnknownCodecError
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.holes import must_be_whole, refuse_holes
 from gangsaw.tasks.sources.base import Below, Coordinate, Described, Region
-from gangsaw.tasks.sources.variables import NUMBERS, json_attrs, split
+from gangsaw.tasks.sources.variables import NUMBERS, TEXTS, as_text, json_attrs, split
 
 ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
 MOST_BELOW = 256 << 20  # bytes of a group below the one that is compressed
@@ -73,9 +73,9 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     if not found:
         inner = ", ".join(sorted(node.group_keys())) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
-    arrays, coords, texts = split(found, variables)
+    arrays, coords = split(found, variables)
     below = () if variables else tuple(_below(address, node))
-    attrs = {**texts, **json_attrs(node.attrs, np.dtype("u1"))}
+    attrs = json_attrs(node.attrs, np.dtype("u1"))
     return ZarrSource(address, arrays, coords, below, attrs)
 
 
@@ -99,9 +99,9 @@ def _whole(array: ZarrArray) -> NDArray[Any]:
     values = array.read(tuple(slice(0, n) for n in array.shape))
     if values.dtype.kind in NUMBERS:
         return values
-    if values.dtype.kind not in "OSUT":
+    if values.dtype.kind not in TEXTS:
         raise BadParams(f"{array.address}/{array.key} holds {values.dtype}: no numbers and no text")
-    return values.astype(np.dtypes.StringDType())
+    return as_text(values)
 
 
 def _open(address: str, group: str) -> zarr.Array[Any] | zarr.Group:
