@@ -129,6 +129,8 @@ def test_a_wrong_step_is_refused_and_changes_nothing(step: Any, says: str) -> No
         (((5, 6), "c8", Params(axes="tf", block=BLOCK)), "names 2 axes, the array has 3"),
         (((5, 6), "i4", Params(block=BLOCK)), "got int32"),
         (((5, 0), "c8", Params(block=BLOCK)), "extents of at least 1"),
+        (((5.0, 6), "c8", Params(block=BLOCK)), "tuple of integers, got"),
+        ((5, "c8", Params(block=BLOCK)), "tuple of integers, got 5"),
         (((5, 6), "f4", Params(block=BLOCK), 1j), "fill_value 1j is no float32"),
     ],
 )

@@ -171,6 +171,8 @@ def framed(**fields: object) -> bytes:
         (framed(shape=[1 << 20, 1 << 20]), "are none"),
         (framed(dims=["time", 5]), "are none"),
         (framed(dtype="nothing"), "the header is none: data type"),
+        (framed(shape=[4.0]), "steps of shape (4.0,)"),
+        (framed(coords=None), "steps of shape"),
         (framed(dtype="<i4"), "got int32"),
         (framed(dims=["time"]), "dims must name time"),
         (framed(coords={"b": [1.0, 2.0]}), "'b' has shape (2,), its axes (4,)"),

@@ -1,4 +1,4 @@
-"""Bits of floating-point numbers, and words at any byte address, inside Numba kernels."""
+"""Words at any byte address, inside Numba kernels."""
 
 from __future__ import annotations
 
@@ -9,42 +9,6 @@ from numba import types
 
 from gangsaw.codecs.core.jit import intrinsic
 from gangsaw.codecs.core.simd import element_pointer
-
-_FLOATS = {32: types.float32, 64: types.float64}
-_WORDS = {32: types.uint32, 64: types.uint64}
-
-
-@intrinsic
-def as_float(typing_context: Any, word: Any) -> Any:
-    """float32 or float64 with the bits of a word of 32 or 64."""
-    signature = _FLOATS[word.bitwidth](word)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(sig.return_type))
-
-    return signature, codegen
-
-
-@intrinsic
-def as_word(typing_context: Any, number: Any) -> Any:
-    """uint32 or uint64 with the bits of a float of that width."""
-    signature = _WORDS[number.bitwidth](number)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(sig.return_type))
-
-    return signature, codegen
-
-
-@intrinsic
-def rounded_like(typing_context: Any, number: Any, like: Any) -> Any:
-    """float64 rounded to the float whose bits are as many as those of the word `like`."""
-    signature = _FLOATS[like.bitwidth](number, like)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return context.cast(builder, args[0], sig.args[0], sig.return_type)
-
-    return signature, codegen
 
 
 @intrinsic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,10 @@ def _chunk_shape(shape: tuple[int, ...], params: Params) -> tuple[int, ...]:
             "block time is 0, so nothing says how many steps are a chunk: give it, "
             "such as Params(block=(16, 0, 0)) for 16 steps"
         )
+    try:
+        shape = tuple(map(operator.index, shape))
+    except TypeError:
+        raise BadParams(f"the shape of a step is a tuple of integers, got {shape!r}") from None
     if any(extent < 1 for extent in shape):
         raise BadParams(f"a step must have extents of at least 1, got shape {shape}")
     chunk_shape = (n_steps, *shape)

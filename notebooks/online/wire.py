@@ -79,7 +79,8 @@ def read_header(connection: socket.socket, stop: threading.Event) -> Header:
         header = Header(
             **{**fields, "dims": tuple(fields["dims"]), "shape": tuple(fields["shape"])}
         )
-        sound = all(n > 0 for n in header.shape) and 0 < header.step_bytes <= MAX_STEP
+        sound = all(type(n) is int and n > 0 for n in header.shape)
+        sound = sound and 0 < header.step_bytes <= MAX_STEP and isinstance(header.coords, dict)
         sound = sound and all(isinstance(name, str) for name in (*header.dims, header.units))
     except (ValueError, TypeError, KeyError) as error:
         raise WireError(f"the header is none: {error}") from error
