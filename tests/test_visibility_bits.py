@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 from every_codec import assert_same_bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from visibility_words import DTYPES
 
 from gangsaw.codecs.core.frame import HEADER_BYTES
-from gangsaw.codecs.visibility.codec import Visibility
+from gangsaw.codecs.visibility.codec import Visibility, VisibilityV2
 from gangsaw.codecs.visibility.samples import patterns, specials
 
 CODECS = [
@@ -40,11 +41,23 @@ def test_special_values_keep_their_bits(codec: Visibility, dtype: str) -> None:
 @given(st.data(), st.sampled_from(CODECS), st.sampled_from(DTYPES))
 @settings(max_examples=200)
 def test_any_bits_come_back(data: st.DataObject, codec: Visibility, dtype: str) -> None:
-    shape = data.draw(st.lists(st.integers(0, 5), min_size=1, max_size=4))
+    shape = data.draw(st.lists(st.integers(0, 5), max_size=4))
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     octets = data.draw(st.binary(min_size=size, max_size=size))
     array = np.frombuffer(octets, dtype).reshape(shape)
     assert_same_bits(decoded(codec, array), array)
+
+
+@every
+@pytest.mark.parametrize("dtype", [*DTYPES, ">c16"])
+def test_a_number_without_axes_comes_back(codec: Visibility, dtype: str) -> None:
+    array = specials((7,), dtype)[3, ...]
+    assert_same_bits(decoded(codec, array), array)
+    plain = array.astype(array.dtype.newbyteorder("="))
+    stored = zarr.create_array({}, data=plain, serializer=codec, compressors=None)
+    assert_same_bits(np.asarray(stored[...]), plain)
+    numcodec = VisibilityV2(shape=(), dtype=plain.dtype, **vars(codec.params))
+    assert_same_bits(numcodec.decode(numcodec.encode(plain)), plain)
 
 
 @every

@@ -53,7 +53,7 @@ class Views(Sequence[Array]):
         number = range(len(self))[which]
         if self.numbers is not None:
             number = int(self.numbers[number])
-        return self.view(self.chunk[self.grid.slices(number)])
+        return self.view(self.chunk[*self.grid.slices(number), ...])  # of no axes: no copy
 
     @property
     def nbytes(self) -> int:
@@ -106,8 +106,8 @@ def _geometry(
 ) -> tuple[npt.NDArray[np.int64], tuple[Form, ...]]:
     """Return byte offsets of the views of all blocks, and their forms, equal ones the same."""
     byte = np.empty(0, np.uint8)
-    chunk = np.lib.stride_tricks.as_strided(byte.view(dtype), grid.chunk_shape, strides)
-    views = [view(chunk[place]) for place in grid.all_slices()]
+    chunk: Array = np.lib.stride_tricks.as_strided(byte.view(dtype), grid.chunk_shape, strides)
+    views = [view(chunk[*place, ...]) for place in grid.all_slices()]
     offsets = np.array([address_of(block) for block in views]) - address_of(byte)
     known: dict[Form, Form] = {}
     forms = [(block.shape, block.strides, block.dtype) for block in views]

@@ -105,8 +105,6 @@ class Params:
 
     def letters(self, rank: int) -> str:
         """Return one letter per axis of an array of that rank; BadParams where they do not fit."""
-        if rank == 0:
-            raise BadParams("gangsaw.visibility needs an axis or more: reshape the scalar to (1,)")
         if self.axes == AUTO:
             return ("tf" + "b" * rank)[:rank]
         if len(self.axes) != rank:
