@@ -11,7 +11,7 @@ from numba.core import cgutils
 from gangsaw.codecs.core.aligned import LINE as LINE
 from gangsaw.codecs.core.bits import ahead
 from gangsaw.codecs.core.jit import intrinsic, jit_bare_inline
-from gangsaw.codecs.core.simd import element_pointer, emit_call, static
+from gangsaw.codecs.core.simd import element_pointer, emit_call, load, static, store
 
 NO, YES = static(0), static(1)
 OF_2, OF_4, OF_8, OF_16, OF_32, OF_64 = (static(n) for n in (2, 4, 8, 16, 32, 64))
@@ -258,3 +258,13 @@ def copy_items(
 
     word = types.int64
     return extremes(array, word, word, word, out, word, word, extremes, lanes, rows), codegen
+
+
+@jit_bare_inline
+def copy_octets(data: Any, place: int, out: Any) -> None:
+    """Copy data[place:] by vectors: bytes that are stored alone are slow to load together."""
+    size = data.size - place
+    for i in range(0, size - LINE + 1, LINE):
+        store(out, i, load(data, place + i, OF_64))
+    for i in range(size // LINE * LINE, size):
+        out[i] = data[place + i]

@@ -23,9 +23,7 @@ from gangsaw.codecs.visibility.arrange import from_words, to_words, words_layout
 from gangsaw.codecs.visibility.fast_blocks import OTHER_KIND
 from gangsaw.codecs.visibility.params import Params
 
-TOGETHER = (
-    7  # blocks of "fast" in one call of a kernel: payloads of usual ones are what `Kept` keeps
-)
+TOGETHER = 7  # blocks of "fast" in one call of a kernel: `Kept` keeps no more of usual ones
 LEAST_RUNS = 4  # for each thread
 Words = npt.NDArray[Any]
 Payload = npt.NDArray[np.uint8]

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.simd import (
     value_of,
 )
 from gangsaw.codecs.core.simd_logic import logical_shift_right
-from gangsaw.codecs.core.tiles import LINE, NO, OF_64, YES
+from gangsaw.codecs.core.tiles import NO, YES, copy_octets
 from gangsaw.codecs.visibility.groups import (
     EXPONENTS,
     GRID,
@@ -292,19 +292,9 @@ def decode_tiles(
     _decode_some(data, data, table, extents, (0, near, place), ends, scratch)
     if near < n_tiles:
         place += ends[near - 1] if near > 0 else 0
-        _copy_octets(data, place, tail)
+        copy_octets(data, place, tail)
         _decode_some(data, tail, table, extents, (near, n_tiles, 0), ends, scratch)
     return 0
-
-
-@jit_bare_inline
-def _copy_octets(data: Any, place: int, tail: Any) -> None:
-    """Copy data[place:], by vectors: bytes that are stored alone are slow to load together."""
-    size = data.size - place
-    for i in range(0, size - LINE + 1, LINE):
-        store(tail, i, load(data, place + i, OF_64))
-    for i in range(size // LINE * LINE, size):
-        tail[i] = data[place + i]
 
 
 @jit_bare_part
