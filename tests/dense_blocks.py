@@ -38,6 +38,17 @@ def wild(shape: tuple[int, ...], dtype: str) -> Any:
     return np.ldexp(rng.normal(size=shape), rng.integers(-reach, reach, shape)).astype(dtype)
 
 
+def beside(shape: tuple[int, ...], dtype: str) -> Any:
+    """Whole multiples of one number, most of them a few units in the last place off."""
+    kind = np.dtype(dtype)
+    part = kind if kind.kind == "f" else np.dtype(f"f{kind.itemsize // 2}")
+    rng, split = np.random.default_rng(6), (*shape, kind.itemsize // part.itemsize)
+    values = np.ldexp(rng.integers(-900, 901, split), -part.itemsize - 3).astype(part)
+    off = rng.integers(-2, 3, split) * 4 ** rng.integers(0, 6, split) * (values != 0)
+    words = values.view(f"i{part.itemsize}") + off.astype(f"i{part.itemsize}")
+    return words.view(dtype)[..., 0]
+
+
 def denormals(shape: tuple[int, ...], dtype: str) -> Any:
     kind = np.dtype(dtype)
     bits = np.random.default_rng(5).integers(-300, 300, shape)
@@ -54,6 +65,7 @@ def negative_zeros(shape: tuple[int, ...], dtype: str) -> Any:
 
 PLAIN = [
     fringes, patterns, specials, integers, ramp, noise, wild, denormals, constant, negative_zeros,
+    beside,
 ]  # fmt: skip
 
 

@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dense_blocks import MAKERS, as_block, extents_of, mixed, ramp, round_trip
+from dense_blocks import (
+    MAKERS,
+    as_block,
+    beside,
+    extents_of,
+    mixed,
+    noise,
+    ramp,
+    round_trip,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import visibility_dense as reference
@@ -98,11 +107,17 @@ def series(draw: st.DrawFn) -> Any:
         return np.where(is_odd, odd[rng.integers(0, odd.size, shape)], values).astype(kind)
 
 
-@given(series(), st.sampled_from(range(4)), st.sampled_from([(0,), (3,), (0, 1, 2, 12)]))
+@given(
+    series(), st.sampled_from(range(4)), st.sampled_from([(0,), (3,), (0, 1, 2, 12)]), st.booleans()
+)
 @settings(max_examples=100)
-def test_numbers_of_many_kinds(block: Any, means: int, codes: tuple[int, ...]) -> None:
+def test_numbers_of_many_kinds(
+    block: Any, means: int, codes: tuple[int, ...], has_beside: bool
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         choose(patch, means=means)
+        if has_beside:
+            choose(patch, grid=Grid(ABSOLUTE, {2: 15, 4: 127, 8: 1023}[block.itemsize] - 4, True))
         if block.itemsize > 2:
             choose(patch, predictors=in_turn(*codes))
         round_trip(block)
@@ -146,15 +161,20 @@ GRIDS = [
     Grid(NO_GRID, 0),
     *(Grid(ABSOLUTE, value) for value in (-2047, 0, 5, 15, 120, 127, 1020, 2047)),
     *(Grid(RELATIVE, value) for value in (0, 1, 8, 9, 10)),
+    *(Grid(ABSOLUTE, value, True) for value in (-2047, 0, 5, 10, 111, 120, 1007, 1020, 2047)),
+    *(Grid(RELATIVE, value, True) for value in (0, 1, 2, 3, 8, 9, 10)),
 ]
 
 
-@pytest.mark.parametrize("grid", GRIDS, ids=lambda g: f"{g.kind}-{g.value}")
+@pytest.mark.parametrize(
+    "grid", GRIDS, ids=lambda g: f"{g.kind}-{g.value}{'-beside' * g.has_beside}"
+)
 @every_width
 def test_every_grid(grid: Grid, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     choose(monkeypatch, grid=grid)
-    head = round_trip(mixed((5, 4, 20), dtype))
-    assert (head.grid, head.value) == grid
+    for make in (mixed, beside):
+        head = round_trip(make((5, 4, 20), dtype))
+        assert (head.grid, head.value, head.has_beside) == grid
 
 
 @every_width
@@ -166,6 +186,30 @@ def test_grids_are_found(dtype: str) -> None:
     fine = rng.normal(size=(20, 5, 20)).astype(dtype).view(f"u{np.dtype(dtype).itemsize}")
     head = round_trip((fine & np.array(-1 << 6).astype(fine.dtype)).view(dtype))
     assert (head.grid, head.value) == (RELATIVE, 6)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_values_beside_the_grid_have_symbols_where_that_saves_bits(dtype: str) -> None:
+    assert not round_trip(noise((20, 5, 20), dtype)).has_beside
+    block = beside((40, 10, 40), dtype)
+    head = round_trip(block)
+    assert head.has_beside
+    with pytest.MonkeyPatch.context() as patch:
+        choose(patch, grid=Grid(head.grid, head.value))
+        without = dense.encode(block).size
+    assert dense.encode(block).size < 0.9 * without
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_every_number_of_units_beside_the_grid(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also below a power of two, where the number on the grid has another exponent."""
+    kind = f"i{dtype[1]}"
+    on_grid = np.array([1, -1, 2, 1.75, -1.25, 3.5, 0.25, 1.984375]).astype(dtype).view(kind)
+    units = np.arange(-300, 301, dtype=kind)
+    block = (on_grid[:, None] + units).view(dtype)[:, None, :]
+    bias = {"f2": 15, "f4": 127, "f8": 1023}[dtype]
+    choose(monkeypatch, grid=Grid(ABSOLUTE, bias - 2, True))
+    round_trip(block)
 
 
 @every_width
@@ -246,7 +290,9 @@ def one_value(dtype: str, code: int, symbol: int, head: dict[str, int], bits: in
     used = bytes([code])
     context = 6 + 7 * (code > 0)
     table = (1 << 1 + symbol | 1) | 4095 << 2 + symbol
-    tables = (table << context).to_bytes(17, "little")  # 14 tables, of which one has 108 symbols
+    n_symbols = reference.N_SYMBOLS if head["grid"] & 8 else reference.BESIDE
+    n_octets = -(-(14 + n_symbols + 12) // 8)  # 14 tables, of which one has a symbol
+    tables = (table << context).to_bytes(n_octets, "little")
     fields = (head["means"], head["grid"], head["value"], head["start"], head["start"], 1)
     for n_bytes in range(12):
         packed = HEAD.pack(dense.KIND, *fields, n_bytes)
@@ -261,12 +307,16 @@ def test_every_symbol_around_every_exponent(dtype: str, code: int) -> None:
     """Whatever stands in a payload, the reference makes the same of it, or both refuse."""
     rng = np.random.default_rng(code)
     block = np.zeros((1, 1), dtype)
-    read = 0
+    read = beside_read = 0
     for symbol in range(reference.N_SYMBOLS):
         grid = int(rng.integers(0, 7) % 4 % 3) + 4 * int(rng.integers(0, 2))
         value = int(rng.integers(0, 11))
         start = int(rng.choice([-1023, -127, -15, 0, 14, 27, 31, 50, 60, 127, 1023]))
         start += int(rng.integers(-8, 9))
+        if symbol >= reference.BESIDE:
+            grid = int(rng.integers(1, 3)) + 8
+            bias = {"f2": 15, "f4": 127, "f8": 1023}[dtype]
+            value = start + bias - int(rng.integers(-4, 12)) if grid == 9 else value
         head = {"means": 0, "grid": grid, "value": value, "start": start}
         bits = int.from_bytes(rng.bytes(12), "little")
         if symbol == reference.ESCAPE:
@@ -279,6 +329,8 @@ def test_every_symbol_around_every_exponent(dtype: str, code: int) -> None:
                     dense.decode(np.frombuffer(data, np.uint8), block)
                 continue
             read += 1
+            beside_read += symbol >= reference.BESIDE
             dense.decode(np.frombuffer(data, np.uint8), block)
             assert int(block.view(f"u{block.itemsize}")[0, 0]) == expected, (symbol, head)
     assert read > 10
+    assert (beside_read > 10) == (code == 0)

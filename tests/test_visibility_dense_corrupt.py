@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dense_blocks import as_block, mixed, ramp
+from dense_blocks import as_block, beside, mixed, ramp
 from fenced_memory import fenced, needs_fences
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ from gangsaw.codecs.visibility import dense
 from gangsaw.codecs.visibility.lanes import Lanes, gather
 
 every_width = pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-every_block = pytest.mark.parametrize("make", [ramp, mixed], ids=["ramp", "mixed"])
+every_block = pytest.mark.parametrize("make", [ramp, mixed, beside], ids=lambda f: f.__name__)
 MEANS, GRID, VALUE, START, N_USED, BYTES, USED = 1, 2, 3, 5, 9, 10, 14  # places in a head
 
 
@@ -75,6 +75,7 @@ def test_any_bytes_are_refused_or_decoded(words: Any, data: bytes, has_head: boo
         (MEANS, [4], "head"),
         (GRID, [3], "head"),
         (GRID, [8], "head"),
+        (GRID, [17], "head"),
         (GRID, [2, 24, 0], "head"),
         (GRID, [2, 255, 255], "head"),
         (VALUE, [0, 8], "head"),

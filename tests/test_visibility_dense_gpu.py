@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from dense_blocks import (
     PLAIN,
+    beside,
     constant,
     denormals,
     integers,
@@ -31,6 +32,7 @@ from gangsaw.codecs.visibility import cpu, dense, gpu, gpu_dense_choose
 from gangsaw.codecs.visibility.dense_grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense_head import HEAD
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
+from gangsaw.codecs.visibility.dense_symbols import BESIDE
 from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.samples import fringes, patterns, specials
@@ -126,6 +128,8 @@ def test_every_kind_of_means(
     [
         *(Grid(NO_GRID, 0), Grid(ABSOLUTE, 14), Grid(ABSOLUTE, 120), Grid(ABSOLUTE, -30)),
         *(Grid(ABSOLUTE, 2047), Grid(RELATIVE, 7), Grid(RELATIVE, 0), Grid(RELATIVE, 10)),
+        *(Grid(ABSOLUTE, 10, True), Grid(ABSOLUTE, 120, True), Grid(ABSOLUTE, 1012, True)),
+        *(Grid(ABSOLUTE, -30, True), Grid(RELATIVE, 7, True), Grid(RELATIVE, 9, True)),
     ],
     ids=str,
 )
@@ -134,7 +138,7 @@ def test_grids_and_favourites(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, dtype: str, grid: Grid, favourite: int | None
 ) -> None:
     choose(monkeypatch, grid=grid, favourite=favourite, starts=(3, 9))
-    blocks = [mixed((5, 4, 12), dtype), integers((5, 4, 12), dtype)]
+    blocks = [make((5, 4, 12), dtype) for make in (mixed, integers, beside)]
     if favourite is not None:
         blocks[1].view(f"u{blocks[1].itemsize}")[1:3] = favourite
     check(cupy, blocks, DENSE)
@@ -185,7 +189,7 @@ def flipped(data: Any, rng: random.Random, first: int, end: int) -> Any:
 
 
 @every_width
-@pytest.mark.parametrize("make", [ramp, mixed, wild], ids=["ramp", "mixed", "wild"])
+@pytest.mark.parametrize("make", [ramp, mixed, wild, beside], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("means", [1, 2], ids=["wide", "slow"])
 def test_flipped_bits(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, make: Any, dtype: str, means: int
@@ -207,14 +211,17 @@ def forged(rng: np.random.Generator, lanes: Lanes, itemsize: int) -> tuple[Any, 
     """Return choices, and what follows the head of a payload: one symbol for each context."""
     codes = in_turn(*rng.permutation(4)[:2]) if itemsize > 2 else in_turn(0)
     starts = int(rng.integers(-9, 9)), int(rng.integers(0, 20))
-    grid = Grid(int(rng.integers(0, 3)), int(rng.integers(0, 10)))
+    kind, has_beside = int(rng.integers(0, 3)), bool(rng.integers(0, 2))
+    grid = Grid(kind, int(rng.integers(0, 10)), kind > 0 and has_beside)
     choice = dense.Choice(int(rng.integers(0, 4)), grid, starts, 5, codes(lanes))
-    counts = np.zeros((dense.N_TABLES, 108), np.uint32)
-    symbols = rng.choice([*range(20), 24, 26, 30, 56, 70, 104, 105, 106, 107], dense.N_TABLES)
+    n_symbols = grid.n_symbols
+    counts = np.zeros((dense.N_TABLES, n_symbols), np.uint32)
+    usual = [*range(20), 24, 26, 30, 56, 70, 104, 105, 106, 107]
+    symbols = rng.choice([*usual, *range(BESIDE, n_symbols)[:40:3]], dense.N_TABLES)
     counts[np.arange(dense.N_TABLES), symbols] = 4096
     bits = rng.integers(0, 256, 50_000, np.uint8) * (rng.random(50_000) < rng.choice([0.02, 1]))
     states = np.full(32, 1 << 16, "<u4").view(np.uint8)
-    return choice, (dense.write_tables(counts), states, bits.astype(np.uint8))
+    return choice, (dense.write_tables(counts, n_symbols), states, bits.astype(np.uint8))
 
 
 @every_width

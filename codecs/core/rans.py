@@ -18,7 +18,7 @@ PRECISION = 12  # bits; the frequencies of a table sum to 2^12
 TOTAL = 1 << PRECISION
 LOWEST = 1 << 16  # a state lies in [2^16, 2^32): it takes and gives 16 bits at a time
 STATES = 32
-STRIDE = 128  # places of a table's frequencies: a power of two that holds every symbol
+STRIDE = 256  # places of a table's frequencies: a power of two that holds every symbol
 
 
 class Tables(NamedTuple):
@@ -62,8 +62,10 @@ def normalise(counts: Any) -> None:
 
 
 @jit
-def write_tables(counts: Any, out: Any) -> int:
+def write_tables(counts: Any, n_symbols: int, out: Any) -> int:
     """Write normalised tables to zeroed (n,) uint8 with 8 bytes to spare; return the bytes used.
+
+    Of the symbols of (n_tables, n) counts these are the first.
 
     Per table 1 bit: is it used; if so per symbol 1 bit: does it occur; if so PRECISION bits, its
     frequency - 1. Least significant bit first.
@@ -74,7 +76,7 @@ def write_tables(counts: Any, out: Any) -> int:
         some = row.sum() > 0
         pending |= np.uint64(some) << np.uint64(used)
         used += 1
-        for s in range(row.size if some else 0):
+        for s in range(n_symbols if some else 0):
             if row[s]:
                 pending |= np.uint64(2 * (row[s] - 1) + 1) << np.uint64(used)
                 used += 1 + PRECISION

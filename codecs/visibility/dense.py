@@ -38,7 +38,6 @@ from gangsaw.codecs.visibility.dense_predict import (
     to_residuals,
 )
 from gangsaw.codecs.visibility.dense_scale import NEAR
-from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense_values import MANTISSA
 from gangsaw.codecs.visibility.lanes import LANES, Lanes, gather, scatter
 
@@ -136,7 +135,7 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     """Return the kind of means under which a sample takes the fewest bits."""
     places, rows = sampled_pieces(lanes)
     block = _block(residuals, lanes, choice)._replace(n_rows=rows)
-    counts = np.empty((N_TABLES, N_SYMBOLS), np.uint32)
+    counts = np.empty((N_TABLES, block.n_symbols), np.uint32)
     kind: int = best_means(
         _as_signed(residuals), places, lanes.n_rows, block, choice.predictors,
         make_scratch(rows, residuals), counts, counts.ravel(), _room(len(places) * rows * LANES),
@@ -164,6 +163,7 @@ def _block(words: Words, lanes: Lanes, choice: Choice) -> Block:
         width,
         mantissa,
         choice.means,
+        choice.grid.n_symbols,
         choice.favourite is not None,
         _signed(choice.favourite or 0, width),
         np.array([(choice.starts[0], bias, *grid, most), (choice.starts[1], 0, 0, 0, width, 4096)]),
@@ -180,13 +180,13 @@ def _as_signed(words: Words) -> Words:
 
 def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> tuple[Payload, ...]:
     block, places = _block(residuals, lanes, choice), np.arange(lanes.n_strips) * lanes.n_rows
-    counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
+    counts = np.zeros((N_TABLES, block.n_symbols), np.uint32)
     symbols, contexts, bits = _room(residuals.size)
     n_symbols, n_bytes = to_symbols(
         _as_signed(residuals), places, lanes.n_rows, block, choice.predictors,
         make_scratch(lanes.n_rows, residuals), counts.ravel(), symbols, contexts, bits,
     )  # fmt: skip
-    tables = write_tables(counts)
+    tables = write_tables(counts, block.n_symbols)
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
     states = np.full(LANES, rans.LOWEST, np.uint32)
@@ -205,11 +205,14 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> tuple[Payload, ...
     )
 
 
-def write_tables(counts: npt.NDArray[np.uint32]) -> Payload:
-    """Scale counts of symbols, in place, to the frequencies that a payload holds; return those."""
+def write_tables(counts: npt.NDArray[np.uint32], n_symbols: int) -> Payload:
+    """Scale counts of symbols, in place, to the frequencies that a payload holds; return those.
+
+    n_symbols : that the block has; no others are counted
+    """
     rans.normalise(counts)
     tables = np.zeros(counts.size * 2 + 16, np.uint8)
-    return tables[: rans.write_tables(counts, tables)]
+    return tables[: rans.write_tables(counts, n_symbols, tables)]
 
 
 def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:

@@ -22,7 +22,7 @@ from gangsaw.codecs.visibility.dense_scale import (
     find_contexts,
     follow,
 )
-from gangsaw.codecs.visibility.dense_symbols import ESCAPE, ZERO
+from gangsaw.codecs.visibility.dense_symbols import FAVOURITE, ZERO
 from gangsaw.codecs.visibility.dense_values import size_words, split_floats, split_residuals
 from gangsaw.codecs.visibility.lanes import LANES
 
@@ -40,6 +40,7 @@ class Block(NamedTuple):
     n_series : lanes in use over all strips
     width, mantissa : bits of a word, of its mantissa
     means : kind of means (dense_scale)
+    n_symbols : of a table
     has_favourite : whether `favourite`, a signed word, has a symbol of its own
     of_type : (2, 6) int64 for floats, then residuals: exponent where no neighbour says one, bias,
         what grids subtract from exponents, the fewest and the most bits that leaves, and the
@@ -52,6 +53,7 @@ class Block(NamedTuple):
     width: int
     mantissa: int
     means: int
+    n_symbols: int
     has_favourite: bool
     favourite: int
     of_type: Any
@@ -169,6 +171,6 @@ def keep_sizes(
     """Keep the sizes of a row for the rows behind it, 0 of symbols that are values themselves."""
     bias, limit = lane(scratch, BIAS), lane(scratch, LIMIT)
     size = size_words(exponent, fraction, bias, limit, scratch.size_bits, block.width)
-    has_size = either(symbol < ZERO, symbol == ESCAPE)
+    has_size = either(symbol < ZERO, symbol > FAVOURITE)
     has_size = resize_to(select(has_size, symbol * 0 + 1, symbol * 0), scratch.size_bits) > 0
     store(scratch.size_bits, row * LANES, select(has_size, size, size * 0))

@@ -133,9 +133,23 @@ struct Told {
 };
 
 __device__ __forceinline__ Told from_symbol(int symbol) {
-    if (symbol < HALVES) return {4 - (symbol >> 2), 2, Row(symbol & 3)};
+    if (symbol < HALVES) return {HIGHEST - (symbol >> 2), 2, Row(symbol & 3)};
     if (symbol < WHOLES) return {-2 - ((symbol - HALVES) >> 1), 1, Row((symbol & 1) * 2)};
     return {WHOLES - 4 - symbol, 0, 0};
+}
+
+// The same of a value beside the grid; the bits that count the units it is off; and these units.
+__device__ __forceinline__ Told beside_told(int symbol) {
+    return {HIGHEST_BESIDE - (symbol - BESIDE) / LENGTHS, 0, 0};
+}
+
+__device__ __forceinline__ int beside_length(int symbol) {
+    return (symbol - BESIDE) % LENGTHS + 1;
+}
+
+__device__ __forceinline__ Row beside_units(Row bits, int length) {
+    const Row units = (bits >> 1) + (ONE << (length - 1));
+    return bits & 1 ? Row(0) - units : units;
 }
 
 __device__ __forceinline__ bool is_impossible(int exponent, const Series& series) {
@@ -193,29 +207,35 @@ __device__ __forceinline__ Row special_word(int symbol, Row favourite) {
 // Turn a row's symbols and bits into words or residuals, and sizes. False where it is corrupt.
 __device__ __forceinline__ bool decode_row(int symbol, int around, const Series& series,
                                            Row favourite, Window& bits, Row& word, float& size) {
-    const bool is_common = symbol < ZERO, is_escaped = symbol == ESCAPE;
-    const bool off = is_common && symbol >= PLANE;
-    const Told told = from_symbol(off ? symbol - PLANE : symbol);
+    const bool is_beside = symbol >= BESIDE, is_escaped = symbol == ESCAPE;
+    const bool is_common = symbol < ZERO || is_beside;
+    const bool off = symbol >= PLANE && symbol < ZERO;
+    const Told told = is_beside ? beside_told(symbol) : from_symbol(off ? symbol - PLANE : symbol);
     Value value = {around + told.octave, 0};
-    const bool is_wrong = is_common && is_impossible(value.exponent, series);
     const int full = off ? FRACTION : grid_bits(value.exponent, series);
-    int count = is_common ? max(full - told.count, 0) + 1 : 0;
-    const bool is_rare = __any_sync(~0u, is_wrong || is_escaped);
+    const int length = is_beside ? beside_length(symbol) : 0;
+    const bool is_far = is_beside && (series.is_residual || full + length >= FRACTION);
+    const bool is_wrong = is_common && (is_far || is_impossible(value.exponent, series));
+    int count = is_common ? max(full - told.count, 0) + 1 + length : 0;
+    const bool is_rare = __any_sync(~0u, is_wrong || is_escaped || is_beside);
     if (is_rare && (__any_sync(~0u, is_wrong) || count_escapes(is_escaped, bits, series, count)))
         return false;
     const int before = sum_before(count);
     bool is_negative = false;
+    Row moved = 0;
     if (is_common) {
         const Row read = bits.look<Row>(before, count);
         is_negative = read & 1;
         value.fraction = told.quarter << (ROW_BITS - 2) |
                          read >> 1 << 1 << (ROW_BITS - 1 - max(full, told.count));
+        if (is_beside) moved = beside_units(read >> 1 >> full, length);
     }
     if (is_escaped) value = take_escape(bits, before, series, is_negative);
     bits.skip(__shfl_sync(~0u, before + count, LANES - 1));
     word = is_common || is_escaped ? join(is_negative, value, series.is_residual)
                                    : special_word(symbol, favourite);
-    // a reader takes bits that no writer tells: they count but where a lane was escaped
+    word = (word + moved) & WORD_MASK;
+    // a reader takes bits that no writer tells: they count but where a lane was escaped or beside
     if (is_rare) value = split(word, series.is_residual);
     size = is_common || is_escaped ? size_of(value, series) : 0;
     return true;

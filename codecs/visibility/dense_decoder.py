@@ -20,6 +20,7 @@ from gangsaw.codecs.core.simd_gather import (
     spread_items,
 )
 from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense_beside import find_beside, is_far, leave_grid
 from gangsaw.codecs.visibility.dense_block import (
     ESCAPED_EXPONENT,
     IS_RESIDUAL,
@@ -36,6 +37,7 @@ from gangsaw.codecs.visibility.dense_block import (
 )
 from gangsaw.codecs.visibility.dense_scale import NONE, ROW
 from gangsaw.codecs.visibility.dense_symbols import (
+    BESIDE,
     ESCAPE,
     FAVOURITE,
     MINUS_ZERO,
@@ -189,7 +191,23 @@ def find_counts(block: Block, symbol: Any, around: Any, scratch: Scratch) -> Any
     full = select(off, symbol * 0 + block.mantissa, grid_bits(exponent, scratch))
     left = maximum(full - told, symbol * 0)
     store(scratch.counts, 0, select(symbol > ZERO - 1, symbol * 0, left + 1))
+    if block.n_symbols > BESIDE:
+        is_beside = symbol > ESCAPE
+        other, on_grid, length = find_beside(symbol, around, scratch)
+        count = select(is_beside, on_grid + length + 1, load(scratch.counts, 0, ROW))
+        store(scratch.counts, 0, count)
+        exponent = select(is_beside, other, exponent)
+        quarter, full = select(is_beside, symbol * 0, quarter), select(is_beside, on_grid, full)
+        told = select(is_beside, symbol * 0, told)
     return exponent, quarter, maximum(full, told)
+
+
+@jit_bare_inline
+def is_signed(block: Block, symbol: Any) -> Any:
+    """Which symbols are those of values with a sign, an exponent, and bits of the fraction."""
+    if block.n_symbols > BESIDE:
+        return either(symbol < ZERO, symbol > ESCAPE)
+    return symbol < ZERO
 
 
 @jit_bare_inline
@@ -199,7 +217,9 @@ def is_impossible(block: Block, some: bool, symbol: Any, exponent: Any, scratch:
     if some:
         too_large = exponent > min(LARGEST, block.width - 1)
         beyond = either(beyond, both(lane(scratch, IS_RESIDUAL) > 0, too_large))
-    return any_lane(both(symbol < ZERO, beyond))
+    if block.n_symbols > BESIDE:
+        beyond = either(beyond, is_far(block, symbol, exponent, scratch))
+    return any_lane(both(is_signed(block, symbol), beyond))
 
 
 @jit_bare_inline
@@ -208,7 +228,7 @@ def join_row(
 ) -> Any:
     """Return exponents, fractions and words of a row, without those that were escaped."""
     width, mantissa = block.width, block.mantissa
-    value, is_common = load(scratch.values, 0, ROW), symbol < ZERO
+    value, is_common = load(scratch.values, 0, ROW), is_signed(block, symbol)
     negative, below = value & 1, logical_shift_right(value, 1)
     exponent = select(is_common, exponent, symbol * 0)
     full = select(is_common, full, symbol * 0 + 2)
@@ -217,6 +237,8 @@ def join_row(
     if some:
         is_residual = lane(scratch, IS_RESIDUAL) > 0
         word = select(is_residual, join_residuals(negative, exponent, fraction, width), word)
+    if block.n_symbols > BESIDE:
+        word = leave_grid(symbol, full, word, scratch)
     special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (width - 1), symbol * 0)
     special = select(symbol == FAVOURITE, symbol * 0 + block.favourite, special)
     return exponent, fraction, select(is_common, word, special)
@@ -244,6 +266,7 @@ def decode_row(
     if escaped:
         kept = load(words, base + row * LANES, ROW)
         word = select(symbol == ESCAPE, kept, word)
+    if any_lane(symbol > FAVOURITE):
         exponent, fraction = split_row(block, some, word, scratch)
     store(words, base + row * LANES, word)
     keep_sizes(block, row, symbol, exponent, fraction, scratch)

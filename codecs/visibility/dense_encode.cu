@@ -10,9 +10,8 @@
 
 #include "dense.cuh"
 
-constexpr int HIGHEST = 4, LOWEST = -27;  // octaves that symbols tell
-constexpr int KINDS = 4;                  // of means
-constexpr int THREADS = 256;              // that copy a payload
+constexpr int KINDS = 4;      // of means
+constexpr int THREADS = 256;  // that copy a payload
 
 // A row of the table of pieces: rows of strips that are coded, `rows` from each place on.
 struct Pieces {
@@ -83,6 +82,23 @@ struct Coded {
     Row bits;
 };
 
+// The number on the grid and the units that a finite value is off it; no symbol where these are many.
+__device__ __forceinline__ Coded encode_beside(Row word, int on_grid, int around,
+                                               const Series& series) {
+    const Row size = word & (WORD_MASK >> 1);
+    const int dropped = FRACTION - on_grid;
+    const Row rounded = (size + (ONE << dropped >> 1)) >> dropped << dropped;
+    const Row off = size - rounded, units = min(off, Row(0) - off);
+    const int there = int(rounded >> FRACTION), octave = there - around;
+    const int full = grid_bits(there, series), length = ROW_BITS - leading_zeros(units);
+    if (length > LENGTHS || full + length >= FRACTION) return {ESCAPE, 0, 0};
+    if (octave > HIGHEST_BESIDE || octave < LOWEST_BESIDE) return {ESCAPE, 0, 0};
+    const Row below = (rounded & ((ONE << FRACTION) - 1)) >> (FRACTION - full);
+    const Row above = Row(off > units) | (units - (ONE << (length - 1))) << 1;
+    const int symbol = BESIDE + (HIGHEST_BESIDE - octave) * LENGTHS + length - 1;
+    return {symbol, full + length + 1, word >> (BITS - 1) | below << 1 | above << full << 1};
+}
+
 __device__ __forceinline__ Coded encode_value(Row word, const Value& value, int around,
                                               const Series& series, const Choice& choice) {
     const int octave = value.exponent - around;
@@ -94,6 +110,10 @@ __device__ __forceinline__ Coded encode_value(Row word, const Value& value, int 
     if (is_float && (word & (WORD_MASK >> 1)) == 0) return {MINUS_ZERO, 0, 0};
     if (is_float && choice.has_favourite && word == Row(choice.favourite)) return {FAVOURITE, 0, 0};
     if (far || (series.is_residual && value.exponent > LARGEST)) return {ESCAPE, 0, 0};
+    if (off && choice.has_beside && value.exponent < series.limit) {
+        const Coded coded = encode_beside(word, on_grid, around, series);
+        if (coded.symbol != ESCAPE) return coded;
+    }
     const int told = min(max((octave + 5) >> 1, 0), 2);
     const int left = max((off ? FRACTION : on_grid) - told, 0);
     const Row below = value.fraction << told >> 1 >> (ROW_BITS - 1 - left);
@@ -139,7 +159,7 @@ __device__ __forceinline__ void encode_piece(const Block& block, const Axis* axe
         const Expected expected = begin_row(around, series, here.t, f);
         const Value value = split(word, series.is_residual);
         const Coded coded = encode_value(word, value, expected.exponent, series, choice);
-        const bool has_size = coded.symbol < ZERO || coded.symbol == ESCAPE;
+        const bool has_size = coded.symbol < ZERO || coded.symbol > FAVOURITE;
         around.keep(here.t, f, has_size ? size_of(value, series) : 0);
         take(first + row, is_used, word, value, series, expected.context, coded);
     }

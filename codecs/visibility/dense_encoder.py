@@ -14,6 +14,7 @@ from gangsaw.codecs.core.simd import any_lane, load, maximum, resize_to, select,
 from gangsaw.codecs.core.simd_floats import load_floats
 from gangsaw.codecs.core.simd_gather import gather, keep_items, quotients
 from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense_beside import put_beside
 from gangsaw.codecs.visibility.dense_block import (
     ESCAPED_EXPONENT,
     IS_RESIDUAL,
@@ -29,12 +30,12 @@ from gangsaw.codecs.visibility.dense_block import (
 )
 from gangsaw.codecs.visibility.dense_scale import NONE, ROW
 from gangsaw.codecs.visibility.dense_symbols import (
+    BESIDE,
     ESCAPE,
     FAVOURITE,
     HIGHEST,
     LOWEST,
     MINUS_ZERO,
-    N_SYMBOLS,
     PLANE,
     ZERO,
     to_symbol,
@@ -132,6 +133,8 @@ def encode_row(
     symbol, full = common_symbols(block, octave, exponent, fraction, scratch)
     symbol = special_symbols(block, symbol, octave, exponent, word, scratch)
     keep_bits(block, symbol, octave, full, fraction, word, scratch)
+    if block.n_symbols > BESIDE:
+        symbol = put_beside(block, symbol, exponent, around, word, scratch)
     store(symbols, first, resize_to(symbol, symbols))
     store(contexts, first, resize_to(context, contexts))
     keep_sizes(block, row, symbol, exponent, fraction, scratch)
@@ -172,7 +175,9 @@ def put_escaped(
 
 
 @jit_bare_inline
-def tally_row(active: int, symbols: Any, contexts: Any, first: int, counts: Any) -> None:
+def tally_row(
+    active: int, n_symbols: int, symbols: Any, contexts: Any, first: int, counts: Any
+) -> None:
     """Count the symbols of a row by their contexts."""
     symbol_of, context_of, count_of = (
         pointer(symbols, first),
@@ -180,7 +185,7 @@ def tally_row(active: int, symbols: Any, contexts: Any, first: int, counts: Any)
         pointer(counts, 0),
     )
     for i in range(active):
-        count_of[np.int64(context_of[i]) * N_SYMBOLS + np.int64(symbol_of[i])] += np.uint32(1)
+        count_of[np.int64(context_of[i]) * n_symbols + np.int64(symbol_of[i])] += np.uint32(1)
 
 
 @jit_bare
@@ -194,7 +199,7 @@ def to_symbols(
     ----------
     words : signed, strips of `stride` rows
     places : rows of all strips, where pieces of `block.n_rows` begin that are coded
-    counts : (2 * CONTEXTS * N_SYMBOLS,) uint32, added to
+    counts : (2 * CONTEXTS * block.n_symbols,) uint32, added to
     symbols, contexts : (n + 32,) uint8, filled row by row, lanes in use alone
     out : (n,) uint8, bits are written to
 
@@ -217,7 +222,7 @@ def to_symbols(
                 )
             else:
                 writer = put_row(block, active, scratch, out, writer)
-            tally_row(active, symbols, contexts, first, counts)
+            tally_row(active, block.n_symbols, symbols, contexts, first, counts)
             first += active
     at, pending, used = writer
     out[at] = pending

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core import rans
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.jit import jit
-from gangsaw.codecs.visibility.dense_grid import EXPONENTS, Grid
+from gangsaw.codecs.visibility.dense_grid import EXPONENTS, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
 from gangsaw.codecs.visibility.dense_scale import CONTEXTS, SLOWER
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
@@ -20,6 +20,7 @@ from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
+HAS_FAVOURITE, HAS_BESIDE = 4, 8  # with the kind of the grid
 N_TABLES = 2 * CONTEXTS
 WRONG_ENDS = "its symbols and bits are not those of so many values"
 STATE_BYTES = 4 * rans.STATES
@@ -45,7 +46,8 @@ def write_head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Pay
     width = int(len(used) - 1).bit_length()
     fields = np.zeros((width * lanes.n_series + 7) // 8, np.uint8)
     _pack(of_series, used, width, fields)
-    grid = choice.grid.kind | (4 if choice.favourite is not None else 0)
+    grid = choice.grid.kind | HAS_FAVOURITE * (choice.favourite is not None)
+    grid |= HAS_BESIDE * choice.grid.has_beside
     head = HEAD.pack(
         KIND, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
     )
@@ -74,11 +76,18 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
         data[: HEAD.size].tobytes()
     )
     width, at = max(0, n_used - 1).bit_length(), HEAD.size
-    fav_bytes = itemsize if grid & 4 else 0
+    fav_bytes = itemsize if grid & HAS_FAVOURITE else 0
     end = at + fav_bytes + n_used + (width * lanes.n_series + 7) // 8
     mantissa = MANTISSA[itemsize]
-    legal = means <= SLOWER and grid & 3 < 3 and grid < 8 and 0 < n_used <= len(PREDICTORS)
-    legal &= abs(value) < EXPONENTS and (grid & 3 != 2 or 0 <= value <= mantissa)
+    kind, has_beside = grid & 3, bool(grid & HAS_BESIDE)
+    legal = (
+        means <= SLOWER
+        and kind < 3
+        and grid < 16
+        and kind >= has_beside
+        and 0 < n_used <= len(PREDICTORS)
+    )
+    legal &= abs(value) < EXPONENTS and (kind != RELATIVE or 0 <= value <= mantissa)
     legal &= max(abs(first), abs(second)) < EXPONENTS and end <= data.size
     if not legal:
         raise CorruptChunk("its head is not that of a dense block")
@@ -90,7 +99,7 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
     if not known or not _unpack(fields, width, used, predictors[: lanes.n_series]):
         raise CorruptChunk("a series names a predictor that there is not")
     return (
-        Choice(means, Grid(grid & 3, value), (first, second), favourite, predictors),
+        Choice(means, Grid(kind, value, has_beside), (first, second), favourite, predictors),
         n_bytes,
         end,
     )
@@ -115,7 +124,7 @@ class Coded(NamedTuple):
 
     Attributes
     ----------
-    counts : (N_TABLES, N_SYMBOLS) uint32, frequencies of symbols
+    counts : (N_TABLES, choice.grid.n_symbols) uint32, frequencies of symbols
     states, bits, stream : bytes where they begin
     n_bytes, n_words : of bits and stream
     """
@@ -132,7 +141,7 @@ class Coded(NamedTuple):
 def read_coded(data: Payload, lanes: Lanes, itemsize: int) -> Coded:
     """Take a payload apart; CorruptChunk if it is none of these lanes."""
     choice, n_bytes, at = read_head(data, lanes, itemsize)
-    counts = np.zeros((N_TABLES, N_SYMBOLS), np.uint32)
+    counts = np.zeros((N_TABLES, choice.grid.n_symbols), np.uint32)
     tables = np.concatenate([data[at : at + MOST_TABLE_BYTES], np.zeros(16, np.uint8)])
     size = rans.read_tables(tables, data.size - at, counts)
     states, bits = at + size, at + size + STATE_BYTES

@@ -17,9 +17,12 @@ from gangsaw.codecs.core.simd_logic import logical_shift_right
 HIGHEST, LOWEST = 4, -27
 HALVES, WHOLES = 24, 28  # first symbols of those that tell one bit, and none
 PLANE = 52
-# the same once more for values that lie off the grid, then four that stand for themselves
+# the same once more for values that lie off the grid, then four that stand for themselves, and in
+# some blocks those of values beside the grid (dense_beside.py)
 ZERO = 2 * PLANE
-MINUS_ZERO, FAVOURITE, ESCAPE, N_SYMBOLS = range(ZERO + 1, ZERO + 5)
+MINUS_ZERO, FAVOURITE, ESCAPE, BESIDE = range(ZERO + 1, ZERO + 5)
+HIGHEST_BESIDE, LOWEST_BESIDE, LENGTHS = 3, -10, 8  # octaves; of counts of units in the last place
+N_SYMBOLS = BESIDE + (HIGHEST_BESIDE - LOWEST_BESIDE + 1) * LENGTHS
 
 
 @jit_bare_inline

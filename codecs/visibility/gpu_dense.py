@@ -23,17 +23,17 @@ FREQUENCIES_KEPT = 2  # whose sizes means look at, this one and those before
 def choice_table(
     choices: Sequence[Choice], lanes: Sequence[Lanes], first_sizes: Table, word_bytes: int
 ) -> Table:
-    """(n_blocks, 10) int64, `Choice` of dense.cuh.
+    """(n_blocks, 11) int64, `Choice` of dense.cuh.
 
     first_sizes : of each block in the sizes of all
     """
-    rows = np.empty((len(choices), 10), np.int64)
+    rows = np.empty((len(choices), 11), np.int64)
     first_lanes = places_of(LANES * one.n_strips for one in lanes)
     for i, choice in enumerate(choices):
         limits = grid_limits(choice.grid, MANTISSA[word_bytes])
         favourite = np.uint64(choice.favourite or 0).astype(np.int64)
         rows[i] = [
-            *(choice.means, *limits, *choice.starts),
+            *(choice.means, *limits, *choice.starts, choice.grid.has_beside),
             *(choice.favourite is not None, favourite, first_lanes[i], first_sizes[i]),
         ]
     return rows

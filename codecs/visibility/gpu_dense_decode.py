@@ -12,8 +12,9 @@ from gangsaw.codecs.core.device import cupy
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.gpu import launch, load, pinned, pull
 from gangsaw.codecs.core.threads import run_blocks
-from gangsaw.codecs.visibility.dense_head import WRONG_ENDS, Coded, read_coded
+from gangsaw.codecs.visibility.dense_head import N_TABLES, WRONG_ENDS, Coded, read_coded
 from gangsaw.codecs.visibility.dense_predict import TERMS
+from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.gpu_dense import (
     choice_table,
     first_slots,
@@ -70,13 +71,21 @@ def _launch(
         [one.states, one.bits, one.n_bytes, one.stream, 2 * one.n_words] for one in coded
     ] + places[:, None] * np.array([1, 1, 0, 1, 0])
     told = choice_table(choices, table.lanes, first_sizes, word_bytes(targets[0]))
-    firsts = first_slots(np.stack([one.counts for one in coded])).ravel()
+    firsts = first_slots(_counts(coded)).ravel()
     tables = table.rows, table.axes, told, rows, predictor_table(choices), TERMS.ravel(), firsts
     module = load(__package__, "dense_decode.cu", defines(targets[0]))
     n_words = np.int64(host.size // WORD_BYTES)
     arguments = [*(cp.asarray(one) for one in tables), data, n_words, sizes, statuses]
     launch(module.get_function("decode_blocks"), len(parts), THREADS, arguments)
     return pull(statuses)  # and so the device is done with what the host holds
+
+
+def _counts(coded: Sequence[Coded]) -> npt.NDArray[np.uint32]:
+    """(n_blocks, N_TABLES, N_SYMBOLS) frequencies, 0 of the symbols that a block has not."""
+    counts = np.zeros((len(coded), N_TABLES, N_SYMBOLS), np.uint32)
+    for own, one in zip(counts, coded, strict=True):
+        own[:, : one.choice.grid.n_symbols] = one.counts
+    return counts
 
 
 def lay_side_by_side(parts: Sequence[Payload]) -> tuple[Payload, npt.NDArray[np.int64]]:

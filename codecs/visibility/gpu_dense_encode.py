@@ -55,7 +55,7 @@ class _Writer:
     def write(self, choices: Sequence[Choice]) -> list[Payload | None]:
         counts, n_bytes = self.code_rows(choices)
         heads = self.batch.each(lambda i: self._head(i, choices[i], int(n_bytes[i])))
-        tables = self.batch.each(lambda i: write_tables(counts[i]))
+        tables = self.batch.each(lambda i: write_tables(counts[i], choices[i].grid.n_symbols))
         states, n_items = self.push_rows(counts)
         fronts = [np.concatenate(parts) for parts in zip(heads, tables, states, strict=True)]
         sizes = np.array([one.size for one in fronts]) + n_bytes + ITEM_BYTES * n_items

@@ -16,7 +16,7 @@ NEAR, WIDE, SLOW, SLOWER = range(4)
 RATES = {SLOW: np.float32(1 / 4), SLOWER: np.float32(1 / 16)}
 CONTEXTS = 7
 SOME_ZERO, ALL_ZERO, ALONE = 4, 5, 6
-PLANE, ZERO, MINUS_ZERO, FAVOURITE, ESCAPE, N_SYMBOLS = 52, 104, 105, 106, 107, 108
+PLANE, ZERO, MINUS_ZERO, FAVOURITE, ESCAPE, BESIDE, N_SYMBOLS = 52, 104, 105, 106, 107, 108, 220
 LARGEST = 55
 # (weight, steps back in time, in frequency)
 PREDICTORS = [
@@ -65,6 +65,7 @@ class Head(NamedTuple):
     means: int
     grid: int
     value: int
+    has_beside: bool
     starts: tuple[int, int]
     favourite: int | None
     predictors: list[int]
@@ -253,7 +254,8 @@ class Decoder(Block):
         head, at = read_head(data, extents)
         super().__init__(head, extents)
         tables = Bits(data[at:])
-        frequencies = [read_table(tables) for _ in range(2 * CONTEXTS)]
+        n_symbols = N_SYMBOLS if head.has_beside else BESIDE
+        frequencies = [read_table(tables, n_symbols) for _ in range(2 * CONTEXTS)]
         at += tables.octets
         self.bits = Bits(data[at + 128 : at + 128 + head.n_bytes])
         stream = data[at + 128 + head.n_bytes :]
@@ -276,6 +278,8 @@ class Decoder(Block):
 
     def value(self, symbol: int, around: int, is_residual: bool) -> int:
         """Word or residual of a symbol, modulo 2^w."""
+        if symbol >= BESIDE:
+            return self.beside(symbol - BESIDE, around, is_residual)
         if symbol >= ZERO:
             return self.special(symbol, is_residual)
         octave, told, first = read_symbol(symbol % PLANE)
@@ -289,6 +293,19 @@ class Decoder(Block):
         number = first << left | self.bits.take(left)
         fraction = number << count >> told + left
         return self.join(sign, exponent, fraction, is_residual)
+
+    def beside(self, index: int, around: int, is_residual: bool) -> int:
+        exponent, length = around + 3 - index // 8, index % 8 + 1
+        full = self.grid_bits(exponent, is_residual)
+        assert not is_residual
+        assert 0 <= exponent <= self.infinity
+        assert full + length < self.mantissa
+        sign = self.bits.take(1)
+        fraction = self.bits.take(full) << self.mantissa - full
+        is_below = self.bits.take(1)
+        units = 1 << length - 1 | self.bits.take(length - 1)
+        word = self.join(sign, exponent, fraction, is_residual)
+        return (word - units if is_below else word + units) % (1 << self.width)
 
     def special(self, symbol: int, is_residual: bool) -> int:
         if symbol != ESCAPE:
@@ -339,12 +356,13 @@ def read_head(data: bytes, extents: Extents) -> tuple[Head, int]:
     index = Bits(data[at + n_used :])
     width = (n_used - 1).bit_length()
     predictors = [used[index.take(width)] for _ in range(extents.series)]
-    head = Head(means, grid & 3, value, (first, second), favourite, predictors, n_bytes)
+    chosen = means, grid & 3, value, bool(grid & 8), (first, second)
+    head = Head(*chosen, favourite, predictors, n_bytes)
     return head, at + n_used + index.octets
 
 
-def read_table(bits: Bits) -> list[int]:
+def read_table(bits: Bits, n_symbols: int) -> list[int]:
     """Return the frequencies of all symbols."""
     if not bits.take(1):
-        return [0] * N_SYMBOLS
-    return [bits.take(12) + 1 if bits.take(1) else 0 for _ in range(N_SYMBOLS)]
+        return [0] * n_symbols
+    return [bits.take(12) + 1 if bits.take(1) else 0 for _ in range(n_symbols)]

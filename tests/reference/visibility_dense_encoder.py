@@ -7,6 +7,7 @@ import struct
 import numpy as np
 
 from reference.visibility_dense import (
+    BESIDE,
     CONTEXTS,
     ESCAPE,
     FAVOURITE,
@@ -63,7 +64,8 @@ class Encoder(Block):
 
     def payload(self) -> bytes:
         self.walk(self.put)
-        counts = [[0] * N_SYMBOLS for _ in range(2 * CONTEXTS)]
+        n_symbols = N_SYMBOLS if self.head.has_beside else BESIDE
+        counts = [[0] * n_symbols for _ in range(2 * CONTEXTS)]
         for _, context, symbol in self.pushed:
             counts[context][symbol] += 1
         tables = [normalised(row) for row in counts]
@@ -91,6 +93,10 @@ class Encoder(Block):
             return self.escape(sign, exponent, fraction, count)
         full = self.grid_bits(exponent, is_residual)
         is_off = fraction & (1 << count - full) - 1 != 0
+        if is_off and self.head.has_beside and exponent < self.infinity:
+            symbol = self.beside(value, full, around)
+            if symbol is not None:
+                return symbol
         full = self.mantissa if is_off else full
         told = 2 if octave >= -1 else 1 if octave >= -3 else 0
         left = max(full - told, 0)
@@ -98,6 +104,26 @@ class Encoder(Block):
         self.bits.put((fraction << told + left >> count) & (1 << left) - 1, left)
         first = fraction << told >> count
         return PLANE * is_off + plain_symbol(octave, first)
+
+    def beside(self, word: int, full: int, around: int) -> int | None:
+        """Return the symbol of a word beside the grid, and put its bits; None where it is none.
+
+        full : bits of the fraction of a word on the grid
+        """
+        sign, magnitude = word >> self.width - 1, word & (1 << self.width - 1) - 1
+        step = 1 << self.mantissa - full
+        rounded = (magnitude + step // 2) // step * step
+        exponent, fraction, _ = self.split(rounded)
+        units = abs(magnitude - rounded)
+        octave, length = exponent - around, units.bit_length()
+        full = self.grid_bits(exponent, is_residual=False)
+        if not -10 <= octave <= 3 or length > 8 or full + length >= self.mantissa:
+            return None
+        self.bits.put(sign, 1)
+        self.bits.put(fraction >> self.mantissa - full, full)
+        self.bits.put(int(magnitude < rounded), 1)
+        self.bits.put(units - (1 << length - 1), length - 1)
+        return BESIDE + (3 - octave) * 8 + length - 1
 
     def escape(self, sign: int, exponent: int, fraction: int, count: int) -> int:
         lower = max(count - 32, 0)
@@ -119,7 +145,7 @@ class Encoder(Block):
     def head_octets(self, n_bytes: int) -> bytes:
         head = self.head
         used = sorted(set(head.predictors))
-        grid = head.grid | (4 if head.favourite is not None else 0)
+        grid = head.grid | 4 * (head.favourite is not None) | 8 * head.has_beside
         fields = (KIND, head.means, grid, head.value, *head.starts, len(used), n_bytes)
         index = Writer()
         for predictor in head.predictors:
