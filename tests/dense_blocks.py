@@ -9,7 +9,7 @@ from reference import visibility as reference
 from reference import visibility_dense, visibility_dense_encoder, visibility_fast
 
 from gangsaw.codecs.visibility import dense
-from gangsaw.codecs.visibility.samples import fringes, patterns, specials
+from gangsaw.codecs.visibility.samples import beside, fringes, patterns, specials
 
 
 def integers(shape: tuple[int, ...], dtype: str) -> Any:
@@ -36,17 +36,6 @@ def wild(shape: tuple[int, ...], dtype: str) -> Any:
     rng = np.random.default_rng(4)
     reach = {2: 12, 4: 120, 8: 1000}[np.dtype(dtype).itemsize // (2 if dtype[0] == "c" else 1)]
     return np.ldexp(rng.normal(size=shape), rng.integers(-reach, reach, shape)).astype(dtype)
-
-
-def beside(shape: tuple[int, ...], dtype: str) -> Any:
-    """Whole multiples of one number, most of them a few units in the last place off."""
-    kind = np.dtype(dtype)
-    part = kind if kind.kind == "f" else np.dtype(f"f{kind.itemsize // 2}")
-    rng, split = np.random.default_rng(6), (*shape, kind.itemsize // part.itemsize)
-    values = np.ldexp(rng.integers(-900, 901, split), -part.itemsize - 3).astype(part)
-    off = rng.integers(-2, 3, split) * 4 ** rng.integers(0, 6, split) * (values != 0)
-    words = values.view(f"i{part.itemsize}") + off.astype(f"i{part.itemsize}")
-    return words.view(dtype)[..., 0]
 
 
 def denormals(shape: tuple[int, ...], dtype: str) -> Any:

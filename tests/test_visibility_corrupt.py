@@ -85,7 +85,7 @@ def test_flipped_bits_never_crash(params: Params, bits: int) -> None:
                 memory.decode(damaged, params)
 
 
-@given(any_words(), st.binary(min_size=1, max_size=60), st.sampled_from([None, 0, 1, 2, 3]))
+@given(any_words(), st.binary(min_size=1, max_size=60), st.sampled_from([None, 0, 1, 2, 3, 4]))
 @settings(max_examples=300)
 def test_any_bytes_are_refused_or_decoded(words: Any, data: bytes, kind: int | None) -> None:
     octets = np.frombuffer(data, np.uint8).copy()
@@ -100,7 +100,7 @@ PARAMS = Params(predictor="time", residual="xor", packing="bits")
 @pytest.mark.parametrize(
     ("place", "value", "reason"),
     [
-        (0, 4, "no kind"),
+        (0, 5, "no kind"),
         (0, 255, "no kind"),
         (1, len(PREDICTORS), "no construction"),
         (2, 3, "window"),

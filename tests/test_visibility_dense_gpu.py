@@ -28,7 +28,14 @@ from gangsaw.codecs.core import gpu as core_gpu
 from gangsaw.codecs.core import kernels
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility import cpu, dense, gpu, gpu_dense_choose
+from gangsaw.codecs.visibility import (
+    cpu,
+    dense,
+    dense_narrow,
+    gpu,
+    gpu_dense_choose,
+    gpu_dense_narrow,
+)
 from gangsaw.codecs.visibility.dense_grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense_head import HEAD
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
@@ -44,6 +51,13 @@ every_width = pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 SHAPES = [(9, 5, 3), (70, 1, 3), (3, 3, 33), (1, 1, 40), (1, 1), (34, 4, 2, 9)]
 MEANS, GRID = 1, 2  # places in a head
 FLIPS = 60
+
+
+@pytest.fixture(autouse=True)
+def doubles_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that hold float32s, too: test_visibility_narrow.py has blocks of these."""
+    monkeypatch.setattr(dense_narrow, "narrow_words", lambda *_: False)
+    monkeypatch.setattr(gpu_dense_narrow, "_fitting", lambda _: [])
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> None:

@@ -18,7 +18,7 @@ from gangsaw.codecs.core.kept import Kept
 from gangsaw.codecs.core.shelf import Shelf
 from gangsaw.codecs.core.threads import run_blocks, thread_limit
 from gangsaw.codecs.core.views import Form, Places, places_of
-from gangsaw.codecs.visibility import construction, dense, fast, raw
+from gangsaw.codecs.visibility import construction, dense, dense_narrow, fast, raw
 from gangsaw.codecs.visibility.arrange import from_words, to_words, words_layout
 from gangsaw.codecs.visibility.fast_blocks import OTHER_KIND
 from gangsaw.codecs.visibility.params import Params
@@ -184,7 +184,7 @@ def _encode_block(block: npt.NDArray[Any], params: Params) -> tuple[Payload, ...
     It is in parts, in memory of this thread that the next call uses again.
     """
     if params.effort == "dense" and not params.is_construction:
-        parts = dense.encode_parts(block)
+        parts = dense_narrow.encode_parts(block)
         if sum(part.size for part in parts) <= block.nbytes:
             return parts
     words = _kept_words(block)
@@ -241,4 +241,9 @@ ENCODERS = {"construction": construction.encode}
 # By the kind that a payload begins with; each takes (payload, words, params) and fills the words.
 DECODERS = {raw.KIND: raw.decode, construction.KIND: construction.decode}
 # The same for what needs no words; these fill the block itself.
-TO_BLOCKS = {raw.KIND: raw.decode_block, fast.KIND: fast.decode, dense.KIND: dense.decode}
+TO_BLOCKS = {
+    raw.KIND: raw.decode_block,
+    fast.KIND: fast.decode,
+    dense.KIND: dense.decode,
+    dense_narrow.KIND: dense_narrow.decode,
+}

@@ -41,7 +41,9 @@ from gangsaw.codecs.visibility.dense_scale import NEAR
 from gangsaw.codecs.visibility.dense_values import MANTISSA
 from gangsaw.codecs.visibility.lanes import LANES, Lanes, gather, scatter
 
-__all__ = ["KIND", "decode", "decode_table", "encode", "encode_parts"]
+__all__ = [
+    "KIND", "decode", "decode_table", "encode", "encode_parts", "encode_table", "kept_table",
+]  # fmt: skip
 
 SPARE = 3  # bytes behind the slots, which are read four at a time
 
@@ -64,9 +66,9 @@ def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
 
     They lie in memory of this thread that the next call uses again.
     """
-    table, lanes = _kept_table(block)
+    table, lanes = kept_table(block)
     gather(block, lanes, table)
-    return _encode_table(table, lanes)
+    return encode_table(table, lanes)
 
 
 def decode(data: Payload, block: npt.NDArray[Any]) -> None:
@@ -76,20 +78,24 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
     ------
     CorruptChunk : it is no block of this kind, shape and dtype
     """
-    table, lanes = _kept_table(block)
+    table, lanes = kept_table(block)
     decode_table(data, table, lanes)
     scatter(table, lanes, block)
 
 
-def _kept_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
+def kept_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
+    """Return a table for a block, in memory of this thread that the next call uses again."""
     lanes = Lanes.of_block(block)
     n = lanes.shape[0] * LANES
     words = _kept.array("table", n, f"u{block.itemsize // lanes.n_components}")
     return words[:n].reshape(lanes.shape), lanes
 
 
-def _encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
-    """Return the parts of the payload of words, (n_strips * n_rows, 32) unsigned."""
+def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload, ...]:
+    """Return the parts of the payload of words, (n_strips * n_rows, 32) unsigned.
+
+    kind : what the payload begins with
+    """
     words = table.ravel()
     mantissa = MANTISSA[words.itemsize]
     grid = choose_grid(words[:: grid_step(words.size)].copy(), mantissa)
@@ -100,7 +106,7 @@ def _encode_table(table: Words, lanes: Lanes) -> tuple[Payload, ...]:
     starts = _starts(residuals, lanes, predictors, mantissa)
     choice = Choice(NEAR, grid, starts, favourite, predictors)
     choice = choice._replace(means=_choose_means(residuals, lanes, choice))
-    return _coded(residuals, lanes, choice)
+    return _coded(residuals, lanes, choice, kind)
 
 
 def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> Words:
@@ -178,7 +184,7 @@ def _as_signed(words: Words) -> Words:
     return words.view(f"i{words.itemsize}")
 
 
-def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> tuple[Payload, ...]:
+def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[Payload, ...]:
     block, places = _block(residuals, lanes, choice), np.arange(lanes.n_strips) * lanes.n_rows
     counts = np.zeros((N_TABLES, block.n_symbols), np.uint32)
     symbols, contexts, bits = _room(residuals.size)
@@ -197,7 +203,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice) -> tuple[Payload, ...
         stream,
     )  # fmt: skip
     return (
-        write_head(choice, lanes, residuals.itemsize, n_bytes),
+        write_head(choice, lanes, residuals.itemsize, n_bytes, kind),
         tables,
         states.astype("<u4", copy=False).view(np.uint8),
         bits[:n_bytes],

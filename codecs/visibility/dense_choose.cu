@@ -2,7 +2,7 @@
 
 #include "dense.cuh"
 
-constexpr int PREDICTORS = 15, ROWS = 32;
+constexpr int PREDICTORS = 15;
 
 // A row of the table of samples of words: every `step`-th of the table of lanes.
 struct Words {
@@ -32,19 +32,10 @@ struct Odd {
 template <class Take>
 __device__ __forceinline__ void for_odd(const Block& block, const Axis* axes, unsigned tile,
                                         Take take) {
-    const unsigned per_strip = rows_of_strip(block), first = tile * ROWS;
-    const unsigned count = min(unsigned(ROWS), unsigned(block.rows) - first);
-    unsigned strip = first / per_strip, row = first % per_strip;
-    Lane lane = lane_of(block, axes, strip);
-    Place place = place_of(block, lane, row);
-    for (unsigned i = 0; i < count; ++i) {
+    for_tile(block, axes, tile, [&](const Lane& lane, const Place& place, unsigned) {
         const Row word = word_before<true>(block, lane, place, 0, 0);
         if (!is_finite(word)) take(word);
-        advance(place, block);
-        if (++row < per_strip) continue;
-        lane = lane_of(block, axes, ++strip);
-        place = place_of(block, lane, row = 0);
-    }
+    });
 }
 
 // Find the least and the greatest word of each block that is not finite, and count them.

@@ -39,7 +39,9 @@ class Choice(NamedTuple):
     predictors: npt.NDArray[np.uint8]
 
 
-def write_head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Payload:
+def write_head(
+    choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int, block_kind: int = KIND
+) -> Payload:
     """Return the head of a payload, (n,) uint8."""
     of_series = choice.predictors[: lanes.n_series]
     used = np.flatnonzero(np.bincount(of_series)).astype(np.uint8)  # np.unique takes 30 us
@@ -49,7 +51,7 @@ def write_head(choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int) -> Pay
     grid = choice.grid.kind | HAS_FAVOURITE * (choice.favourite is not None)
     grid |= HAS_BESIDE * choice.grid.has_beside
     head = HEAD.pack(
-        KIND, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
+        block_kind, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
     )
     if choice.favourite is not None:
         head += choice.favourite.to_bytes(itemsize, "little")

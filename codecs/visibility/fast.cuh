@@ -9,7 +9,7 @@
 
 #include "lanes.cuh"
 
-constexpr int ROWS = 32, PLANES = 32;
+constexpr int PLANES = 32;
 constexpr int EXPONENTS = 0, GRID = 1, PREDICTED = 2;  // kinds of a group
 constexpr int NONE = 0, LORENZO = 1, FREQUENCY = 2, TIME = 3;  // predictors of a mode
 constexpr int WITH_GRIDS = 4;  // added to the predictor

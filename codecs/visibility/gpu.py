@@ -16,10 +16,11 @@ from gangsaw.codecs.core.threads import run_blocks
 from gangsaw.codecs.visibility import (
     cpu,
     dense,
+    dense_narrow,
     fast,
     gpu_decode,
     gpu_dense_decode,
-    gpu_dense_encode,
+    gpu_dense_narrow,
     gpu_encode,
 )
 from gangsaw.codecs.visibility.gpu_table import has_kernel
@@ -139,9 +140,10 @@ def _decode_on_host(
 
 
 # By effort; each takes blocks and returns their payloads, None where raw is not longer.
-ENCODERS = {"fast": gpu_encode.encode, "dense": gpu_dense_encode.encode}
+ENCODERS = {"fast": gpu_encode.encode, "dense": gpu_dense_narrow.encode}
 # By what a payload begins with; each fills targets and returns the errors of those that are wrong.
 DECODERS = {
     bytes([fast.KIND]): gpu_decode.decode,
     bytes([dense.KIND]): gpu_dense_decode.decode,
+    bytes([dense_narrow.KIND]): gpu_dense_narrow.decode,
 }

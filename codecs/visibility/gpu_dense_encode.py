@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.device import cupy
 from gangsaw.codecs.core.gpu import pull
 from gangsaw.codecs.visibility.dense import write_tables
-from gangsaw.codecs.visibility.dense_head import N_TABLES, Choice, write_head
+from gangsaw.codecs.visibility.dense_head import KIND, N_TABLES, Choice, write_head
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.gpu_dense import first_slots, places_of
 from gangsaw.codecs.visibility.gpu_dense_batch import Batch
@@ -25,24 +25,30 @@ WORD_BYTES, ITEM_BYTES = 4, 2  # that bits and streams are written in
 COPYING = 256  # threads that put a payload together
 
 
-def encode(sources: Sequence[Any]) -> list[Payload | None]:
+def encode(
+    sources: Sequence[Any], kind: int = KIND, raw: Sequence[int] | None = None
+) -> list[Payload | None]:
     """Return the payload of each CuPy block in host memory, None where raw is not longer.
 
+    Parameters
+    ----------
     sources : (time, frequency, ...) of one dtype that `has_kernel`
+    kind : what payloads begin with
+    raw : bytes of each block if it is raw, where these are not those of its source
     """
     if not sources:
         return []
     batch = Batch(sources)
     choices = choose(batch)
-    return _Writer(batch).write(choices)
+    sizes = [source.nbytes for source in sources] if raw is None else raw
+    return _Writer(batch, kind, np.array(sizes, np.int64)).write(choices)
 
 
 class _Writer:
     """Bits and streams of a batch, each with as much room as raw words take: more are not kept."""
 
-    def __init__(self, batch: Batch) -> None:
-        self.batch = batch
-        raw = np.array([source.nbytes for source in batch.sources], np.int64)
+    def __init__(self, batch: Batch, kind: int, raw: Table) -> None:
+        self.batch, self.kind = batch, kind
         rows = places_of(of.shape[0] for of in batch.lanes)
         words, items = places_of(raw // WORD_BYTES + 1), places_of(raw // ITEM_BYTES)
         self.raw, self.symbols = raw, cupy().empty(rows[-1] * LANES, np.uint16)
@@ -67,7 +73,7 @@ class _Writer:
         return [host[ends[i] : ends[i + 1]] if own else None for i, own in enumerate(kept.tolist())]
 
     def _head(self, i: int, choice: Choice, n_bytes: int) -> Payload:
-        return write_head(choice, self.batch.lanes[i], self.batch.word_bytes, n_bytes)
+        return write_head(choice, self.batch.lanes[i], self.batch.word_bytes, n_bytes, self.kind)
 
     def code_rows(self, choices: Sequence[Choice]) -> tuple[npt.NDArray[np.uint32], Table]:
         """Write bits and symbols; return counts of symbols, and the bytes of bits of each block."""

@@ -8,7 +8,7 @@
 
 #include "bits.cuh"
 
-constexpr int LANES = 32;
+constexpr int LANES = 32, ROWS = 32;  // of a tile
 
 #if GS_BITS == 64
 using Word = unsigned long long;
@@ -129,6 +129,24 @@ __device__ __forceinline__ Row word_before(const Block& block, const Lane& lane,
     const char* const loaded = there ? at : reinterpret_cast<const char*>(block.data);
     const Word word = in_order(__ldg(reinterpret_cast<const Word*>(loaded)));
     return there ? word : 0;
+}
+
+// Call what is given with the lane, the place and the strip of each row of a tile.
+template <class Take>
+__device__ __forceinline__ void for_tile(const Block& block, const Axis* axes, unsigned tile,
+                                         Take take) {
+    const unsigned per_strip = rows_of_strip(block), first = tile * ROWS;
+    const unsigned count = min(unsigned(ROWS), unsigned(block.rows) - first);
+    unsigned strip = first / per_strip, row = first % per_strip;
+    Lane lane = lane_of(block, axes, strip);
+    Place place = place_of(block, lane, row);
+    for (unsigned i = 0; i < count; ++i) {
+        take(lane, place, strip);
+        advance(place, block);
+        if (++row < per_strip) continue;
+        lane = lane_of(block, axes, ++strip);
+        place = place_of(block, lane, row = 0);
+    }
 }
 
 __device__ __forceinline__ int leading_zeros(Row value) {

@@ -17,7 +17,7 @@ SPECIALISED: list[dict[str, int | str]] = [
 KERNELS = {
     f"{name}.cu": SPECIALISED
     for name in ("fast_encode", "fast_decode", "dense_choose", "dense_encode", "dense_decode")
-}
+} | {"dense_narrow.cu": SPECIALISED[-1:]}
 
 Rows = list[tuple[str, npt.NDArray[Any], Params]]
 
@@ -42,6 +42,18 @@ def fringes(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         parts.append(np.abs(waves - 256) - 128 + rng.integers(-20, 21, shape))
     values = (parts[0] + 1j * parts[1]) / 64
     return np.asarray(values if kind.kind == "c" else values.real).astype(kind)
+
+
+def beside(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return whole multiples of one number, most of them a few units in the last place off."""
+    kind = np.dtype(dtype)
+    n_parts = 2 if kind.kind == "c" else 1
+    size = kind.itemsize // n_parts
+    rng, split = np.random.default_rng(6), (*shape, n_parts)
+    values = np.ldexp(rng.integers(-900, 901, split), -size - 3).astype(f"f{size}")
+    off = rng.integers(-2, 3, split) * 4 ** rng.integers(0, 6, split) * (values != 0)
+    words = values.view(f"i{size}") + off.astype(f"i{size}")
+    return np.asarray(words.view(kind)[..., 0])
 
 
 def patterns(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -78,6 +90,9 @@ def _typical() -> Rows:
         ("real", fringes((12, 10, 5), "f4"), Params(effort="fast", block=(5, 0, 2))),
         ("half", fringes((12, 10, 5), "f2"), Params()),
         ("float64", fringes((7, 6, 3), "f8"), Params(effort="fast")),
+        ("narrowed", fringes((8, 6, 5), "f8"), Params()),
+        ("thirds", fringes((9, 16, 6), "c16") / 3, Params()),  # doubles that are no float32s
+        ("beside", beside((24, 16, 6), "c8"), Params()),
     ]
 
 

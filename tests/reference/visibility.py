@@ -15,7 +15,7 @@ from reference import visibility_dense, visibility_dense_encoder, visibility_fas
 PREDICTORS = "none time frequency parallelogram lorenzo lagrange1 lagrange2 lagrange3 mean median"
 RESIDUALS = "xor difference"
 PACKINGS = "bits bytes"
-RAW, CONSTRUCTION = 0, 1
+RAW, CONSTRUCTION, NARROWED = 0, 1, 4
 
 Place = tuple[int, int, int, int]  # component, rest, frequency, time
 
@@ -69,12 +69,32 @@ def encode_as(
     data: bytes, words: list[int], extents: Place, width: int, parameters: dict[str, Any]
 ) -> bytes:
     """As `encode`; what is free to choose in a block of kind 3 is as a payload has it."""
+    if data[0] == NARROWED:
+        narrow = [narrowed(word) for word in words]
+        plain = bytes([visibility_dense.KIND]) + data[1:]
+        return data[:1] + encode_as(plain, narrow, extents, 32, parameters)[1:]
     if data[0] != visibility_dense.KIND:
         return encode(words, extents, width, parameters)
     table = visibility_fast.Lanes(extents).table(words)
     strips = dense_extents(extents, width)
     head, _ = visibility_dense.read_head(data, strips)
     return visibility_dense_encoder.encode(table, strips, head)
+
+
+def narrowed(word: int) -> int:
+    """Return the word of 32 bits that stands for that of a double."""
+    sign, field, fraction = word >> 63, word >> 52 & 2047, word & (1 << 52) - 1
+    exponent = {0: 0, 2047: 255}.get(field, field - 896)
+    assert fraction % (1 << 29) == 0
+    assert field in (0, 2047) or 0 < exponent < 255
+    return sign << 31 | exponent << 23 | fraction >> 29
+
+
+def widened(word: int) -> int:
+    """Return the word of a double that one of 32 bits stands for."""
+    exponent = word >> 23 & 255
+    field = {0: 0, 255: 2047}.get(exponent, exponent + 896)
+    return word >> 31 << 63 | field << 52 | (word & (1 << 23) - 1) << 29
 
 
 def dense_extents(extents: Place, width: int) -> visibility_dense.Extents:
@@ -98,6 +118,10 @@ def decode(data: bytes, extents: Place, width: int) -> list[int]:
     if data[0] == visibility_dense.KIND:
         table = visibility_dense.decode(data, dense_extents(extents, width))
         return [table[row][lane] for row, lane in visibility_fast.Lanes(extents).places()]
+    if data[0] == NARROWED:
+        assert width == 64
+        plain = bytes([visibility_dense.KIND]) + data[1:]
+        return [widened(word) for word in decode(plain, extents, 32)]
     assert data[0] == CONSTRUCTION
     predictor, window, residual, packing = data[1:5]
     residuals = unpack(data[5:], extents, width, PACKINGS.split()[packing])
