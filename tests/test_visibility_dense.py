@@ -34,6 +34,7 @@ from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.dense_grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense_head import HEAD
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
+from gangsaw.codecs.visibility.dense_scale import LEVEL
 from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.samples import patterns
 
@@ -108,7 +109,7 @@ def series(draw: st.DrawFn) -> Any:
 
 
 @given(
-    series(), st.sampled_from(range(4)), st.sampled_from([(0,), (3,), (0, 1, 2, 12)]), st.booleans()
+    series(), st.sampled_from(range(5)), st.sampled_from([(0,), (3,), (0, 1, 2, 12)]), st.booleans()
 )
 @settings(max_examples=100)
 def test_numbers_of_many_kinds(
@@ -140,7 +141,7 @@ def test_every_predictor(code: int, dtype: str, monkeypatch: pytest.MonkeyPatch)
     assert set(round_trip(block).predictors) == {code}
 
 
-@pytest.mark.parametrize("means", range(4))
+@pytest.mark.parametrize("means", range(5))
 @wide_enough
 def test_series_of_both_types_side_by_side_and_below(
     means: int, dtype: str, monkeypatch: pytest.MonkeyPatch
@@ -150,11 +151,20 @@ def test_series_of_both_types_side_by_side_and_below(
     assert set(round_trip(mixed((6, 5, 80), dtype)).predictors) == set(range(15))
 
 
-@pytest.mark.parametrize("means", range(4))
+@pytest.mark.parametrize("means", range(5))
 @every_width
 def test_every_kind_of_means(means: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     choose(monkeypatch, means=means)
     assert round_trip(mixed((6, 5, 70), dtype)).means == means
+
+
+def test_means_of_a_few_values_are_left_where_all_are_of_one_level() -> None:
+    """But not where levels differ elsewhere than in the rows that lie side by side."""
+    rng = np.random.default_rng(1)
+    level = rng.normal(size=(2, 1, 4000)).astype("f4")
+    assert round_trip(level).means == LEVEL
+    band = np.exp2(np.linspace(-12, 12, 600).clip(0))[:, None] * rng.normal(size=(1, 600, 32))
+    assert round_trip(band.astype("f4")).means != LEVEL
 
 
 GRIDS = [

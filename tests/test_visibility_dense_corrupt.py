@@ -72,7 +72,7 @@ def test_any_bytes_are_refused_or_decoded(words: Any, data: bytes, has_head: boo
 @pytest.mark.parametrize(
     ("place", "octets", "reason"),
     [
-        (MEANS, [4], "head"),
+        (MEANS, [5], "head"),
         (GRID, [3], "head"),
         (GRID, [8], "head"),
         (GRID, [17], "head"),

@@ -123,7 +123,7 @@ def test_every_predictor(
 
 
 @every_width
-@pytest.mark.parametrize("means", range(4), ids=["near", "wide", "slow", "slower"])
+@pytest.mark.parametrize("means", range(5), ids=["near", "wide", "slow", "slower", "level"])
 def test_every_kind_of_means(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, dtype: str, means: int
 ) -> None:
@@ -204,7 +204,7 @@ def flipped(data: Any, rng: random.Random, first: int, end: int) -> Any:
 
 @every_width
 @pytest.mark.parametrize("make", [ramp, mixed, wild, beside], ids=lambda f: f.__name__)
-@pytest.mark.parametrize("means", [1, 2], ids=["wide", "slow"])
+@pytest.mark.parametrize("means", [1, 2, 4], ids=["wide", "slow", "level"])
 def test_flipped_bits(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, make: Any, dtype: str, means: int
 ) -> None:
@@ -227,7 +227,7 @@ def forged(rng: np.random.Generator, lanes: Lanes, itemsize: int) -> tuple[Any, 
     starts = int(rng.integers(-9, 9)), int(rng.integers(0, 20))
     kind, has_beside = int(rng.integers(0, 3)), bool(rng.integers(0, 2))
     grid = Grid(kind, int(rng.integers(0, 10)), kind > 0 and has_beside)
-    choice = dense.Choice(int(rng.integers(0, 4)), grid, starts, 5, codes(lanes))
+    choice = dense.Choice(int(rng.integers(0, 5)), grid, starts, 5, codes(lanes))
     n_symbols = grid.n_symbols
     counts = np.zeros((dense.N_TABLES, n_symbols), np.uint32)
     usual = [*range(20), 24, 26, 30, 56, 70, 104, 105, 106, 107]

@@ -11,7 +11,8 @@
 
 #include "lanes.cuh"
 
-constexpr int NEAR = 0, WIDE = 1, SLOW = 2;  // kinds of means; from SLOW on they run along
+// kinds of means; from SLOW on they run along
+constexpr int NEAR = 0, WIDE = 1, SLOW = 2, SLOWER = 3, LEVEL = 4;
 constexpr int SOME_ZERO = 4, ALL_ZERO = 5, ALONE = 6, CONTEXTS = 7, TABLES = 2 * CONTEXTS;
 constexpr int ZERO = 104, MINUS_ZERO = 105, FAVOURITE = 106, ESCAPE = 107, BESIDE = 108;
 constexpr int PLANE = 52, HALVES = 24, WHOLES = 28;
@@ -137,7 +138,7 @@ __device__ __forceinline__ Scale add_neighbours(const Sizes& sizes, int t, int f
 
 // What `add_neighbours` gives of a mean that runs along the series.
 __device__ __forceinline__ Scale follow(Sizes& sizes, bool is_first) {
-    const float size = sizes.last, rate = sizes.kind == SLOW ? 1.0f / 4 : 1.0f / 16;
+    const float size = sizes.last, rate = sizes.kind == SLOWER ? 1.0f / 16 : 1.0f / 4;
     if (!is_first && size > 0) {
         const float step = __fmul_rn(__fsub_rn(size, sizes.mean), rate);
         sizes.mean = sizes.mean > 0 ? __fadd_rn(sizes.mean, step) : size;
@@ -164,8 +165,11 @@ __device__ __forceinline__ Expected find_contexts(const Scale& scale, int kind,
     if (!some) return {series.start, series.first + (scale.zeros > 0 ? ALL_ZERO : ALONE)};
     const unsigned bits = __float_as_uint(mean_of(scale, kind));
     const int zeros = scale.zeros == scale.near ? ALL_ZERO : SOME_ZERO;
-    const int context = scale.zeros > 0 ? zeros : int(bits >> 21 & 3);
-    return {int(bits >> 23) + series.bias - 127, series.first + context};
+    const int exponent = int(bits >> 23) + series.bias - 127;
+    const int above = min(max(exponent - series.start + 2, 0), 3);
+    const int part = kind == LEVEL ? above : int(bits >> 21 & 3);
+    return {kind == LEVEL ? series.start : exponent,
+            series.first + (scale.zeros > 0 ? zeros : part)};
 }
 
 // What the rows before say of a row, the first one of a strip or not.

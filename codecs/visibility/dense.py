@@ -142,9 +142,10 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     places, rows = sampled_pieces(lanes)
     block = _block(residuals, lanes, choice)._replace(n_rows=rows)
     counts = np.empty((N_TABLES, block.n_symbols), np.uint32)
+    row_of = np.empty((2, 2 * LANES), np.uint8)
     kind: int = best_means(
         _as_signed(residuals), places, lanes.n_rows, block, choice.predictors,
-        make_scratch(rows, residuals), counts, counts.ravel(), _room(len(places) * rows * LANES),
+        make_scratch(rows, residuals), counts, counts.ravel(), (row_of[0], row_of[1]),
     )  # fmt: skip
     return kind
 

@@ -14,6 +14,7 @@ from gangsaw.codecs.core.simd import load, maximum, minimum, resize_to, select, 
 from gangsaw.codecs.core.simd_logic import either
 from gangsaw.codecs.visibility.dense_scale import (
     CONTEXTS,
+    LEVEL,
     NONE,
     RATES,
     ROW,
@@ -140,7 +141,7 @@ def begin_row(block: Block, row: int, nothing: Any, scratch: Scratch) -> Any:
     else:
         scale = add_neighbours(scratch.sizes, row, block.n_times, block.means, nothing)
     exponent, context = find_contexts(
-        scale, lane(scratch, START), lane(scratch, BIAS), scratch.lanes
+        scale, lane(scratch, START), lane(scratch, BIAS), scratch.lanes, block.means == LEVEL
     )
     return exponent, context + lane(scratch, FIRST)
 

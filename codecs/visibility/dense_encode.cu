@@ -10,7 +10,7 @@
 
 #include "dense.cuh"
 
-constexpr int KINDS = 4;      // of means
+constexpr int KINDS = 5;      // of means
 constexpr int THREADS = 256;  // that copy a payload
 
 // A row of the table of pieces: rows of strips that are coded, `rows` from each place on.

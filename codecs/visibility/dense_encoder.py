@@ -230,6 +230,53 @@ def to_symbols(
 
 
 @jit_bare_inline
+def count_bits(scratch: Scratch) -> Any:
+    """Return the bits of a row's values, without those that are escaped."""
+    n_bits, count_of = np.int64(0), pointer(scratch.counts, 0)
+    for i in range(LANES):
+        n_bits += np.int64(count_of[i])
+    return n_bits
+
+
+@jit_bare_inline
+def count_escaped(
+    block: Block, active: int, scratch: Scratch, words: Any, place: int, symbols: Any
+) -> Any:
+    """Return the bits of a row's values that are escaped."""
+    n_bits = np.int64(0)
+    for i in range(active):
+        if symbols[i] == ESCAPE:
+            residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+            word = np.uint64(words[place * LANES + i])
+            _, exponent, _ = split(word, residual, block.width, block.mantissa)
+            n_bits += 1 + ESCAPED_EXPONENT + (np.int64(exponent) if residual else block.mantissa)
+    return n_bits
+
+
+@jit_bare
+def try_symbols(
+    words: Any, places: Any, stride: int, block: Block, predictors: Any, scratch: Scratch,
+    counts: Any, row_of: Any,
+) -> int:  # fmt: skip
+    """Count symbols and return the bits, of `to_symbols` with these arguments; write nothing.
+
+    row_of : symbols and contexts of a row, (64,) uint8 each, scratch
+    """
+    n_bits, (symbols, contexts) = np.int64(0), row_of
+    begin_block(scratch)
+    nothing = load_floats(scratch.state, 0, ROW) * NONE
+    for first_row in places:
+        active, some = begin_strip(block, predictors, first_row // stride, scratch)
+        for row in range(block.n_rows):
+            place = first_row + row
+            if encode_row(words, place, row, block, some, nothing, scratch, symbols, contexts, 0):
+                n_bits += count_escaped(block, active, scratch, words, place, symbols)
+            n_bits += count_bits(scratch)
+            tally_row(active, block.n_symbols, symbols, contexts, 0, counts)
+    return int(n_bits)
+
+
+@jit_bare_inline
 def push_in_turn(
     active: int, symbols: Any, contexts: Any, first: int, frequencies: Any, inverses: Any,
     states: Any, out: Any, at: int,

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.jit import jit
 from gangsaw.codecs.visibility.dense_grid import EXPONENTS, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
-from gangsaw.codecs.visibility.dense_scale import CONTEXTS, SLOWER
+from gangsaw.codecs.visibility.dense_scale import CONTEXTS, LEVEL
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense_values import MANTISSA
 from gangsaw.codecs.visibility.lanes import LANES, Lanes
@@ -83,7 +83,7 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
     mantissa = MANTISSA[itemsize]
     kind, has_beside = grid & 3, bool(grid & HAS_BESIDE)
     legal = (
-        means <= SLOWER
+        means <= LEVEL
         and kind < 3
         and grid < 16
         and kind >= has_beside

@@ -10,11 +10,13 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.jit import jit_bare
 from gangsaw.codecs.visibility.dense_block import Block
-from gangsaw.codecs.visibility.dense_encoder import to_symbols
-from gangsaw.codecs.visibility.dense_scale import NEAR, SLOW, SLOWER, WIDE
+from gangsaw.codecs.visibility.dense_encoder import try_symbols
+from gangsaw.codecs.visibility.dense_scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.lanes import Lanes
 
-SAMPLED, PIECE = 256, 256  # rows, and those that lie side by side, to compare means
+# rows, and those that lie side by side, to compare means; of one place alone, where values are of
+# one level, they would hide that levels differ
+SAMPLED, PIECE = 512, 128
 
 
 @lru_cache(maxsize=64)  # blocks of a chunk are alike
@@ -47,25 +49,24 @@ def entropy_bits(counts: Any) -> float:
 @jit_bare
 def best_means(
     residuals: Any, places: Any, stride: int, block: Block, predictors: Any, scratch: Any,
-    counts: Any, flat_counts: Any, room: Any,
+    counts: Any, flat_counts: Any, row_of: Any,
 ) -> int:  # fmt: skip
     """Return the kind of means under which a sample takes the fewest bits.
 
     Parameters
     ----------
-    residuals, places, stride, predictors, scratch : as `to_symbols` asks for
+    residuals, places, stride, predictors, scratch, row_of : as `try_symbols` asks for
     block : of any means, with the rows of a piece
     counts, flat_counts : (tables, symbols) uint32, scratch, and the same memory flat
-    room : symbols, contexts and bits for `to_symbols`, scratch
     """
     best, least = NEAR, np.inf
-    for means in (NEAR, WIDE, SLOW, SLOWER):
+    for means in (NEAR, WIDE, SLOW, SLOWER, LEVEL):
         flat_counts[:] = 0
-        _, n_bytes = to_symbols(
+        n_bits = try_symbols(
             residuals, places, stride, _with_means(block, means), predictors, scratch, flat_counts,
-            room[0], room[1], room[2],
+            row_of,
         )  # fmt: skip
-        cost = entropy_bits(counts) + 8 * n_bytes
+        cost = entropy_bits(counts) + n_bits
         if cost < least:
             best, least = means, cost
     return best

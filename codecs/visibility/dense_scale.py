@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.jit import jit_bare_inline
-from gangsaw.codecs.core.simd import resize_to, select, spread, static
+from gangsaw.codecs.core.simd import maximum, minimum, resize_to, select, spread, static
 from gangsaw.codecs.core.simd_floats import (
     choose_floats,
     float_bits,
@@ -23,9 +23,9 @@ from gangsaw.codecs.core.simd_logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes import LANES
 
 ROW = static(LANES)
-NEAR, WIDE, SLOW, SLOWER = range(4)  # kinds of means
-RATES = np.array([0, 0, 1 / 4, 1 / 16], np.float32)
-# tables of one type of series: a quarter of an octave each, then what zeros and edges need
+NEAR, WIDE, SLOW, SLOWER, LEVEL = range(5)  # kinds of means; from SLOW on they run along
+RATES = np.array([0, 0, 1 / 4, 1 / 16, 1 / 4], np.float32)
+# tables of one type of series: of a quarter or all of an octave, then what zeros and edges need
 SOME_ZERO, ALL_ZERO, ALONE = 4, 5, 6
 CONTEXTS = 7
 SIZES = np.zeros(0, np.uint32)  # their width
@@ -86,7 +86,7 @@ def follow(sizes: Any, row: int, rate: Any, state: Any, nothing: Any) -> Any:
 
 
 @jit_bare_inline
-def find_contexts(scale: Any, start: Any, bias: Any, words: Any) -> Any:
+def find_contexts(scale: Any, start: Any, bias: Any, words: Any, is_level: bool) -> Any:
     """Return biased exponents and contexts of one type, vectors as wide as `words`.
 
     Parameters
@@ -94,14 +94,20 @@ def find_contexts(scale: Any, start: Any, bias: Any, words: Any) -> Any:
     scale : sums, weights, zeros, and how many near neighbours there are
     start : exponents, biased, where no neighbour has a size
     bias : of the exponents
+    is_level : whether exponents are `start`, too, where neighbours have sizes: among values of one
+        level the mean of a few is off by more than they are; it chooses the table
     """
     sums, weights, zeros, near = scale
     some = weights > NONE
     bits = float_bits(sums / choose_floats(some, weights, ONE))
     zeros_all = select(zeros == near, spread(ALL_ZERO, SIZES, ROW), SOME_ZERO)
-    context = select(zeros > NONE, zeros_all, logical_shift_right(bits, 21) & 3)
     alone = select(zeros > NONE, spread(ALL_ZERO, SIZES, ROW), ALONE)
     exponent = resize_to(logical_shift_right(bits, 23), words) + (bias - 127)
+    part = logical_shift_right(bits, 21) & 3
+    if is_level:
+        part = resize_to(minimum(maximum(exponent - start + 2, exponent * 0), 3), SIZES)
+        exponent = start
+    context = select(zeros > NONE, zeros_all, part)
     some_words = resize_to(select(some, spread(1, SIZES, ROW), 0), words) > 0
     return (
         select(some_words, exponent, start),

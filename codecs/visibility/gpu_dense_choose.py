@@ -24,7 +24,7 @@ from gangsaw.codecs.visibility.dense_grid import Grid, choose_grid, grid_step
 from gangsaw.codecs.visibility.dense_head import N_TABLES, Choice
 from gangsaw.codecs.visibility.dense_means import entropy_bits, sampled_pieces
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
-from gangsaw.codecs.visibility.dense_scale import NEAR, SLOW, SLOWER, WIDE
+from gangsaw.codecs.visibility.dense_scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.gpu_dense import places_of
 from gangsaw.codecs.visibility.gpu_dense_batch import Batch
@@ -32,7 +32,7 @@ from gangsaw.codecs.visibility.lanes import LANES, Lanes
 
 Table = npt.NDArray[Any]
 FILE = "dense_choose.cu"
-KINDS = (NEAR, WIDE, SLOW, SLOWER)
+KINDS = (NEAR, WIDE, SLOW, SLOWER, LEVEL)
 NO_WORD = np.iinfo(np.uint64).max
 
 
@@ -187,13 +187,10 @@ def choose_means(batch: Batch, choices: Sequence[Choice]) -> list[int]:
     samples = batch.blocks, batch.axes, told, pieces, places, *coded
     results = batch.sizes(), counts, n_bits
     batch.run("dense_encode.cu", "try_means", n_blocks * len(KINDS), *samples, *results)
-    symbols, n_bytes = pull(counts), (pull(n_bits) + 7) // 8
+    symbols, bits = pull(counts), pull(n_bits)
 
     def choose_own(i: int) -> int:
-        costs = [
-            entropy_bits(own) + 8 * int(size)
-            for own, size in zip(symbols[i], n_bytes[i], strict=True)
-        ]
+        costs = [entropy_bits(own) + int(n) for own, n in zip(symbols[i], bits[i], strict=True)]
         return int(np.argmin(costs))
 
     return batch.each(choose_own)

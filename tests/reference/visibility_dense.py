@@ -12,8 +12,8 @@ LANES = 32
 KIND = 3
 MANTISSA = {16: 10, 32: 23, 64: 52}
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
-NEAR, WIDE, SLOW, SLOWER = range(4)
-RATES = {SLOW: np.float32(1 / 4), SLOWER: np.float32(1 / 16)}
+NEAR, WIDE, SLOW, SLOWER, LEVEL = range(5)
+RATES = {SLOW: np.float32(1 / 4), SLOWER: np.float32(1 / 16), LEVEL: np.float32(1 / 4)}
 CONTEXTS = 7
 SOME_ZERO, ALL_ZERO, ALONE = 4, 5, 6
 PLANE, ZERO, MINUS_ZERO, FAVOURITE, ESCAPE, BESIDE, N_SYMBOLS = 52, 104, 105, 106, 107, 108, 220
@@ -208,10 +208,13 @@ class Block:
         if not mean > 0:
             return self.head.starts[is_residual] + bias, first + (ALL_ZERO if zeros else ALONE)
         bits = struct.unpack("<I", struct.pack("<f", mean))[0]
-        context = bits >> 21 & 3
+        exponent, context = (bits >> 23) - 127, bits >> 21 & 3
+        if self.head.means == LEVEL:
+            start = self.head.starts[is_residual]
+            exponent, context = start, min(max(exponent - start + 2, 0), 3)
         if zeros:
             context = ALL_ZERO if zeros == near else SOME_ZERO
-        return (bits >> 23) - 127 + bias, first + context
+        return exponent + bias, first + context
 
     def grid_bits(self, exponent: int, is_residual: bool) -> int:
         """Bits of the fraction of a value on the grid."""
