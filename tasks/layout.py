@@ -12,14 +12,9 @@ from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.codecs import BloscCodec, ZstdCodec
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.visibility.axes import FREQUENCIES, SHORT, is_interferometric
 from gangsaw.tasks.memory import transcode_bytes
-from gangsaw.tasks.sources.axes import (
-    FREQUENCIES,
-    SHORT,
-    image_axes,
-    is_interferometric,
-    visibility_axes,
-)
+from gangsaw.tasks.sources.axes import image_axes
 from gangsaw.tasks.sources.base import SourceArray
 
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
@@ -163,7 +158,7 @@ def visibility_codec(source: SourceArray) -> Codec:
     """Return the codec of visibilities, with the axes that their names tell."""
     from gangsaw.codecs.visibility.codec import Visibility
 
-    return Visibility(axes=visibility_axes(source.dims))
+    return Visibility.for_dims(source.dims)
 
 
 def _shuffled(dtype: np.dtype[Any]) -> Codec:

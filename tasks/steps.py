@@ -16,12 +16,12 @@ from zarr.storage import MemoryStore, StorePath
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.visibility import Params
+from gangsaw.codecs.visibility.axes import visibility_axes
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.tasks.chunks import METADATA
 from gangsaw.tasks.layout import Layout
 from gangsaw.tasks.place import PARTIAL, Place
 from gangsaw.tasks.skeleton import build_objects
-from gangsaw.tasks.sources.axes import visibility_axes
 from gangsaw.tasks.sources.base import Coordinate, Described
 
 

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from radio_files import noise, same_bits, write
 from zarr.codecs import BloscCodec
 
-from gangsaw.tasks.sources.axes import visibility_axes
+from gangsaw.codecs.visibility.axes import visibility_axes
+from gangsaw.codecs.visibility.codec import Visibility
+from gangsaw.codecs.visibility.params import Params
 from gangsaw.tasks.sources.rows import Rows, find_rows
 
 HERE = ("--workers", 0)
@@ -92,6 +94,7 @@ def test_a_full_set_of_rows_is_a_grid(order: str) -> None:
 )
 def test_axes_are_told_by_name(dims: tuple[str, ...], axes: str) -> None:
     assert visibility_axes(dims) == axes
+    assert Visibility.for_dims(dims, effort="fast").params == Params(axes=axes, effort="fast")
 
 
 def codecs(store: Path) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from gangsaw.codecs.core.grid import BlockGrid
 from gangsaw.codecs.core.threads import thread_limit
 from gangsaw.codecs.core.views import Array
 from gangsaw.codecs.visibility import memory
+from gangsaw.codecs.visibility.axes import visibility_axes
 from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.params import Params
 
@@ -34,6 +35,17 @@ class Visibility(BlockCodec):
     params: Params
     codec_name = "gangsaw.visibility"
     params_type = Params
+
+    @classmethod
+    def for_dims(cls, dims: Iterable[str], **parameters: Any) -> Self:
+        """Return the codec for an array with these dimension names, such as xarray's `dims`.
+
+        Zarr tells codecs no names, so that `axes="auto"` goes by the order of axes; this goes by
+        their names: "time", "frequency" or "channel" (also short), and any other.
+
+        parameters : fields of `Params` but `axes`
+        """
+        return cls(axes=visibility_axes(dims), **parameters)
 
     def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
         return _coder_of(self.params, shape, dtype)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.visibility.axes import is_interferometric
 from gangsaw.tasks.exports.atomic import whole_files
 from gangsaw.tasks.report import ArrayInfo, BitMap, StoreInfo
-from gangsaw.tasks.sources.axes import is_interferometric, spectral_axis
+from gangsaw.tasks.sources.axes import spectral_axis
 from gangsaw.tasks.sources.zarr import ZarrArray, ZarrSource, open_zarr
 
 if TYPE_CHECKING:

@@ -8,30 +8,6 @@ from gangsaw.tasks.sources.base import SourceArray
 SPECTRAL = {"band", "bands", "wavelength", "wavelengths", "wl", "lambda", "channel", "channels"}
 SPECTRAL |= {"frequency", "spectral", "z"}
 
-# of visibilities: those of xradio, dask-ms and this package
-FREQUENCIES = {"frequency", "freq", "channel", "chan"}
-BASELINES = {"baseline", "baseline_id", "row", "baseline_pol"}
-SHORT = {"polarization", "pol", "corr", "uvw", "uvw_label", "complex"}  # a few samples
-
-
-def is_interferometric(dims: tuple[str, ...]) -> bool:
-    """Whether axes are those of visibilities, or of what lies beside them."""
-    return not (BASELINES | SHORT).isdisjoint(name.lower() for name in dims)
-
-
-def visibility_axes(dims: tuple[str, ...]) -> str:
-    """Return a letter per axis: "t" time, "f" frequency, "b" any other; "auto" where none is known.
-
-    Of two axes with names of frequency the first is it.
-    """
-    if not is_interferometric(dims) and not {"time", *FREQUENCIES} & {d.lower() for d in dims}:
-        return "auto"
-    letters = [
-        "t" if d.lower() == "time" else "f" if d.lower() in FREQUENCIES else "b" for d in dims
-    ]
-    first = {letter: letters.index(letter) for letter in set(letters)}
-    return "".join(x if x == "b" or first[x] == i else "b" for i, x in enumerate(letters))
-
 
 def spectral_axis(dims: tuple[str, ...]) -> int | None:
     """Return which of the last three axes is spectral; the first of three where no name says so."""
