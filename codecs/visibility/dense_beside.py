@@ -14,6 +14,7 @@ from gangsaw.codecs.core.simd import (
     lane_leading_zeros,
     load,
     maximum,
+    minimum,
     select,
     store,
 )
@@ -40,7 +41,8 @@ from gangsaw.codecs.visibility.dense_symbols import (
 @jit_bare_inline
 def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: Scratch) -> Any:
     """Return words without signs on the grid, and the units in the last place to add to them."""
-    size, dropped = logical_shift_right(word << 1, 1), mantissa - grid_bits(exponent, scratch)
+    size, full = logical_shift_right(word << 1, 1), grid_bits(exponent, scratch)
+    dropped = maximum(mantissa - full, size * 0)  # of residuals more, which have no such values
     rounded = size + ((size * 0 + 1 << dropped) >> 1) >> dropped << dropped
     return rounded, size - rounded
 
@@ -52,7 +54,7 @@ def put_beside(
     """Return symbols with those of values beside the grid; keep these values' bits for others'."""
     rounded, off = round_to_grid(word, exponent, block.mantissa, scratch)
     there, one = logical_shift_right(rounded, block.mantissa), word * 0 + 1
-    octave, full = there - around, grid_bits(there, scratch)
+    octave, full = there - around, minimum(grid_bits(there, scratch), block.mantissa)
     units = maximum(off, 0 - off)
     length = block.width - lane_leading_zeros(units)
     is_off = both(both(symbol > PLANE - 1, symbol < ZERO), exponent < lane(scratch, LIMIT))

@@ -71,7 +71,7 @@ struct Window {
     }
 };
 
-// Tables of symbols in shared memory: 5.5 KB where slots themselves would take 57.
+// Tables of symbols in shared memory: 9 KB where slots themselves would take 57.
 struct Tables {
     const unsigned short* firsts;   // (TABLES, STRIDE) first slots of symbols
     const unsigned char* buckets;  // (TABLES, BUCKET_STRIDE) symbols of every 32nd slot, and the last

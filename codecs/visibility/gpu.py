@@ -23,7 +23,7 @@ from gangsaw.codecs.visibility import (
     gpu_dense_narrow,
     gpu_encode,
 )
-from gangsaw.codecs.visibility.gpu_table import has_kernel
+from gangsaw.codecs.visibility.gpu_table import has_kernel, word_bytes
 from gangsaw.codecs.visibility.lanes import Lanes
 from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.visibility.params import Params
@@ -86,7 +86,8 @@ def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
 
 def encoder_bytes(source: Any, params: Params) -> int:
     """Return a bound on the device memory that one block takes."""
-    return encoder_device_bytes(params.effort, source.nbytes, Lanes.of_block(source))
+    lanes = Lanes.of_block(source)
+    return encoder_device_bytes(params.effort, source.nbytes, word_bytes(source), lanes)
 
 
 def _encode_run(sources: Sequence[Any], params: Params) -> Blocks:

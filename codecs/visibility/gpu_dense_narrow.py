@@ -28,7 +28,7 @@ def encode(sources: Sequence[Any]) -> list[Payload | None]:
     sources : (time, frequency, ...) of one dtype that `has_kernel`
     """
     fit = _fitting(sources)
-    rest = [i for i in range(len(sources)) if i not in fit]
+    rest = sorted(set(range(len(sources))) - set(fit))
     raw = [sources[i].nbytes for i in fit]
     narrow = gpu_dense_encode.encode(_narrowed([sources[i] for i in fit]), KIND, raw)
     others = gpu_dense_encode.encode([sources[i] for i in rest])

@@ -12,10 +12,10 @@ from gangsaw.codecs.visibility.lanes import LANES, Lanes
 PER_BLOCK = 2048  # kind, index, Python objects
 PER_THREAD = 1 << 18  # tables and rows of a kernel
 PER_BLOCK_OF_DEVICE = 1 << 14  # tables, sums; allocations are of 512 bytes; a tile that is empty
-PER_DENSE_OF_DEVICE = 1 << 17  # counts of symbols under four kinds of means, samples
+PER_DENSE_OF_DEVICE = 1 << 17  # counts of symbols under five kinds of means, samples
 PER_VALUE_OF_DEVICE = 2  # of `dense`: symbol and context
 PER_LANE_OF_DEVICE = 64  # of `dense`: costs of predictors, the one that is chosen
-SIZE = 4  # bytes of a float32
+SIZE, WIDE = 4, 8  # bytes of a float32, of a double
 OFFSET = 8  # bytes of the place of a number that has no neighbour in memory
 PER_VALUE = 30  # of `dense`, beside word and residual: bits, symbol, context, size, stream, payload
 PREDICTORS = 16  # costs of each, for every lane
@@ -37,16 +37,19 @@ def peak_bytes(block_bytes: int, block_numbers: int, lanes: Lanes, n_blocks: int
     return 2 * n_blocks * (block_bytes + PER_BLOCK) + busy * scratch
 
 
-def encoder_device_bytes(effort: str, block_bytes: int, lanes: Lanes) -> int:
+def encoder_device_bytes(effort: str, block_bytes: int, word_bytes: int, lanes: Lanes) -> int:
     """Bytes of device memory to encode one block: its payload, groups, tables.
 
-    `dense` writes symbols, bits and stream apart before it knows where they belong.
+    `dense` writes symbols, bits and stream apart before it knows where they belong, of a copy where
+    doubles may be narrowed.
     """
     if effort == "fast":
         return 2 * block_bytes + PER_BLOCK_OF_DEVICE
     by_values = PER_VALUE_OF_DEVICE * math.prod(lanes.shape)
     by_lanes = PER_LANE_OF_DEVICE * lanes.n_strips * LANES
-    return 3 * block_bytes + by_values + by_lanes + 2 * _sizes(lanes) + PER_DENSE_OF_DEVICE
+    narrow = block_bytes // 2 if word_bytes == WIDE else 0
+    parts = 3 * block_bytes + narrow + by_values + by_lanes
+    return parts + 2 * _sizes(lanes) + PER_DENSE_OF_DEVICE
 
 
 def decoder_device_bytes(n_bytes: int, block_bytes: int, lanes: Lanes) -> int:

@@ -13,6 +13,7 @@ from gangsaw.tasks.bench import stored_bytes
 
 TOTAL = {"dense": ">= 1.53", "fast": ">= 1.30"}
 LIGHT = "blosc2 bitshuffle8+lz4"  # `fast` is to be above it and ndzip, which has no wheel
+WIDENED = ("hera_2458106_ant012",)  # as many programs write float32s
 NDZIP = 1.101  # published elsewhere, of another cube of the same recipe
 
 
@@ -36,12 +37,15 @@ class Sizes:
 
 def rows() -> Iterator[Row]:
     """Yield ratios: of the real set, each file and together; of the synthetic cubes; of peers."""
-    real = {name: _sizes(name, cube) for name, cube in real_cubes()}
+    cubes = dict(real_cubes())
+    real = {name: _sizes(name, cube) for name, cube in cubes.items()}
+    wide = {f"{name} as complex128": cubes[name].astype("c16") for name in WIDENED if name in cubes}
+    widened = {name: _sizes(name, cube) for name, cube in wide.items()}
     made = {SYNTHETIC: _sizes(SYNTHETIC, synthetic()), FINE: _sizes(FINE, synthetic(12))}
     if real:
         yield from _together(list(real.values()))
-    yield from (_dense(name, sizes) for name, sizes in {**real, **made}.items())
-    yield from (_fast(name, sizes) for name, sizes in {**real, **made}.items())
+    yield from (_dense(name, sizes) for name, sizes in {**real, **widened, **made}.items())
+    yield from (_fast(name, sizes) for name, sizes in {**real, **widened, **made}.items())
     for peer in made[SYNTHETIC].others:
         if real:
             yield _peer(peer, real)

@@ -93,14 +93,14 @@ measured here, for there are no wheels, but published elsewhere: ndzip 1.152 on 
 1.101 on a synthetic cube, SPspeed 1.104 and 1.110; on GPUs, SPspeed 518 and 500 GB/s (RTX 4090),
 DietGPU's float codec 250 to 600 GB/s (A100), GPZ 616 and 1091 GB/s (H100).
 
-Where rows fall short: of the values of hera_2457698_raw, 36 % are multiples of 2^-20 and 34 % are
-so but for one or two units in the last place, as if scaled and rounded once more; `dense` has a
-symbol for the former alone and stores the others' low bits as they are. Sisco's deflate sees them:
-22.2 bits for a value, and `dense` 22.9. Of two threads that encode `fast`, one copies to their
-place what the other had ready before its turn; one thread alone encodes in place. `dense` spends a
-tenth of its time in Python, one thread at a time. What a second core gives at all is in the table,
-too, of additions in the first cache; it varied from 1.3 to 1.9 within hours. Tables that tell a
-speed twice measured it twice, minutes apart.
+What makes the difference on single files: of the values of hera_2457698_raw, 40 % are multiples of
+2^-20 and 53 % are so but for 1 to 255 units in the last place, as if turned and turned back, and
+`dense` has symbols for both. The same file of HERA as complex128 is coded as the float32s that it
+holds. `fast` does neither. Where rows fall short: of two threads that encode `fast`, one copies to
+their place what the other had ready before its turn; one thread alone encodes in place. `dense`
+spends a tenth of its time in Python, one thread at a time. What a second core gives at all is in
+the table, too, of additions in the first cache; it varied from 1.3 to 1.9 within hours. Tables that
+tell a speed twice measured it twice, minutes apart.
 """
 
 
