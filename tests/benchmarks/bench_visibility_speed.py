@@ -21,7 +21,7 @@ from visibility_data import (
 from visibility_peers import peers
 
 from gangsaw.codecs.core.chunk import ChunkCoder
-from gangsaw.codecs.core.threads import set_thread_limit
+from gangsaw.codecs.core.threads import run_blocks, set_thread_limit
 from gangsaw.tasks.bench import Result, measure
 
 ASKED = {"dense": (">= 150", ">= 600"), "fast": (">= 2000", ">= 4000")}  # MB/s of one core
@@ -43,6 +43,7 @@ def rows() -> Iterator[Row]:
         yield from _speeds("all real files", real)
     set_thread_limit(None)
     yield two_cores()
+    yield _copied(synthetic())
     for effort in EFFORTS:
         yield from _threads(effort, synthetic())
         yield from _parts(effort, synthetic())
@@ -68,6 +69,21 @@ def _rate(results: Sequence[Result], direction: int) -> float:
     """MB/s over several cubes: all bytes over the sum of the medians."""
     spans = [(r.encode_seconds, r.decode_seconds)[direction] for r in results]
     return sum(r.raw_bytes for r in results) / sum(map(statistics.median, spans)) / 1e6
+
+
+def _copied(cube: Cube) -> Row:
+    """Return how many times as fast two threads copy the cube: `fast` takes little more time."""
+    say("copying, two threads")
+    out = np.empty_like(cube)
+
+    def copy(t: int) -> None:
+        np.copyto(out[t], cube[t])
+
+    works = [_limited(n, partial(run_blocks, copy, len(cube))) for n in (1, 2)]
+    one, two = (np.array(spans) for spans in seconds_in_turn(works))
+    what = f"two threads against one, {SYNTHETIC} copied: the machine's memory"
+    speed = f"{cube.nbytes / np.median(two) / 1e6:.0f} MB/s"
+    return Row(what, float(np.median(one / two)), "times", "", speed)
 
 
 def _threads(effort: str, cube: Cube) -> Iterator[Row]:

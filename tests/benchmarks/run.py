@@ -95,12 +95,13 @@ DietGPU's float codec 250 to 600 GB/s (A100), GPZ 616 and 1091 GB/s (H100).
 
 What makes the difference on single files: of the values of hera_2457698_raw, 40 % are multiples of
 2^-20 and 53 % are so but for 1 to 255 units in the last place, as if turned and turned back, and
-`dense` has symbols for both. The same file of HERA as complex128 is coded as the float32s that it
+`dense` has symbols for both. hera_2458106_ant012 as complex128 is coded as the float32s that it
 holds. `fast` does neither. Where rows fall short: of two threads that encode `fast`, one copies to
 their place what the other had ready before its turn; one thread alone encodes in place. `dense`
 spends a tenth of its time in Python, one thread at a time. What a second core gives at all is in
-the table, too, of additions in the first cache; it varied from 1.3 to 1.9 within hours. Tables that
-tell a speed twice measured it twice, minutes apart.
+the table, too, of additions in the first cache and of copies in memory, which are little faster
+than `fast`; it varied from 1.3 to 1.9 and from 1.2 to 1.4 within hours. Tables that tell a speed
+twice measured it twice, minutes apart.
 """
 
 
