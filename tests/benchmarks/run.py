@@ -99,9 +99,9 @@ What makes the difference on single files: of the values of hera_2457698_raw, 40
 holds. `fast` does neither. Where rows fall short: of two threads that encode `fast`, one copies to
 their place what the other had ready before its turn; one thread alone encodes in place. `dense`
 spends a tenth of its time in Python, one thread at a time. What a second core gives at all is in
-the table, too, of additions in the first cache and of copies in memory, which are little faster
-than `fast`; it varied from 1.3 to 1.9 and from 1.2 to 1.4 within hours. Tables that tell a speed
-twice measured it twice, minutes apart.
+the table, too, of additions in the first cache and of copies in memory, which two threads of `fast`
+come near; both varied from 1.2 to 1.9 within hours, and the rows of two threads with them. Tables
+that tell a speed twice measured it twice, minutes apart.
 """
 
 
