@@ -22,14 +22,13 @@ from dense_blocks import (
     wild,
 )
 from emulator.host_module import KernelFault, schedule
-from visibility_on_gpu import Block, check, check_views, check_wrong
+from visibility_on_gpu import Block, check, check_memory, check_views, check_wrong
 
 from gangsaw.codecs.core import gpu as core_gpu
 from gangsaw.codecs.core import kernels
 from gangsaw.codecs.core.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import (
-    cpu,
     dense,
     dense_narrow,
     gpu,
@@ -340,18 +339,8 @@ def test_the_memory_of_a_block_is_enough(
     cupy: ModuleType, dtype: str, shape: tuple[int, ...]
 ) -> None:
     """Many lanes, many times, words of all kinds: what is promised is all that is allocated."""
-    pool = cupy.get_default_memory_pool()
     for block in (mixed(shape, dtype), patterns(shape, dtype)):
-        source, target = cupy.asarray(block), cupy.zeros(block.shape, block.dtype)
-        pool.free_all_blocks()
-        pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, DENSE))
-        try:
-            coded = gpu.encode([source], DENSE)
-            gpu.decode(coded, [target], DENSE)
-        finally:
-            pool.set_limit(size=0)
-        np.testing.assert_array_equal(coded.parts[0], cpu.encode([block], DENSE).parts[0])
-        assert target.get().tobytes() == block.tobytes()
+        check_memory(cupy, block, DENSE)
 
 
 def test_denormals_of_halves_and_doubles(cupy: ModuleType) -> None:

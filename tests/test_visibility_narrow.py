@@ -13,9 +13,9 @@ from dense_blocks import MAKERS, beside, integers, mixed, noise, ramp
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import visibility as reference
-from visibility_on_gpu import check, check_views, check_wrong
+from visibility_on_gpu import check, check_memory, check_views, check_wrong
 
-from gangsaw.codecs.visibility import cpu, dense, dense_narrow, gpu
+from gangsaw.codecs.visibility import cpu, dense, dense_narrow
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.samples import patterns
 
@@ -155,20 +155,10 @@ SMALL = [(1, 1, 9000), (2000, 1, 2), (60, 9, 16), (1, 1)]
 
 @pytest.mark.parametrize(
     ("make", "shape"),
-    # of the last one rounding up is no help
+    # the last one is so large that what is promised for tables does not hide a copy forgotten
     [*((make, shape) for make in (mixed, patterns) for shape in SMALL), (patterns, (32, 512, 32))],
 )
 def test_the_memory_of_a_block_is_enough(
     cupy: ModuleType, make: Any, shape: tuple[int, ...]
 ) -> None:
-    pool = cupy.get_default_memory_pool()
-    block = widened(make(shape, "c8"))
-    source, target = cupy.asarray(block), cupy.zeros(block.shape, block.dtype)
-    pool.free_all_blocks()
-    pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, DENSE))
-    try:
-        coded = gpu.encode([source], DENSE)
-        gpu.decode(coded, [target], DENSE)
-    finally:
-        pool.set_limit(size=0)
-    assert target.get().tobytes() == block.tobytes()
+    check_memory(cupy, widened(make(shape, "c8")), DENSE)

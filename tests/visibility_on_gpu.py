@@ -63,6 +63,21 @@ def check_views(cupy: ModuleType, host: Block, params: Params, coded_as: int) ->
     assert out.get().tobytes() == right.tobytes()
 
 
+def check_memory(cupy: ModuleType, block: Block, params: Params) -> None:
+    """Code a block with no more device memory than is promised, to the CPU's bytes and back."""
+    pool = cupy.get_default_memory_pool()
+    source, target = cupy.asarray(block), cupy.zeros(block.shape, block.dtype)
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, params))
+    try:
+        coded = gpu.encode([source], params)
+        gpu.decode(coded, [target], params)
+    finally:
+        pool.set_limit(size=0)
+    np.testing.assert_array_equal(coded.parts[0], cpu.encode([block], params).parts[0])
+    assert target.get().tobytes() == block.tobytes()
+
+
 def outcome(decode: Any, data: Any, target: Any) -> str:
     try:
         decode(Blocks((data,)), [target], ANY)
