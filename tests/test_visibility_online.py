@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
+import compiled
 import numpy as np
 import pytest
 import zarr
@@ -163,6 +164,34 @@ def test_warming_up_leaves_no_trace() -> None:
     encoder.warm_up()
     assert encoder.waiting == 1
     assert list(frames(encoder, cube[1:])) == chunks_of_zarr(cube, PARAMS["dense"], 0)
+
+
+WARM = """
+import numpy as np
+from compiled import kernels
+
+from gangsaw.codecs.visibility import Params, StepEncoder
+
+for dtype in {dtypes}:
+    shape = (8, 64, 50, 4)
+    encoder = StepEncoder(shape[1:], dtype, Params(effort="{effort}", block=(8, 0, 0)))
+    encoder.warm_up()
+    warm = kernels()
+    rng = np.random.default_rng(1)
+    numbers, noise = rng.integers(-500, 500, shape), rng.standard_normal(shape)
+    scaled, turned = numbers * np.float32(0.37), numbers * np.exp(1j * noise)
+    octets = rng.integers(0, 256, (*shape, np.dtype(dtype).itemsize), np.uint8).view(dtype)[..., 0]
+    for cube in (numbers, noise, scaled, turned.real, noise.cumsum(0).cumsum(0), octets):
+        for step in cube.astype(dtype):
+            encoder.push(step)
+    print(len(warm) > 0, kernels() - warm)
+"""
+
+
+@pytest.mark.parametrize("effort", ["dense", "fast"])
+def test_no_step_waits_for_a_kernel_after_warming_up(effort: str) -> None:
+    dtypes = ["c16", "c8", "f2"]
+    assert compiled.run(WARM.format(dtypes=dtypes, effort=effort)) == "True set()\n" * len(dtypes)
 
 
 def test_steps_keep_to_one_memory(cupy: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -80,11 +81,8 @@ class StepEncoder:
 
         To be called before steps come, or the first chunk waits for it.
         """
-        numbers = np.random.default_rng(0).integers(-99, 100, self.chunk_shape, np.int8)
-        self._coder.encode(numbers.astype(self.dtype))
-        # noise is not predicted: what is has kernels of its own
-        slopes = numbers.cumsum(axis=0, dtype=np.int32).cumsum(axis=0)
-        self._coder.encode(slopes.astype(self.dtype))
+        for chunk in _unlike(self.chunk_shape, self.dtype):
+            self._coder.encode(chunk)
 
     def push(self, step: Array) -> memoryview | None:
         """Copy a step; return the frame of its chunk where it is the last one of that, else None.
@@ -156,3 +154,17 @@ def _filling(fill_value: complex, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         return np.array(fill_value, dtype)
     except (TypeError, ValueError) as error:
         raise BadParams(f"fill_value {fill_value!r} is no {dtype}: {error}") from error
+
+
+def _unlike(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[Array]:
+    """Yield chunks that need kernels which the others do not."""
+    rng = np.random.default_rng(0)
+    with np.errstate(over="ignore"):  # of float16
+        numbers = rng.integers(-99, 100, shape, np.int8)  # on a grid; as doubles they are narrowed
+        yield numbers.astype(dtype)
+        yield numbers.cumsum(axis=0, dtype=np.int32).cumsum(axis=0).astype(dtype)  # predicted
+        noise = rng.standard_normal(shape)
+        yield noise.astype(dtype)
+        yield noise.cumsum(axis=0).cumsum(axis=0).astype(dtype)
+    octets = rng.integers(0, 256, (*shape, dtype.itemsize), np.uint8)
+    yield octets.view(dtype)[..., 0]  # raw
