@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.checksum import crc32c
 from gangsaw.codecs.core.cut import Cut, Part
+from gangsaw.codecs.core.reused import reused
 
 LONG = 1 << 22  # bytes: twice the second cache of a core; who shares the third has no use for them
 _Run: TypeAlias = tuple[Part, Sequence[int]]
@@ -35,7 +36,7 @@ class Shelf:
     """
 
     def __init__(self, n_blocks: int, most_bytes: int, lead: int) -> None:
-        self.data = np.empty(lead + most_bytes, np.uint8)
+        self.data = reused(lead + most_bytes)
         self.checksums = np.empty(n_blocks, "<u4")
         self.lead = self.end = lead
         self._offsets = [lead]
