@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import google_crc32c
@@ -14,6 +17,7 @@ import zarr
 from counting_store import CountingStore
 from plain_codec import cpu as plain_cpu
 from plain_codec.codec import Plain
+from zarr.core import codec_pipeline
 from zarr.registry import register_codec
 from zarr.storage import LocalStore
 
@@ -38,6 +42,18 @@ SELECTIONS: dict[str, Any] = {
     "rows": lambda z: (z.oindex if is_zarr(z) else z)[np.arange(24) % 5 == 1],
     "all": lambda z: z[:],
 }
+
+
+@contextmanager
+def own_pool() -> Iterator[None]:
+    """Threads for the fused pipeline that end here: of a read that fails, it leaves the others on.
+
+    In the pool of the process they decoded during the next test, into its notes and its memory.
+    """
+    with ThreadPoolExecutor(4) as pool, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(codec_pipeline, "_pool", pool, raising=False)
+        patch.setattr(codec_pipeline, "_pool_size", os.cpu_count(), raising=False)
+        yield
 
 
 def is_zarr(array: Any) -> bool:

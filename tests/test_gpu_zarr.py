@@ -5,13 +5,11 @@ On emulated kernels here; -m gpu runs the same on a real device.
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -25,9 +23,8 @@ from counting_store import CountingStore
 from every_codec import Case, assert_same_bits, gpu_cases, label, package, v2_type
 from plain_codec import gpu as plain_gpu
 from plain_codec.codec import Plain
-from test_core_zarr import CHUNK, PIPELINES, SELECTIONS, create
+from test_core_zarr import CHUNK, PIPELINES, SELECTIONS, create, own_pool
 from test_every_codec import coder, forged
-from zarr.core import codec_pipeline
 from zarr.errors import ZarrUserWarning
 from zarr.registry import register_codec
 from zarr.storage import LocalStore
@@ -220,18 +217,6 @@ def plain(request: pytest.FixtureRequest, cupy: Any) -> Iterator[str]:
     settings = {"codec_pipeline.path": path, "codec_pipeline.batch_size": 8}
     with on_gpu(**settings), own_pool():
         yield request.param
-
-
-@contextmanager
-def own_pool() -> Iterator[None]:
-    """Threads for the fused pipeline that end here: of a read that fails, it leaves the others on.
-
-    In the pool of the process they decoded during the next test, into its notes and its memory.
-    """
-    with ThreadPoolExecutor(4) as pool, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(codec_pipeline, "_pool", pool, raising=False)
-        patch.setattr(codec_pipeline, "_pool_size", os.cpu_count(), raising=False)
-        yield
 
 
 DATA = np.arange(480, dtype="i2").reshape(24, 20) - 100
