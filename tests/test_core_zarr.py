@@ -70,7 +70,7 @@ def mask() -> npt.NDArray[np.bool_]:
 def pipeline(request: pytest.FixtureRequest) -> Iterator[str]:
     register_codec("test.plain", Plain)
     path = f"zarr.core.codec_pipeline.{request.param}"
-    with zarr.config.set({"codec_pipeline.path": path}):
+    with zarr.config.set({"codec_pipeline.path": path}), own_pool():
         yield request.param
 
 
