@@ -13,7 +13,8 @@ import dask
 from distributed import Client
 
 from gangsaw.cluster.config import ClusterConfig
-from gangsaw.cluster.local import IGNORE_INTERRUPTS, KEEP_MEMORY, LOOPBACK, connect, interrupts_wait
+from gangsaw.cluster.interrupts import interrupts_wait
+from gangsaw.cluster.local import IGNORE_INTERRUPTS, KEEP_MEMORY, LOOPBACK, connect
 
 RESOURCES = {"GPU": 1}  # of each worker; jobs split it among the tasks that share the GPU
 THREADS = 4  # of each worker: one reads, one copies in, one computes, one copies out and writes

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -13,6 +11,7 @@ from distributed import Client, LocalCluster
 from distributed.comm import get_address_host
 
 from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.interrupts import interrupts_wait
 
 LOOPBACK = "127.0.0.1"
 # Workers keep freed memory for the next chunk. Dask's own setting gives it back at once, and a job
@@ -31,7 +30,6 @@ LOOK_SELDOM = {
 }
 # Ctrl-C in a terminal reaches every process of the group; only the client shall answer it
 IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
@@ -88,23 +86,3 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
             )
             stack.enter_context(cluster)
         yield stack.enter_context(Client(cluster, set_as_default=False))
-
-
-@contextmanager
-def interrupts_wait() -> Iterator[None]:
-    """Keep Ctrl-C and SIGTERM back until the end: Dask cannot close a cluster that half started.
-
-    It would print tracebacks at exit, of workers in a state that it does not expect.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # no signal arrives here
-        return
-    arrived: list[int] = []
-    before = {sig: signal.signal(sig, lambda n, _: arrived.append(n)) for sig in INTERRUPTS}
-    try:
-        yield
-    finally:
-        for sig, handler in before.items():
-            signal.signal(sig, handler)
-        if arrived:
-            signal.raise_signal(arrived[0])

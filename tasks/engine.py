@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from gangsaw.cluster.interrupts import Waiting, interrupts_wait
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.batches import Done, do_batches, settle, settled_on_device
 from gangsaw.tasks.failure import ChunkFailed
@@ -97,21 +98,17 @@ def run(
     BadParams
         A worker has less memory than the task promised to need.
     KeyboardInterrupt
-        After the batches in flight were cancelled.
+        After Ctrl-C, between two results, when the batches in flight were cancelled; a second
+        Ctrl-C does not wait.
     """
     options = options or Options()
-    if client is None:
-        if options.device == "gpu":
-            _on_device_here(cast("DeviceTask[BatchT, ResultT]", task), iter(batches), on_done)
+    with interrupts_wait() as interrupts:
+        if client is not None:
+            _on_workers(task, batches, on_done, client, options, interrupts)
+        elif options.device == "gpu":
+            _on_device_here(cast("DeviceTask[BatchT, ResultT]", task), batches, on_done, interrupts)
         else:
-            _here(task, batches, on_done)
-        return
-    workers = _workers(client)
-    check_memory(task.peak_bytes, (w for w in workers.values() if _is_host(w, options)))
-    if options.device == "gpu":
-        _check_gpus(cast("DeviceTask[BatchT, ResultT]", task), workers)
-    left = len(batches) if isinstance(batches, Sized) else None
-    _Window(client, task, options, left).run(iter(batches), on_done)
+            _here(task, batches, on_done, interrupts)
 
 
 def on_every_worker(function: Callable[[], None], client: Client | None) -> None:
@@ -136,12 +133,30 @@ def _check_gpus(task: DeviceTask[BatchT, ResultT], workers: Mapping[str, Any]) -
     check_memory(task.device_peak_bytes, found)
 
 
+def _on_workers(
+    task: Task[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    client: Client,
+    options: Options,
+    interrupts: Waiting,
+) -> None:
+    workers = _workers(client)
+    check_memory(task.peak_bytes, (w for w in workers.values() if _is_host(w, options)))
+    if options.device == "gpu":
+        _check_gpus(cast("DeviceTask[BatchT, ResultT]", task), workers)
+    left = len(batches) if isinstance(batches, Sized) else None
+    _Window(client, task, options, left, interrupts).run(iter(batches), on_done)
+
+
 def _here(
     task: Task[BatchT, ResultT],
     batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
 ) -> None:
     for batch in batches:
+        interrupts.let_in()
         with _final():
             result = task(batch)
             settle(task, [batch], [result])
@@ -150,15 +165,18 @@ def _here(
 
 def _on_device_here(
     task: DeviceTask[BatchT, ResultT],
-    batches: Iterator[BatchT],
+    batches: Iterable[BatchT],
     on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
 ) -> None:
     """Run the batches in threads that share the GPU, some ahead of the one that is waited for."""
+    coming = iter(batches)
     ahead: deque[tuple[tuple[BatchT, ...], LocalFuture[Sequence[ResultT]]]] = deque()
     threads = ThreadPoolExecutor(SLOTS, "gangsaw-gpu")
     try:
         while True:
-            while len(ahead) < TASKS_PER_THREAD * SLOTS and (taken := _taken(batches, task)):
+            interrupts.let_in()
+            while len(ahead) < TASKS_PER_THREAD * SLOTS and (taken := _taken(coming, task)):
                 ahead.append((taken, threads.submit(settled_on_device, task, taken)))
             if not ahead:
                 return
@@ -200,11 +218,17 @@ class _Window(Generic[BatchT, ResultT]):
     """The futures in flight. Results are fetched in the background, many round trips at once."""
 
     def __init__(
-        self, client: Client, task: Task[BatchT, ResultT], options: Options, left: int | None
+        self,
+        client: Client,
+        task: Task[BatchT, ResultT],
+        options: Options,
+        left: int | None,
+        interrupts: Waiting,
     ) -> None:
         from distributed import as_completed
 
         self.client, self.task, self.options = client, task, options
+        self.interrupts = interrupts
         self.left = left  # batches that no task has, where that is known
         self.again: deque[BatchT] = deque()  # that a task gave back
         self.alone: deque[BatchT] = deque()  # the same after an error that may pass
@@ -222,6 +246,7 @@ class _Window(Generic[BatchT, ResultT]):
         try:
             while self.fill(batches):
                 for future, done in self.arrived():
+                    self.interrupts.let_in()
                     self.check(future, done)
                     flight = self.flying.pop(future)
                     n = len(done.results)
@@ -286,6 +311,7 @@ class _Window(Generic[BatchT, ResultT]):
         polled = time.monotonic()
         while not self.arriving.has_ready():
             time.sleep(TICK_SECONDS)
+            self.interrupts.let_in()
             if time.monotonic() - polled >= POLL_SECONDS:
                 self.look_for_workers()
                 polled = time.monotonic()

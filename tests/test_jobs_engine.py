@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -271,6 +272,28 @@ def test_interrupting_leaves_nothing_in_flight(client: Client) -> None:
     while client.run_on_scheduler(_tasks_known) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert client.run_on_scheduler(_tasks_known) == 0
+
+
+class Released:
+    """As a future of Dask's that is interrupted in its `__del__`."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("on_dask", [False, True])
+def test_an_interrupt_in_a_destructor_is_not_lost(client: Client, on_dask: bool) -> None:
+    done = []
+
+    def release(batch: range, _: list[int]) -> None:
+        done.append(batch)
+        if len(done) == 3:
+            Released()
+
+    batches = (range(i, i + 1) for i in range(500))
+    with pytest.raises(KeyboardInterrupt):
+        run(Square(), batches, release, client=client if on_dask else None)
+    assert len(done) == 3
 
 
 def _tasks_known(dask_scheduler: object) -> int:

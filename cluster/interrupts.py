@@ -1,0 +1,56 @@
+"""Ctrl-C and SIGTERM that wait for a place where they do no harm and are not lost.
+
+Python raises KeyboardInterrupt between any two instructions. In a cluster that half started Dask
+cannot close what there is, and prints tracebacks at exit. In a `__del__`, such as that of a Dask
+future, which wakes an event loop, it is printed and forgotten: the job went on to its end.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Waiting:
+    """Whether an interrupt waits."""
+
+    def __init__(self) -> None:
+        self.arrived = False
+
+    def hold(self, number: int, frame: FrameType | None) -> None:
+        """Keep the first; a second does not wait: who sends it has seen that nothing happens."""
+        if self.arrived:
+            signal.default_int_handler(number, frame)
+        self.arrived = True
+
+    def let_in(self) -> None:
+        """Raise KeyboardInterrupt, once, if one arrived."""
+        if self.arrived:
+            self.arrived = False
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[Waiting]:
+    """Hold signals that would raise KeyboardInterrupt back until `let_in`, or the end of the block.
+
+    Others, such as SIGTERM where nobody asked for more than the end of the process, do as before.
+    """
+    waiting = Waiting()
+    if threading.current_thread() is not threading.main_thread():
+        yield waiting  # no signal arrives here
+        return
+    held = [n for n in INTERRUPTS if signal.getsignal(n) is signal.default_int_handler]
+    for number in held:
+        signal.signal(number, waiting.hold)
+    try:
+        yield waiting
+    finally:
+        for number in held:
+            signal.signal(number, signal.default_int_handler)
+        waiting.let_in()

@@ -1,0 +1,80 @@
+"""Ctrl-C while workers start, and where Python would lose it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gangsaw.cluster.interrupts import interrupts_wait
+
+SCRIPT = """
+import os, signal, threading
+from distributed import LocalCluster
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.local import start
+
+def begin(self):  # the instant at which Dask has workers, none of them started
+    LocalCluster._correct_state = kept  # closing comes here too
+    os.kill(os.getpid(), signal.SIGINT)
+    return kept(self)
+
+if __name__ == "__main__":
+    kept, LocalCluster._correct_state = LocalCluster._correct_state, begin
+    try:
+        with start(ClusterConfig(workers=1, silent=True)):
+            print("went on")
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_an_interrupt_waits_for_the_workers(tmp_path: Path) -> None:
+    (script := tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "interrupted\n"
+    assert done.stderr == ""
+
+
+class Released:
+    """What interrupts in its `__del__`, where a KeyboardInterrupt is printed and forgotten."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_where_nothing_may_be_raised_is_kept() -> None:
+    with interrupts_wait() as interrupts:
+        Released()
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.let_in()
+        interrupts.let_in()  # once only
+
+
+def test_an_interrupt_comes_at_the_end_of_the_block_at_the_latest() -> None:
+    with pytest.raises(KeyboardInterrupt), interrupts_wait():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_interrupt_does_not_wait() -> None:
+    with interrupts_wait() as interrupts:
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.let_in()
+
+
+def test_handlers_of_others_stay() -> None:
+    arrived: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: arrived.append(number))
+    try:
+        with interrupts_wait():
+            signal.raise_signal(signal.SIGTERM)
+            assert arrived == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
