@@ -54,6 +54,10 @@ class ChunkGrid:
         steps = zip(self.position(number), self.chunks, self.shape, strict=True)
         return tuple(slice(i * c, min((i + 1) * c, n)) for i, c, n in steps)
 
+    def n_samples(self, number: int) -> int:
+        """Return the number of samples of the chunk's region."""
+        return math.prod(s.stop - s.start for s in self.region(number))
+
     def touched(self, region: Region) -> Iterator[tuple[int, ...]]:
         """Yield the position of each chunk that holds samples of the region."""
         pairs = zip(region, self.chunks, strict=True)

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from gangsaw.tasks.device import COPIES, batches_per_task, runs_on_gpu
 from gangsaw.tasks.engine import Options, run
 from gangsaw.tasks.journal import Job, Journal
 from gangsaw.tasks.layout import ChunkChoice, CodecChoices, Layout, check_axes, choose_layout
-from gangsaw.tasks.manifest import fold, read_manifest, write_manifest
+from gangsaw.tasks.manifest import fold, read_manifest, split, write_manifest
 from gangsaw.tasks.place import Place, open_place
 from gangsaw.tasks.progress import Amounts, Meter, OnProgress, Progress
 from gangsaw.tasks.records import Records
@@ -109,9 +110,34 @@ class _ArrayJob:
 
     def __init__(self, task: Transcode, job: Job) -> None:
         self.task, self.job = task, job
+        self.entries = task.journal.read_all(job.batches)
         manifest = _whole_manifest(task.target)
-        self.finished = manifest is not None
-        self.entries = task.journal.read_all(job.batches) if manifest is None else {0: manifest}
+        self.had_manifest = self.finished = manifest is not None
+        if manifest is not None:
+            self._reopen(manifest, self._lost())
+
+    def _reopen(self, manifest: Records, lost: set[int]) -> None:
+        """Take what is done from the manifest, and from a run that stopped while it did this."""
+        self.finished = not lost and not self.entries
+        if self.finished:
+            self.entries = {0: manifest}
+            return
+        done = {records.first: records for records in split(manifest, self.job.batches, self.coder)}
+        self.entries = {**done, **self.entries}
+        for batch in self.job.batches:
+            if not lost.isdisjoint(batch):
+                del self.entries[batch.start]
+                self.task.journal.forget(batch)
+
+    def _lost(self) -> set[int]:
+        """Return the numbers of chunks that the manifest has and the store has not."""
+        present = set(self.task.target.walk())
+        key = self.coder.key
+        return {number for number in range(self.job.n_chunks) if key(number) not in present}
+
+    @cached_property
+    def coder(self) -> ArrayCoder:
+        return ArrayCoder(self.task.metadata)
 
     @property
     def left(self) -> list[range]:
@@ -121,8 +147,8 @@ class _ArrayJob:
     @property
     def batch_bytes(self) -> int:
         """Raw bytes of a batch, padding included."""
-        coder = ArrayCoder(self.task.metadata)
-        return self.job.batch_chunks * math.prod(coder.grid.chunks) * coder.dtype.itemsize
+        grid, dtype = self.coder.grid, self.coder.dtype
+        return self.job.batch_chunks * math.prod(grid.chunks) * dtype.itemsize
 
     def finish(self) -> None:
         """Fold the journal into the manifest."""
@@ -155,7 +181,8 @@ def compress(
     chunks : extents of a chunk, one per axis or by axis name, -1 for a whole axis; None chooses
     client : Dask client; None works in this thread
     options : resources, retries
-    resume : finish what an earlier run with the same source and options began
+    resume : finish what an earlier run with the same source and options began; of a finished store,
+        do the batches again whose chunks were lost since
     overwrite : replace an existing store, which stays whole until the new one is
     durable : sync chunks to the disk before they count as done
     on_progress : called in this thread after each batch
@@ -186,7 +213,7 @@ def compress(
     for job in jobs:
         job.finish()
     place.publish()
-    if meter.progress.run_bytes:  # a resume of what was finished is no reason
+    if not all(job.had_manifest for job in jobs):  # to mend what was finished is no reason
         place.drop_given_up()
     return _summary(str(final), source, meter.progress)
 

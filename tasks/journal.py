@@ -93,6 +93,10 @@ class Journal:
         entries = map(self._checked, stored, listed)
         return {records.first: records for records in entries if records is not None}
 
+    def forget(self, batch: range) -> None:
+        """Delete the entry of a batch if there is one: its chunks are gone."""
+        self.array.delete(self._key(batch))
+
     def remove(self) -> None:
         """Delete all entries: the manifest holds them now."""
         (self.array / FOLDER / "journal").delete_all()

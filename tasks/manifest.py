@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.chunks import ArrayCoder
 from gangsaw.tasks.journal import FOLDER
 from gangsaw.tasks.place import Place
 from gangsaw.tasks.records import ROW, Records, unpack
@@ -23,6 +24,14 @@ def fold(job: str, entries: Iterable[Records]) -> Records:
     if any(a.batch.stop != end for a, end in zip(ordered, ends, strict=True)):
         raise ValueError("the journal has a gap")
     return Records(job, 0, sum(records.raw_bytes for records in ordered), rows)
+
+
+def split(manifest: Records, batches: Iterable[range], coder: ArrayCoder) -> Iterator[Records]:
+    """Yield one record of each batch: what `fold` folded."""
+    for batch in batches:
+        n_samples = sum(coder.grid.n_samples(number) for number in batch)
+        rows = manifest.rows[batch.start : batch.stop]
+        yield Records(manifest.job, batch.start, n_samples * coder.dtype.itemsize, rows)
 
 
 def write_manifest(array: Place, records: Records) -> None:

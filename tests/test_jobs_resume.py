@@ -133,6 +133,38 @@ def test_resuming_what_is_finished_keeps_the_job_beside_it(
     assert job(other, target, resume=True).resumed == 8
 
 
+def test_resuming_what_is_finished_writes_lost_chunks_again(
+    source: RawSource, tmp_path: Path
+) -> None:
+    target, log = tmp_path / "a.zarr", tmp_path / "log"
+    job(source, target)
+    whole = objects(target)
+    for key in ("0/1/0", "0/2/1"):
+        (target / "data" / "c" / key).unlink()
+    assert not verify(target).ok
+    summary = job(logged(source, log), target, resume=True)
+    assert (summary.chunks, summary.chunks - summary.resumed) == (12, len(reads(log)))
+    assert summary.raw_bytes == 24_000
+    assert {starts[1:] for _, starts in reads(log)} >= {(16, 0), (32, 16)}
+    assert len(reads(log)) < 12
+    assert objects(target) == whole
+
+
+def test_mending_that_is_interrupted_goes_on(source: RawSource, tmp_path: Path) -> None:
+    """Also where a chunk that it wrote is lost in between."""
+    target, log = tmp_path / "a.zarr", tmp_path / "log"
+    job(source, target)
+    whole = objects(target)
+    shutil.rmtree(target / "data" / "c" / "0")
+    interrupted(source, target, resume=True)
+    assert not verify(target).ok
+    (target / "data" / "c" / "0" / "0" / "0").unlink()
+    summary = job(logged(source, log), target, resume=True)
+    assert 0 < summary.resumed < summary.chunks
+    assert len(reads(log)) == summary.chunks - summary.resumed
+    assert objects(target) == whole
+
+
 @pytest.mark.parametrize("renames", [1, 2])
 def test_a_kill_in_the_swap_loses_nothing(
     source: RawSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renames: int
