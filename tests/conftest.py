@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,9 @@ from hypothesis import settings
 # time says nothing of what is right, on machines that are shared and where kernels compile
 settings.register_profile("gangsaw", deadline=None)
 settings.load_profile("gangsaw")
+# a shell that runs a script starts what is behind `&` with SIGINT ignored, and so would our jobs be
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

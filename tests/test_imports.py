@@ -69,6 +69,8 @@ def allowed(module: str, target: str) -> bool:
             name.startswith("gpu")
             and (within(home, "gangsaw.codecs") or within(home, "gangsaw.tasks.tcr"))
         )
+    if module == "gangsaw.cluster.interrupts":
+        return False
     if within(module, "gangsaw.cluster"):
         return not within(target, "gangsaw") or within(target, "gangsaw.cluster")
     if within(module, "gangsaw.codecs"):
@@ -76,9 +78,8 @@ def allowed(module: str, target: str) -> bool:
     if within(module, "gangsaw.tasks"):
         if top in DASK:
             return module in {"gangsaw.tasks.engine", "gangsaw.tasks.batches"}
-        return top != "gangsaw" or any(
-            within(target, f"gangsaw.{lower}") for lower in ("tasks", "codecs")
-        )
+        lower = ("gangsaw.tasks", "gangsaw.codecs", "gangsaw.cluster.interrupts")
+        return top != "gangsaw" or any(within(target, name) for name in lower)
     return True
 
 
@@ -106,6 +107,8 @@ def test_imports_go_one_way(module: str) -> None:
         ("gangsaw.codecs.core.threads", "distributed"),
         ("gangsaw.tasks.compress", "dask.array"),
         ("gangsaw.tasks.compress", "gangsaw.cli"),
+        ("gangsaw.tasks.engine", "gangsaw.cluster.local"),
+        ("gangsaw.cluster.interrupts", "distributed"),
         ("gangsaw.cluster.local", "gangsaw.codecs.core.errors"),
         ("gangsaw.tasks.compress", "cupy"),
         ("gangsaw.tasks.gpu", "cupy"),
