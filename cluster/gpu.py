@@ -14,7 +14,7 @@ from distributed import Client
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
-from gangsaw.cluster.local import IGNORE_INTERRUPTS, KEEP_MEMORY, LOOPBACK, connect
+from gangsaw.cluster.local import KEEP_MEMORY, LOOPBACK, PRELOAD, connect
 
 RESOURCES = {"GPU": 1}  # of each worker; jobs split it among the tasks that share the GPU
 THREADS = 4  # of each worker: one reads, one copies in, one computes, one copies out and writes
@@ -78,7 +78,7 @@ def _options(config: ClusterConfig) -> dict[str, Any]:
         "scheduler_kwargs": {"dashboard": config.dashboard},
         "resources": {**RESOURCES, **config.resources},
         "silence_logs": logging.CRITICAL if config.silent else logging.WARNING,
-        "preload": [IGNORE_INTERRUPTS],
+        "preload": [PRELOAD],
         **_memory_pool(),
     }
 

@@ -28,8 +28,13 @@ LOOK_SELDOM = {
     "distributed.worker.profile.interval": "100ms",
     "distributed.admin.tick.interval": "200ms",
 }
-# Ctrl-C in a terminal reaches every process of the group; only the client shall answer it
-IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+# What a worker runs first. Ctrl-C in a terminal reaches every process of the group; only the client
+# shall answer it. A worker that ends while a thread stores a chunk leaves what zarr's event loop
+# has not begun: Python would warn of that beside the one line of ours.
+PRELOAD = (
+    "import signal, warnings; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "warnings.filterwarnings('ignore', 'coroutine .* was never awaited', RuntimeWarning)"
+)
 
 
 @contextmanager
@@ -82,7 +87,7 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
                 scheduler_kwargs={"dashboard": config.dashboard},
                 resources=config.resources or None,
                 silence_logs=logging.CRITICAL + 1 if config.silent else logging.WARNING,
-                **({"preload": [IGNORE_INTERRUPTS]} if config.processes else {}),
+                **({"preload": [PRELOAD]} if config.processes else {}),
             )
             stack.enter_context(cluster)
         yield stack.enter_context(Client(cluster, set_as_default=False))

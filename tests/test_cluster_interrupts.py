@@ -32,11 +32,35 @@ if __name__ == "__main__":
 """
 
 
+BUSY = """
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.local import start
+
+async def store():
+    pass
+
+def leave():
+    store()  # as an event loop does that is closed with something in its queue
+
+if __name__ == "__main__":
+    with start(ClusterConfig(workers=1, silent=True)) as client:
+        client.run(leave)
+"""
+
+
+def ran(tmp_path: Path, code: str) -> tuple[str, str]:
+    (script := tmp_path / "script.py").write_text(code)
+    command = [sys.executable, script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout, done.stderr
+
+
 def test_an_interrupt_waits_for_the_workers(tmp_path: Path) -> None:
-    (script := tmp_path / "script.py").write_text(SCRIPT)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
-    assert done.stdout == "interrupted\n"
-    assert done.stderr == ""
+    assert ran(tmp_path, SCRIPT) == ("interrupted\n", "")
+
+
+def test_a_worker_that_ends_in_the_middle_says_nothing(tmp_path: Path) -> None:
+    assert ran(tmp_path, BUSY) == ("", "")
 
 
 class Released:
