@@ -60,8 +60,10 @@ def verify(
 def _rows(
     chunks: int, stored_bytes: int, problems: tuple[str, ...], against: str | None
 ) -> list[tuple[str, str]]:
-    verdict = f"{len(problems)} problems" if problems else "every chunk is right"
-    if against is not None and not problems:
+    verdict = "every chunk is right"
+    if problems:
+        verdict = f"{len(problems)} problem{'s' if problems[1:] else ''}"
+    elif against is not None:
         verdict += f", every sample equals {against}"
     listed = [("problem", line) for line in problems[:SHOWN]]
     return [("chunks", f"{chunks}, {size(stored_bytes)}"), ("verdict", verdict), *listed]
