@@ -45,7 +45,6 @@ __all__ = [
     "KIND", "decode", "decode_table", "encode", "encode_parts", "encode_table", "kept_table",
 ]  # fmt: skip
 
-SPARE = 3  # bytes behind the slots, which are read four at a time
 
 Words = npt.NDArray[Any]
 _kept = Kept()
@@ -195,7 +194,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[P
     )  # fmt: skip
     tables = write_tables(counts, block.n_symbols)
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
-    rans.lay_out(counts, frequencies, np.empty(0, np.uint8))
+    rans.lay_out(counts, frequencies)
     states = np.full(LANES, rans.LOWEST, np.uint32)
     stream = _kept.array("stream", n_symbols + 1, "u2")
     inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
@@ -230,9 +229,8 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     CorruptChunk : it is no block of these lanes
     """
     coded = read_coded(data, lanes, table.itemsize)
-    slots = _kept.array("slots", N_TABLES * rans.TOTAL + SPARE, "u1")
-    tables = rans.Tables(_kept.array("frequencies", N_TABLES * rans.STRIDE, "u4"), slots)
-    rans.lay_out(coded.counts, *tables)
+    slots = _kept.array("slots", N_TABLES * rans.TOTAL, "u4")
+    rans.lay_out_slots(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
     bits = _with_room(data[coded.bits :], coded.n_bytes)
     stream = _kept.array("stream", coded.n_words + LANES, "u2")
@@ -244,7 +242,7 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
         lanes,
         block,
         coded.choice.predictors,
-        tables,
+        slots,
         states,
         stream[: coded.n_words + LANES],
         bits,
@@ -271,7 +269,7 @@ def _read_strips(
     lanes: Lanes,
     block: Block,
     predictors: npt.NDArray[np.uint8],
-    tables: rans.Tables,
+    slots: npt.NDArray[np.uint32],
     states: npt.NDArray[np.uint32],
     stream: npt.NDArray[np.uint16],
     bits: Payload,
@@ -279,7 +277,7 @@ def _read_strips(
 ) -> tuple[int, int]:
     """Fill all strips; return the words of the stream and the bytes of bits that it took."""
     at, position = from_symbols(
-        _as_signed(words), block, predictors, make_scratch(lanes.n_rows, words), tables, states,
+        _as_signed(words), block, predictors, make_scratch(lanes.n_rows, words), slots, states,
         stream, stream.size - LANES, bits, 8 * n_bytes,
     )  # fmt: skip
     if predictors.any() and at >= 0:
