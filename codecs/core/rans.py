@@ -145,6 +145,6 @@ def lay_out_slots(counts: Any, slots: Any) -> None:
 def _fill(slots: Any, first: int, symbol: int, n: Any) -> int:
     """Lay out the slots of a symbol; return the place behind them."""
     entry = np.uint32(symbol) | np.uint32(n - 1) << np.uint32(FREQUENCY)
-    for i in range(np.int64(n)):
+    for i in range(int(n)):
         slots[first + i] = entry | np.uint32(i) << np.uint32(OFFSET)
-    return first + np.int64(n)
+    return first + int(n)
