@@ -98,19 +98,27 @@ def test_tables_that_end_too_early_are_refused() -> None:
         assert read(data[:stop], 1) is None
 
 
-def test_slots_are_symbols_in_ascending_order() -> None:
-    counts = tables_of({2: 1, 7: 4095}, {}, {107: 4096})
-    tables = rans.Tables(
-        np.zeros(3 * rans.STRIDE, np.uint32), np.full(3 * rans.TOTAL, 99, np.uint8)
-    )
-    rans.lay_out(counts, *tables)
-    slots = tables.slots.reshape(3, rans.TOTAL)
-    assert slots[0, 0] == 2
-    assert set(slots[0, 1:]) == {7}
-    assert set(slots[1]) == {0}, "no slot of a table that is not used leads out of bounds"
-    assert set(slots[2]) == {107}
-    entries = tables.frequencies.reshape(3, rans.STRIDE)
+def test_what_an_encoder_looks_up() -> None:
+    frequencies = np.full(3 * rans.STRIDE, 99, np.uint32)
+    rans.lay_out(tables_of({2: 1, 7: 4095}, {}, {107: 4096}), frequencies)
+    entries = frequencies.reshape(3, rans.STRIDE)
     assert entries[0, 7] == 4095 | 1 << 16
     assert entries[0, 2] == 1
-    assert entries[1, 0] == 4096
+    assert entries[0, 6] & 0xFFFF == 0
     assert entries[2, 107] == 4096
+
+
+def test_slots_are_symbols_in_ascending_order() -> None:
+    slots = np.full(3 * rans.TOTAL, 99, np.uint32)
+    rans.lay_out_slots(tables_of({2: 1, 7: 4095}, {}, {107: 4096}), slots)
+    first, unused, last = slots.reshape(3, rans.TOTAL)
+    symbols, frequencies, numbers = slots & 255, (slots >> 8 & 4095) + 1, slots >> 20
+    assert first[0] == 2
+    assert set(symbols[1 : rans.TOTAL]) == {7}
+    assert set(frequencies[1 : rans.TOTAL]) == {4095}
+    np.testing.assert_array_equal(numbers[1 : rans.TOTAL], np.arange(4095))
+    assert set(unused & 255) == {0}, "no slot of a table that is not used leads out of bounds"
+    assert set(last & 255) == {107}
+    for whole in (unused, last):
+        np.testing.assert_array_equal(whole >> 8 & 4095, 4095)
+        np.testing.assert_array_equal(whole >> 20, np.arange(rans.TOTAL))
