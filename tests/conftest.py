@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from command_line import CommandLine
 from emulator import cupy_standin
+from helpers.command_line import CommandLine
 from hypothesis import settings
 
 # time says nothing of what is right, on machines that are shared and where kernels compile
@@ -73,7 +73,8 @@ def no_cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @contextmanager
 def _forgotten() -> Iterator[None]:
     """Let the package look for CuPy anew, and again afterwards."""
-    from gangsaw.codecs.core import device, gpu
+    from gangsaw.codecs.core.cuda import device
+    from gangsaw.codecs.core.cuda import launch as gpu
 
     def forget() -> None:
         device.cupy.cache_clear()

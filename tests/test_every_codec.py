@@ -17,14 +17,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from every_codec import Case, assert_same_bits, cases, codec_types, folder, label
+from helpers.every_codec import (
+    Case,
+    assert_same_bits,
+    cases,
+    codec_types,
+    coder,
+    folder,
+    forged,
+    label,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gangsaw.codecs.core import frame, record, threads
-from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.chunk import ChunkCoder
+from gangsaw.codecs.core import record
+from gangsaw.codecs.core.container import frame
+from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
+from gangsaw.codecs.core.memory import threads
 
 CASES = cases()
 REPOSITORY = Path(__file__).parents[1]
@@ -37,10 +47,6 @@ def _two_threads() -> Iterator[None]:
     threads.set_thread_limit(2)
     yield
     threads.set_thread_limit(None)
-
-
-def coder(case: Case) -> ChunkCoder:
-    return case.codec.coder(case.array.shape, case.array.dtype)
 
 
 @every_case
@@ -167,27 +173,6 @@ def test_forged_blocks_never_crash(case: Case) -> None:
         data = frame.pack(forged(blocks, rng), plan.layout)
         with suppress(GangsawError):
             case.decode(data)
-
-
-def forged(blocks: Blocks, rng: np.random.Generator) -> Blocks:
-    """Flipped bits, mostly at the begin; a block cut short; lanes of other lengths."""
-    payload, lengths = blocks.payload.copy(), blocks.lengths.copy()
-    lanes = None if blocks.lane_bits is None else blocks.lane_bits.copy()
-    what = rng.integers(3)
-    if what == 0:
-        reach = rng.choice([20, payload.size])
-        at = rng.integers(0, min(reach, payload.size), rng.integers(1, 4))
-        payload[at] ^= rng.integers(1, 256, at.size).astype(np.uint8)
-    elif what == 1 or lanes is None:
-        keep = int(rng.integers(0, lengths[-1]))
-        payload = payload[: payload.size - lengths[-1] + keep]
-        lengths[-1] = keep
-    if lanes is not None:
-        i, lane = rng.integers(lanes.shape[0]), rng.integers(lanes.shape[1])
-        lanes[i, lane] = rng.integers(0, lanes[i, lane] + 1) if what == 2 else lanes[i, lane]
-        room = 8 * lengths
-        lanes = lanes * (lanes.sum(axis=1) <= room)[:, None]
-    return Blocks.cut(payload, lengths, lanes)
 
 
 @every_case

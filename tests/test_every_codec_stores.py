@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import xarray as xr
 import zarr
-from counting_store import CountingStore
-from every_codec import Case, assert_same_bits, cases, label, v2_type
+from helpers.counting_store import CountingStore
+from helpers.every_codec import Case, assert_same_bits, cases, label, v2_type
 
 CASES = cases()
 every_case = pytest.mark.parametrize("case", CASES, ids=label)
@@ -76,7 +76,7 @@ def random_slice(rng: random.Random, n: int) -> slice:
 
 
 def block_lengths(case: Case) -> Any:
-    from gangsaw.codecs.core import frame
+    from gangsaw.codecs.core.container import frame
 
     plan = case.codec.coder(case.array.shape, case.array.dtype)
     return frame.unpack(case.encode(), plan.layout).lengths

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from envi_files import METADATA, cube, write_envi
+from helpers.envi_files import METADATA, cube, write_envi
 
 import gangsaw
 

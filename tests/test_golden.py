@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from every_codec import Case, cases, codec_types, folder, label
+from helpers.every_codec import Case, cases, codec_types, folder, label
 
-from gangsaw.codecs.core import frame
+from gangsaw.codecs.core.container import frame
 
 GOLDEN = Path(__file__).parent / "golden"
 TYPES = {folder(codec_type): codec_type for codec_type in codec_types()}

@@ -20,8 +20,8 @@ FOLDERS = {
 KERNEL_WORLD = {"numpy", "numba", "llvmlite", "google_crc32c"}
 # the modules that alone know a library, as far as codecs and tasks go
 ONLY_IN = {
-    "zarr": "gangsaw.codecs.core.block_codec",
-    "numcodecs": "gangsaw.codecs.core.block_codec_v2",
+    "zarr": "gangsaw.codecs.core.zarr.block_codec",
+    "numcodecs": "gangsaw.codecs.core.zarr.v2",
 }
 DASK = {"dask", "distributed"}
 
@@ -65,7 +65,7 @@ def allowed(module: str, target: str) -> bool:
         return True
     if top == "cupy":
         home, _, name = module.rpartition(".")
-        return module == "gangsaw.codecs.core.device" or (
+        return module == "gangsaw.codecs.core.cuda.device" or (
             name.startswith("gpu")
             and (within(home, "gangsaw.codecs") or within(home, "gangsaw.tasks.tcr"))
         )
@@ -77,7 +77,7 @@ def allowed(module: str, target: str) -> bool:
         return _codec_may(module, target, top)
     if within(module, "gangsaw.tasks"):
         if top in DASK:
-            return module in {"gangsaw.tasks.engine", "gangsaw.tasks.batches"}
+            return module in {"gangsaw.tasks.engine.window", "gangsaw.tasks.engine.batches"}
         lower = ("gangsaw.tasks", "gangsaw.codecs", "gangsaw.cluster.interrupts")
         return top != "gangsaw" or any(within(target, name) for name in lower)
     return True
@@ -103,18 +103,18 @@ def test_imports_go_one_way(module: str) -> None:
     [
         ("gangsaw.codecs.ccsds123.cpu", "gangsaw.codecs.visibility.params"),
         ("gangsaw.codecs.ccsds123.codec", "zarr.abc.codec"),
-        ("gangsaw.codecs.core.frame", "gangsaw.codecs.ccsds123.params"),
-        ("gangsaw.codecs.core.threads", "distributed"),
-        ("gangsaw.tasks.compress", "dask.array"),
-        ("gangsaw.tasks.compress", "gangsaw.cli"),
-        ("gangsaw.tasks.engine", "gangsaw.cluster.local"),
+        ("gangsaw.codecs.core.container.frame", "gangsaw.codecs.ccsds123.params"),
+        ("gangsaw.codecs.core.memory.threads", "distributed"),
+        ("gangsaw.tasks.jobs.compress", "dask.array"),
+        ("gangsaw.tasks.jobs.compress", "gangsaw.cli"),
+        ("gangsaw.tasks.engine.window", "gangsaw.cluster.local"),
         ("gangsaw.cluster.interrupts", "distributed"),
         ("gangsaw.cluster.local", "gangsaw.codecs.core.errors"),
-        ("gangsaw.tasks.compress", "cupy"),
+        ("gangsaw.tasks.jobs.compress", "cupy"),
         ("gangsaw.tasks.gpu", "cupy"),
         ("gangsaw.tasks.tcr.count", "cupy"),
         ("gangsaw.codecs.ccsds123.cpu", "cupy"),
-        ("gangsaw.codecs.core.chunk", "cupy"),
+        ("gangsaw.codecs.core.container.chunk", "cupy"),
     ],
 )
 def test_the_arrows_forbid_something(module: str, target: str) -> None:
@@ -148,7 +148,7 @@ def test_importing_all_modules_compiles_nothing() -> None:
         for name in {names!r}:
             importlib.import_module(name)
         from numba.core.dispatcher import Dispatcher
-        from gangsaw.codecs.core.jit import jit
+        from gangsaw.codecs.core.numba.jit import jit
         kernels = {{
             value.__qualname__: value
             for name, module in list(sys.modules.items()) if name.startswith("gangsaw.")

@@ -14,8 +14,8 @@ import pytest
 import zarr
 
 import gangsaw
-from gangsaw.tasks.sources.envi_header import header_text
-from gangsaw.tasks.synthetic import make_scene
+from gangsaw.tasks.formats.envi_header import header_text
+from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 BLOCKS = re.findall(r"(?:<!-- ci: (run|gpu) -->\n)?```(sh|python)\n(.*?)```", README, re.DOTALL)
@@ -33,7 +33,7 @@ def scene(folder: Path) -> None:
 
 def observation(folder: Path) -> None:
     """Write observation.ms."""
-    from radio_files import write
+    from helpers.radio_files import write
 
     write(folder / "observation.ms")
 

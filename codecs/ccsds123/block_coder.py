@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import Params
-from gangsaw.codecs.core.bits import leading_zeros, load_be64, store_be64
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64, store_be64
+from gangsaw.codecs.core.numba.jit import jit
 
 SEGMENT = 64  # blocks that one run of zero blocks may span
 REST_OF_SEGMENT = 4  # unary code of a run that reaches its segment's end

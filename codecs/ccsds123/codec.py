@@ -10,14 +10,14 @@ import numpy as np
 
 from gangsaw.codecs.ccsds123.memory import encoded_bytes, scratch_bytes
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.core.block_codec import BlockCodec
-from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
-from gangsaw.codecs.core.chunk import ChunkCoder
+from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.container.frame import Layout, lane_bytes
+from gangsaw.codecs.core.container.grid import BlockGrid
+from gangsaw.codecs.core.container.views import Array
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.frame import Layout, lane_bytes
-from gangsaw.codecs.core.grid import BlockGrid
-from gangsaw.codecs.core.threads import thread_limit
-from gangsaw.codecs.core.views import Array
+from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
 
 CODEC_ID, CODEC_VERSION = 1, 1  # SPEC.md
 

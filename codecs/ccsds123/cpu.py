@@ -12,10 +12,10 @@ from gangsaw.codecs.ccsds123.checks import check_block, expected, own_lanes
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
-from gangsaw.codecs.core.blocks import Blocks, lane_table
-from gangsaw.codecs.core.checksum import crc32c
+from gangsaw.codecs.core.container.blocks import Blocks, lane_table
+from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.threads import run_blocks
+from gangsaw.codecs.core.memory.threads import run_blocks
 
 
 def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:

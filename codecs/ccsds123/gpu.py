@@ -8,8 +8,8 @@ from typing import Any
 from gangsaw.codecs.ccsds123 import gpu_decode, gpu_encode
 from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.ccsds123.params import Params
-from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.gpu import in_runs
+from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.cuda.launch import in_runs
 
 
 def encode(sources: Sequence[Any], params: Params) -> Blocks:

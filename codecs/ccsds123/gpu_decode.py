@@ -20,10 +20,10 @@ from gangsaw.codecs.ccsds123.sample_decoder import (
     lane_bounds,
 )
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
-from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.device import cupy, to_host
+from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pinned, refuse_corrupt
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.gpu import aligned, launch, load, pinned, refuse_corrupt
 
 WARP = 32
 MOST_THREADS = {4: 512, 8: 256}  # by bytes of a lane; this and RING as in gpu_decode.cu

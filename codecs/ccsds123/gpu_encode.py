@@ -16,9 +16,9 @@ from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.rows import check_range
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
-from gangsaw.codecs.core.blocks import Blocks, lane_table
-from gangsaw.codecs.core.device import cupy, to_host
-from gangsaw.codecs.core.gpu import aligned, launch, load, pull
+from gangsaw.codecs.core.container.blocks import Blocks, lane_table
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pull
 
 OUT_OF_RANGE, OVERFLOW = 1, 2  # bits of a block's status
 WARP = 32  # bands that are coded together

@@ -18,9 +18,9 @@ from gangsaw.codecs.ccsds123.sample_encoder import (
     sums_type,
     updated,
 )
-from gangsaw.codecs.core.bits import store_be64
-from gangsaw.codecs.core.jit import jit, jit_part
-from gangsaw.codecs.core.simd import load, static, store, value_of
+from gangsaw.codecs.core.numba.bits import store_be64
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.simd import load, static, store, value_of
 
 BATCH_SAMPLES = 1 << 17  # coded between two looks at the room that is left
 

@@ -20,8 +20,8 @@ from numba.core import cgutils
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, neighbor_offsets, plan_prediction
 from gangsaw.codecs.ccsds123.rows import HALO, Rows
-from gangsaw.codecs.core.jit import intrinsic, jit, jit_part
-from gangsaw.codecs.core.simd import (
+from gangsaw.codecs.core.numba.jit import intrinsic, jit, jit_part
+from gangsaw.codecs.core.numba.simd import (
     emit_call,
     load,
     maximum,
@@ -33,7 +33,7 @@ from gangsaw.codecs.core.simd import (
     value_of,
     wrap,
 )
-from gangsaw.codecs.core.simd_tuples import inner_product, load_tuple, store_tuple
+from gangsaw.codecs.core.numba.simd_tuples import inner_product, load_tuple, store_tuple
 
 
 @jit_part

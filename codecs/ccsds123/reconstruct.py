@@ -20,9 +20,9 @@ from gangsaw.codecs.ccsds123.wave_state import (
     rows_of,
     strip_of,
 )
-from gangsaw.codecs.core.bits import ahead, fit
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.bits import ahead, fit
+from gangsaw.codecs.core.numba.jit import jit, jit_inline
 
 WIDE_NEIGHBOR, NARROW_NEIGHBOR, WIDE_COLUMN, NARROW_COLUMN = range(len(LOCAL_SUMS))
 IMPOSSIBLE_RESIDUAL = 1  # status: a residual that no sample within s_min..s_max has

@@ -22,8 +22,9 @@ from gangsaw.codecs.ccsds123.wave_state import (
     skewed,
     strip_of,
 )
-from gangsaw.codecs.core.aligned import aligned_zeros
-from gangsaw.codecs.core.bits import (
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.codecs.core.numba.bits import (
     ahead,
     big_endian,
     fit,
@@ -36,8 +37,7 @@ from gangsaw.codecs.core.bits import (
     shift_left,
     shift_right,
 )
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit, jit_inline, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
 
 WINDOW = 57  # bits that are sure to be in a 64-bit word loaded at a byte address
 PREFETCH_STEPS, AHEAD = 8, 40  # bytes: what so many steps read, most often

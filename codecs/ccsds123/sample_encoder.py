@@ -17,9 +17,9 @@ from gangsaw.codecs.ccsds123.plan import initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.predict import BandGroup, begin_row, difference_row, predict_row
 from gangsaw.codecs.ccsds123.rows import HALO
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
-from gangsaw.codecs.core.bits import load_be64, store_be64
-from gangsaw.codecs.core.jit import jit, jit_part
-from gangsaw.codecs.core.simd import (
+from gangsaw.codecs.core.numba.bits import load_be64, store_be64
+from gangsaw.codecs.core.numba.jit import jit, jit_part
+from gangsaw.codecs.core.numba.simd import (
     any_lane,
     lane_leading_zeros,
     load,

@@ -16,9 +16,9 @@ from gangsaw.codecs.ccsds123.sample_decoder import (
     decode_lanes,
     first_accumulators,
 )
-from gangsaw.codecs.core.bits import leading_zeros, load_be64
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64
+from gangsaw.codecs.core.numba.jit import jit
 
 
 @jit

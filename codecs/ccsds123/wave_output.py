@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.wave_state import LANES, RUN, ring_row
-from gangsaw.codecs.core.bits import ahead, fit, pointer_at
-from gangsaw.codecs.core.jit import jit, jit_restrict
-from gangsaw.codecs.core.tiles import transpose_tile
+from gangsaw.codecs.core.numba.bits import ahead, fit, pointer_at
+from gangsaw.codecs.core.numba.jit import jit, jit_restrict
+from gangsaw.codecs.core.numba.tiles import transpose_tile
 
 
 class Target(NamedTuple):

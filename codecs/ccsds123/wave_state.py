@@ -12,9 +12,9 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.ccsds123.plan import band_weights, lane_type
-from gangsaw.codecs.core.aligned import aligned_zeros
-from gangsaw.codecs.core.bits import ahead, pointer
-from gangsaw.codecs.core.jit import jit_inline
+from gangsaw.codecs.core.memory.aligned import aligned_zeros
+from gangsaw.codecs.core.numba.bits import ahead, pointer
+from gangsaw.codecs.core.numba.jit import jit_inline
 
 LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
 MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.bits import fit, shift_left, shift_right
-from gangsaw.codecs.core.jit import jit_restrict
+from gangsaw.codecs.core.numba.bits import fit, shift_left, shift_right
+from gangsaw.codecs.core.numba.jit import jit_restrict
 
 FIRST_COLUMN, LAST_COLUMN, FIRST_ROW = 1, 2, 4  # bits of `border`, one entry per t
 GROUP = 3  # terms of the inner product per pass: the three directional ones, or three bands

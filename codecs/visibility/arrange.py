@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import ahead, pointer, pointer_at, size_of
-from gangsaw.codecs.core.cut import address_of
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.simd import static, value_of
-from gangsaw.codecs.core.tiles import move_tile
+from gangsaw.codecs.core.memory.aligned import address_of
+from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import static, value_of
+from gangsaw.codecs.core.numba.tiles import move_tile
 from gangsaw.codecs.visibility.params import component_count
 
 Array = npt.NDArray[Any]

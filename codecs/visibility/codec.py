@@ -10,13 +10,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from gangsaw.codecs.core.block_codec import BlockCodec
-from gangsaw.codecs.core.block_codec_v2 import BlockCodecV2
-from gangsaw.codecs.core.chunk import ChunkCoder
-from gangsaw.codecs.core.frame import Layout
-from gangsaw.codecs.core.grid import BlockGrid
-from gangsaw.codecs.core.threads import thread_limit
-from gangsaw.codecs.core.views import Array
+from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.container.frame import Layout
+from gangsaw.codecs.core.container.grid import BlockGrid
+from gangsaw.codecs.core.container.views import Array
+from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
 from gangsaw.codecs.visibility import memory
 from gangsaw.codecs.visibility.axes import visibility_axes
 from gangsaw.codecs.visibility.lanes import Lanes

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.cut import payloads_of
+from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.folding import CAN_FOLD
+from gangsaw.codecs.core.container.frame import Layout
+from gangsaw.codecs.core.container.output import Shelf
+from gangsaw.codecs.core.container.runs import payloads_of
+from gangsaw.codecs.core.container.views import Form, Places, places_of
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.folding import CAN_FOLD
-from gangsaw.codecs.core.frame import Layout
-from gangsaw.codecs.core.kept import Kept
-from gangsaw.codecs.core.shelf import Shelf
-from gangsaw.codecs.core.threads import run_blocks, thread_limit
-from gangsaw.codecs.core.views import Form, Places, places_of
+from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.memory.threads import run_blocks, thread_limit
 from gangsaw.codecs.visibility import construction, dense, dense_narrow, fast, raw
 from gangsaw.codecs.visibility.arrange import from_words, to_words, words_layout
 from gangsaw.codecs.visibility.fast_blocks import OTHER_KIND

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core import rans
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.kept import Kept
+from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.dense_block import MOST_BITS, ROOM, Block, make_scratch
 from gangsaw.codecs.visibility.dense_choose import (
     choose_favourite,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.jit import jit_bare_inline
-from gangsaw.codecs.core.simd import (
+from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.simd import (
     lane_leading_zeros,
     load,
     maximum,
@@ -18,7 +18,7 @@ from gangsaw.codecs.core.simd import (
     select,
     store,
 )
-from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility.dense_block import (
     IS_RESIDUAL,
     LIMIT,

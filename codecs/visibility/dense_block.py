@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.aligned import aligned
-from gangsaw.codecs.core.jit import jit_bare_inline
-from gangsaw.codecs.core.kept import Kept
-from gangsaw.codecs.core.simd import load, maximum, minimum, resize_to, select, store
-from gangsaw.codecs.core.simd_logic import either
+from gangsaw.codecs.core.memory.aligned import aligned
+from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.simd import load, maximum, minimum, resize_to, select, store
+from gangsaw.codecs.core.numba.simd_logic import either
 from gangsaw.codecs.visibility.dense_scale import (
     CONTEXTS,
     LEVEL,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.dense_grid import EXPONENTS
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS, TERMS, add_costs
 from gangsaw.codecs.visibility.lanes import LANES, Lanes

@@ -6,20 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.bits import fit, pointer
-from gangsaw.codecs.core.floats import load_le64
-from gangsaw.codecs.core.jit import HAS_AVX512, jit_bare, jit_bare_inline
-from gangsaw.codecs.core.rans import FREQUENCY, LOWEST, OFFSET, PRECISION, STRIDE, TOTAL
-from gangsaw.codecs.core.simd import any_lane, load, maximum, resize_to, select, store
-from gangsaw.codecs.core.simd_floats import load_floats
-from gangsaw.codecs.core.simd_gather import (
+from gangsaw.codecs.core.numba.bits import fit, pointer
+from gangsaw.codecs.core.numba.floats import load_le64
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.rans import FREQUENCY, LOWEST, OFFSET, PRECISION, STRIDE, TOTAL
+from gangsaw.codecs.core.numba.simd import any_lane, load, maximum, resize_to, select, store
+from gangsaw.codecs.core.numba.simd_floats import load_floats
+from gangsaw.codecs.core.numba.simd_gather import (
     count_lanes,
     gather,
     last_lane,
     running_sums,
     spread_items,
 )
-from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility.dense_beside import find_beside, is_far, leave_grid
 from gangsaw.codecs.visibility.dense_block import (
     ESCAPED_EXPONENT,

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.bits import pointer
-from gangsaw.codecs.core.floats import store_le64
-from gangsaw.codecs.core.jit import HAS_AVX512, jit_bare, jit_bare_inline
-from gangsaw.codecs.core.rans import PRECISION, STRIDE
-from gangsaw.codecs.core.simd import any_lane, load, maximum, resize_to, select, store
-from gangsaw.codecs.core.simd_floats import load_floats
-from gangsaw.codecs.core.simd_gather import gather, keep_items, quotients
-from gangsaw.codecs.core.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.core.numba.bits import pointer
+from gangsaw.codecs.core.numba.floats import store_le64
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.rans import PRECISION, STRIDE
+from gangsaw.codecs.core.numba.simd import any_lane, load, maximum, resize_to, select, store
+from gangsaw.codecs.core.numba.simd_floats import load_floats
+from gangsaw.codecs.core.numba.simd_gather import gather, keep_items, quotients
+from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
 from gangsaw.codecs.visibility.dense_beside import put_beside
 from gangsaw.codecs.visibility.dense_block import (
     ESCAPED_EXPONENT,

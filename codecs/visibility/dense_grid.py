@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import leading_zeros, trailing_zeros
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.dense_symbols import BESIDE, LENGTHS, N_SYMBOLS
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)

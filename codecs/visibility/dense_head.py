@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core import rans
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.dense_grid import EXPONENTS, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense_predict import PREDICTORS
 from gangsaw.codecs.visibility.dense_scale import CONTEXTS, LEVEL

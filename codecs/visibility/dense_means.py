@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.jit import jit_bare
+from gangsaw.codecs.core.numba.jit import jit_bare
 from gangsaw.codecs.visibility.dense_block import Block
 from gangsaw.codecs.visibility.dense_encoder import try_symbols
 from gangsaw.codecs.visibility.dense_scale import LEVEL, NEAR, SLOW, SLOWER, WIDE

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import pointer
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit_bare
-from gangsaw.codecs.core.kept import Kept
+from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.numba.bits import pointer
+from gangsaw.codecs.core.numba.jit import jit_bare
 from gangsaw.codecs.visibility import dense
 from gangsaw.codecs.visibility.dense_head import Payload
 from gangsaw.codecs.visibility.lanes import gather, scatter

@@ -11,11 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.bits import pointer
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.simd import lane_leading_zeros, load, select, static, store
-from gangsaw.codecs.core.simd_floats import finite_doubles, load_floats, no_doubles, rounded_words
-from gangsaw.codecs.core.simd_logic import logical_shift_right
+from gangsaw.codecs.core.numba.bits import pointer
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import lane_leading_zeros, load, select, static, store
+from gangsaw.codecs.core.numba.simd_floats import (
+    finite_doubles,
+    load_floats,
+    no_doubles,
+    rounded_words,
+)
+from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes import LANES
 
 ROW = static(LANES)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.jit import jit_bare_inline
-from gangsaw.codecs.core.simd import maximum, minimum, select
-from gangsaw.codecs.core.simd_logic import logical_shift_right
+from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.simd import maximum, minimum, select
+from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
 
 # octaves 4 to -1 tell two bits of the fraction, -2 and -3 one, -4 to -27 none
 HIGHEST, LOWEST = 4, -27

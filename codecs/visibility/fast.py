@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.aligned import aligned
-from gangsaw.codecs.core.blocks import WRONG_CHECKSUM
-from gangsaw.codecs.core.checksum import crc32c
-from gangsaw.codecs.core.cut import Payloads, payloads_of
+from gangsaw.codecs.core.container.blocks import WRONG_CHECKSUM
+from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.container.folding import CAN_FOLD
+from gangsaw.codecs.core.container.runs import Payloads, payloads_of
+from gangsaw.codecs.core.container.views import Form, Places, places_of
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.folding import CAN_FOLD
-from gangsaw.codecs.core.kept import Kept
-from gangsaw.codecs.core.simd import static
-from gangsaw.codecs.core.views import Form, Places, places_of
+from gangsaw.codecs.core.memory.aligned import aligned
+from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.numba.simd import static
 from gangsaw.codecs.visibility.fast_blocks import KIND as KIND
 from gangsaw.codecs.visibility.fast_blocks import (
     OTHER_KIND,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.bits import octets_at
-from gangsaw.codecs.core.folding import kernel_crc32c
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.container.folding import kernel_crc32c
+from gangsaw.codecs.core.numba.bits import octets_at
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.visibility.fast_tiles import decode_tiles, encode_tiles
 from gangsaw.codecs.visibility.lanes import LANES, gather_words, scatter_words
 from gangsaw.codecs.visibility.planes import ROWS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline, jit_bare_part
-from gangsaw.codecs.core.simd import (
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline, jit_bare_part
+from gangsaw.codecs.core.numba.simd import (
     any_lane,
     load,
     minimum,
@@ -15,8 +15,8 @@ from gangsaw.codecs.core.simd import (
     store,
     value_of,
 )
-from gangsaw.codecs.core.simd_logic import logical_shift_right
-from gangsaw.codecs.core.tiles import NO, YES, copy_octets
+from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+from gangsaw.codecs.core.numba.tiles import NO, YES, copy_octets
 from gangsaw.codecs.visibility.groups import (
     EXPONENTS,
     GRID,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.device import cupy, to_host
+from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import in_runs
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.gpu import in_runs
-from gangsaw.codecs.core.threads import run_blocks
+from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.visibility import (
     cpu,
     dense,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.device import cupy
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, load, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.gpu import launch, load, pinned
 from gangsaw.codecs.visibility.fast import plane_ends
 from gangsaw.codecs.visibility.fast_tiles import WITH_GRIDS
 from gangsaw.codecs.visibility.gpu_encode import PLANE_BYTES, lay_out

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core import rans
+from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.dense_grid import grid_limits
 from gangsaw.codecs.visibility.dense_head import N_TABLES, Choice
 from gangsaw.codecs.visibility.dense_scale import SLOW

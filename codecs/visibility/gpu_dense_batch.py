@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.device import cupy
-from gangsaw.codecs.core.gpu import launch, load
-from gangsaw.codecs.core.threads import run_blocks
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.visibility.dense_head import Choice
 from gangsaw.codecs.visibility.dense_predict import TERMS
 from gangsaw.codecs.visibility.dense_scale import NEAR

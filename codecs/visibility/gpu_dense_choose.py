@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.device import cupy
-from gangsaw.codecs.core.gpu import pull
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import pull
 from gangsaw.codecs.visibility.dense_choose import (
     at_a_glance,
     best_predictors,

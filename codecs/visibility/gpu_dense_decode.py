@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.device import cupy
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, load, pinned, pull
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.gpu import launch, load, pinned, pull
-from gangsaw.codecs.core.threads import run_blocks
+from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.visibility.dense_head import N_TABLES, WRONG_ENDS, Coded, read_coded
 from gangsaw.codecs.visibility.dense_predict import TERMS
 from gangsaw.codecs.visibility.dense_symbols import N_SYMBOLS

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.device import cupy
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.gpu import launch, load, pull
 from gangsaw.codecs.visibility import gpu_dense_decode, gpu_dense_encode
 from gangsaw.codecs.visibility.dense_narrow import KIND, NOT_WIDE, WIDE
 from gangsaw.codecs.visibility.gpu_dense import places_of

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.device import cupy
-from gangsaw.codecs.core.gpu import launch, load, pull
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.visibility.fast import head_bytes
 from gangsaw.codecs.visibility.fast_tiles import FEW, FIRST_SAMPLED, HEAD_BYTES, MODES, SAMPLED
 from gangsaw.codecs.visibility.gpu_table import (

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.gpu import aligned
+from gangsaw.codecs.core.cuda.launch import aligned
 from gangsaw.codecs.visibility.fast_tiles import GAIN
 from gangsaw.codecs.visibility.lanes import LANES, Lanes
 from gangsaw.codecs.visibility.params import component_count

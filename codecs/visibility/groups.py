@@ -11,8 +11,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from gangsaw.codecs.core.jit import intrinsic, jit_bare_inline
-from gangsaw.codecs.core.simd import (
+from gangsaw.codecs.core.numba.jit import intrinsic, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import (
     as_float_bits,
     lane_leading_zeros,
     load,
@@ -24,7 +24,7 @@ from gangsaw.codecs.core.simd import (
     unsigned_minimum,
     value_of,
 )
-from gangsaw.codecs.core.simd_logic import logical_shift_right
+from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
 from gangsaw.codecs.visibility.lanes import LANES
 from gangsaw.codecs.visibility.planes import ROWS
 

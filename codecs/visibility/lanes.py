@@ -14,12 +14,12 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import ahead, pointer, swapped
-from gangsaw.codecs.core.cut import address_of
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.past_cache import LONG, UNIT, drain, write_lines, write_piece
-from gangsaw.codecs.core.simd import value_of
-from gangsaw.codecs.core.tiles import LINE, NO, YES, copy_column, fetch_line
+from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
+from gangsaw.codecs.core.numba.bits import ahead, pointer, swapped
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.nontemporal import UNIT, drain, write_lines, write_piece
+from gangsaw.codecs.core.numba.simd import value_of
+from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
 from gangsaw.codecs.visibility.arrange import side_by_side
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count

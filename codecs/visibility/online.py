@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.device import backend_name, empty_beside
+from gangsaw.codecs.core.container.views import Array
+from gangsaw.codecs.core.cuda.device import backend_name, empty_beside
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.views import Array
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.params import Params
 
@@ -33,7 +33,7 @@ class StepEncoder:
     CARMA) ratios at N = 16 were 4 to 11 % above those at N = 4 with "dense", 1 to 3 % with "fast".
 
     One thread may push. It encodes, too: most calls copy a step, each N-th one takes as long as
-    one chunk's encoding, over `gangsaw.codecs.core.threads.thread_limit()` threads. Steps that
+    one chunk's encoding, over as many threads as `memory.threads.thread_limit()` says. Steps that
     come meanwhile are to be queued by the caller. Steps lie in host memory or all on a GPU, where
     they are gathered and encoded.
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import fit, leading_zeros, load_be64, store_be64
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.bits import fit, leading_zeros, load_be64, store_be64
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 
 SLACK = 8  # bytes: words are written eight bytes at a time
 UNIT_SHIFTS = {"bits": 0, "bytes": 3}  # log2 of the bits that are counted at a time

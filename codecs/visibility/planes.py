@@ -13,8 +13,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from gangsaw.codecs.core.jit import HAS_GFNI, intrinsic
-from gangsaw.codecs.core.simd import element_pointer
+from gangsaw.codecs.core.numba.jit import HAS_GFNI, intrinsic
+from gangsaw.codecs.core.numba.simd import element_pointer
 
 COLUMNS = 8  # of 32 bits: a vector of AVX2
 ROWS = 32

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import ahead, fit, pointer, shift_left, shift_right
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.simd import static, value_of
+from gangsaw.codecs.core.numba.bits import ahead, fit, pointer, shift_left, shift_right
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import static, value_of
 
 Words = npt.NDArray[Any]
 

@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
-from gangsaw.tasks import compress as jobs
-from gangsaw.tasks.compress import Summary
-from gangsaw.tasks.device import check_here
-from gangsaw.tasks.engine import Options
-from gangsaw.tasks.exports.choose import ExportOptions, export
-from gangsaw.tasks.layout import ChunkChoice
-from gangsaw.tasks.pools import checked_device
-from gangsaw.tasks.progress import OnProgress
-from gangsaw.tasks.recipe import Recipe
-from gangsaw.tasks.report import StoreInfo, describe
-from gangsaw.tasks.sources.base import Source
-from gangsaw.tasks.sources.opening import SourceOptions, open_source
-from gangsaw.tasks.verify import Report
-from gangsaw.tasks.verify import verify as check
+from gangsaw.tasks.engine.pools import checked_device
+from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.formats.export import ExportOptions, export
+from gangsaw.tasks.formats.opening import SourceOptions, open_source
+from gangsaw.tasks.jobs import compress as jobs
+from gangsaw.tasks.jobs.compress import Summary
+from gangsaw.tasks.jobs.device import check_here
+from gangsaw.tasks.jobs.recipe import Recipe
+from gangsaw.tasks.jobs.report import StoreInfo, describe
+from gangsaw.tasks.jobs.verify import Report
+from gangsaw.tasks.jobs.verify import verify as check
+from gangsaw.tasks.source import Source
+from gangsaw.tasks.store.layout import ChunkChoice
 
 CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
 
@@ -54,7 +54,7 @@ def compress(
     ----------
     source : ENVI header, Zarr array or group, NetCDF, HDF5, GeoTIFF, MeasurementSet, uvh5, uvfits,
         miriad, HDF5 of KAT-7 or MeerKAT, raw samples, or any object that follows
-        `gangsaw.tasks.sources.base.Source`
+        `gangsaw.tasks.source.Source`
     target : path or address of the store
     codec : "auto" by content, a Zarr name such as "gangsaw.ccsds123", "zstd" or "none"
     params : parameters of the codec that differ from its defaults
@@ -172,7 +172,7 @@ def plot(store: str | Path) -> Figure:
 
     Raises BadParams for a store without blocks, CorruptChunk for damaged chunks.
     """
-    from gangsaw.plots import figure_of
+    from gangsaw.tasks.hyperspectral.plots import figure_of
 
     return figure_of(info(store))
 

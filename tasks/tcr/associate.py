@@ -24,8 +24,9 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine import Options, run
-from gangsaw.tasks.progress import Meter, OnProgress
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.window import Options, run
+from gangsaw.tasks.engine.work import Task
 from gangsaw.tasks.tcr.by_sharing import Group, Groups, TallyGroups, groups
 from gangsaw.tasks.tcr.counted import CountsStore, open_all, runs
 from gangsaw.tasks.tcr.design import (
@@ -53,7 +54,6 @@ from gangsaw.tasks.tcr.spearman import (
     write_ranks,
 )
 from gangsaw.tasks.tcr.tally import Ns, Tally, Values
-from gangsaw.tasks.work import Task
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.tasks.tcr.batch import Batch, check_lengths
 from gangsaw.tasks.tcr.ends import WAYS, kept_range
 from gangsaw.tasks.tcr.match import SHORT, find_turns, unpacked

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.failure import naming
+from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS, read_file
 from gangsaw.tasks.tcr.tally import Ns, Tally, Values, mean_and_error, quantile, tallied
 

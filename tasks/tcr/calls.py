@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_bare_inline
 
 FIELD = 16  # bits of one nucleotide's count in a word; at most MAX_LENGTH, so sums do not carry
 # one count for each nucleotide that a code contains

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.device import backend
+from gangsaw.codecs.core.cuda.device import backend
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences, check_lengths
 from gangsaw.tasks.tcr.bounds import countable

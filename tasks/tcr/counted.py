@@ -15,10 +15,10 @@ import zarr
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.chunks import METADATA
-from gangsaw.tasks.holes import must_be_whole, refuse_holes
-from gangsaw.tasks.place import open_place
-from gangsaw.tasks.sources.zarr import told_in_a_line
+from gangsaw.tasks.formats.zarr import told_in_a_line
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.holes import must_be_whole, refuse_holes
+from gangsaw.tasks.store.place import open_place
 
 ROW_DIM = "reference"
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")

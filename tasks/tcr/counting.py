@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from gangsaw.codecs.core.checksum import crc32c
-from gangsaw.tasks.chunks import array_coder, chunk_key
-from gangsaw.tasks.failure import naming
-from gangsaw.tasks.journal import Journal
-from gangsaw.tasks.place import Place
-from gangsaw.tasks.records import ROW, Records
+from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.store.chunks import array_coder, chunk_key
+from gangsaw.tasks.store.journal import Journal
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.records import ROW, Records
 from gangsaw.tasks.tcr.staging import Part, Staging
 from gangsaw.tasks.tcr.values import Columns, Values
 

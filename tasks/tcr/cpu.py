@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.threads import run_blocks
+from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.tasks.tcr.batch import Batch, Counts, check_lengths
 from gangsaw.tasks.tcr.dp1 import count_exact_rows
 from gangsaw.tasks.tcr.ends import WAYS

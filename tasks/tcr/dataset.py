@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.device import to_host
+from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.tasks.tcr.batch import D_CALLS, GENE_CALLS, Counts
 from gangsaw.tasks.tcr.model import Model, empty_d_cuts
 from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES

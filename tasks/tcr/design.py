@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.failure import naming
+from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS, read_file
 
 Floats = NDArray[np.floating[Any]]

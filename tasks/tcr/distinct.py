@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.jit import jit_bare
+from gangsaw.codecs.core.numba.jit import jit_bare
 from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences
 
 Rows = npt.NDArray[np.int64]

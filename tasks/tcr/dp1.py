@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.simd import load, resize_to, spread, store, to_next_lane
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import load, resize_to, spread, store, to_next_lane
 from gangsaw.tasks.tcr.dp2 import short_pieces
 from gangsaw.tasks.tcr.ends import LANES, WAYS, exact_rows, row_of
 from gangsaw.tasks.tcr.match import EVERYWHERE, SHORT, find_d, unpacked

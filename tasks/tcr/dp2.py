@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.jit import jit_bare_inline, jit_bare_part
-from gangsaw.codecs.core.simd import (
+from gangsaw.codecs.core.numba.jit import jit_bare_inline, jit_bare_part
+from gangsaw.codecs.core.numba.simd import (
     load,
     resize_to,
     spread,
     static,
     store,
 )
-from gangsaw.codecs.core.simd_tuples import add_outer_product, store_tuple, zeros_tuple
+from gangsaw.codecs.core.numba.simd_tuples import add_outer_product, store_tuple, zeros_tuple
 from gangsaw.tasks.tcr.ends import LANES, j_rows, kept_range, row_of, v_rows
 from gangsaw.tasks.tcr.match import NU_LANES, SHORT, unpacked
 from gangsaw.tasks.tcr.model import MAX_N

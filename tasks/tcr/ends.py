@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.jit import jit_bare_inline
-from gangsaw.codecs.core.simd import load, spread, static, store, to_next_lane
+from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.simd import load, spread, static, store, to_next_lane
 from gangsaw.tasks.tcr.match import NU_LANES, SHORT
 from gangsaw.tasks.tcr.model import MAX_LENGTH
 

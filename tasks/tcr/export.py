@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.exports.atomic import whole_files
-from gangsaw.tasks.progress import Meter, OnProgress
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.formats.atomic import whole_files
 from gangsaw.tasks.tcr.counted import ROW_DIM, CountsStore, open_counts
 from gangsaw.tasks.tcr.extra import extra_needed
 from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES

@@ -20,7 +20,7 @@ import pyarrow.dataset as pd
 import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.failure import naming
+from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.counted import ROW_DIM, CountsStore, Rows
 from gangsaw.tasks.tcr.parts import read_part, write_parts
 from gangsaw.tasks.tcr.path_columns import COUNTED, PathColumn, read_columns

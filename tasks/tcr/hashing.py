@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.numba.jit import jit
 
 BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 

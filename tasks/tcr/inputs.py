@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sources.flat import file_identity
+from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.tcr.repertoire.opening import sample_name
 
 

@@ -14,18 +14,18 @@ from zarr.abc.store import Store
 from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.chunks import METADATA
-from gangsaw.tasks.compress import RESUME
-from gangsaw.tasks.device import batches_per_task
-from gangsaw.tasks.engine import Options, run
-from gangsaw.tasks.exports.atomic import check_target, whole_files
-from gangsaw.tasks.journal import Job, Journal
-from gangsaw.tasks.manifest import fold, write_manifest
-from gangsaw.tasks.place import Place, open_place
-from gangsaw.tasks.progress import Meter, OnProgress
-from gangsaw.tasks.records import Records
-from gangsaw.tasks.skeleton import digest
-from gangsaw.tasks.target import Target, choose_target, write_skeleton
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.window import Options, run
+from gangsaw.tasks.formats.atomic import check_target, whole_files
+from gangsaw.tasks.jobs.compress import RESUME
+from gangsaw.tasks.jobs.device import batches_per_task
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.journal import Job, Journal
+from gangsaw.tasks.store.manifest import fold, write_manifest
+from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.records import Records
+from gangsaw.tasks.store.skeleton import digest
+from gangsaw.tasks.store.target import Target, choose_target, write_skeleton
 from gangsaw.tasks.tcr.counting import Chunk, CountChunk
 from gangsaw.tasks.tcr.dropped import write_dropped
 from gangsaw.tasks.tcr.inputs import Input

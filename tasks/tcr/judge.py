@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.jit import jit
+from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, A, G, T
 
 FINE: Final = 0

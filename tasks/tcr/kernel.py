@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.tasks.tcr.calls import add_up, put_composition, put_d_calls, put_gene_calls
 from gangsaw.tasks.tcr.dp2 import append_empty, fill_pairs, sum_with_d, weigh
 from gangsaw.tasks.tcr.match import EVERYWHERE, SHORT, find_d, find_turned_d, find_turns

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.failure import naming
+from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.design import Design, Floats, one_blas_thread
 from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.bits import count_ones, trailing_zeros
-from gangsaw.codecs.core.jit import jit_bare_inline, jit_bare_part
-from gangsaw.codecs.core.simd import bits_of, load, minimum, select, spread, static, store
+from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
+from gangsaw.codecs.core.numba.jit import jit_bare_inline, jit_bare_part
+from gangsaw.codecs.core.numba.simd import bits_of, load, minimum, select, spread, static, store
 from gangsaw.tasks.tcr.tables import END_CLASSES
 
 NU_LANES = 16  # nu = 0..10, and what makes a vector of them

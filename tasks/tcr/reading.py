@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gangsaw.codecs.core.errors import GangsawError
-from gangsaw.tasks.failure import naming
+from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.bounds import countable
 from gangsaw.tasks.tcr.clean import clean
 from gangsaw.tasks.tcr.dropped import dropped_lines

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_bare_inline
 from gangsaw.tasks.tcr.ends import CLASS_ROWS, FIRST_LANE
 from gangsaw.tasks.tcr.match import (
     CHUNK,

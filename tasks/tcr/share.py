@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine import Options, run
-from gangsaw.tasks.exports.atomic import check_target, whole_files
-from gangsaw.tasks.failure import naming
-from gangsaw.tasks.progress import Meter, OnProgress
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.window import Options, run
+from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.tcr.counted import CountsStore, Rows, open_all, runs
 from gangsaw.tasks.tcr.hashing import hashes
 from gangsaw.tasks.tcr.individuals import Individuals, individuals

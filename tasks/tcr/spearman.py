@@ -16,7 +16,7 @@ from urllib.parse import quote
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.failure import naming
+from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS, read_file
 from gangsaw.tasks.tcr.tally import Ns, Tally, Values, centred_ranks, sum_of_squares, tallied
 

@@ -18,9 +18,9 @@ from typing import Any
 import pyarrow as pa
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.journal import FOLDER
-from gangsaw.tasks.place import Place
-from gangsaw.tasks.records import sealed, unsealed
+from gangsaw.tasks.store.journal import FOLDER
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.records import sealed, unsealed
 from gangsaw.tasks.tcr.row_tally import Tally
 
 ROWS = pa.schema(

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from zarr.codecs import BloscCodec
 from zarr.core.buffer import Buffer
 
-from gangsaw.tasks.layout import Layout
-from gangsaw.tasks.skeleton import build_objects
-from gangsaw.tasks.sources.base import Coordinate, Described
+from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.store.layout import Layout
+from gangsaw.tasks.store.skeleton import build_objects
 from gangsaw.tasks.tcr.counting import Chunk
 from gangsaw.tasks.tcr.dataset import attributes, coordinates, variables
 from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j

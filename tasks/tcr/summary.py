@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gangsaw.tasks.chunks import METADATA
-from gangsaw.tasks.manifest import read_manifest
-from gangsaw.tasks.place import Place
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.manifest import read_manifest
+from gangsaw.tasks.store.place import Place
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.core.simd import load, spread, store
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import load, spread, store
 from gangsaw.tasks.tcr.dp2 import fill_pairs, short_pieces
 from gangsaw.tasks.tcr.ends import CLASS_ROWS, LANES, WAYS, row_of
 from gangsaw.tasks.tcr.match import (

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from table import Row
 
 from gangsaw.codecs.ccsds123.codec import Ccsds123
-from gangsaw.tasks.synthetic import make_scene
+from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 Cube = npt.NDArray[Any]
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from table import Row, cpu_seconds, say
 
 from gangsaw.codecs.ccsds123 import Params, cpu
-from gangsaw.codecs.core.threads import set_thread_limit
-from gangsaw.tasks.synthetic import make_scene
+from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 Cube = npt.NDArray[Any]
 SHAPE = (224, 512, 262)  # 30 Msamples

@@ -22,7 +22,7 @@ import bench_visibility_gpu
 from table import Row, dump, markdown, say
 
 from gangsaw.codecs.core.errors import DeviceError
-from gangsaw.tasks.bench_gpu import Workbench, aviris_scene, device_machine, figures
+from gangsaw.tasks.bench.device import Workbench, aviris_scene, device_machine, figures
 
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"
 COMMAND = "bash deploy/gpu/measure.sh"
@@ -38,7 +38,7 @@ AVIRIS-like chunks of 224 bands and 14 bits in the default store configuration (
 Kernel time is that between events around each launch, on data larger than the second-level cache;
 medians of many rounds. The thesis that founded this codec encoded 0.322 Gsamples/s on its GPU.
 
-Visibilities: the synthetic 8 s cube of `gangsaw.tasks.synthetic_visibilities`, as often as fills a
+Visibilities: the synthetic 8 s cube of `gangsaw.tasks.radio.synthetic`, as often as fills a
 batch, in GB/s (10^9 bytes) of raw data.
 
 Recombination paths: a million random mouse-like references, all 275 counts and the calls of each.

@@ -19,9 +19,9 @@ import gangsaw
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs import Ccsds123
-from gangsaw.codecs.core.threads import set_thread_limit
-from gangsaw.tasks.sources.envi_header import header_text
-from gangsaw.tasks.synthetic import make_scene
+from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.tasks.formats.envi_header import header_text
+from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 Cube = npt.NDArray[Any]
 Seconds = npt.NDArray[np.float64]  # of each round

@@ -8,7 +8,7 @@ import numpy as np
 from bench_blocks import Cube, depth, real_scenes
 from table import Row, say
 
-from gangsaw.tasks.bench import benchmark, synthetic_sample
+from gangsaw.tasks.bench.host import benchmark, synthetic_sample
 
 
 def rows() -> Iterator[Row]:

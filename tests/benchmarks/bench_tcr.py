@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from table import Row, cpu_seconds, say, seconds_in_turn, two_cores
 
-from gangsaw.codecs.core.threads import set_thread_limit
+from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.tcr import Model, count_paths
 from gangsaw.tasks.tcr.batch import Batch, Sequences
 from gangsaw.tasks.tcr.count import make_batch

@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from table import Row, say
 
-from gangsaw.codecs.core.device import to_host
+from gangsaw.codecs.core.cuda.device import to_host
+from gangsaw.codecs.core.cuda.launch import free_bytes, timed_launches
+from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.codecs.core.gpu import free_bytes, timed_launches
-from gangsaw.codecs.core.streams import own_stream
-from gangsaw.tasks.pools import SLOTS
+from gangsaw.tasks.engine.pools import SLOTS
 from gangsaw.tasks.tcr import Model, cpu, gpu
 from gangsaw.tasks.tcr.batch import Batch, Counts
 from gangsaw.tasks.tcr.synthetic import random_batch

@@ -9,7 +9,7 @@ from table import Row, say
 from visibility_data import EFFORTS, FINE, SYNTHETIC, Cube, efforts, real_cubes, synthetic
 from visibility_peers import peers
 
-from gangsaw.tasks.bench import stored_bytes
+from gangsaw.tasks.bench.host import stored_bytes
 
 TOTAL = {"dense": ">= 1.53", "fast": ">= 1.30"}
 LIGHT = "blosc2 bitshuffle8+lz4"  # `fast` is to be above it and ndzip, which has no wheel

@@ -20,9 +20,9 @@ from visibility_data import (
 )
 from visibility_peers import peers
 
-from gangsaw.codecs.core.chunk import ChunkCoder
-from gangsaw.codecs.core.threads import run_blocks, set_thread_limit
-from gangsaw.tasks.bench import Result, measure
+from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.memory.threads import run_blocks, set_thread_limit
+from gangsaw.tasks.bench.host import Result, measure
 
 ASKED = {"dense": (">= 150", ">= 600"), "fast": (">= 2000", ">= 4000")}  # MB/s of one core
 ROUNDS = 5  # neighbours on a shared machine slow some of them down by half

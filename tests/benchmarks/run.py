@@ -76,7 +76,7 @@ codec codes a cube for 50 ms, again and again, for a chunk is one of many. The m
 
 The real files are ten arrays of HERA, MWA, VLA, CARMA, ATCA and LOFAR in the shared data folder;
 rows on them are absent without it. The synthetic cube is that of
-`gangsaw.tasks.synthetic_visibilities`: the 2016 baselines of 64 antennas, without the antennas'
+`gangsaw.tasks.radio.synthetic`: the 2016 baselines of 64 antennas, without the antennas'
 own powers, 4 polarisations, 64 channels of 209 kHz, 16 integrations of 8 s, 20 sources of 0.8 Jy
 and less, noise of 0.23 Jy in re and in im, 66 MB. Its correlator adds products of 8-bit samples,
 so that sums stay below 2^24 and each float is an integer times one scale, rounded; "full mantissas"

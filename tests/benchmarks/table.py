@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.cluster.local import KEEP_MEMORY
-from gangsaw.codecs.core.jit import HAS_AVX512
-from gangsaw.tasks.bench import machine
+from gangsaw.codecs.core.numba.jit import HAS_AVX512
+from gangsaw.tasks.bench.host import machine
 
 
 @dataclass(frozen=True)

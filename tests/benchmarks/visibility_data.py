@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.chunk import ChunkCoder
+from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.visibility.codec import Visibility
-from gangsaw.tasks.bench import Peer
-from gangsaw.tasks.synthetic_visibilities import make_visibilities
+from gangsaw.tasks.bench.host import Peer
+from gangsaw.tasks.radio.synthetic import make_visibilities
 
 Cube = npt.NDArray[Any]  # (time, frequency, rest) complex
 EFFORTS = ("dense", "fast")

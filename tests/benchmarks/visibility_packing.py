@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.bits import leading_zeros, load_be64, store_be64
-from gangsaw.codecs.core.jit import jit, jit_inline
-from gangsaw.codecs.core.threads import run_blocks
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64, store_be64
+from gangsaw.codecs.core.numba.jit import jit, jit_inline
 
 Words = npt.NDArray[np.uint32]
 Octets = npt.NDArray[np.uint8]

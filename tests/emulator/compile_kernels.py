@@ -15,7 +15,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple
 
-from gangsaw.codecs.core import kernels
+from gangsaw.codecs.core.cuda import sources as kernels
 
 PARENTS = ("gangsaw.codecs", "gangsaw.tasks")
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from gangsaw.codecs.core.block_codec import BlockCodec
-from gangsaw.codecs.core.chunk import ChunkCoder
+from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.container.frame import Layout, lane_bytes
+from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.frame import Layout, lane_bytes
-from gangsaw.codecs.core.grid import BlockGrid
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.blocks import Blocks
+from gangsaw.codecs.core.container.blocks import Blocks
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.threads import run_blocks
+from gangsaw.codecs.core.memory.threads import run_blocks
 from plain_codec.codec import Params
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.blocks import Blocks
-from gangsaw.codecs.core.device import cupy, to_host
-from gangsaw.codecs.core.gpu import in_runs
+from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import in_runs
 from plain_codec import cpu
 from plain_codec.codec import Params
 

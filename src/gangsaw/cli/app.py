@@ -20,7 +20,7 @@ import typer
 from gangsaw.cli import bench, compress, decompress, demo, info, stream, tcr, verify
 from gangsaw.cli.console import Interrupted
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.codecs.core.threads import thread_limit
+from gangsaw.codecs.core.memory.threads import thread_limit
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 TRACEBACK = "--traceback"  # taken out before the commands see it, so it may stand anywhere

@@ -43,9 +43,9 @@ def bench(
 
     Example: gangsaw bench scene.hdr --rounds 7 --json
     """
-    from gangsaw.tasks.bench import benchmark, machine, sample_of, synthetic_sample
-    from gangsaw.tasks.device import check_here
-    from gangsaw.tasks.pools import checked_device
+    from gangsaw.tasks.bench.host import benchmark, machine, sample_of, synthetic_sample
+    from gangsaw.tasks.engine.pools import checked_device
+    from gangsaw.tasks.jobs.device import check_here
 
     check_here(device)
     extents = opt.extents_of("--size", scene or SIZES[checked_device(device)])
@@ -76,7 +76,7 @@ def bench(
 
 
 def _bench_gpu(what: str, cube: NDArray[Any], rounds: int, as_json: bool) -> None:
-    from gangsaw.tasks.bench_gpu import Workbench, device_machine, figures
+    from gangsaw.tasks.bench.device import Workbench, device_machine, figures
 
     found = list(figures(Workbench(cube, rounds)))
     about = device_machine()

@@ -18,7 +18,7 @@ from gangsaw.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.compress import Summary
+    from gangsaw.tasks.jobs.compress import Summary
 
 STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
 
@@ -60,7 +60,7 @@ def compress(
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
     from gangsaw import face
-    from gangsaw.tasks.sources.opening import open_source
+    from gangsaw.tasks.formats.opening import open_source
 
     layout = opt.source_options(variable, group, shape, dtype, interleave, byte_order, offset)
     opened = open_source(source, layout)  # mistakes in its name should not wait for a cluster

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.progress import OnProgress, Progress
+    from gangsaw.tasks.engine.progress import OnProgress, Progress
 
     StatusOf = Callable[[Progress], str]
     AddBar = Callable[..., OnProgress]

@@ -49,7 +49,7 @@ def decompress(
     Example: gangsaw decompress scene.zarr copy.hdr --interleave bip
     """
     from gangsaw import face
-    from gangsaw.tasks.exports.choose import ExportOptions
+    from gangsaw.tasks.formats.export import ExportOptions
 
     with (
         opt.session(workers, threads, scheduler) as client,

@@ -18,9 +18,9 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 if TYPE_CHECKING:
     from distributed import Client
 
-    from gangsaw.tasks.compress import Summary
-    from gangsaw.tasks.progress import OnProgress
-    from gangsaw.tasks.sources.base import SourceArray
+    from gangsaw.tasks.engine.progress import OnProgress
+    from gangsaw.tasks.jobs.compress import Summary
+    from gangsaw.tasks.source import SourceArray
 
 T = TypeVar("T")
 MARK = ".gangsaw-demo"  # only a folder with this file in it is written to again
@@ -54,7 +54,7 @@ def demo(
     if len(extents) != 3:
         raise BadParams(f"--size must be bands,rows,columns, got {scene!r}")
     if source is not None:
-        from gangsaw.tasks.sources.opening import open_source
+        from gangsaw.tasks.formats.opening import open_source
 
         open_source(source)  # a mistake in its name leaves no folder behind
     prepare(out)
@@ -81,10 +81,10 @@ def prepare(out: Path) -> None:
 
 def make_scene(out: Path, extents: tuple[int, ...]) -> str:
     """Write a synthetic scene as an ENVI image; return the path of its header."""
-    from gangsaw.tasks.exports.envi import export_envi
-    from gangsaw.tasks.sources.base import Coordinate
-    from gangsaw.tasks.sources.memory import MemoryArray
-    from gangsaw.tasks.synthetic import make_scene as make
+    from gangsaw.tasks.formats.envi_export import export_envi
+    from gangsaw.tasks.formats.memory import MemoryArray
+    from gangsaw.tasks.hyperspectral.synthetic import make_scene as make
+    from gangsaw.tasks.source import Coordinate
 
     bands, rows, columns = extents
     scene = make(bands, rows, columns, seed=SEED)
@@ -107,8 +107,8 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
     """
     import numpy as np
 
-    from gangsaw.codecs.core.block_codec import BlockCodec
-    from gangsaw.tasks.layout import choose_codec
+    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+    from gangsaw.tasks.store.layout import choose_codec
 
     codec, shape, dtype = choose_codec(image), [min(n, CORNER) for n in image.shape], image.dtype
 
@@ -124,7 +124,7 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
 
 def tiles(extents: tuple[int, ...]) -> dict[str, int]:
     """Return chunks of a block each: a small scene has many then, and the bar something to show."""
-    from gangsaw.tasks.layout import default_block
+    from gangsaw.tasks.store.layout import default_block
 
     _, y, x = default_block(extents, "zyx")
     return {"y": y, "x": x}
@@ -178,8 +178,8 @@ class _Run:
 
     def all(self, source: str, client: Client | None, chunks: dict[str, int] | None) -> Result:
         from gangsaw import face
-        from gangsaw.tasks.engine import on_every_worker
-        from gangsaw.tasks.sources.opening import open_source
+        from gangsaw.tasks.engine.window import on_every_worker
+        from gangsaw.tasks.formats.opening import open_source
 
         store, copy = str(self.out / "scene.zarr"), self._copy_name(source)
         compile_all = warm_up(open_source(source).arrays[0])
@@ -215,7 +215,7 @@ class _Run:
     def draw(self, store: str) -> str | None:
         """Draw the picture; return its path, or None where there are no blocks."""
         from gangsaw import face
-        from gangsaw.plots import plot_store
+        from gangsaw.tasks.hyperspectral.plots import plot_store
 
         info = face.info(store)
         if all(array.block_bits is None for array in info.arrays):
@@ -239,8 +239,8 @@ class _Run:
         return result
 
     def _copy_name(self, source: str) -> str:
-        from gangsaw.tasks.sources.envi import EnviSource
-        from gangsaw.tasks.sources.opening import open_source
+        from gangsaw.tasks.formats.envi import EnviSource
+        from gangsaw.tasks.formats.opening import open_source
 
         is_envi = isinstance(open_source(source), EnviSource)
         return str(self.out / ("copy.hdr" if is_envi else "copy.zarr"))

@@ -12,7 +12,7 @@ from gangsaw.cli import options as opt
 from gangsaw.cli.console import size, write_json, write_table
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.report import ArrayInfo
+    from gangsaw.tasks.jobs.report import ArrayInfo
 
 
 def info(
@@ -30,7 +30,7 @@ def info(
     from gangsaw import face
 
     if plot is not None:
-        from gangsaw.tasks.exports.atomic import check_target
+        from gangsaw.tasks.formats.atomic import check_target
 
         check_target(plot, overwrite=overwrite)
     found = face.info(store)
@@ -40,7 +40,7 @@ def info(
         for array in found.arrays:
             write_table(f"{store}  {array.name}", _rows(array))
     if plot is not None:
-        from gangsaw.plots import plot_store
+        from gangsaw.tasks.hyperspectral.plots import plot_store
 
         plot_store(found, plot)
 

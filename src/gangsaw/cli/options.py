@@ -15,7 +15,7 @@ from gangsaw.codecs.core.errors import BadParams
 if TYPE_CHECKING:
     from distributed import Client
 
-    from gangsaw.tasks.sources.opening import SourceOptions
+    from gangsaw.tasks.formats.opening import SourceOptions
 
 CLUSTER, SOURCE, CODEC = "Cluster", "Source", "Codec"
 
@@ -137,7 +137,7 @@ def source_options(
     offset: int = 0,
 ) -> SourceOptions:
     """Return what the options of the source panel say."""
-    from gangsaw.tasks.sources.opening import SourceOptions
+    from gangsaw.tasks.formats.opening import SourceOptions
 
     extents = None if shape is None else extents_of("--shape", shape)
     names = tuple(variable or ())
@@ -213,11 +213,11 @@ def session(
 ) -> Iterator[Client | None]:
     """Yield a Dask client as the cluster panel says, or None to work in this process."""
     if not scheduler:
-        from gangsaw.tasks.device import check_here
+        from gangsaw.tasks.jobs.device import check_here
 
         check_here(device)
     if workers == 0 and not scheduler:
-        from gangsaw.codecs.core.threads import set_thread_limit
+        from gangsaw.codecs.core.memory.threads import set_thread_limit
 
         set_thread_limit(threads or None)
         yield None

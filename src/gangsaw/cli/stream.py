@@ -38,8 +38,8 @@ def decode(
     """
     from gangsaw.codecs.ccsds123 import decode_stream
     from gangsaw.codecs.ccsds123.stream import MAX_SAMPLES
-    from gangsaw.tasks.exports.envi import EnviLayout, export_envi
-    from gangsaw.tasks.sources.memory import MemoryArray
+    from gangsaw.tasks.formats.envi_export import EnviLayout, export_envi
+    from gangsaw.tasks.formats.memory import MemoryArray
 
     try:
         cube, _ = decode_stream(_read(source), max_samples=max_samples or MAX_SAMPLES)
@@ -68,10 +68,10 @@ def encode(
     """
     from gangsaw.codecs.ccsds123 import encode_stream
     from gangsaw.codecs.ccsds123.params import Params
-    from gangsaw.tasks.depth import choose_bit_depth, refuse_floats
-    from gangsaw.tasks.exports.atomic import whole_files
-    from gangsaw.tasks.sources.axes import image_dims
-    from gangsaw.tasks.sources.opening import open_source
+    from gangsaw.tasks.formats.atomic import whole_files
+    from gangsaw.tasks.formats.axes import image_dims
+    from gangsaw.tasks.formats.opening import open_source
+    from gangsaw.tasks.jobs.depth import choose_bit_depth, refuse_floats
 
     arrays = open_source(source).arrays
     if len(arrays) != 1:

@@ -13,7 +13,7 @@ from gangsaw.cli.console import clock, progress_bars, time_left, write_json, wri
 from gangsaw.codecs.core.errors import BadParams
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.progress import OnProgress, Progress
+    from gangsaw.tasks.engine.progress import OnProgress, Progress
     from gangsaw.tasks.tcr.associate import Association
     from gangsaw.tasks.tcr.regression import Regression
 
@@ -61,7 +61,7 @@ def associate(
     with extra_needed():
         from gangsaw.tasks.tcr.associate import associate as job
     if plots is not None:
-        from gangsaw.plots_tcr import check_folder
+        from gangsaw.tasks.tcr.plots import check_folder
 
         check_folder(plots, overwrite=overwrite)
     with (
@@ -73,7 +73,7 @@ def associate(
             counts, table, nu=_limits("--nu", nu), pi=_limits("--pi", pi), client=client, bars=bars
         )
     if plots is not None:
-        from gangsaw.plots_tcr import write_plots
+        from gangsaw.tasks.tcr.plots import write_plots
 
         write_plots(found, plots, overwrite=overwrite)
     if as_json:

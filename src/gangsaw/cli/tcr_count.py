@@ -22,7 +22,7 @@ from gangsaw.cli.console import (
 from gangsaw.codecs.core.errors import BadParams
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.progress import Progress
+    from gangsaw.tasks.engine.progress import Progress
     from gangsaw.tasks.tcr.summary import Summary
 
 ROWS, MODEL = "Rows", "Model"

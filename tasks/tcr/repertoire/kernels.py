@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, IUPAC
 
 Bytes = npt.NDArray[np.uint8]

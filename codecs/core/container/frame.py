@@ -1,0 +1,311 @@
+"""The frame: pack blocks into the bytes of a chunk, and parse them. See SPEC.md.
+
+This is the only parser of untrusted bytes outside the codecs' own streams. Nothing is allocated
+by a number from the bytes: `Layout` holds what the metadata implies, and the bytes must agree.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.container.blocks import Blocks, Stored
+from gangsaw.codecs.core.container.checksum import Bytes, crc32c
+from gangsaw.codecs.core.container.runs import Cut
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
+from gangsaw.codecs.core.memory.threads import run_blocks
+
+MAGIC = b"GSAW"
+VERSION = 1
+PRELUDE = struct.Struct("<4sBBHI")  # then its checksum; the same in all versions
+LANES = struct.Struct("<IB3x")  # then the index checksum
+CHECKSUM = struct.Struct("<I")
+HEADER_BYTES = PRELUDE.size + LANES.size + 2 * CHECKSUM.size
+MAX_BLOCK_BYTES = (1 << 32) - 1  # a length is 32 bits
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What array metadata and codec parameters imply for the frame of one chunk.
+
+    Attributes
+    ----------
+    codec_id, codec_version : from the codec's SPEC.md
+    n_blocks : blocks in the chunk
+    n_lanes : lanes per block, 0 for a codec without lanes
+    lane_bytes : bytes per lane length in the index, 0 without lanes
+    """
+
+    codec_id: int
+    codec_version: int
+    n_blocks: int
+    n_lanes: int = 0
+    lane_bytes: int = 0
+
+    @cached_property
+    def index_size(self) -> int:
+        """Bytes of header and index."""
+        return HEADER_BYTES + self.n_blocks * (8 + self.n_lanes * self.lane_bytes)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The header up to the checksum of the index: there is but one that is right."""
+        assert 1 <= self.codec_version <= 255
+        prelude = PRELUDE.pack(MAGIC, VERSION, self.codec_version, self.codec_id, self.n_blocks)
+        prelude += CHECKSUM.pack(crc32c(prelude))
+        return prelude + LANES.pack(self.n_lanes, self.lane_bytes)
+
+    def index_checksum(self, index: bytes) -> int:
+        """Return the checksum that stands behind `head`, of it and of the index."""
+        return crc32c(index, self._head_checksum)
+
+    @cached_property
+    def _head_checksum(self) -> int:
+        return crc32c(self.head)
+
+
+def lane_bytes(max_bits: int) -> int:
+    """Bytes per lane length where no lane is longer than `max_bits`."""
+    return max(1, (max_bits.bit_length() + 7) // 8)
+
+
+class Index(NamedTuple):
+    """A verified block index.
+
+    Attributes
+    ----------
+    checksums : (n_blocks,) uint32, CRC-32C of each block
+    lane_bits : (n_blocks, n_lanes) int64, bits of each lane, or None without lanes
+    offsets : (n_blocks + 1,) int64, byte offsets of the blocks in the chunk
+    """
+
+    checksums: npt.NDArray[np.uint32]
+    lane_bits: npt.NDArray[np.int64] | None
+    offsets: npt.NDArray[np.int64]
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """(n_blocks,) int64: bytes of each block."""
+        return np.diff(self.offsets)
+
+
+def pack(blocks: Blocks, layout: Layout) -> memoryview:
+    """Return the frame that holds `blocks`; see `pack_all`."""
+    return pack_all([blocks], layout)[0]
+
+
+def pack_all(chunks: Sequence[Blocks], layout: Layout) -> list[memoryview]:
+    """Return the frames that hold the blocks of chunks of one layout.
+
+    Blocks on a shelf with room for the index lie in their places.
+
+    Raises
+    ------
+    BadParams : a block is longer than 4 GiB
+    """
+    for blocks in chunks:
+        if blocks.lengths.max(initial=0) > MAX_BLOCK_BYTES:
+            raise BadParams("an encoded block exceeds 4 GiB; choose a smaller block")
+    frames = [_Frame(blocks, layout) for blocks in chunks]
+    # All chunks at once, for to start threads for each took longer than its copies.
+    moves = [(frame, i) for frame in frames for i in frame.moves]
+
+    def move(number: int) -> None:
+        frame, i = moves[number]
+        frame.move(i)
+
+    run_blocks(move, len(moves))
+    return [frame.finished() for frame in frames]
+
+
+class _Frame:
+    """A frame in the making.
+
+    Attributes
+    ----------
+    moves : numbers of the blocks that are not in their places yet
+    """
+
+    def __init__(self, blocks: Blocks, layout: Layout) -> None:
+        self.blocks, self.layout, self.lengths = blocks, layout, blocks.lengths
+        shelf, lead = blocks.shelf, layout.index_size
+        if shelf is not None and blocks.checksums is not None and shelf.lead >= lead:
+            self.moves, self.sums = range(0), blocks.checksums.astype("<u4")
+            data = shelf.data[shelf.lead - lead : shelf.end]
+            # where less than half of what the shelf holds is used, the rest would be held for it
+            self.data = data.copy() if 2 * data.size < shelf.data.size else data
+            return
+        self.moves = range(layout.n_blocks)
+        self.ends = lead + np.cumsum(self.lengths)
+        self.sums = np.empty(layout.n_blocks, "<u4")
+        self.data = np.empty(int(self.ends[-1]) if self.ends.size else lead, np.uint8)
+
+    def move(self, number: int) -> None:
+        """Copy a block to its place."""
+        part, sums = self.blocks.parts[number], self.blocks.checksums
+        end = self.ends[number]
+        self.data[end - part.size : end] = part
+        self.sums[number] = crc32c(part) if sums is None else sums[number]
+
+    def finished(self) -> memoryview:
+        """Write header and index before the blocks."""
+        lanes = _pack_lanes(self.blocks, self.layout)
+        index = self.lengths.astype("<u4").tobytes() + self.sums.tobytes() + lanes
+        lead = self.layout.index_size
+        checksum = CHECKSUM.pack(self.layout.index_checksum(index))
+        self.data[:lead] = np.frombuffer(self.layout.head + checksum + index, np.uint8)
+        return self.data.data
+
+
+def parse_index(prefix: Bytes, layout: Layout) -> Index:
+    """Verify header and index at the start of `prefix`.
+
+    Parameters
+    ----------
+    prefix : the first `layout.index_size` bytes of a chunk, or more
+
+    Raises
+    ------
+    CorruptChunk : the bytes are damaged, too few, or not what the metadata implies
+    NewerFormat : they are of a later version
+    """
+    data = np.frombuffer(prefix, np.uint8)[: layout.index_size].tobytes()
+    if not data.startswith(layout.head):
+        _check_prelude(data, layout)
+        _check_lanes(data, layout)
+    _check_index(data, layout)
+    return _read_index(data, layout)
+
+
+def unpack(data: Bytes, layout: Layout) -> Blocks:
+    """Verify index and size of a whole chunk; return its blocks, which verify their bytes.
+
+    Raises
+    ------
+    CorruptChunk : the bytes are damaged, too few or too many, or not what the metadata implies
+    NewerFormat : they are of a later version
+    """
+    octets = np.frombuffer(data, np.uint8)
+    index = parse_index(octets, layout)
+    parts = Cut(octets, index.offsets)
+    if parts.end != octets.size:
+        raise CorruptChunk(f"the index says {parts.end} bytes, there are {octets.size}")
+    return Blocks(Stored(parts, index.checksums), index.lane_bits)
+
+
+def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Blocks:
+    """Return some blocks, lying back to back in `payload`; they verify their bytes themselves.
+
+    Raises
+    ------
+    CorruptChunk : the payload is too short; names the block
+    """
+    which = np.asarray(chosen, np.int64)
+    data, lengths = np.frombuffer(payload, np.uint8), index.lengths[which]
+    lanes = None if index.lane_bits is None else index.lane_bits[which]
+    blocks = Blocks.cut(data, lengths, lanes)
+    if lengths.sum() > data.size:
+        _refuse_short(index, which.tolist(), blocks)
+    return blocks.stored(index.checksums[which])
+
+
+def _refuse_short(index: Index, which: list[int], blocks: Blocks) -> None:
+    lengths = index.lengths[which].tolist()
+    for i, part, length in zip(which, blocks.parts, lengths, strict=True):
+        if part.size != length:
+            raise CorruptChunk(f"the index says {length} bytes, there are {part.size}", block=i)
+
+
+def _pack_lanes(blocks: Blocks, layout: Layout) -> bytes:
+    if blocks.lane_bits is None:
+        assert layout.n_lanes == 0
+        return b""
+    assert blocks.lane_bits.shape == (layout.n_blocks, layout.n_lanes)
+    wide = blocks.lane_bits.astype("<u8", order="C")
+    octets = wide.view(np.uint8).reshape(layout.n_blocks, layout.n_lanes, 8)
+    assert not octets[..., layout.lane_bytes :].any(), "a lane is longer than its codec promised"
+    return octets[..., : layout.lane_bytes].tobytes()
+
+
+def _check_prelude(data: bytes, layout: Layout) -> None:
+    """SPEC.md, checks 1 to 3."""
+    size = PRELUDE.size
+    if len(data) < size + CHECKSUM.size:
+        raise CorruptChunk(f"{len(data)} bytes are too few for a header")
+    magic, version, codec_version, codec_id, n_blocks = PRELUDE.unpack_from(data)
+    if magic != MAGIC:
+        raise CorruptChunk("no Gangsaw frame: wrong magic")
+    if CHECKSUM.unpack_from(data, size)[0] != crc32c(data[:size]):
+        raise CorruptChunk("the checksum of the header is wrong")
+    if version > VERSION or codec_version > layout.codec_version:
+        raise NewerFormat(
+            f"chunk of format {version}, codec version {codec_version}: upgrade Gangsaw to read it"
+        )
+    _agree("format version", version, VERSION)
+    _agree("codec version", codec_version, layout.codec_version)
+    _agree("codec id", codec_id, layout.codec_id)
+    _agree("number of blocks", n_blocks, layout.n_blocks)
+
+
+def _check_lanes(data: bytes, layout: Layout) -> None:
+    """SPEC.md, check 3: the rest of it."""
+    _check_size(data, layout)
+    n_lanes, width = LANES.unpack_from(data, PRELUDE.size + CHECKSUM.size)
+    _agree("lanes and their width", (n_lanes, width), (layout.n_lanes, layout.lane_bytes))
+    raise CorruptChunk("reserved bytes of the header are not 0")
+
+
+def _check_size(data: bytes, layout: Layout) -> None:
+    if len(data) < layout.index_size:
+        raise CorruptChunk(f"{len(data)} bytes are too few for an index of {layout.index_size}")
+
+
+def _check_index(data: bytes, layout: Layout) -> None:
+    """SPEC.md, check 4."""
+    _check_size(data, layout)
+    found = CHECKSUM.unpack_from(data, HEADER_BYTES - CHECKSUM.size)[0]
+    if found != layout.index_checksum(data[HEADER_BYTES:]):
+        raise CorruptChunk("the checksum of the index is wrong")
+
+
+def _agree(what: str, found: object, implied: object) -> None:
+    if found != implied:
+        raise CorruptChunk(f"{what} is {found}, the array's metadata implies {implied}")
+
+
+def _read_index(data: bytes, layout: Layout) -> Index:
+    """SPEC.md, check 5."""
+    n, at = layout.n_blocks, HEADER_BYTES
+    pairs = np.frombuffer(data, "<u4", 2 * n, at)
+    offsets = np.empty(n + 1, np.int64)
+    offsets[0] = layout.index_size
+    offsets[1:] = pairs[:n]
+    np.add.accumulate(offsets, out=offsets)
+    checksums = pairs[n:].astype(np.uint32, copy=False)
+    index = Index(checksums, None, offsets)
+    if not layout.n_lanes:
+        return index
+    return index._replace(lane_bits=_read_lanes(data[at + 8 * n :], layout, index.lengths))
+
+
+def _read_lanes(
+    data: bytes, layout: Layout, lengths: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    shape = (layout.n_blocks, layout.n_lanes)
+    octets = np.zeros((*shape, 8), np.uint8)
+    packed = np.frombuffer(data, np.uint8).reshape(*shape, layout.lane_bytes)
+    octets[..., : layout.lane_bytes] = packed
+    lanes = octets.view("<u8")[..., 0]
+    room = 8 * lengths.astype(np.uint64)
+    # each alone first: their sum could wrap around 2^64
+    wrong = (lanes > room[:, None]).any(axis=1) | (lanes.sum(axis=1) > room)
+    if wrong.any():
+        block = int(np.argmax(wrong))
+        raise CorruptChunk("its lanes are longer than the block", block=block)
+    return lanes.astype(np.int64)

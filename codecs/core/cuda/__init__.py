@@ -1,0 +1,1 @@
+"""The device: kernels compiled, launched and fed; the door to CuPy."""

@@ -1,0 +1,110 @@
+"""Numba settings in one place: every kernel of every codec is compiled by `jit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numba.extending
+from numba.core.codegen import get_host_cpu_features
+from numba.core.compiler import Compiler
+
+from gangsaw.codecs.core.numba.cache import enable_cache
+
+
+def _host_features() -> set[str]:
+    """What kernels may be compiled for: what the processor can do, as far as Numba makes use of it.
+
+    It makes none of AVX where NUMBA_ENABLE_AVX is 0; where another processor is named, only
+    NUMBA_CPU_FEATURES counts.
+    """
+    config = numba.config
+    if config.CPU_FEATURES is not None:
+        features = config.CPU_FEATURES
+    else:
+        features = get_host_cpu_features() if config.CPU_NAME in (None, "host") else ""
+    return {name[1:] for name in features.split(",") if name.startswith("+")}
+
+
+# what AVX2 lacks: counting zeros, and gathering and spreading items, of all lanes at once
+HAS_AVX512 = {"avx512f", "avx512cd"} <= _host_features()
+HAS_GFNI = {"gfni", "avx2"} <= _host_features()  # matrices of 8 x 8 bits
+
+
+def folding_words() -> int:
+    """Words of 64 bits that one instruction multiplies without carry; 0 where there is none."""
+    features = _host_features()
+    if not {"pclmul", "crc32"} <= features:
+        return 0
+    wide = "vpclmulqdq" in features
+    return 8 if wide and HAS_AVX512 else 4 if wide and "avx2" in features else 2
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Restrict(Compiler):  # type: ignore[misc]  # Numba has no types
+    """Numba's compiler with every array argument `restrict`, as in C."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.flags.noalias = True
+
+
+def jit(function: F) -> F:
+    """Compile on first use, cached on disk, with the GIL released."""
+    return _compile(function)
+
+
+def jit_restrict(function: F) -> F:
+    """As `jit`, for inner loops: what is written through one argument is read through no other.
+
+    Without it LLVM compares the addresses of all pairs of arrays before a loop, and gives up on
+    vectors where there are more than eight pairs.
+    """
+    return _compile(function, pipeline_class=_Restrict)
+
+
+def jit_inline(function: F) -> F:
+    """As `jit`, and always inlined by LLVM: for small functions that pass many pointers on."""
+    return _compile(function, forceinline=True)
+
+
+def jit_part(function: F) -> F:
+    """As `jit`, for what only kernels call: the wrappers for Python cost a sixth of compiling."""
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def jit_bare(function: F) -> F:
+    """As `jit`, for kernels that make no arrays and pass many on: references are not counted.
+
+    Numba counts one up and down for each array of each call, by an atomic operation: hundreds of
+    them where tuples of arrays are passed on, which took most of the time of counting TCR paths.
+    """
+    return _compile(function, _nrt=False)
+
+
+def jit_bare_part(function: F) -> F:
+    """As `jit_bare`, for what only kernels call."""
+    return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def jit_bare_inline(function: F) -> F:
+    """As `jit_bare_part`, and always inlined by LLVM."""
+    return _compile(
+        function, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """Define a function of kernels by its LLVM code; Any, since a kernel calls it otherwise."""
+    return numba.extending.intrinsic(function)
+
+
+def _compile(function: F, **options: Any) -> F:
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False, **options)(
+        function
+    )
+    enable_cache(compiled, function)
+    return cast(F, compiled)

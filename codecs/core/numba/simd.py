@@ -1,0 +1,337 @@
+"""Vectors of integers as values of Numba kernels: a lane count and a width, every lane explicit.
+
+The auto-vectoriser keeps per-lane state (weights, accumulators, bit buffers) in memory and gives
+up at data-dependent branches; a vector held in a local variable stays in registers across the loop
+over samples. LLVM legalises any lane count on any machine, so one source serves them all: two
+registers' worth of lanes also hides the latency of a serial recurrence.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, models, register_model
+
+from gangsaw.codecs.core.numba.bits import count_leading_zeros
+from gangsaw.codecs.core.numba.jit import intrinsic
+
+
+def static(number: int) -> tuple[None, ...]:
+    """Return `number` as a compile-time constant: kernels are specialised on a tuple's length.
+
+    A Numba type of our own would say it better, but Numba's dispatcher then takes 150 us a call to
+    find out the types of all arguments: it knows a short cut for tuples only.
+    """
+    return (None,) * number
+
+
+class Vector(types.Type):  # type: ignore[misc]  # Numba has no types
+    """Numba type of `lanes` two's complement integers of `bits` bits."""
+
+    def __init__(self, lanes: int, bits: int) -> None:
+        self.lanes, self.bits = lanes, bits
+        super().__init__(f"Vector({lanes}, {bits})")
+
+
+class Mask(types.Type):  # type: ignore[misc]  # Numba has no types
+    """Numba type of one truth value per lane."""
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes, self.bits = lanes, 1
+        super().__init__(f"Mask({lanes})")
+
+
+@register_model(Vector)
+@register_model(Mask)
+class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]  # Numba has no types
+    def __init__(self, manager: Any, lanes_type: Any) -> None:
+        super().__init__(manager, lanes_type, lowered(lanes_type))
+
+
+def lowered(vector: Any) -> ir.VectorType:
+    """Return the LLVM type of a vector."""
+    return ir.VectorType(ir.IntType(vector.bits), vector.lanes)
+
+
+def splat(builder: Any, vector: Any, value: Any, value_type: Any) -> Any:
+    """Broadcast an integer to every lane; vectors pass."""
+    if isinstance(value_type, Vector):
+        return value
+    element = ir.IntType(vector.bits)
+    if value.type.width < vector.bits:
+        value = (builder.sext if value_type.signed else builder.zext)(value, element)
+    elif value.type.width > vector.bits:
+        value = builder.trunc(value, element)
+    one = builder.insert_element(
+        ir.Constant(lowered(vector), ir.Undefined), value, ir.IntType(32)(0)
+    )
+    return builder.shuffle_vector(
+        one, one, ir.Constant(ir.VectorType(ir.IntType(32), vector.lanes), None)
+    )
+
+
+def _vector_of(args: tuple[Any, ...]) -> Any:
+    """Return the vector type of mixed vector and integer arguments, None when there is none."""
+    vectors = {arg for arg in args if isinstance(arg, Vector)}
+    others = [arg for arg in args if not isinstance(arg, Vector | types.Integer)]
+    return vectors.pop() if len(vectors) == 1 and not others else None
+
+
+def _define_operator(function: Any, emit: Callable[..., Any], is_compare: bool = False) -> None:
+    @infer_global(function)
+    class _Template(AbstractTemplate):  # type: ignore[misc]  # Numba has no types
+        def generic(self, args: Any, kws: Any) -> Any:
+            vector = _vector_of(args)
+            if vector is None or len(args) != 2:
+                return None
+            result = Mask(vector.lanes) if is_compare else vector
+            return signature(result, *map(types.unliteral, args))
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        vector = _vector_of(sig.args)
+        left, right = (splat(builder, vector, *pair) for pair in zip(args, sig.args, strict=True))
+        return emit(builder, left, right)
+
+    for pair in ((Vector, Vector), (Vector, types.Integer), (types.Integer, Vector)):
+        lower_builtin(function, *pair)(lower)
+
+
+for _function, _method in (
+    (operator.add, "add"),
+    (operator.sub, "sub"),
+    (operator.mul, "mul"),
+    (operator.and_, "and_"),
+    (operator.or_, "or_"),
+    (operator.xor, "xor"),
+    (operator.lshift, "shl"),
+    (operator.rshift, "ashr"),
+):
+    _define_operator(_function, getattr(ir.IRBuilder, _method))
+
+for _function, _symbol in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq, "==")):
+    _define_operator(
+        _function, lambda b, x, y, symbol=_symbol: b.icmp_signed(symbol, x, y), is_compare=True
+    )
+
+
+def emit_call(builder: Any, name: str, *args: Any) -> Any:
+    """Call an LLVM intrinsic on vectors of one type."""
+    lowered = args[0].type
+    symbol = f"llvm.{name}.v{lowered.count}i{lowered.element.width}"
+    function_type = ir.FunctionType(lowered, [arg.type for arg in args])
+    return builder.call(cgutils.get_or_insert_function(builder.module, function_type, symbol), args)
+
+
+def _extremum(name: str) -> Any:
+    @intrinsic
+    def extremum(typing_context: Any, left: Any, right: Any) -> Any:
+        vector = _vector_of((left, right))
+
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            pair = (splat(builder, vector, *p) for p in zip(args, sig.args, strict=True))
+            return emit_call(builder, name, *pair)
+
+        return vector(types.unliteral(left), types.unliteral(right)), codegen
+
+    return extremum
+
+
+minimum = _extremum("smin")
+maximum = _extremum("smax")
+unsigned_minimum = _extremum("umin")
+unsigned_maximum = _extremum("umax")
+
+
+def element_pointer(
+    context: Any, builder: Any, array_type: Any, array: Any, index: Any, lowered: Any
+) -> Any:
+    """Emit the address of array[index], contiguous and 1-D, as a pointer to an LLVM type."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), lowered.as_pointer())
+
+
+@intrinsic
+def load(typing_context: Any, data: Any, index: Any, lanes: Any) -> Any:
+    """Vector of data[index:index + lanes]; data is 1-D and contiguous, lanes a `static`."""
+    vector = Vector(lanes.count, data.dtype.bitwidth)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = element_pointer(context, builder, data, args[0], args[1], lowered(vector))
+        return builder.load(pointer, align=vector.bits // 8)
+
+    return vector(data, types.int64, lanes), codegen
+
+
+@intrinsic
+def store(typing_context: Any, data: Any, index: Any, vector: Any) -> Any:
+    """Write a vector to data[index:index + lanes]; data is 1-D and contiguous."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = element_pointer(context, builder, data, args[0], args[1], lowered(vector))
+        builder.store(args[2], pointer, align=vector.bits // 8)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, vector), codegen
+
+
+@intrinsic
+def select(typing_context: Any, mask: Any, left: Any, right: Any) -> Any:
+    """Lane by lane: left where the mask holds, else right."""
+    vector = _vector_of((left, right))
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pair = (splat(builder, vector, *p) for p in zip(args[1:], sig.args[1:], strict=True))
+        return builder.select(args[0], *pair)
+
+    return vector(mask, types.unliteral(left), types.unliteral(right)), codegen
+
+
+@intrinsic
+def as_float_bits(typing_context: Any, vector: Any) -> Any:
+    """Round every signed lane to a float of its width; return the bits of those."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        item = ir.DoubleType() if vector.bits == 64 else ir.FloatType()
+        numbers = builder.sitofp(args[0], ir.VectorType(item, vector.lanes))
+        return builder.bitcast(numbers, args[0].type)
+
+    return vector(vector), codegen
+
+
+@intrinsic
+def any_lane(typing_context: Any, mask: Any) -> Any:
+    """Whether the mask holds in some lane."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = ir.IntType(mask.lanes)
+        return builder.icmp_unsigned("!=", builder.bitcast(args[0], word), word(0))
+
+    return types.boolean(mask), codegen
+
+
+@intrinsic
+def bits_of(typing_context: Any, mask: Any) -> Any:
+    """Return the mask of at most 64 lanes as a uint64: bit i is lane i."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = builder.bitcast(args[0], ir.IntType(mask.lanes))
+        return builder.zext(word, ir.IntType(64)) if mask.lanes < 64 else word
+
+    return types.uint64(mask), codegen
+
+
+@intrinsic
+def lane_leading_zeros(typing_context: Any, vector: Any) -> Any:
+    """Count the zero bits before the first one of every lane; the width of the lane for zero."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return count_leading_zeros(builder, args[0])
+
+    return vector(vector), codegen
+
+
+@intrinsic
+def widen(typing_context: Any, vector: Any) -> Any:
+    """Zero-extend every lane to 64 bits."""
+    wide = Vector(vector.lanes, 64)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return args[0] if vector.bits == 64 else builder.zext(args[0], lowered(wide))
+
+    return wide(vector), codegen
+
+
+@intrinsic
+def resize_to(typing_context: Any, vector: Any, data: Any) -> Any:
+    """Zero-extend every lane to the width of the items of `data`, or cut it to that."""
+    resized = Vector(vector.lanes, data.dtype.bitwidth)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if resized.bits < vector.bits:
+            return builder.trunc(args[0], lowered(resized))
+        return args[0] if resized.bits == vector.bits else builder.zext(args[0], lowered(resized))
+
+    return resized(vector, data), codegen
+
+
+@intrinsic
+def spread(typing_context: Any, number: Any, data: Any, lanes: Any) -> Any:
+    """Vector with `number` in every lane, as wide as the items of `data`; lanes is a `static`."""
+    vector = Vector(lanes.count, data.dtype.bitwidth)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return splat(builder, vector, args[0], sig.args[0])
+
+    return vector(types.unliteral(number), data, lanes), codegen
+
+
+@intrinsic
+def to_next_lane(typing_context: Any, vector: Any) -> Any:
+    """Move every lane to the next one; the first becomes 0, the last is lost."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source = ir.VectorType(ir.IntType(32), vector.lanes)
+        places = [vector.lanes, *range(vector.lanes - 1)]
+        zero = ir.Constant(args[0].type, None)
+        return builder.shuffle_vector(args[0], zero, ir.Constant(source, places))
+
+    return vector(vector), codegen
+
+
+@intrinsic
+def store_lanes_be64(typing_context: Any, data: Any, positions: Any, first: Any, words: Any) -> Any:
+    """Write lane i of words to data[p:p + 8], p = positions[first + i], big-endian."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array, offsets, start, vector = args
+        swapped = emit_call(builder, "bswap", vector)
+        for lane in range(words.lanes):
+            index = builder.add(start, ir.IntType(64)(lane))
+            place = element_pointer(context, builder, positions, offsets, index, ir.IntType(64))
+            pointer = element_pointer(
+                context, builder, data, array, builder.load(place), ir.IntType(64)
+            )
+            word = builder.extract_element(swapped, ir.IntType(32)(lane))
+            builder.store(word, pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, positions, types.int64, words), codegen
+
+
+@intrinsic
+def wrap(typing_context: Any, vector: Any, spare_bits: Any) -> Any:
+    """Sign-extend 64-bit lanes from all but their `spare_bits` top bits; 32-bit ones have none."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if vector.bits == 32:
+            return args[0]
+        count = splat(builder, vector, args[1], types.int64)
+        return builder.ashr(builder.shl(args[0], count), count)
+
+    return vector(vector, types.int64), codegen
+
+
+@intrinsic
+def sign_mask(typing_context: Any, vector: Any) -> Any:
+    """-1 in negative lanes, else 0."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.ashr(args[0], args[0].type([vector.bits - 1] * vector.lanes))
+
+    return vector(vector), codegen
+
+
+@intrinsic
+def value_of(typing_context: Any, number: Any) -> Any:
+    """Return the int of a `static` as a run-time value."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.IntType(64)(number.count)
+
+    return types.int64(number), codegen

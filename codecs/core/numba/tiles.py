@@ -1,0 +1,270 @@
+"""Moving tiles of samples between layouts of memory, inside Numba kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from gangsaw.codecs.core.memory.aligned import LINE
+from gangsaw.codecs.core.numba.bits import ahead
+from gangsaw.codecs.core.numba.jit import intrinsic, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import element_pointer, emit_call, load, static, store
+
+NO, YES = static(0), static(1)
+OF_2, OF_4, OF_8, OF_16, OF_32, OF_64 = (static(n) for n in (2, 4, 8, 16, 32, 64))
+
+
+def _shuffled(builder: Any, left: Any, right: Any, lanes: list[int]) -> Any:
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
+    return builder.shuffle_vector(left, right, mask)
+
+
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """Transpose n vectors of n lanes: log2(n) rounds of perfect shuffles."""
+    n = len(rows)
+    low = [lane // 2 + n * (lane % 2) for lane in range(n)]
+    high = [lane + n // 2 for lane in low]
+    for _ in range(n.bit_length() - 1):
+        pairs = zip(rows[: n // 2], rows[n // 2 :], strict=True)
+        rows = [_shuffled(builder, *pair, half) for pair in pairs for half in (low, high)]
+    return rows
+
+
+@intrinsic
+def transpose_tile(
+    typing_context: Any, target: Any, target_row: Any, source: Any, source_row: Any
+) -> Any:
+    """Transpose 16 x 16 items from one pointer to another; rows are so many items apart."""
+    n = 16
+    vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), n)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def row(base: Any, stride: Any, i: int) -> Any:
+            place = builder.gep(base, [builder.mul(stride, stride.type(i))])
+            return builder.bitcast(place, vector.as_pointer())
+
+        align = source.dtype.bitwidth // 8
+        to, to_row, at, at_row = args
+        rows = [builder.load(row(at, at_row, i), align=align) for i in range(n)]
+        for i, value in enumerate(_transposed(builder, rows)):
+            builder.store(value, row(to, to_row, i), align=align)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, source, types.int64), codegen
+
+
+@intrinsic
+def move_tile(
+    typing_context: Any,
+    words: Any,
+    odd: Any,
+    pair: Any,
+    base: Any,
+    rows: Any,
+    side: Any,
+    back: Any,
+) -> Any:
+    """Transpose a square from rows anywhere in memory to words, or back.
+
+    Item j of word k, words[(k % 2) * odd + (k // 2) * pair + j], is word k of row j, at the byte
+    address base + rows[j]; words and rows (int64) are pointers. The last two are `static`: items
+    along a side, and 1 where the rows are written.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        tile = _Tile(builder, words.dtype, side.count, args)
+        load, store = (tile.item, tile.row) if back.count else (tile.row, tile.item)
+        values = [builder.load(load(i), align=1) for i in range(side.count)]
+        for i, value in enumerate(_transposed(builder, values)):
+            builder.store(value, store(i), align=1)
+        return context.get_dummy_value()
+
+    number = types.int64
+    return types.void(words, number, number, number, rows, side, back), codegen
+
+
+class _Tile:
+    """Pointers to the vectors of a tile of `move_tile`."""
+
+    def __init__(self, builder: Any, word: Any, side: int, args: Any) -> None:
+        self.builder = builder
+        self.words, self.odd, self.pair, self.base, self.rows = args[:5]
+        self.vector = ir.VectorType(ir.IntType(word.bitwidth), side).as_pointer()
+
+    def item(self, k: int) -> Any:
+        """Where the items of word k are."""
+        builder, number = self.builder, self.odd.type
+        index = builder.mul(self.pair, number(k // 2))
+        index = builder.add(index, self.odd) if k % 2 else index
+        return builder.bitcast(builder.gep(self.words, [index]), self.vector)
+
+    def row(self, j: int) -> Any:
+        """Where row j is."""
+        builder, number = self.builder, self.base.type
+        offset = builder.load(builder.gep(self.rows, [number(j)]))
+        return builder.inttoptr(builder.add(self.base, offset), self.vector)
+
+
+@intrinsic
+def fetch_line(typing_context: Any, place: Any) -> Any:
+    """Ask for a cache line that is to be written, by any address in it; any number will do.
+
+    Where runs lie far apart, that doubled the speed of writing them. Reading gained nothing.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+        _prefetch(builder, pointer, is_written=True)
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen
+
+
+@intrinsic
+def _copy_piece(typing_context: Any, words: Any, at: Any, place: Any, size: Any, back: Any) -> Any:
+    """Copy `size` (static) bytes from an address to a pointer and `at` bytes, or back (static)."""
+    piece = ir.VectorType(ir.IntType(8), size.count)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        octets = builder.bitcast(args[0], ir.IntType(8).as_pointer())
+        ours = builder.bitcast(builder.gep(octets, [args[1]]), piece.as_pointer())
+        theirs = builder.inttoptr(args[2], piece.as_pointer())
+        source, target = (ours, theirs) if back.count else (theirs, ours)
+        builder.store(builder.load(source, align=1), target, align=1)
+        return context.get_dummy_value()
+
+    return types.void(words, types.int64, types.int64, size, back), codegen
+
+
+@jit_bare_inline
+def copy_column(
+    words: Any, step: int, place: int, next_place: int, n: int, size: int, back: Any
+) -> None:
+    """Copy n pieces of `size` bytes, a power of two, from addresses to a pointer, or back.
+
+    Parameters
+    ----------
+    words, step : pointer to the first piece, and words from there to the next
+    place, next_place : address of the first piece, aligned or not, and bytes to the next
+    back : `static`, 1 to write to the addresses
+    """
+    if size >= LINE:
+        for i in range(n):
+            for at in range(0, size, LINE):
+                _copy_piece(ahead(words, i * step), at, place + i * next_place + at, OF_64, back)
+    elif size == 32:
+        _copy_pieces(words, step, place, next_place, n, OF_32, back)
+    elif size == 16:
+        _copy_pieces(words, step, place, next_place, n, OF_16, back)
+    elif size == 8:
+        _copy_pieces(words, step, place, next_place, n, OF_8, back)
+    elif size == 4:
+        _copy_pieces(words, step, place, next_place, n, OF_4, back)
+    else:
+        _copy_pieces(words, step, place, next_place, n, OF_2, back)
+
+
+@jit_bare_inline
+def _copy_pieces(
+    words: Any, step: int, place: int, next_place: int, n: int, size: Any, back: Any
+) -> None:
+    for i in range(n):
+        _copy_piece(ahead(words, i * step), 0, place + i * next_place, size, back)
+
+
+def _converted(builder: Any, vector: Any, source: Any, width: int) -> Any:
+    lowered = ir.VectorType(ir.IntType(width), vector.type.count)
+    if source.bitwidth > width:
+        return builder.trunc(vector, lowered)
+    if source.bitwidth == width:
+        return vector
+    return (builder.sext if source.signed else builder.zext)(vector, lowered)
+
+
+def _prefetch(builder: Any, pointer: Any, is_written: bool = False) -> None:
+    number = ir.IntType(32)
+    address = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+    function_type = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+    function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
+    builder.call(function, [address, number(int(is_written)), number(3), number(1)])  # keep, data
+
+
+def _item_vector(
+    context: Any, builder: Any, array_type: Any, array: Any, place: Any, lanes: int
+) -> Any:
+    """Load `lanes` items from array[z, y, x] on, side by side in memory whatever strides say.
+
+    What lies there in row y + 1 is fetched ahead: rows of a block are too short, and those of the
+    other bands too far, for the hardware to guess it.
+    """
+    described = context.make_array(array_type)(context, builder, array)
+    pointer = cgutils.get_item_pointer(context, builder, array_type, described, place)
+    next_row = cgutils.unpack_tuple(builder, described.strides, array_type.ndim)[1]
+    _prefetch(builder, cgutils.pointer_add(builder, pointer, next_row))
+    lowered = ir.VectorType(ir.IntType(array_type.dtype.bitwidth), lanes)
+    vector = builder.load(builder.bitcast(pointer, lowered.as_pointer()))
+    vector.align = array_type.dtype.bitwidth // 8
+    return vector
+
+
+def _widened(builder: Any, dtype: Any, extremes: Any, vectors: list[Any]) -> tuple[Any, Any]:
+    kind = "s" if dtype.signed else "u"
+    low, high = extremes
+    for vector in vectors:
+        low = emit_call(builder, f"{kind}min", low, vector)
+        high = emit_call(builder, f"{kind}max", high, vector)
+    return low, high
+
+
+@intrinsic
+def copy_items(
+    typing_context: Any,
+    array: Any,
+    z: Any,
+    y: Any,
+    x: Any,
+    out: Any,
+    first: Any,
+    step: Any,
+    extremes: Any,
+    lanes: Any,
+    rows: Any,
+) -> Any:
+    """Copy items of array (z, y, x) to out, as integers of its width; return (min, max) vectors.
+
+    With `rows` equal to `lanes` a square tile is transposed: lane i of out[first + j * step] is
+    array[z + i, y, x + j], items along x side by side in memory. With `rows` 1, lane i of
+    out[first] is array[z + i, y, x], items along z side by side. `extremes` are those so far.
+    """
+    n = lanes.count
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source, z0, y0, x0, target, index, stride, ends = args[:8]
+        bands = [builder.add(z0, z0.type(i)) for i in range(rows.count)]
+        vectors = [
+            _item_vector(context, builder, array, source, (band, y0, x0), n) for band in bands
+        ]
+        ends = _widened(builder, array.dtype, cgutils.unpack_tuple(builder, ends, 2), vectors)
+        width = out.dtype.bitwidth
+        vectors = [_converted(builder, vector, array.dtype, width) for vector in vectors]
+        for vector in _transposed(builder, vectors) if rows.count > 1 else vectors:
+            pointer = element_pointer(context, builder, out, target, index, vector.type)
+            builder.store(vector, pointer, align=width // 8)
+            index = builder.add(index, stride)
+        return context.make_tuple(builder, extremes, ends)
+
+    word = types.int64
+    return extremes(array, word, word, word, out, word, word, extremes, lanes, rows), codegen
+
+
+@jit_bare_inline
+def copy_octets(data: Any, place: int, out: Any) -> None:
+    """Copy data[place:] by vectors: bytes that are stored alone are slow to load together."""
+    size = data.size - place
+    for i in range(0, size - LINE + 1, LINE):
+        store(out, i, load(data, place + i, OF_64))
+    for i in range(size // LINE * LINE, size):
+        out[i] = data[place + i]

@@ -1,0 +1,1 @@
+"""The Zarr face of codecs: alone among the codecs it imports zarr."""

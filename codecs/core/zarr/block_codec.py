@@ -1,0 +1,274 @@
+"""The base of all Zarr codecs here: the only module among the codecs that imports zarr."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
+from zarr.abc.store import ByteGetter, RangeByteRequest
+from zarr.core.array_spec import ArraySpec
+from zarr.core.buffer import Buffer, NDBuffer, gpu
+from zarr.core.buffer.cpu import buffer_prototype as host_prototype
+from zarr.core.common import JSON, parse_named_configuration
+from zarr.core.config import config
+
+from gangsaw.codecs.core.container.checksum import Bytes
+from gangsaw.codecs.core.container.chunk import ChunkCoder, Fetched, Place, Range
+from gangsaw.codecs.core.container.views import Array
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.memory.threads import set_default_limit
+
+
+@dataclass(frozen=True, init=False)
+class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
+    """A codec whose chunk is a frame of blocks.
+
+    A subclass sets `codec_name` and `params_type` and says in `_coder` what shape, dtype and
+    parameters imply; `encode_chunk` and `decode_chunk` are the hooks for what does not fit that.
+    Its keywords are the fields of `params_type`.
+
+    CorruptChunk and NewerFormat name store and chunk wherever Zarr tells them: in every read of an
+    array whose last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr
+    hands over bare bytes, and inside a shard only the place there.
+
+    Attributes
+    ----------
+    params : the codec's frozen parameters
+    codec_name : its Zarr name
+    params_type : the class of `params`, with `to_dict` and `from_dict`
+    """
+
+    params: Any
+    is_fixed_size = False
+    codec_name: ClassVar[str]
+    params_type: ClassVar[type[Any]]
+    __signature__: ClassVar[inspect.Signature]
+
+    def __init_subclass__(cls) -> None:
+        """Give the codec the signature of its parameters, for help() and editors."""
+        super().__init_subclass__()
+        cls.__signature__ = inspect.signature(cls.params_type)
+
+    def __init__(self, **parameters: Any) -> None:
+        object.__setattr__(self, "params", self.params_type(**parameters))
+
+    def coder(self, shape: Iterable[int], dtype: npt.DTypeLike) -> ChunkCoder:
+        """Return the coder for chunks of this shape and dtype; BadParams where there is none."""
+        # NumPy's integers equal Python's, but unsigned ones do not count like them
+        return self._coder(tuple(map(int, shape)), np.dtype(dtype))
+
+    @abstractmethod
+    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+        """Return the coder, as `coder` does."""
+
+    @abstractmethod
+    def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+        """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
+
+    # All chunks of a batch of Zarr's are one call of the backend, so one launch on a GPU. On the
+    # CPU blocks of one chunk already fill the threads; batches are of one chunk unless the
+    # configuration says otherwise.
+    def encode_chunks(self, chunks: Sequence[Array]) -> list[memoryview]:
+        """Return the frames of chunks of one shape and dtype."""
+        if not chunks:
+            return []
+        set_default_limit(config.get("threading.max_workers", None))
+        return self.coder(chunks[0].shape, chunks[0].dtype).encode_all(chunks)
+
+    def encode_chunk(self, chunk: Array) -> memoryview:
+        """Return the frame of one chunk."""
+        return self.encode_chunks([chunk])[0]
+
+    def decode_chunks(self, frames: Sequence[Bytes], outs: Sequence[Array]) -> None:
+        """Fill arrays of one shape and dtype from the frames of whole chunks."""
+        if not outs:
+            return
+        set_default_limit(config.get("threading.max_workers", None))
+        coder = self.coder(outs[0].shape, outs[0].dtype)
+        coder.fill([coder.whole(data) for data in frames], outs)
+
+    def decode_chunk(self, data: Bytes, out: Array) -> None:
+        """Fill `out` from the frame of one chunk."""
+        self.decode_chunks([data], [out])
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the codec as it stands in the array's metadata."""
+        return {"name": self.codec_name, "configuration": self.params.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, JSON]) -> Self:
+        """Read the codec from the array's metadata; raise BadParams for unknown parameters."""
+        _, configuration = parse_named_configuration(
+            data, cls.codec_name, require_configuration=False
+        )
+        return cls(**vars(cls.params_type.from_dict(configuration or {})))
+
+    def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
+        """Refuse, with BadParams, an array that the codec cannot hold."""
+        extents = getattr(chunk_grid, "chunk_shape", None)
+        if extents is None:
+            raise BadParams(f"{self.codec_name} needs a regular chunk grid")
+        self.coder(tuple(extents), dtype.to_native_dtype())
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Refuse: the size depends on the data."""
+        raise NotImplementedError
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Refuse to open an array for the GPU, with DeviceError, where there is none."""
+        if issubclass(array_spec.prototype.nd_buffer, gpu.NDBuffer):
+            cupy()
+        return self
+
+    async def encode(
+        self, chunks_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
+    ) -> Iterable[Buffer | None]:
+        """Encode a batch of chunks at once; those that are None stay so."""
+        return await asyncio.to_thread(self._encode_batch, list(chunks_and_specs))
+
+    async def decode(
+        self, chunks_and_specs: Iterable[tuple[Buffer | None, ArraySpec]]
+    ) -> Iterable[NDBuffer | None]:
+        """Decode a batch of chunks at once; those that are None stay so."""
+        return await asyncio.to_thread(self._decode_batch, list(chunks_and_specs))
+
+    async def decode_partial(
+        self, batch_info: Iterable[tuple[ByteGetter, Any, ArraySpec]]
+    ) -> Iterable[NDBuffer | None]:
+        """Decode the blocks that the selections touch, those of all chunks at once."""
+        reads = [_PartialRead(self, *item) for item in batch_info]
+        gate = asyncio.Semaphore(config.get("async.concurrency"))
+        await asyncio.gather(*(_fetch_all(read, gate) for read in reads))
+        return await asyncio.to_thread(_decoded, reads)
+
+    def _encode_batch(
+        self, batch: Sequence[tuple[NDBuffer | None, ArraySpec]]
+    ) -> list[Buffer | None]:
+        chunks = [chunk.as_ndarray_like() for chunk, _ in batch if chunk is not None]
+        frames = iter(self.encode_chunks(chunks))
+        return [None if chunk is None else _frame(next(frames), spec) for chunk, spec in batch]
+
+    def _decode_batch(
+        self, batch: Sequence[tuple[Buffer | None, ArraySpec]]
+    ) -> list[NDBuffer | None]:
+        outs = [None if data is None else _empty(spec) for data, spec in batch]
+        frames = [_host(data) for data, _ in batch if data is not None]
+        self.decode_chunks(frames, [out for out in outs if out is not None])
+        pairs = zip(outs, batch, strict=True)
+        return [None if out is None else _nd_buffer(out, spec) for out, (_, spec) in pairs]
+
+    # The fused pipeline of zarr >= 3.4 works on single chunks. It reads them whole unless it
+    # finds `_decode_partial_sync`.
+    def _encode_sync(self, chunk: NDBuffer, spec: ArraySpec) -> Buffer | None:
+        return self._encode_batch([(chunk, spec)])[0]
+
+    def _decode_sync(self, data: Buffer, spec: ArraySpec) -> NDBuffer:
+        return _present(self._decode_batch([(data, spec)])[0])
+
+    async def _encode_single(self, chunk: NDBuffer, spec: ArraySpec) -> Buffer | None:
+        return await asyncio.to_thread(self._encode_sync, chunk, spec)
+
+    async def _decode_single(self, data: Buffer, spec: ArraySpec) -> NDBuffer:
+        return await asyncio.to_thread(self._decode_sync, data, spec)
+
+    def _decode_partial_sync(
+        self, byte_getter: Any, selection: Any, spec: ArraySpec
+    ) -> NDBuffer | None:
+        read = _PartialRead(self, byte_getter, selection, spec)
+        while read.wanted is not None:
+            get = partial(byte_getter.get_sync, prototype=read.prototype)
+            read.advance([get(byte_range=_request(wish)) for wish in read.wanted])
+        return _decoded([read])[0]
+
+
+class _PartialRead:
+    """A partial read in progress: what it wants next, or, when that is None, what it fetched."""
+
+    def __init__(self, codec: BlockCodec, getter: Any, selection: Any, spec: ArraySpec) -> None:
+        set_default_limit(config.get("threading.max_workers", None))
+        self.coder = codec.coder(spec.shape, spec.dtype.to_native_dtype())
+        self.reader = self.coder.read(selection, _place(getter))
+        self.getter, self.selection, self.spec = getter, selection, spec
+        # Frames are parsed on the host; but inside a shard zarr knows one kind of buffer only.
+        in_store = hasattr(getter, "store")
+        self.prototype = host_prototype if in_store else spec.prototype
+        self.wanted: list[Range | None] | None = next(self.reader)
+        self.fetched: Fetched | None = None
+
+    def advance(self, data: list[Buffer | None]) -> None:
+        """Give the bytes that were wanted; errors about the chunk name store and chunk."""
+        try:
+            self.wanted = self.reader.send([None if b is None else _host(b) for b in data])
+        except StopIteration as end:
+            self.wanted, self.fetched = None, end.value
+
+
+async def _fetch_all(read: _PartialRead, gate: asyncio.Semaphore) -> None:
+    # as many at once as zarr itself would send, for a scattered selection has many ranges
+    async def one(wish: Range | None) -> Buffer | None:
+        async with gate:
+            data: Buffer | None = await read.getter.get(read.prototype, _request(wish))
+            return data
+
+    while read.wanted is not None:
+        data = await asyncio.gather(*(one(wish) for wish in read.wanted))
+        await asyncio.to_thread(read.advance, data)
+
+
+def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
+    """Decode what was fetched, all at once; None for chunks that are not there."""
+    there = [(read, read.fetched) for read in reads if read.fetched is not None]
+    outs = [_empty(read.spec) for read, _ in there]  # untouched pages are never committed
+    if there:
+        there[0][0].coder.fill([fetched for _, fetched in there], outs)
+    left = iter(outs)
+    return [
+        None if read.fetched is None else _nd_buffer(next(left)[read.selection], read.spec)
+        for read in reads
+    ]
+
+
+def _frame(data: memoryview, spec: ArraySpec) -> Buffer:
+    """Return a frame in zarr's buffer: also of an array on a GPU on the host, where stores are."""
+    on_device = issubclass(spec.prototype.buffer, gpu.Buffer)
+    return (host_prototype if on_device else spec.prototype).buffer.from_bytes(data)
+
+
+def _request(wish: Range | None) -> RangeByteRequest | None:
+    return None if wish is None else RangeByteRequest(*wish)
+
+
+def _host(buffer: Buffer) -> npt.NDArray[np.uint8]:
+    return to_host(buffer.as_array_like()).view(np.uint8)
+
+
+def _empty(spec: ArraySpec) -> Array:
+    dtype = spec.dtype.to_native_dtype()
+    buffer = spec.prototype.nd_buffer.empty(spec.shape, dtype, spec.order)
+    return buffer.as_ndarray_like()
+
+
+def _nd_buffer(array: Array, spec: ArraySpec) -> NDBuffer:
+    return spec.prototype.nd_buffer.from_ndarray_like(array)
+
+
+def _present(buffer: NDBuffer | None) -> NDBuffer:
+    assert buffer is not None
+    return buffer
+
+
+def _place(getter: Any) -> Place:
+    """Name store and chunk; a chunk inside a shard has no path, only its place there."""
+    if store := getattr(getter, "store", None):
+        return Place(str(store), str(getter.path))
+    coordinates = getattr(getter, "chunk_coords", None)
+    return Place() if coordinates is None else Place(chunk=f"{coordinates} of a shard")

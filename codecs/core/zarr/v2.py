@@ -1,0 +1,96 @@
+"""The base of the numcodecs faces: the same frames in Zarr v2 and HDF5-like containers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from numcodecs.abc import Codec
+from numcodecs.compat import ensure_contiguous_ndarray_like, ensure_ndarray_like, ndarray_copy
+
+from gangsaw.codecs.core.cuda.device import empty_beside, to_host
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+
+
+class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
+    """A `BlockCodec` for numcodecs; a subclass sets `codec_id` and `codec_type`.
+
+    numcodecs hands over bare buffers, so the codec itself has to know what a chunk is. That it
+    stands in the metadata, not in the bytes, is also what lets a reader refuse false bytes.
+
+    Parameters
+    ----------
+    shape : extents of a chunk
+    dtype : dtype of the array
+    memory_order : "C" or "F", of the array
+    parameters : of the codec
+    """
+
+    codec_type: ClassVar[type[BlockCodec]]
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: npt.DTypeLike,
+        memory_order: Literal["C", "F"] = "C",
+        **parameters: Any,
+    ) -> None:
+        self.codec = self.codec_type(**parameters)
+        self.shape, self.dtype = tuple(map(int, shape)), np.dtype(dtype)
+        self.memory_order: Literal["C", "F"] = memory_order
+        if memory_order not in ("C", "F"):
+            raise BadParams(f"memory_order must be C or F, got {memory_order!r}")
+        self.codec.coder(self.shape, self.dtype)
+
+    def encode(self, buf: Any) -> bytes:
+        """Return the frame of a chunk: an array of the chunk's shape, or its flat buffer."""
+        return bytes(self.codec.encode_chunk(self._chunk(ensure_ndarray_like(buf))))
+
+    def decode(self, buf: Any, out: Any = None) -> Any:
+        """Return the chunk, in the array's memory order, where `buf` lies; or in `out`."""
+        data = ensure_contiguous_ndarray_like(buf)
+        chunk = empty_beside(data, self.shape, self.dtype, self.memory_order)
+        self.codec.decode_chunk(to_host(data).view(np.uint8), chunk)
+        return ndarray_copy(chunk, out)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the JSON configuration."""
+        place = {
+            "shape": list(self.shape),
+            "dtype": self.dtype.str,
+            "memory_order": self.memory_order,
+        }
+        return {"id": self.codec_id, **place, **self.codec.params.to_dict()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Read a JSON configuration; raise BadParams for what is missing or unknown."""
+        values = {name: value for name, value in config.items() if name != "id"}
+        try:
+            place = {name: values.pop(name) for name in ("shape", "dtype")}
+        except KeyError as missing:
+            raise BadParams(f"{cls.codec_id} in Zarr v2 needs the chunk's {missing}") from None
+        place["memory_order"] = values.pop("memory_order", "C")
+        params = cls.codec_type.params_type.from_dict(values)
+        return cls(**place, **vars(params))
+
+    def _chunk(self, array: Any) -> Any:
+        if array.shape == self.shape and array.dtype == self.dtype:
+            flags = array.flags
+            wrong = flags.c_contiguous if self.memory_order == "F" else flags.f_contiguous
+            if flags.c_contiguous != flags.f_contiguous and wrong:
+                raise BadParams(
+                    f"the array is not in memory order {self.memory_order}: "
+                    "tell the codec its memory_order"
+                )
+            return array
+        if array.nbytes != math.prod(self.shape) * self.dtype.itemsize:
+            raise BadParams(
+                f"chunk of {array.nbytes} bytes, shape {array.shape}; "
+                f"the codec was made for {self.shape} of {self.dtype}"
+            )
+        flat = ensure_contiguous_ndarray_like(array).view(self.dtype)
+        return flat.reshape(self.shape, order=self.memory_order)

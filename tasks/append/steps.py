@@ -1,0 +1,164 @@
+"""What a store of time steps holds: its objects before the first step, and whether it is such."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import zarr
+from zarr.core.buffer import Buffer
+from zarr.core.metadata.v3 import ArrayV3Metadata
+from zarr.storage import MemoryStore, StorePath
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.visibility import Params
+from gangsaw.codecs.visibility.axes import visibility_axes
+from gangsaw.codecs.visibility.codec import Visibility
+from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.layout import Layout
+from gangsaw.tasks.store.place import PARTIAL, Place
+from gangsaw.tasks.store.skeleton import build_objects
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """What all steps have in common, and what the store calls it.
+
+    Attributes
+    ----------
+    dims : names of the axes of the array, the first one that of time: ("time", "frequency", ...)
+    shape : of one step, an extent for each of the other axes
+    dtype : of the steps, float or complex
+    params : of the codec; block[0] is the number of steps in a chunk; axes "auto" go by `dims`
+    name : of the array
+    attrs : JSON attributes of the array
+    time_attrs : JSON attributes of the time coordinate, such as units and calendar
+    """
+
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: npt.DTypeLike
+    params: Params
+    name: str = "visibility"
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    time_attrs: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check that the names fit the axes, and let them say what the axes are."""
+        if len(self.dims) != len(self.shape) + 1 or len(set(self.dims)) != len(self.dims):
+            raise BadParams(
+                f"dims must name time and then the {len(self.shape)} axes of a step, each once, "
+                f"got {self.dims}"
+            )
+        if self.name in self.dims:
+            raise BadParams(f"the array and one of its axes are both named {self.name!r}")
+        if self.params.axes == "auto":
+            axes = visibility_axes(("time", *self.dims[1:]))
+            object.__setattr__(self, "params", replace(self.params, axes=axes))
+
+
+def build_store(
+    place: Place, steps: Steps, coords: Iterable[Coordinate], time_chunk: int
+) -> Mapping[str, Buffer]:
+    """Return all objects of a store that holds no step yet."""
+    time, dtype, coords = steps.dims[0], np.dtype(steps.dtype), tuple(coords)
+    _check_coords(steps, coords)
+    described: dict[str, Any] = {"chunks": None}
+    array = Described(
+        name=steps.name,
+        shape=(0, *steps.shape),
+        dtype=dtype,
+        dims=steps.dims,
+        attrs=steps.attrs,
+        **described,
+    )
+    times = Described(
+        name=time,
+        shape=(0,),
+        dtype=np.dtype("f8"),
+        dims=(time,),
+        attrs=steps.time_attrs,
+        **described,
+    )
+    chunk = (steps.params.block[0], *steps.shape)
+    layouts = {
+        steps.name: Layout(chunk, Visibility(**vars(steps.params))),
+        time: Layout((time_chunk,), None),
+    }
+    return build_objects(str(place), (array, times), coords, {}, layouts)
+
+
+def _check_coords(steps: Steps, coords: Iterable[Coordinate]) -> None:
+    """Raise BadParams for coordinates that xarray would not open beside the steps."""
+    extents = dict(zip(steps.dims[1:], steps.shape, strict=True))
+    for coordinate in coords:
+        if {steps.name, steps.dims[0]} & {coordinate.name, *coordinate.dims}:
+            raise BadParams(
+                f"{coordinate.name!r} grows with the steps: give coordinates of the other axes"
+            )
+        shape = np.shape(coordinate.values)
+        pairs = zip(coordinate.dims, shape, strict=False)
+        wanted = tuple(extents.get(name, extent) for name, extent in pairs)
+        if shape != wanted or len(shape) != len(coordinate.dims):
+            raise BadParams(f"{coordinate.name!r} has shape {shape}, its axes {wanted}")
+
+
+def stored_group(place: Place, objects: Mapping[str, Buffer]) -> Any:
+    """Return the group's metadata, None where there is no store yet.
+
+    Raises
+    ------
+    BadParams : something else stands there than a group, or than what a creation left when killed
+    """
+    stored = place.get(METADATA)
+    if stored is None:
+        if place.is_empty:
+            return None
+        if any(key not in objects and not PARTIAL.search(key) for key in place.walk()):
+            raise BadParams(f"{place} exists and is no Zarr group: give another name")
+        return None
+    try:
+        group = json.loads(stored.to_bytes())
+        dict(group["consolidated_metadata"]["metadata"])
+    except (ValueError, KeyError, TypeError):
+        raise BadParams(f"{place} exists and is no store of steps: give another name") from None
+    return group
+
+
+def refuse_other(
+    place: Place, stored: Mapping[str, Any], objects: Mapping[str, Buffer], steps: Steps
+) -> None:
+    """Raise BadParams where the store's arrays are not those that these steps would make."""
+    wanted = json.loads(objects[METADATA].to_bytes())["consolidated_metadata"]["metadata"]
+    if different := sorted(set(wanted) ^ set(stored)):
+        raise BadParams(f"{place} differs from the steps: {different[0]!r} is only in one of them")
+    grown = (steps.name, steps.dims[0])
+    for name in wanted:
+        for what, value in _facts(wanted[name], name in grown).items():
+            if (there := _facts(stored[name], name in grown)[what]) != value:
+                raise BadParams(
+                    f"{place} holds other steps: {what} of {name!r} is {there}, not {value}; "
+                    "give another name"
+                )
+    there_group = zarr.open_group(StorePath(place.store, place.path), mode="r")
+    here_group = zarr.open_group(MemoryStore(dict(objects)), mode="r")
+    for name in set(wanted) - set(grown):
+        if not _same(there_group[name], here_group[name]):
+            raise BadParams(f"{place} holds other steps: values of {name!r} differ")
+
+
+def _facts(metadata: Mapping[str, Any], grows: bool) -> dict[str, Any]:
+    """Return what arrays must agree in, in the words of this version of zarr."""
+    facts: dict[str, Any] = ArrayV3Metadata.from_dict(dict(metadata)).to_dict()
+    facts["shape"] = tuple(facts["shape"])[1 if grows else 0 :]
+    return facts
+
+
+def _same(there: Any, here: Any) -> bool:
+    a, b = np.asarray(there[...]), np.asarray(here[...])
+    return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")

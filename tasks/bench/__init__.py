@@ -1,0 +1,1 @@
+"""What `gangsaw bench` measures."""

@@ -1,0 +1,352 @@
+"""The codec on a GPU: kernels by events, whole calls, and the way from host arrays and back.
+
+Every row exists without a device too, unmeasured, so that a results page shows what is missing.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import free_bytes, pinned, timed_launches
+from gangsaw.codecs.core.cuda.streams import own_stream
+from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.engine.pools import SLOTS
+from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.hyperspectral.synthetic import make_scene
+from gangsaw.tasks.jobs.device import TASK_BYTES
+from gangsaw.tasks.store.layout import choose_layout
+
+SCENE = (224, 512, 614)  # bands, rows, columns of an AVIRIS scene
+BATCH_BYTES = 8 << 30  # of samples: 160 times the 50 MB of an H200's second-level cache
+SHARE = 8  # of free device memory that the samples of a batch may take: codewords, frames, copies
+INT_LANES = 64  # 32-bit integer operations per clock and multiprocessor, sm_80 to sm_100
+COPY_BYTES = 1 << 30
+
+
+class Instructions(NamedTuple):
+    """Instructions a sample at P=3, reduced, counted in the machine code for sm_90.
+
+    Attributes
+    ----------
+    integer : those that the integer pipe takes; shifts, comparisons, additions, but no products
+    total : all
+    """
+
+    integer: int
+    total: int
+
+
+# See gpu_encode.cu and gpu_decode.cu, which say where they come from.
+ENCODER, DECODER = Instructions(70, 125), Instructions(170, 240)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One row.
+
+    Attributes
+    ----------
+    what : what is measured
+    unit : of the value
+    target : what was asked, with its sense (">= 30"), or ""
+    value : None where it was not measured
+    note : what limits it, or how it was obtained
+    """
+
+    what: str
+    unit: str
+    target: str = ""
+    value: float | None = None
+    note: str = ""
+
+    def row(self) -> tuple[str, ...]:
+        """Return the figure as a row of a table."""
+        value = "not measured" if self.value is None else f"{self.value:.4g} {self.unit}"
+        return (self.what, value, self.target, self.note)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one direction, medians.
+
+    Attributes
+    ----------
+    samples, moved_bytes : of one round; bytes read and written by the device at least
+    kernels : by events around each launch; None where streams overlap
+    whole : wall clock of the call
+    """
+
+    samples: int
+    moved_bytes: int
+    whole: float
+    kernels: float | None = None
+
+    @property
+    def rate(self) -> float:
+        """Gsamples/s, of the kernels where they were timed."""
+        return self.samples / (self.kernels or self.whole) / 1e9
+
+    @property
+    def note(self) -> str:
+        """The whole call beside its kernels."""
+        if self.kernels is None:
+            return "wall clock"
+        return f"kernels by events; {self.samples / self.whole / 1e9:.4g} Gsamples/s the whole call"
+
+
+Both = tuple[Timing, Timing]  # encode, decode
+
+
+class ChunkBench:
+    """A device, chunks on it, and timings of their codec, each made at its first use.
+
+    Parameters
+    ----------
+    coder, chunks : of any codec, and C-ordered arrays of its chunk shape
+    rounds : timed rounds, after one that compiles and warms up
+    batch_bytes : of samples in a batch, at most
+    """
+
+    def __init__(
+        self,
+        coder: ChunkCoder,
+        chunks: Sequence[NDArray[Any]],
+        rounds: int = 20,
+        batch_bytes: int = BATCH_BYTES,
+    ) -> None:
+        self.cupy: Any = cupy()
+        self.coder, self.chunks = coder, chunks
+        self.rounds, self.batch_bytes = rounds, batch_bytes
+
+    @cached_property
+    def batch(self) -> Both:
+        """A batch of chunks in device memory, larger than any cache."""
+        free: int = free_bytes() or self.batch_bytes * SHARE
+        n = max(1, min(self.batch_bytes, free // SHARE) // self.chunks[0].nbytes)
+        return self._timed([self.chunks[i % len(self.chunks)] for i in range(n)])
+
+    @cached_property
+    def alone(self) -> Both:
+        """The chunks of one scene, all at once."""
+        return self._timed(self.chunks)
+
+    def _timed(self, chunks: Sequence[NDArray[Any]]) -> Both:
+        with own_stream():
+            held = [self.cupy.asarray(chunk) for chunk in chunks]
+            frames = self.coder.encode_all(held)
+            outs = [self.cupy.empty_like(chunk) for chunk in held]
+            encode = self._median(lambda: self.coder.encode_all(held))
+            decode = self._median(lambda: self._fill(frames, outs))
+            _check(outs[-1].get(), chunks[-1])
+        raw, coded = sum(c.nbytes for c in chunks), sum(map(len, frames))
+        samples = sum(c.size for c in chunks)
+        return Timing(samples, raw + coded, *encode), Timing(samples, raw + coded, *decode)
+
+    def _fill(self, frames: Sequence[memoryview], outs: Sequence[Any]) -> None:
+        self.coder.fill([self.coder.whole(frame) for frame in frames], outs)
+
+    def _median(self, work: Callable[[], object]) -> tuple[float, float]:
+        """Return the medians of wall clock and kernels."""
+        rounds = [self._round(work) for _ in range(1 + self.rounds)][1:]
+        whole, kernels = zip(*rounds, strict=True)
+        return statistics.median(whole), statistics.median(kernels)
+
+    def _round(self, work: Callable[[], object]) -> tuple[float, float]:
+        stream = self.cupy.cuda.get_current_stream()
+        with timed_launches() as kernels:
+            began = time.perf_counter()
+            work()
+            stream.synchronize()
+            return time.perf_counter() - began, kernels()
+
+    @cached_property
+    def hosted(self) -> Both:
+        """Host arrays to host frames and back, by threads with a stream each."""
+        per_task = max(1, TASK_BYTES // self.chunks[0].nbytes)
+        tasks = [[self.chunks[i % len(self.chunks)] for i in range(per_task)]] * (4 * SLOTS)
+        with ThreadPoolExecutor(SLOTS) as pool:
+            frames = list(pool.map(self._to_frames, tasks))
+            _check(self._to_arrays(frames[0])[-1], tasks[0][-1])
+            encode = self._walled(lambda: list(pool.map(self._to_frames, tasks)))
+            decode = self._walled(lambda: [len(a) for a in pool.map(self._to_arrays, frames)])
+        samples = sum(chunk.size for task in tasks for chunk in task)
+        return Timing(samples, 0, encode), Timing(samples, 0, decode)
+
+    def _to_frames(self, chunks: Sequence[NDArray[Any]]) -> list[memoryview]:
+        with own_stream() as copies:
+            return self.coder.encode_all([copies.to_device(_locked(chunk)) for chunk in chunks])
+
+    def _to_arrays(self, frames: Sequence[memoryview]) -> list[NDArray[Any]]:
+        with own_stream() as copies:
+            like = self.chunks[0]
+            outs = [self.cupy.empty(like.shape, like.dtype) for _ in frames]
+            self._fill(frames, outs)
+            return [copies.to_host(out) for out in outs]
+
+    def _walled(self, work: Callable[[], object]) -> float:
+        spans = []
+        for _ in range(max(3, self.rounds // 4)):
+            began = time.perf_counter()
+            work()
+            spans.append(time.perf_counter() - began)
+        return statistics.median(spans)
+
+
+class Workbench(ChunkBench):
+    """A scene in chunks of the default layout, and what the device could do at most.
+
+    Parameters
+    ----------
+    scene : (bands, rows, columns) integers
+    rounds, batch_bytes : as of `ChunkBench`
+    """
+
+    def __init__(
+        self, scene: NDArray[Any], rounds: int = 20, batch_bytes: int = BATCH_BYTES
+    ) -> None:
+        layout = choose_layout(MemoryArray(scene, ("band", "y", "x")), "auto", None)
+        codec: Any = layout.codec
+        chunks = [np.ascontiguousarray(c) for c in _cut(scene, layout.chunks)]
+        super().__init__(codec.coder(layout.chunks, scene.dtype), chunks, rounds, batch_bytes)
+
+    @cached_property
+    def bytes_per_second(self) -> float:
+        """Measured: what a copy within device memory reads and writes."""
+        source = self.cupy.zeros(COPY_BYTES, np.uint8)
+        target = self.cupy.empty_like(source)
+        cuda = self.cupy.cuda
+        spans: list[float] = []
+        for _ in range(1 + self.rounds):
+            start, end = cuda.Event(), cuda.Event()
+            start.record()
+            target[...] = source
+            end.record()
+            end.synchronize()
+            spans.append(cuda.get_elapsed_time(start, end) / 1e3)
+        return 2 * COPY_BYTES / statistics.median(spans[1:])
+
+    @cached_property
+    def operations_per_second(self) -> float:
+        """Stated: multiprocessors x clock x integer lanes."""
+        attributes: dict[str, int] = self.cupy.cuda.Device().attributes
+        return 1e3 * attributes["ClockRate"] * attributes["MultiProcessorCount"] * INT_LANES  # kHz
+
+    def byte_ceiling(self, timing: Timing) -> float:
+        """Gsamples/s if every byte were moved once and nothing else were done."""
+        return self.bytes_per_second * timing.samples / timing.moved_bytes / 1e9
+
+    def operation_ceiling(self, of: Instructions) -> float:
+        """Gsamples/s if every integer lane worked at every clock."""
+        return self.operations_per_second / of.integer / 1e9
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A row and how it is measured: its value and its note."""
+
+    what: str
+    unit: str
+    target: str
+    measure: Callable[[Workbench], tuple[float, str]]
+
+    def figure(self, bench: Workbench | None) -> Figure:
+        """Measure it, or not."""
+        found = (None, "") if bench is None else self.measure(bench)
+        return Figure(self.what, self.unit, self.target, *found)
+
+
+def _speed(name: str, direction: int) -> Callable[[Workbench], tuple[float, str]]:
+    def measure(bench: Workbench) -> tuple[float, str]:
+        timing: Timing = getattr(bench, name)[direction]
+        return timing.rate, timing.note
+
+    return measure
+
+
+def _byte_ceiling(bench: Workbench) -> tuple[float, str]:
+    ceiling = bench.byte_ceiling(bench.batch[0])
+    return ceiling, f"each byte once, at {bench.bytes_per_second / 1e12:.3g} TB/s of a copy"
+
+
+def _operation_ceiling(of: Instructions) -> Callable[[Workbench], tuple[float, str]]:
+    def measure(bench: Workbench) -> tuple[float, str]:
+        counted = f"{of.integer} of {of.total} instructions a sample are integer operations"
+        peak = f"{bench.operations_per_second / 1e12:.3g} T of these a second"
+        return bench.operation_ceiling(of), f"{counted}; {peak}"
+
+    return measure
+
+
+G = "Gsamples/s"
+CASES = (
+    _Case("batch of chunks, encode", G, ">= 30", _speed("batch", 0)),
+    _Case("batch of chunks, decode", G, ">= 15", _speed("batch", 1)),
+    _Case("host arrays to host frames", G, ">= 5", _speed("hosted", 0)),
+    _Case("host frames to host arrays", G, ">= 5", _speed("hosted", 1)),
+    _Case("one scene alone, encode", G, ">= 3", _speed("alone", 0)),
+    _Case("one scene alone, decode", G, ">= 3", _speed("alone", 1)),
+    _Case("ceiling by bytes", G, "", _byte_ceiling),
+    _Case("ceiling by integer operations, encode", G, "", _operation_ceiling(ENCODER)),
+    _Case("ceiling by integer operations, decode", G, "", _operation_ceiling(DECODER)),
+)
+
+
+def figures(bench: Workbench | None) -> Iterator[Figure]:
+    """Yield all rows, measured one by one, or unmeasured without a workbench."""
+    return (case.figure(bench) for case in CASES)
+
+
+def aviris_scene(extents: tuple[int, ...] = SCENE) -> NDArray[Any]:
+    """Return a seeded scene of 14 bits."""
+    bands, rows, columns = extents
+    return make_scene(bands, rows, columns, bit_depth=14).cube
+
+
+def device_machine() -> dict[str, str]:
+    """Return what the figures depend on: device, driver, versions of CUDA and CuPy."""
+    cp: Any = cupy()
+    runtime, device = cp.cuda.runtime, cp.cuda.Device()
+    name = runtime.getDeviceProperties(device.id)["name"].decode()
+    driver, cuda = runtime.driverGetVersion(), runtime.runtimeGetVersion()
+    return {
+        "device": f"{name}, sm_{device.compute_capability}",
+        "driver for CUDA": _version(driver),
+        "CUDA": _version(cuda),
+        "cupy": cp.__version__,
+    }
+
+
+def _version(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _cut(scene: NDArray[Any], extents: tuple[int, ...]) -> Iterator[NDArray[Any]]:
+    """Yield the whole chunks of a scene; those at its edges are filled up from its start."""
+    bands, y, x = extents
+    for row in range(0, scene.shape[1], y):
+        for column in range(0, scene.shape[2], x):
+            rows = np.arange(row, row + y) % scene.shape[1]
+            columns = np.arange(column, column + x) % scene.shape[2]
+            yield scene[:bands][:, rows][:, :, columns]
+
+
+def _locked(chunk: NDArray[Any]) -> NDArray[Any]:
+    held = pinned(chunk.shape, chunk.dtype)
+    held[...] = chunk
+    return held
+
+
+def _check(found: NDArray[Any], wanted: NDArray[Any]) -> None:
+    if not np.array_equal(found, wanted):
+        raise JobFailed("the GPU does not give the chunk back")

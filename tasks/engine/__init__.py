@@ -1,0 +1,1 @@
+"""How batches of work are handed to Dask, and what comes of them."""

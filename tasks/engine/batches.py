@@ -1,0 +1,100 @@
+"""What a task of Dask does with its batches, on a worker."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
+
+from gangsaw.tasks.engine.failure import ChunkFailed
+from gangsaw.tasks.engine.pace import TASK_SECONDS
+from gangsaw.tasks.engine.pools import Device
+from gangsaw.tasks.engine.work import DeviceTask, SettlingTask, Task
+
+BatchT = TypeVar("BatchT")
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True)
+class Done(Generic[ResultT]):
+    """What a task says; batches behind the results are not done.
+
+    Attributes
+    ----------
+    results : of the first batches
+    seconds : that they took, without what they waited for a disk
+    error : of the batch behind them; a value, so that Dask does not do the others again
+    """
+
+    results: Sequence[ResultT]
+    seconds: float
+    error: ChunkFailed | None
+
+
+def do_batches(
+    task: Task[BatchT, ResultT], device: Device, batches: Sequence[BatchT]
+) -> Done[ResultT]:
+    """Do the batches; some only where they take longer than was thought, or one fails.
+
+    Raises ChunkFailed where Dask shall try it again: for an error that may pass, of a single batch.
+    """
+    results: list[ResultT] = []
+    began, failed = time.perf_counter(), None
+    try:
+        if device == "gpu":
+            results += cast("DeviceTask[BatchT, ResultT]", task).on_device(batches)
+        else:
+            _do_in_time(task, batches, results)
+    except ChunkFailed as error:
+        failed = error
+    seconds = time.perf_counter() - began
+    if results and getattr(task, "waits", False):
+        _only_waits_now()  # to sync took a tenth of a job's time
+    try:
+        settle(task, batches[: len(results)], results)
+    except ChunkFailed as error:
+        failed, results = error, []
+    if failed is not None and failed.passing and (len(batches) == 1 or device == "gpu"):
+        raise failed
+    return Done(results, seconds, failed)
+
+
+def _do_in_time(
+    task: Task[BatchT, ResultT], batches: Sequence[BatchT], results: list[ResultT]
+) -> None:
+    """Append results until it takes twice as long as a task should; those before an error stay."""
+    end = time.perf_counter() + 2 * TASK_SECONDS
+    for batch in batches:
+        results.append(task(batch))
+        if time.perf_counter() > end:
+            return
+
+
+def settle(
+    task: Task[BatchT, ResultT], batches: Sequence[BatchT], results: Sequence[ResultT]
+) -> None:
+    """Wait until the results are safe, where the task has them made so."""
+    if results and hasattr(task, "settle"):
+        cast("SettlingTask[BatchT, ResultT]", task).settle(batches, results)
+
+
+def settled_on_device(
+    task: DeviceTask[BatchT, ResultT], batches: Sequence[BatchT]
+) -> Sequence[ResultT]:
+    """Do the batches on the GPU of this process, and settle them."""
+    results = task.on_device(batches)
+    settle(task, batches, results)
+    return results
+
+
+def _only_waits_now() -> None:
+    """Say of the task that runs here that from now on it waits for a disk: Dask begins another."""
+    if "distributed" not in sys.modules:
+        return
+    from distributed import secede
+
+    with suppress(ValueError):  # there is no worker
+        secede()

@@ -1,0 +1,133 @@
+"""Who takes which batches: a pool for each kind of worker, all fed from one sequence of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.pace import Pace
+
+Device = Literal["cpu", "gpu"]
+Workers = Mapping[str, Mapping[str, Any]]  # by address, as the scheduler describes them
+
+GPU = "GPU"  # resource of a worker that has one: GPU=1
+SLOTS = 4  # tasks that share a GPU: one reads, one copies in, one computes, one copies out, writes
+WINDOW = 64  # futures in flight at least: hides the scheduler's round trip
+TASKS_PER_THREAD = 2  # one runs, one waits
+
+
+def checked_device(device: str) -> Device:
+    """Return a device's name; raise BadParams for another text."""
+    known: dict[str, Device] = {"cpu": "cpu", "gpu": "gpu"}
+    if device not in known:
+        raise BadParams(f"device must be cpu or gpu, got {device!r}")
+    return known[device]
+
+
+@dataclass
+class Pool:
+    """The workers of one kind, and how batches are given to them.
+
+    Attributes
+    ----------
+    device : where its tasks do their batches
+    batches : that one task gets; 0 leaves it to the pace
+    resources : what one task takes of its worker's resources
+    size : tasks in flight at most
+    flying : tasks in flight
+    addresses : of the workers, for tasks that shall run on no others; () leaves it to the resources
+    threads : of the workers
+    pace : of its batches
+    """
+
+    device: Device
+    batches: int = 0
+    resources: Mapping[str, float] = field(default_factory=dict)
+    size: int = 0
+    flying: int = 0
+    addresses: tuple[str, ...] = ()
+    threads: int = 0
+    pace: Pace = field(default_factory=Pace)
+
+    def fits(self, worker: Mapping[str, Any]) -> bool:
+        """Whether the worker has what a task takes."""
+        has = worker.get("resources", {})
+        return all(has.get(name, 0) >= need for name, need in self.resources.items())
+
+    def can_run(self, workers: Workers) -> bool:
+        """Whether there is a worker for its tasks."""
+        return any(self.fits(worker) for worker in workers.values())
+
+    def update(self, workers: Workers) -> None:
+        """Follow workers that came and went."""
+        self.threads = sum(w["nthreads"] for w in workers.values() if self.fits(w))
+        self.size = max(WINDOW, TASKS_PER_THREAD * self.threads)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another task may be given to it: few before the pace is known."""
+        is_known = self.batches or self.pace.seconds is not None
+        size = self.size if is_known else TASKS_PER_THREAD * max(1, self.threads)
+        return self.flying < min(self.size, size)
+
+    def landed(self, batches: int, seconds: float) -> None:
+        """Take note of a task that ended."""
+        self.flying -= 1
+        self.pace.saw(batches, seconds)
+
+    def share(self, left: int | None) -> int:
+        """Return how many of the batches that are left the next task gets."""
+        return self.batches or self.pace.batches(left, self.threads)
+
+    def __str__(self) -> str:
+        """Return what its workers are called in messages, such as "worker with GPU=1"."""
+        needs = {GPU: 1.0} if self.device == "gpu" else self.resources
+        what = ", ".join(f"{name}={need:g}" for name, need in needs.items())
+        return f"worker with {what}" if what else "worker"
+
+
+class GpuPool(Pool):
+    """Workers with GPUs. Each task has a stream of its own, so the steps of several overlap."""
+
+    def update(self, workers: Workers) -> None:
+        """Follow workers that came and went."""
+        slots = sum(gpu_slots(worker) for worker in workers.values())
+        self.size = TASKS_PER_THREAD * max(SLOTS, slots)  # one may still be on its way
+
+
+class HostPool(Pool):
+    """Workers without a GPU, beside others that have one."""
+
+    def update(self, workers: Workers) -> None:
+        """Follow workers that came and went."""
+        own = {address: w for address, w in workers.items() if not gpu_slots(w)}
+        self.addresses = tuple(own)
+        self.threads = sum(w["nthreads"] for w in own.values())
+        self.size = TASKS_PER_THREAD * self.threads
+
+
+def make_pools(device: Device, batches: int, resources: Mapping[str, float]) -> list[Pool]:
+    """Return the pools for a job.
+
+    Parameters
+    ----------
+    device : "gpu" lets workers with and without a GPU work side by side
+    batches : that one task gets on a GPU
+    resources : what a task takes of a worker's resources where all workers are alike
+    """
+    if device == "cpu":
+        return [Pool("cpu", resources=resources)]
+    return [GpuPool("gpu", batches, {GPU: 1 / SLOTS}), HostPool("cpu")]
+
+
+def gpu_slots(worker: Mapping[str, Any]) -> int:
+    """Return how many tasks at once the GPUs of a worker take; 0 without one."""
+    gpus = worker.get("resources", {}).get(GPU, 0)
+    return int(min(worker["nthreads"], SLOTS * gpus))
+
+
+def with_gpu(workers: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the workers that have a GPU, with the threads that can use it at once."""
+    return [{**w, "nthreads": slots} for w in workers if (slots := gpu_slots(w))]

@@ -1,1 +1,0 @@
-"""What jobs write besides Zarr: one file per format, each whole under its name or not there."""

@@ -1,0 +1,1 @@
+"""Kinds of files and stores that jobs read and write."""

@@ -1,0 +1,85 @@
+"""A file of samples and nothing else, at an offset: what raw and ENVI data files are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.source import Region
+
+INTERLEAVES = {"bsq": ("band", "y", "x"), "bil": ("y", "band", "x"), "bip": ("y", "x", "band")}
+
+
+@dataclass(frozen=True)
+class FlatArray:
+    """Samples of one array in C order; any region is cheap.
+
+    Attributes
+    ----------
+    path : the data file, absolute
+    shape : extent of each axis in samples, slowest first
+    dtype_str : NumPy type string, byte order included, such as ">u2"
+    dims : name of each axis
+    offset : bytes before the first sample
+    """
+
+    path: str
+    shape: tuple[int, ...]
+    dtype_str: str
+    dims: tuple[str, ...]
+    name: str = "data"
+    offset: int = 0
+    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    chunks: tuple[int, ...] | None = None
+    fill_value: Any = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the samples in the file."""
+        return np.dtype(self.dtype_str)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the file must have."""
+        return self.offset + prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def unread_bytes(self) -> int:
+        """Bytes of the file behind the last sample."""
+        return max(0, Path(self.path).stat().st_size - self.nbytes)
+
+    def read(self, region: Region) -> NDArray[Any]:
+        """Return a view of the file; raise CorruptChunk where it has become too short."""
+        # A map is opened for each read and goes with its view: pages of a kept one count as memory
+        # of the worker for ever, and Dask would pause it once the file is larger than its limit.
+        if Path(self.path).stat().st_size < self.nbytes:
+            raise CorruptChunk(f"{self.path} became shorter than {self.nbytes} bytes")
+        mapped = np.memmap(self.path, self.dtype, "r", self.offset, self.shape)
+        return mapped[region].view(np.ndarray)  # no copy: codecs read any strides
+
+
+def check_size(array: FlatArray) -> None:
+    """Raise BadParams where the file is missing or holds less than the array needs."""
+    path = Path(array.path)
+    if not path.is_file():
+        raise BadParams(f"{path}: no such data file")
+    found = path.stat().st_size
+    if found < array.nbytes:
+        what = " x ".join(map(str, array.shape))
+        raise BadParams(
+            f"{path} is truncated: {what} samples of {array.dtype.name} after {array.offset} bytes "
+            f"need {array.nbytes} bytes, the file has {found}"
+        )
+
+
+def file_identity(*paths: str | Path) -> str:
+    """What tells the content of these files from another: path, bytes, modification time."""
+    stats = [(Path(p).absolute(), Path(p).stat()) for p in paths]
+    return "; ".join(f"{path} {s.st_size} bytes {s.st_mtime_ns} ns" for path, s in stats)

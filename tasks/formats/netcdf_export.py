@@ -1,0 +1,138 @@
+"""NetCDF export (HDF5): arrays, coordinates and attributes.
+
+HDF5 knows one writer, and its library crashes where the disk is full when a file is closed. So it
+writes only the small parts; the samples lie contiguous and uncompressed, at offsets that are known
+once the file is closed, and are filled in like those of any flat file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.formats.atomic import allocate, whole_files
+from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
+from gangsaw.tasks.formats.variables import fill_of
+from gangsaw.tasks.source import Coordinate, Source, SourceArray
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+SPARE = 4 << 20  # bytes for HDF5's own structures and the attributes
+
+
+def export_netcdf(
+    source: Source,
+    path: Path,
+    *,
+    overwrite: bool = False,
+    client: Client | None = None,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Write all of a source; samples lie uncompressed, so that any HDF5 reads them.
+
+    Raises BadParams where a file stands in the way, axes of one name have several extents, or
+    NetCDF has no such dtype.
+    """
+    _check_dtypes(source)
+    meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
+    with whole_files([path], overwrite=overwrite) as (part,):
+        allocate(part, _size(source) + SPARE)  # is there space at all?
+        _write_frame(source, part)
+        allocate(part, part.stat().st_size)
+        for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
+            layout = FlatFile(array.shape, tuple(range(len(array.shape))), array.dtype, offset)
+            write_flat(array, part, layout, meter, client)
+
+
+def _check_dtypes(source: Source) -> None:
+    for array in source.arrays:
+        if array.dtype.kind not in "biuf" or array.dtype.name == "float16":
+            raise BadParams(
+                f"NetCDF has no {array.dtype.name} samples ({array.name}); decompress to Zarr"
+            )
+
+
+def _size(source: Source) -> int:
+    arrays = sum(int(np.prod(a.shape, dtype=object)) * a.dtype.itemsize for a in source.arrays)
+    return arrays + sum(coord.values.nbytes for coord in source.coords)
+
+
+def _write_frame(source: Source, path: Path) -> None:
+    """Write everything but the samples of the arrays, whose space is set aside in the file."""
+    import h5netcdf
+
+    with h5netcdf.File(path, "w") as file:
+        file.dimensions = _dimensions([*source.arrays, *source.coords])
+        file.attrs.update(_flat_attrs(source.attrs))
+        for coord in source.coords:
+            _create(file, coord, coord.values.dtype)[...] = coord.values
+        for array in source.arrays:
+            _create(file, array, array.dtype, dcpl=_contiguous())
+
+
+def _contiguous() -> Any:
+    """Creation properties of a data set whose place in the file is fixed when it is created."""
+    import h5py
+
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_layout(h5py.h5d.CONTIGUOUS)
+    properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    properties.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    return properties
+
+
+def _offsets(path: Path, source: Source) -> list[int]:
+    """Byte offset of the samples of each array in the file."""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        return [int(file[array.name].id.get_offset()) for array in source.arrays]
+
+
+def _dimensions(variables: Iterable[SourceArray | Coordinate]) -> dict[str, int]:
+    extents: dict[str, int] = {}
+    for variable in variables:
+        for name, n in zip(variable.dims, _shape(variable), strict=True):
+            if extents.setdefault(name, n) != n:
+                raise BadParams(f"axis {name} has extents {extents[name]} and {n}; use Zarr")
+    return extents
+
+
+def _shape(variable: SourceArray | Coordinate) -> tuple[int, ...]:
+    return variable.values.shape if isinstance(variable, Coordinate) else variable.shape
+
+
+def _create(
+    file: Any, variable: SourceArray | Coordinate, dtype: np.dtype[Any], **layout: Any
+) -> Any:
+    attrs = dict(variable.attrs)
+    if dtype.kind == "b":  # NetCDF has no booleans; xarray reads these back as such
+        dtype, attrs["dtype"] = np.dtype("i1"), "bool"
+    fill = fill_of(attrs, dtype)
+    attrs.pop("_FillValue", None)
+    made = file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)
+    made.attrs.update(_flat_attrs(attrs))
+    return made
+
+
+def _flat_attrs(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """NetCDF attributes are text, numbers or lists of them; the rest becomes JSON text."""
+    return {key: _flat(value) for key, value in attrs.items() if value is not None}
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str | int | float):
+        return value
+    kinds = {type(part) for part in value} if isinstance(value, list) else set()
+    if kinds in ({str}, {int}, {float}, {int, float}):
+        return value
+    return json.dumps(value)

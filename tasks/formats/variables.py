@@ -1,0 +1,117 @@
+"""Which variables of a data set are cut into chunks, and which are copied whole as coordinates."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.source import Coordinate, SourceArray
+
+SMALL = 16 << 20  # bytes: a coordinate that is larger goes chunk by chunk, like data
+NAMING = (
+    "coordinates",
+    "bounds",
+    "grid_mapping",
+    "ancillary_variables",
+)  # CF: name other variables
+NUMBERS = "biufc"
+TEXTS = "OSUT"
+
+Array = TypeVar("Array", bound=SourceArray)
+
+
+def split(
+    found: Sequence[Array], wanted: Sequence[str] = ()
+) -> tuple[tuple[Array, ...], tuple[Coordinate, ...]]:
+    """Return the arrays and the coordinates of a data set, small texts among these.
+
+    `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
+    is.
+    """
+    whole = [v for v in found if _is_whole(v, found) and v.name not in wanted]
+    arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
+    _check_found(found, wanted, arrays)
+    dims = {dim for array in arrays for dim in array.dims}
+    near = [v for v in whole if not wanted or dims.issuperset(v.dims)]
+    return arrays, tuple(_coordinate(v) for v in near if _is_kept(v))
+
+
+def _is_kept(variable: SourceArray) -> bool:
+    kind = variable.dtype.kind
+    return kind in NUMBERS or (kind in TEXTS and _is_small(variable))
+
+
+def _is_small(variable: SourceArray) -> bool:
+    return prod(variable.shape) * variable.dtype.itemsize <= SMALL
+
+
+def _is_whole(variable: SourceArray, found: Sequence[SourceArray]) -> bool:
+    if variable.dtype.kind not in NUMBERS:
+        return True
+    if not _is_small(variable):
+        return False
+    named = " ".join(str(v.attrs.get(key, "")) for v in found for key in NAMING).split()
+    return len(variable.shape) < 2 or variable.name in named
+
+
+def _check_found(
+    found: Iterable[SourceArray], wanted: Sequence[str], arrays: Sequence[SourceArray]
+) -> None:
+    names = ", ".join(v.name for v in found) or "none"
+    if missing := sorted(set(wanted) - {a.name for a in arrays}):
+        raise BadParams(f"no variable {missing[0]!r}; there are: {names}")
+    if not arrays:
+        raise BadParams(f"no array of two or more axes to work on; variables found: {names}")
+
+
+def _coordinate(variable: SourceArray) -> Coordinate:
+    values = _read_all(variable)
+    if values.dtype.kind in TEXTS:
+        values = as_text(values)
+    return Coordinate(variable.name, variable.dims, values, variable.attrs)
+
+
+def as_text(values: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return texts of any kind as NumPy's StringDType."""
+    if values.dtype.kind == "T":
+        return values
+    return values.astype(str).astype(np.dtypes.StringDType())
+
+
+def _read_all(variable: SourceArray) -> np.ndarray[Any, np.dtype[Any]]:
+    return np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
+
+
+def json_attrs(attrs: Mapping[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
+    """Return attributes as JSON holds them; a float _FillValue as xarray writes it to Zarr v3."""
+    plain = {str(key): _plain(value) for key, value in attrs.items()}
+    fill = plain.get("_FillValue")
+    if dtype.kind == "f" and isinstance(fill, int | float):
+        plain["_FillValue"] = base64.standard_b64encode(struct.pack("<d", fill)).decode()
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def fill_of(attrs: Mapping[str, Any], dtype: np.dtype[Any]) -> Any:
+    """Return the number that a JSON _FillValue stands for, or None."""
+    fill = attrs.get("_FillValue")
+    if isinstance(fill, str) and dtype.kind == "f":
+        return struct.unpack("<d", base64.standard_b64decode(fill))[0]
+    return fill

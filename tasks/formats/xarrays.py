@@ -1,0 +1,156 @@
+"""Files that xarray opens: NetCDF and HDF5, and GeoTIFF through rioxarray.
+
+Values stay as stored (no scale, offset, mask or time decoding): what is compressed must come back
+bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.flat import file_identity
+from gangsaw.tasks.formats.variables import fill_of, json_attrs, split
+from gangsaw.tasks.source import Coordinate, Described, Region
+
+HDF5 = b"\x89HDF"
+NETCDF3 = b"CDF"
+
+
+@dataclass(frozen=True)
+class XarrayArray(Described):
+    """One variable of a file, read on the worker.
+
+    Attributes
+    ----------
+    path : the file, absolute
+    engine : "h5netcdf", "netcdf4", "scipy" or "rasterio"
+    group : HDF5 group of the variable
+    version : path, bytes and modification time of the file, so that a changed one is opened anew
+    """
+
+    path: str
+    engine: str
+    group: str
+    version: str
+
+    def read(self, region: Region) -> NDArray[Any]:
+        """Return the samples of the region."""
+        data = _cached(self.path, self.engine, self.group, self.version)
+        return np.asarray(data.variables[self.name][region].to_numpy())
+
+
+@dataclass(frozen=True)
+class XarraySource:
+    """The variables of one file or one of its groups."""
+
+    name: str
+    path: str
+    arrays: tuple[XarrayArray, ...]
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def identity(self) -> str:
+        """Path, bytes and modification time."""
+        return file_identity(self.path)
+
+
+def open_netcdf(path: str, group: str = "", variables: Sequence[str] = ()) -> XarraySource:
+    """Describe a NetCDF or HDF5 file; raise BadParams where it cannot be read as one."""
+    return _open(path, _netcdf_engine(path), group, variables)
+
+
+def open_geotiff(path: str, variables: Sequence[str] = ()) -> XarraySource:
+    """Describe a GeoTIFF; raise BadParams without rioxarray, the extra "io"."""
+    if find_spec("rioxarray") is None:
+        raise BadParams(f"{path}: GeoTIFF needs rioxarray; install gangsaw[io]")
+    return _open(path, "rasterio", "", variables)
+
+
+def _netcdf_engine(path: str) -> str:
+    with Path(path).open("rb") as file:
+        signature = file.read(4)
+    if signature == HDF5:
+        return "h5netcdf"
+    if signature[:3] != NETCDF3:
+        raise BadParams(f"{path} is neither NetCDF nor HDF5")
+    for engine, module in (("netcdf4", "netCDF4"), ("scipy", "scipy")):
+        if find_spec(module) is not None:
+            return engine
+    raise BadParams(f"{path} is NetCDF 3: install gangsaw[io] to read it")
+
+
+def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> XarraySource:
+    absolute = str(Path(path).absolute())
+    version = file_identity(absolute)
+    try:
+        data = _cached(absolute, engine, group, version)
+    except (OSError, ValueError, KeyError) as error:
+        raise BadParams(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+    found = [
+        _describe(absolute, engine, group, version, str(name), variable)
+        for name, variable in data.variables.items()
+    ]
+    arrays, coords = split(found, variables)
+    attrs = json_attrs(data.attrs, np.dtype("u1"))
+    return XarraySource(path, absolute, arrays, coords, attrs)
+
+
+def _describe(
+    path: str, engine: str, group: str, version: str, name: str, variable: xr.Variable
+) -> XarrayArray:
+    attrs = json_attrs(variable.attrs, variable.dtype)
+    return XarrayArray(
+        path=path,
+        engine=engine,
+        group=group,
+        version=version,
+        name=name,
+        shape=variable.shape,
+        dtype=variable.dtype,
+        dims=tuple(str(dim) for dim in variable.dims),
+        chunks=_pieces(variable),
+        attrs=attrs,
+        fill_value=fill_of(attrs, variable.dtype),
+    )
+
+
+def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
+    """Extents of the file's own chunks, read whole by HDF5 and GDAL."""
+    sizes = variable.encoding.get("chunksizes") or variable.encoding.get("preferred_chunks")
+    if isinstance(sizes, Mapping):
+        sizes = tuple(sizes.get(d, n) for d, n in zip(variable.dims, variable.shape, strict=True))
+    return tuple(int(size) for size in sizes) if sizes else None
+
+
+@lru_cache(maxsize=8)
+def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
+    """Return the data set, all of it still in the file; `version` only tells files apart."""
+    if engine == "rasterio":
+        return _geotiff(path)
+    options: dict[str, Any] = {"phony_dims": "sort"} if engine == "h5netcdf" else {}
+    return xr.open_dataset(
+        path, engine=engine, group=group or None, decode_cf=False, cache=False, **options
+    )
+
+
+def _geotiff(path: str) -> xr.Dataset:
+    import rioxarray
+
+    image = rioxarray.open_rasterio(path, masked=False, cache=False)
+    if not isinstance(image, xr.DataArray):
+        raise BadParams(f"{path} holds several images; save the one that is meant as its own file")
+    data = image.rename("data").to_dataset()
+    data["data"].attrs["coordinates"] = " ".join(
+        str(n) for n in image.coords if n not in image.dims
+    )
+    return data

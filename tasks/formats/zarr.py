@@ -1,0 +1,164 @@
+"""Zarr arrays and groups of either format, at a path, an address or in a store object."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+from zarr.errors import UnknownCodecError
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.formats.variables import NUMBERS, TEXTS, as_text, json_attrs, split
+from gangsaw.tasks.source import Below, Coordinate, Described, Region
+from gangsaw.tasks.store.holes import must_be_whole, refuse_holes
+
+ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
+MOST_BELOW = 256 << 20  # bytes of a group below the one that is compressed
+
+
+@dataclass(frozen=True)
+class ZarrArray(Described):
+    """One array of a store, opened on the worker at its first read.
+
+    Attributes
+    ----------
+    address : path or URL of the store
+    key : path of the array in the store; "" is the root
+    version : fingerprint of its metadata, so that a replaced array is opened anew
+    """
+
+    address: str
+    key: str
+    version: str
+
+    def read(self, region: Region) -> NDArray[Any]:
+        """Return the samples of the region."""
+        array, is_whole = _array(self.address, self.key, self.version)
+        if is_whole:
+            refuse_holes(array, region)
+        return np.asarray(array[region])
+
+
+@dataclass(frozen=True)
+class ZarrSource:
+    """A Zarr array, or the arrays of one group."""
+
+    name: str
+    arrays: tuple[ZarrArray, ...]
+    coords: tuple[Coordinate, ...] = ()
+    below: tuple[Below, ...] = ()
+    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def identity(self) -> str:
+        """Address and metadata of every array."""
+        return "; ".join([self.arrays[0].address, *(f"{a.name} {a.version}" for a in self.arrays)])
+
+
+def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> ZarrSource:
+    """Describe a Zarr array or group; raise BadParams where there is none or it has no array."""
+    node = _open(address, group)
+    if isinstance(node, zarr.Array):
+        return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
+    found = [_describe(address, array, name) for name, array in sorted(node.arrays())]
+    if not found:
+        inner = ", ".join(sorted(node.group_keys())) or "none"
+        raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
+    arrays, coords = split(found, variables)
+    below = () if variables else tuple(_below(address, node))
+    attrs = json_attrs(node.attrs, np.dtype("u1"))
+    return ZarrSource(address, arrays, coords, below, attrs)
+
+
+def _below(address: str, node: zarr.Group, path: str = "") -> Iterator[Below]:
+    """Yield the groups below, such as the tables of antennas and fields of xradio, whole."""
+    for name, group in sorted(node.groups()):
+        inner = f"{path}/{name}".lstrip("/")
+        found = [_describe(address, array, key) for key, array in sorted(group.arrays())]
+        n_bytes = sum(math.prod(array.shape) * array.dtype.itemsize for array in found)
+        if n_bytes > MOST_BELOW:
+            raise BadParams(
+                f"{address}: the group {inner} below holds {n_bytes >> 20} MiB, which would be "
+                "copied whole: name the arrays to take by --variable, or the group by --group"
+            )
+        coords = tuple(Coordinate(a.name, a.dims, _whole(a), a.attrs) for a in found)
+        yield Below(inner, coords, json_attrs(group.attrs, np.dtype("u1")))
+        yield from _below(address, group, inner)
+
+
+def _whole(array: ZarrArray) -> NDArray[Any]:
+    values = array.read(tuple(slice(0, n) for n in array.shape))
+    if values.dtype.kind in NUMBERS:
+        return values
+    if values.dtype.kind not in TEXTS:
+        raise BadParams(f"{array.address}/{array.key} holds {values.dtype}: no numbers and no text")
+    return as_text(values)
+
+
+def _open(address: str, group: str) -> zarr.Array[Any] | zarr.Group:
+    where = f"{address}/{group}" if group else address
+    try:
+        with told_in_a_line(where):
+            return zarr.open(address, path=group or None, mode="r")
+    except FileNotFoundError:
+        raise BadParams(f"{where}: no Zarr array or group there") from None
+
+
+@contextmanager
+def told_in_a_line(where: str) -> Iterator[None]:
+    """Raise CorruptChunk for damaged metadata, BadParams for a codec that is not installed."""
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
+    except UnknownCodecError as error:
+        raise BadParams(f"{where}: {error}: install the package that has this codec") from None
+
+
+def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:
+    must_be_whole(array)
+    metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
+    return ZarrArray(
+        # a worker may stand in another directory than the user
+        address=address if "://" in address else str(Path(address).absolute()),
+        key=array.path,
+        version=hashlib.sha256(metadata.encode()).hexdigest()[:16],
+        name=name,
+        shape=array.shape,
+        dtype=array.dtype,
+        dims=_dims(array),
+        chunks=array.chunks,
+        attrs=json_attrs(_attrs(array), array.dtype),
+        fill_value=array.fill_value,
+    )
+
+
+def _dims(array: zarr.Array[Any]) -> tuple[str, ...]:
+    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
+    given = names if isinstance(names, list | tuple) and len(names) == array.ndim else ()
+    numbered = (f"dim_{i}" for i in range(array.ndim))
+    return tuple(str(name) for name in given) if given and all(given) else tuple(numbered)
+
+
+def _attrs(array: zarr.Array[Any]) -> dict[str, Any]:
+    attrs = {key: value for key, value in array.attrs.items() if key != "_ARRAY_DIMENSIONS"}
+    if array.metadata.zarr_format == 2 and array.fill_value is not None:
+        attrs.setdefault("_FillValue", array.fill_value)  # format 2 has no other place for it
+    return attrs
+
+
+@lru_cache(maxsize=32)
+def _array(address: str, key: str, version: str) -> tuple[zarr.Array[Any], bool]:
+    array = zarr.open_array(address, path=key, mode="r")
+    if version != _describe(address, array, "").version:
+        raise BadParams(f"{address}/{key}: the array was replaced since the job began")
+    return array, must_be_whole(array)

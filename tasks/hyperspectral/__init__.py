@@ -1,0 +1,1 @@
+"""Multispectral and hyperspectral images: scenes and their pictures."""

@@ -1,0 +1,1 @@
+"""Jobs over all chunks of arrays: compress, verify, decompress, info."""

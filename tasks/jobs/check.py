@@ -1,0 +1,162 @@
+"""The chunk function of `verify`: one chunk held against its record, and against its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from zarr.core.buffer import Buffer
+
+from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.cuda.streams import Copies, own_stream
+from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
+from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.store.chunks import ArrayCoder, array_coder
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.records import Records
+
+Found = NDArray[Any] | CorruptChunk  # samples of a chunk, or what is wrong with it
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a batch gave.
+
+    Attributes
+    ----------
+    chunks : that were looked at
+    raw_bytes, stored_bytes : of those that are right
+    problems : one line for each that is not
+    """
+
+    chunks: int
+    raw_bytes: int
+    stored_bytes: int
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CheckChunks:
+    """Checks the chunks of one array.
+
+    Attributes
+    ----------
+    place : of the array
+    metadata : its zarr.json
+    source : what its samples must equal, or None
+    """
+
+    place: Place
+    metadata: bytes
+    source: SourceArray | None
+
+    def __call__(self, expected: Records) -> Checked:
+        """Check the chunks that these records of the manifest name."""
+        rows = zip(expected.batch, expected.rows, strict=True)
+        with array_coder(self.metadata) as coder:
+            return self._judged(coder, expected, (self._decoded(coder, *row) for row in rows))
+
+    def on_device(self, several: Sequence[Records]) -> list[Checked]:
+        """Do the same with all chunks of several batches at once on the GPU of this process."""
+        if not runs_on_gpu(self.metadata):
+            return [self(expected) for expected in several]
+        coder = DeviceCoder(self.metadata)
+        rows = [row for e in several for row in zip(e.batch, e.rows, strict=True)]
+        with naming(str(self.place)), own_stream() as copies:
+            found = iter(self._decoded_on_device(coder, rows, copies))
+        return [self._judged(coder.host, expected, found) for expected in several]
+
+    def _judged(self, coder: ArrayCoder, expected: Records, found: Iterable[Found]) -> Checked:
+        """Hold decoded chunks against their source; wrong ones are listed, not raised."""
+        raw_bytes, stored_bytes = 0, 0
+        problems = []
+        for number, row, samples in zip(expected.batch, expected.rows, found, strict=False):
+            key = coder.key(number)
+            with naming(f"{self.place}/{key}"):
+                try:
+                    raw_bytes += self._check(coder, number, samples)
+                    stored_bytes += int(row["stored"])
+                except CorruptChunk as error:
+                    problems.append(str(error.at(store=str(self.place), chunk=key)))
+        return Checked(len(expected.rows), raw_bytes, stored_bytes, tuple(problems))
+
+    def _check(self, coder: ArrayCoder, number: int, samples: Found) -> int:
+        """Return the raw bytes of a chunk that is right; raise CorruptChunk for any other."""
+        if isinstance(samples, CorruptChunk):
+            raise samples
+        if self.source is None:
+            return samples.nbytes
+        with naming(f"{self.source.name} of the source, at {coder.key(number)}"):  # not ours
+            wanted = self.source.read(coder.grid.region(number))
+        if not same_bits(samples, wanted):
+            raise CorruptChunk("the samples differ from the source")
+        return samples.nbytes
+
+    def _decoded(self, coder: ArrayCoder, number: int, row: Any) -> Found:
+        stored = self._stored(coder, number, row)
+        return stored if isinstance(stored, CorruptChunk) else _decoded(coder, number, stored)
+
+    def _stored(self, coder: ArrayCoder, number: int, row: Any) -> Buffer | CorruptChunk:
+        with naming(f"{self.place}/{coder.key(number)}"):
+            stored = self.place.get(coder.key(number))
+        return _checked_bytes(stored, row)
+
+    def _decoded_on_device(
+        self, coder: DeviceCoder, rows: Sequence[tuple[int, Any]], copies: Copies
+    ) -> list[Found]:
+        def failed(place: int, error: GangsawError) -> CorruptChunk:
+            if isinstance(error, CorruptChunk):
+                return _undecodable(error)
+            with naming(f"{self.place}/{coder.host.key(numbers[place])}"):
+                raise error
+
+        found: dict[int, Any] = {n: self._stored(coder.host, n, row) for n, row in rows}
+        numbers = [n for n, data in found.items() if not isinstance(data, CorruptChunk)]
+        chunks = at_once_or_apart(coder.decode, [found[n] for n in numbers], failed)
+        for number, chunk in zip(numbers, chunks, strict=True):
+            is_whole = not isinstance(chunk, CorruptChunk)
+            found[number] = coder.clip(number, copies.to_host(chunk)) if is_whole else chunk
+        return list(found.values())
+
+
+def same_bits(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether shape, type and every bit are equal; byte order apart, and NaN equal to itself."""
+    if "T" in (a.dtype.kind, b.dtype.kind):  # text has no byte order, and bits of its own
+        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
+    if a.shape != b.shape or a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
+        return False
+    return bool(np.array_equal(_bits(a), _bits(b)))
+
+
+def _bits(a: NDArray[Any]) -> NDArray[np.uint8]:
+    native = a.astype(a.dtype.newbyteorder("="), order="C", copy=False)
+    return np.frombuffer(native.tobytes(), np.uint8) if a.ndim == 0 else native.view(np.uint8)
+
+
+def _checked_bytes(stored: Buffer | None, row: Any) -> Buffer | CorruptChunk:
+    if stored is None:
+        return CorruptChunk("missing: Zarr would read fill values here")
+    if len(stored) != row["stored"]:
+        return CorruptChunk(f"{len(stored)} bytes, the manifest says {row['stored']}")
+    if crc32c(stored.as_numpy_array()) != row["crc32c"]:
+        return CorruptChunk("the checksum differs from the manifest's")
+    return stored
+
+
+def _decoded(coder: ArrayCoder, number: int, stored: Buffer) -> Found:
+    try:
+        return coder.decode(number, stored)
+    except CorruptChunk as error:
+        return _undecodable(error)
+    except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        return CorruptChunk(f"cannot be decoded: {error}")
+
+
+def _undecodable(error: CorruptChunk) -> CorruptChunk:
+    """Return the error without its place, which is the coder's memory."""
+    return CorruptChunk(f"cannot be decoded: {error.reason}", block=error.block)

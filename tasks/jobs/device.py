@@ -1,0 +1,126 @@
+"""Chunks of an array on the GPU of this process, many at once: the same bytes as on the CPU."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+from zarr.core.buffer import Buffer, default_buffer_prototype
+
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import pinned
+from gangsaw.codecs.core.cuda.streams import Copies, empty
+from gangsaw.codecs.core.errors import DeviceError, GangsawError
+from gangsaw.tasks.engine.pools import checked_device
+from gangsaw.tasks.store.chunks import ArrayCoder
+
+# Raw samples of one task. A band of a block is a thread: in blocks of 224 x 128 x 256 samples of 16
+# bits 256 warps, so that SLOTS tasks give each scheduler of a large GPU (528 on an H200) two.
+TASK_BYTES = 512 << 20
+TASKS = 32  # of a small job: several for each slot, so that their steps overlap and nobody waits
+COPIES = 3  # of a task's samples in host memory: as read, as encoded blocks, as frames
+
+T = TypeVar("T")
+Result = TypeVar("Result")
+
+
+def check_here(device: str) -> None:
+    """Raise DeviceError where this process cannot work on `device`: it says what is missing.
+
+    Raises BadParams for an unknown device.
+    """
+    if checked_device(device) == "gpu":
+        try:
+            cupy()
+        except DeviceError as error:  # it speaks of arrays after what is missing
+            missing = str(error).partition("; ")[0]
+            raise DeviceError(f"{missing}; or work on device cpu") from error
+
+
+def batches_per_task(n_batches: int, batch_bytes: int) -> int:
+    """Return how many batches of a job one task does on a GPU."""
+    return max(1, min(TASK_BYTES // max(1, batch_bytes), n_batches // TASKS))
+
+
+@lru_cache(maxsize=64)
+def runs_on_gpu(metadata: bytes) -> bool:
+    """Whether the array's chunks are frames of a codec that has a GPU backend, and nothing else."""
+    array = ArrayCoder(metadata).array
+    package = getattr(array.serializer, "__module__", "").rpartition(".")[0]
+    return (
+        not (array.shards or array.filters or array.compressors)
+        and hasattr(array.serializer, "coder")
+        and importlib.util.find_spec(f"{package}.gpu") is not None
+    )
+
+
+class DeviceCoder:
+    """Encodes and decodes chunks on the GPU of this process.
+
+    Parameters
+    ----------
+    metadata : the array's zarr.json; `runs_on_gpu` holds for it
+
+    Attributes
+    ----------
+    host : grid and keys of the chunks
+    """
+
+    def __init__(self, metadata: bytes) -> None:
+        self.host = ArrayCoder(metadata)
+        array = self.host.array
+        self._shape, self._fill = array.chunks, array.fill_value
+        codec: Any = array.serializer
+        self._coder = codec.coder(self._shape, self.host.dtype)
+
+    def upload(self, samples: NDArray[Any], copies: Copies) -> Any:
+        """Return a chunk on the device from its samples; at the array's edge it is padded."""
+        chunk = pinned(self._shape, self.host.dtype)
+        if samples.shape != self._shape:
+            chunk[...] = self._fill  # as Zarr does
+        chunk[tuple(map(slice, samples.shape))] = samples
+        return copies.to_device(chunk)
+
+    def encode(self, chunks: Sequence[Any]) -> list[Buffer]:
+        """Return the stored forms of chunks on the device, all at once."""
+        as_buffer = default_buffer_prototype().buffer.from_bytes
+        return [as_buffer(frame) for frame in self._coder.encode_all(chunks)]
+
+    def decode(self, stored: Sequence[Buffer]) -> list[Any]:
+        """Return whole chunks on the device, all at once; CorruptChunk for any wrong bytes."""
+        fetched = [self._coder.whole(data.as_numpy_array()) for data in stored]
+        chunks = [empty(self._shape, self.host.dtype) for _ in stored]
+        self._coder.fill(fetched, chunks)
+        return chunks
+
+    def clip(self, number: int, chunk: NDArray[Any]) -> NDArray[Any]:
+        """Return the samples of the chunk's region: without the padding at the array's edge."""
+        return chunk[tuple(slice(s.stop - s.start) for s in self.host.grid.region(number))]
+
+
+def at_once_or_apart(
+    work: Callable[[Sequence[T]], list[Result]],
+    items: Sequence[T],
+    failed: Callable[[int, GangsawError], Result],
+) -> list[Result]:
+    """Work on all items at once; where that fails on halves, down to the item that is at fault.
+
+    Parameters
+    ----------
+    failed : returns the result for an item by its place and its error, or raises
+    """
+    results: list[Result] = []
+    waiting = [range(len(items))]
+    while waiting:
+        part = waiting.pop()
+        try:
+            results += work([items[i] for i in part]) if part else []
+        except GangsawError as error:
+            if len(part) == 1:
+                results.append(failed(part[0], error))
+            else:
+                waiting += [part[len(part) // 2 :], part[: len(part) // 2]]
+    return results

@@ -1,0 +1,274 @@
+"""Figures of a store, from its metadata and the index of every chunk: no block is decoded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.container import frame
+from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.formats.axes import image_axes
+from gangsaw.tasks.formats.zarr import open_zarr, told_in_a_line
+from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.place import Place, open_place
+
+AT_ONCE = 256  # chunks whose indexes are fetched together
+
+
+@dataclass(frozen=True)
+class BitMap:
+    """Bits per sample of each block, over the rows and columns of the image.
+
+    Attributes
+    ----------
+    bits : (rows of blocks, columns of blocks) float64; the mean over other axes
+    y_edges, x_edges : where the blocks begin and the last one ends, in samples
+    """
+
+    bits: NDArray[np.float64]
+    y_edges: NDArray[np.int64]
+    x_edges: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ArrayInfo:
+    """Figures of one array.
+
+    Attributes
+    ----------
+    codec : Zarr name of its serializer or compressor
+    params : parameters of a Gangsaw codec
+    n_chunks, missing : chunks of the array, and how many of them are not in the store
+    raw_bytes, stored_bytes : of the samples and of the chunks
+    min_chunk, max_chunk : bytes of the smallest and largest chunk
+    index_bytes : bytes of frame headers and block indexes
+    band_bits : (bands,) bits per sample, or None for a codec without lanes
+    block_bits : bits per sample over the image, or None for a foreign codec
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dims: tuple[str, ...]
+    dtype: str
+    chunks: tuple[int, ...]
+    codec: str
+    params: Mapping[str, Any]
+    n_chunks: int
+    missing: int
+    raw_bytes: int
+    stored_bytes: int
+    min_chunk: int
+    max_chunk: int
+    index_bytes: int
+    band_bits: NDArray[np.float64] | None = field(default=None, compare=False)
+    block_bits: BitMap | None = field(default=None, compare=False)
+
+    @property
+    def ratio(self) -> float:
+        """Raw over stored bytes."""
+        return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
+
+    @property
+    def bits_per_sample(self) -> float:
+        """Stored bits per sample."""
+        samples = math.prod(self.shape)
+        return 8 * self.stored_bytes / samples if samples else 0.0
+
+    @property
+    def index_percent(self) -> float:
+        """Headers and indexes as a part of the stored bytes."""
+        return 100 * self.index_bytes / self.stored_bytes if self.stored_bytes else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as JSON holds them."""
+        plain = {k: v for k, v in vars(self).items() if k not in ("band_bits", "block_bits")}
+        derived = ("ratio", "bits_per_sample", "index_percent")
+        figures = {**plain, **{name: getattr(self, name) for name in derived}}
+        if self.band_bits is not None:
+            figures["band_bits"] = [round(float(bits), 4) for bits in self.band_bits]
+        return figures
+
+
+@dataclass(frozen=True)
+class StoreInfo:
+    """Figures of the arrays of a store; coordinates are left out."""
+
+    store: str
+    arrays: tuple[ArrayInfo, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as JSON holds them."""
+        return {"store": self.store, "arrays": [array.to_dict() for array in self.arrays]}
+
+
+def describe(store: str) -> StoreInfo:
+    """Return the figures of a store.
+
+    Raises
+    ------
+    BadParams : there is no Zarr array or group
+    CorruptChunk : the index of a chunk is damaged
+    """
+    source = open_zarr(store)
+    with told_in_a_line(store):
+        found = [zarr.open_array(store, path=a.key, mode="r") for a in source.arrays]
+    place = open_place(store)
+    pairs = zip(found, source.arrays, strict=True)
+    return StoreInfo(
+        store, tuple(_Survey(place, array, of.name, of.dims).info() for array, of in pairs)
+    )
+
+
+class _Survey:
+    """A walk over the chunks of one array that adds up its figures."""
+
+    def __init__(
+        self, store: Place, array: zarr.Array[Any], name: str, dims: tuple[str, ...]
+    ) -> None:
+        self.array, self.name, self.dims = array, name, dims
+        self.place = store / array.path if array.path else store
+        self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
+        self.serializer: Any = getattr(array, "serializer", None)
+        self.coder = self._coder()
+        self.sizes: list[int] = []
+        self.tally = _Tally(self.coder, self.grid, dims, self._axes()) if self.coder else None
+
+    def info(self) -> ArrayInfo:
+        """Return the figures."""
+        for number, size, head in self._heads():
+            self.sizes.append(size)
+            if self.tally is not None and head is not None:
+                self.tally.add(number, head)
+        return ArrayInfo(
+            name=self.name,
+            shape=self.array.shape,
+            dims=self.dims,
+            dtype=self.array.dtype.name,
+            chunks=self.grid.chunks,
+            codec=self._codec_name(),
+            params=self.serializer.params.to_dict() if self.coder else {},
+            n_chunks=self.grid.n_chunks,
+            missing=self.grid.n_chunks - len(self.sizes),
+            raw_bytes=math.prod(self.array.shape) * self.array.dtype.itemsize,
+            stored_bytes=sum(self.sizes),
+            min_chunk=min(self.sizes, default=0),
+            max_chunk=max(self.sizes, default=0),
+            index_bytes=self.coder.layout.index_size * len(self.sizes) if self.coder else 0,
+            band_bits=self.tally.band_bits() if self.tally else None,
+            block_bits=self.tally.block_bits() if self.tally else None,
+        )
+
+    def _coder(self) -> ChunkCoder | None:
+        if self.array.shards is not None or not hasattr(self.serializer, "coder"):
+            return None  # inside a shard the index is not at the start of the object
+        coder: ChunkCoder = self.serializer.coder(self.grid.chunks, self.array.dtype)
+        return coder
+
+    def _axes(self) -> str:
+        axes = getattr(self.serializer.params, "axes", None) or image_axes(self.dims)
+        return str(axes)
+
+    def _codec_name(self) -> str:
+        if self.coder is not None:
+            return self.coder.name
+        compressors = ", ".join(type(c).__name__ for c in self.array.compressors)
+        return compressors or "none"
+
+    def _heads(self) -> Iterator[tuple[int, int, frame.Index | None]]:
+        """Yield number, stored bytes and index of each chunk that is there."""
+        for first in range(0, self.grid.n_chunks, AT_ONCE):
+            numbers = range(first, min(first + AT_ONCE, self.grid.n_chunks))
+            keys = [self._key(number) for number in numbers]
+            if self.coder is None:
+                yield from (
+                    (n, s, None)
+                    for n, s in zip(numbers, self._sizes(keys), strict=True)
+                    if s is not None
+                )
+                continue
+            heads = self.place.get_heads(keys, self.coder.layout.index_size)
+            for number, key, head in zip(numbers, keys, heads, strict=True):
+                if head is not None:
+                    index = self._index(key, head.to_bytes(), self.coder)
+                    yield number, int(index.offsets[-1]), index
+
+    def _key(self, number: int) -> str:
+        return self.array.metadata.encode_chunk_key(self.grid.position(number))
+
+    def _sizes(self, keys: list[str]) -> list[int | None]:
+        return [None if found is None else len(found) for found in self.place.get_many(keys)]
+
+    def _index(self, key: str, head: bytes, coder: ChunkCoder) -> frame.Index:
+        try:
+            return frame.parse_index(head, coder.layout)
+        except CorruptChunk as error:
+            raise error.at(store=str(self.place), chunk=key) from None
+
+
+class _Tally:
+    """Bits of each band and of each block of the image, added up chunk by chunk."""
+
+    def __init__(
+        self, coder: ChunkCoder, grid: ChunkGrid, dims: tuple[str, ...], axes: str
+    ) -> None:
+        rank = len(grid.shape)
+        at = {axis: rank - len(axes) + i for i, axis in enumerate(axes)} if rank > 2 else {}
+        self.z, self.y, self.x = at.get("z"), at.get("y", rank - 2), at.get("x", rank - 1)
+        self.coder, self.grid = coder, grid
+        self.edges = {axis: self._edges(axis) for axis in (self.y, self.x)}
+        self.map_bits = np.zeros([len(self.edges[axis]) - 1 for axis in (self.y, self.x)])
+        n_bands = grid.shape[self.z] if self.z is not None else 1
+        self.bands = np.zeros(n_bands) if coder.layout.n_lanes else None
+
+    def add(self, number: int, index: frame.Index) -> None:
+        """Add a chunk."""
+        corner = [s.start for s in self.grid.region(number)]
+        for block in range(self.coder.layout.n_blocks):
+            start = [
+                c + s.start for c, s in zip(corner, self.coder.grid.slices(block), strict=True)
+            ]
+            self._add_block(start, 8 * int(index.lengths[block]))
+            if self.bands is not None and index.lane_bits is not None:
+                self._add_lanes(start, index.lane_bits[block])
+
+    def _add_block(self, start: list[int], bits: int) -> None:
+        place = tuple(
+            min(int(np.searchsorted(self.edges[axis], start[axis], "right")) - 1, n - 1)
+            for axis, n in zip((self.y, self.x), self.map_bits.shape, strict=True)
+        )  # a block that is all padding has no place of its own
+        self.map_bits[place] += bits
+
+    def _add_lanes(self, start: list[int], lanes: NDArray[np.int64]) -> None:
+        assert self.bands is not None
+        first = start[self.z] if self.z is not None else 0
+        room = self.bands[first : first + len(lanes)]
+        room += lanes[: len(room)]
+
+    def _edges(self, axis: int) -> NDArray[np.int64]:
+        """Where blocks begin along an axis, and where the array ends."""
+        extent, chunk = self.grid.shape[axis], self.grid.chunks[axis]
+        block = self.coder.grid.block_shape[axis]
+        starts = (c + b for c in range(0, extent, chunk) for b in range(0, chunk, block))
+        return np.array([*(s for s in starts if s < extent), extent])
+
+    def band_bits(self) -> NDArray[np.float64] | None:
+        """(bands,) bits per sample."""
+        if self.bands is None:
+            return None
+        per_band = math.prod(self.grid.shape) / len(self.bands)
+        bits: NDArray[np.float64] = self.bands / per_band
+        return bits
+
+    def block_bits(self) -> BitMap:
+        """Bits per sample of each block of the image."""
+        heights, widths = np.diff(self.edges[self.y]), np.diff(self.edges[self.x])
+        deep = math.prod(n for i, n in enumerate(self.grid.shape) if i not in (self.y, self.x))
+        samples = np.outer(heights, widths) * deep
+        return BitMap(self.map_bits / samples, self.edges[self.y], self.edges[self.x])

@@ -1,0 +1,121 @@
+"""The main chunk function: source to store, whole chunks, with a journal entry per batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from zarr.core.buffer import Buffer
+
+from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.cuda.streams import own_stream
+from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.jobs.device import DeviceCoder, at_once_or_apart, runs_on_gpu
+from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.store.chunks import ArrayCoder, ChunkGrid, array_coder, chunk_key
+from gangsaw.tasks.store.journal import Journal
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.records import ROW, Records
+
+Encoded = tuple[Buffer, int]  # a chunk's stored form and its raw bytes
+
+
+@dataclass(frozen=True)
+class Transcode:
+    """Reads, encodes and stores the chunks of a batch; `settle` journals it.
+
+    Attributes
+    ----------
+    source : array to read
+    target : place of the array to write
+    metadata : the target array's zarr.json
+    journal : of the target array
+    peak_bytes : memory that one chunk needs at most
+    durable : whether chunks are synced to the disk before they are journalled
+    """
+
+    source: SourceArray
+    target: Place
+    metadata: bytes
+    journal: Journal
+    peak_bytes: int
+    durable: bool = True
+
+    def __call__(self, batch: range) -> Records:
+        """Return the records of the batch; one that is journalled is not done again."""
+        with naming(self._address(batch)):
+            if (found := self.journal.read(batch)) is not None:
+                return found  # by a worker that was lost before it could say so
+            with array_coder(self.metadata) as coder:
+                return self._put(coder, batch, (self._encoded(coder, number) for number in batch))
+
+    def settle(self, done: Sequence[Records]) -> None:
+        """Journal batches when their chunks are on the disk."""
+        with naming(self._address(range(done[0].batch.start, done[-1].batch.stop))):
+            new = [records for records in done if not records.is_kept]
+            if self.durable:
+                numbers = (number for records in new for number in records.batch)
+                self.target.flush(chunk_key(self.metadata, number) for number in numbers)
+            for records in new:
+                self.journal.write(records)
+
+    def on_device(self, batches: Sequence[range]) -> list[Records]:
+        """Do the same with all chunks of the batches at once on the GPU of this process."""
+        if not runs_on_gpu(self.metadata):
+            return [self(batch) for batch in batches]
+        with naming(self._address(range(batches[0].start, batches[-1].stop))):
+            found = {batch: self.journal.read(batch) for batch in batches}
+            left = [batch for batch, records in found.items() if records is None]
+            coder = DeviceCoder(self.metadata)
+            encoded = iter(self._encoded_on_device(coder, [n for batch in left for n in batch]))
+            for batch in left:
+                found[batch] = self._put(coder.host, batch, encoded)
+            return [records for records in found.values() if records is not None]
+
+    def _address(self, batch: range) -> str:
+        return f"{self.target}, {batch.start}..{batch.stop - 1}"
+
+    def _encoded(self, coder: ArrayCoder, number: int) -> Encoded:
+        with naming(f"{self.target}/{coder.key(number)}"):
+            samples = self._read(coder.grid, number)
+            return coder.encode(number, samples), samples.nbytes
+
+    def _encoded_on_device(self, coder: DeviceCoder, numbers: Sequence[int]) -> list[Encoded]:
+        def address(place: int) -> str:
+            return f"{self.target}/{coder.host.key(numbers[place])}"
+
+        def failed(place: int, error: GangsawError) -> Buffer:
+            with naming(address(place)):
+                raise error
+
+        with own_stream() as copies:
+            chunks, raw_bytes = [], []
+            for place, number in enumerate(numbers):
+                with naming(address(place)):
+                    samples = self._read(coder.host.grid, number)
+                    chunks.append(coder.upload(samples, copies))
+                    raw_bytes.append(samples.nbytes)
+            stored = at_once_or_apart(coder.encode, chunks, failed)
+        return list(zip(stored, raw_bytes, strict=True))
+
+    def _read(self, grid: ChunkGrid, number: int) -> NDArray[Any]:
+        region = grid.region(number)
+        samples = self.source.read(region)
+        if samples.shape != tuple(s.stop - s.start for s in region):
+            raise CorruptChunk(f"the source gave samples of shape {samples.shape} for {region}")
+        return samples
+
+    def _put(self, coder: ArrayCoder, batch: range, encoded: Iterable[Encoded]) -> Records:
+        """Store the chunks of a batch."""
+        rows, raw_bytes = np.empty(len(batch), ROW), 0
+        for i, (number, (stored, n)) in enumerate(zip(batch, encoded, strict=False)):
+            with naming(f"{self.target}/{coder.key(number)}"):
+                self.target.put(coder.key(number), stored)
+            data = stored.as_numpy_array()
+            rows[i] = len(data), crc32c(data)
+            raw_bytes += n
+        return Records(self.journal.job, batch.start, raw_bytes, rows)

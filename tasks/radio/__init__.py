@@ -1,0 +1,1 @@
+"""Visibilities of radio interferometers: their formats."""

@@ -1,0 +1,175 @@
+"""What all sources of visibilities share: names, the extra, and what is kept beside the arrays.
+
+The store has one array per column of the file. All else that the file holds (header, history,
+antennas, subtables, its own layout) is kept as it is, as the file with those columns empty: the
+coordinate `template`. `gangsaw decompress` fills it again, and so nothing is lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.flat import file_identity
+from gangsaw.tasks.formats.variables import SMALL
+from gangsaw.tasks.radio.rows import Rows
+from gangsaw.tasks.source import Coordinate, Described, Region, Source
+
+TEMPLATE = "template"
+FREQUENCY, POLARIZATION = "frequency", "polarization"
+PACKAGES = {"pyuvdata", "casacore", "astropy", "hdf5plugin"}
+LOCK = "table.lock"  # of casacore: reading changes it
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnArray(Described):
+    """A column of a file, on the axes of its rows.
+
+    Attributes
+    ----------
+    path : the file or folder, absolute
+    item : name of the column in the file
+    rows : how rows lie on the first axes
+    version : of the file, so that a changed one is opened anew
+    """
+
+    path: str
+    item: str
+    rows: Rows
+    version: str
+
+    def fetch(self, run: slice, rest: Region) -> NDArray[Any]:
+        """Return a run of rows, cut by `rest` on the axes behind: (rows, ...)."""
+        raise NotImplementedError
+
+    def read(self, region: Region) -> NDArray[Any]:
+        """Return the samples of the region."""
+        n = len(self.rows.dims)
+        return self.rows.read(lambda run: self.fetch(run, region[n:]), region[:n])
+
+
+@dataclass(frozen=True)
+class RadioSource:
+    """The columns of one file or folder of visibilities, and its template."""
+
+    name: str
+    path: str
+    arrays: tuple[ColumnArray, ...]
+    coords: tuple[Coordinate, ...]
+    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def identity(self) -> str:
+        """Path, bytes and modification time."""
+        return identity_of(self.path)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The template of a store.
+
+    Attributes
+    ----------
+    format : "uvh5", "hdf5" or "ms"
+    rows : how the rows of its columns lie on the axes of the arrays
+    items : the columns that are empty in it
+    data : (bytes,) uint8
+    """
+
+    format: str
+    rows: Rows
+    items: tuple[str, ...]
+    data: NDArray[np.uint8] = field(compare=False)
+
+    def coordinate(self) -> Coordinate:
+        """Return it as it stands in the store."""
+        about = "what the source holds beside the arrays; gangsaw decompress fills it again"
+        attrs = {"format": self.format, "rows": self.rows.to_dict(), "items": list(self.items)}
+        return Coordinate(TEMPLATE, ("byte",), self.data, {**attrs, "long_name": about})
+
+
+def find_kept(source: Source) -> Kept | None:
+    """Return the template of a store, or None where it has none."""
+    for coord in source.coords:
+        if coord.name == TEMPLATE and {"format", "rows", "items"} <= set(coord.attrs):
+            attrs, rows = coord.attrs, Rows.from_dict(coord.attrs["rows"])
+            return Kept(attrs["format"], rows, tuple(attrs["items"]), np.asarray(coord.values))
+    return None
+
+
+def make_source(
+    name: str,
+    path: str,
+    columns: Sequence[ColumnArray],
+    coords: Sequence[Coordinate],
+    kept: tuple[str, NDArray[np.uint8]],
+) -> RadioSource:
+    """Return the source: small columns become coordinates beside those given.
+
+    `kept` is format and bytes of the template.
+    """
+    rows = columns[0].rows
+    small = [column for column in columns if _is_small(column)]
+    near = [*coords, *map(_read, small)]
+    items = [column.item for column in columns] + [
+        c.attrs["item"] for c in coords if "item" in c.attrs
+    ]
+    template = Kept(kept[0], rows, tuple(items), kept[1]).coordinate()
+    arrays = tuple(_naming(column, near) for column in columns if column not in small)
+    return RadioSource(name, path, arrays, (*near, template))
+
+
+def pick(source: RadioSource, variables: Sequence[str]) -> RadioSource:
+    """Return the source with the arrays of these names, none for all; BadParams for others."""
+    names = [array.name for array in source.arrays]
+    if unknown := sorted(set(variables) - set(names)):
+        raise BadParams(f"no variable {unknown[0]!r}; there are: {', '.join(names)}")
+    chosen = tuple(array for array in source.arrays if not variables or array.name in variables)
+    return replace(source, arrays=chosen)
+
+
+def _naming(array: ColumnArray, coords: Iterable[Coordinate]) -> ColumnArray:
+    """Return the array with CF's list of the coordinates along its axes."""
+    names = [c.name for c in coords if c.dims != (c.name,) and set(c.dims) <= set(array.dims)]
+    return replace(array, attrs={**array.attrs, "coordinates": " ".join(names)})
+
+
+def _is_small(column: ColumnArray) -> bool:
+    n_bytes = math.prod(column.shape) * column.dtype.itemsize
+    return len(column.shape) <= len(column.rows.dims) and n_bytes <= SMALL
+
+
+def _read(column: ColumnArray) -> Coordinate:
+    values = column.read(tuple(slice(0, n) for n in column.shape))
+    return Coordinate(column.name, column.dims, values, column.attrs)
+
+
+def identity_of(path: str) -> str:
+    """Return path, bytes and modification time of a file, or of all files of a folder."""
+    folder = Path(path)
+    if not folder.is_dir():
+        return file_identity(path)
+    found = sorted(file for file in folder.rglob("*") if file.is_file())
+    stats = [(file.relative_to(folder), file.stat()) for file in found if file.name != LOCK]
+    lines = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
+    return f"{folder.absolute()} {hashlib.sha256(lines.encode()).hexdigest()[:16]}"
+
+
+@contextmanager
+def radio_needed(path: str) -> Iterator[None]:
+    """Raise BadParams in place of the ImportError where the extra is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        missing = (error.name or str(error)).partition(".")[0]
+        if not any(package in missing for package in PACKAGES):
+            raise
+        raise BadParams(f'{path}: {missing} is missing: pip install "gangsaw[radio]"') from None

@@ -1,0 +1,187 @@
+"""Stores of visibilities back to what they were made of, and through pyuvdata to the others.
+
+The same format comes back identical: the template is filled with the columns it was emptied of,
+chunk by chunk, by one writer, as HDF5 and casacore know no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.engine.failure import ChunkFailed, naming
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.formats.atomic import whole_files, whole_folder
+from gangsaw.tasks.radio.radio import Kept, find_kept, radio_needed
+from gangsaw.tasks.radio.rows import Put, Rows
+from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.layout import default_chunks
+
+SUFFIXES = {"uvh5": ".uvh5", "hdf5": ".h5", "ms": ".ms"}
+CACHE = 128 << 20  # bytes: HDF5 writes a chunk of its own in several pieces
+
+
+def export_radio(
+    source: Source,
+    path: Path,
+    kind: str,
+    *,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Write a store as "uvh5", "ms", "uvfits" or "hdf5" (what KAT's correlators write).
+
+    Raises BadParams where the store was made of no such file, something stands in the way, or the
+    format cannot hold the same bits.
+    """
+    kept = find_kept(source)
+    if kept is None:
+        raise BadParams(
+            f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
+            "file: leave --variable out, or decompress to Zarr"
+        )
+    if kind == "hdf5" and kept.format != "ms":
+        kind = kept.format
+    if kind == kept.format:
+        with _target(path, kind, overwrite=overwrite) as part:
+            _write_native(source, kept, part, on_progress)
+        return
+    if "hdf5" in (kind, kept.format):
+        raise BadParams(f"{source.name} holds {kept.format}, which cannot be written as {kind}")
+    with _target(path, kind, overwrite=overwrite) as part, TemporaryDirectory() as folder:
+        from gangsaw.tasks.radio.uvdata_export import convert
+
+        native = Path(folder) / f"native{SUFFIXES[kept.format]}"
+        _write_native(source, kept, native, on_progress)
+        convert(native, part, kept.format, kind)
+
+
+@contextmanager
+def _target(path: Path, kind: str, *, overwrite: bool) -> Iterator[Path]:
+    if kind == "ms":
+        with whole_folder(path, "table.dat", overwrite=overwrite) as part:
+            yield part
+    else:
+        with whole_files([path], overwrite=overwrite) as (part,):
+            yield part
+
+
+def _write_native(source: Source, kept: Kept, path: Path, on_progress: OnProgress | None) -> None:
+    fill = _fill_ms if kept.format == "ms" else _fill_hdf5
+    _check_complete(source, kept)
+    arrays = [a for a in source.arrays if a.attrs.get("item") in kept.items]
+    meter = Meter(sum(_grid(a, kept.rows).n_chunks for a in arrays), on_progress)
+    with _told(source.name), fill(kept, path) as put:
+        for coord in source.coords:
+            if (item := coord.attrs.get("item")) in kept.items:
+                rows = kept.rows.spread(np.asarray(coord.values), coord.dims)
+                put(item)(slice(0, kept.rows.n_rows), rows)
+        for array in arrays:
+            _write(array, kept.rows, put(array.attrs["item"]), meter)
+
+
+def _check_complete(source: Source, kept: Kept) -> None:
+    there = {array.attrs.get("item") for array in source.arrays}
+    there |= {coord.attrs.get("item") for coord in source.coords}
+    if missing := [item for item in kept.items if item not in there]:
+        raise BadParams(
+            f"{source.name}: {', '.join(missing)} of the source must be there to write it again: "
+            "leave --variable out"
+        )
+
+    n = len(kept.rows.shape)
+    for array in source.arrays:
+        if array.attrs.get("item") in kept.items and array.shape[:n] != kept.rows.shape:
+            raise CorruptChunk(
+                f"the template has rows of {kept.rows.shape}, {array.name} of {array.shape[:n]}",
+                store=source.name,
+            )
+
+
+@contextmanager
+def _told(store: str) -> Iterator[None]:
+    """Raise CorruptChunk for a template that is no file, or not of these columns."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:  # of the disk; HDF5's own have none
+            raise
+        raise CorruptChunk(f"the template is damaged: {_line(error)}", store=store) from error
+    except (RuntimeError, KeyError, TypeError) as error:
+        raise CorruptChunk(f"the template is damaged: {_line(error)}", store=store) from error
+
+
+def _line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _grid(array: SourceArray, rows: Rows) -> ChunkGrid:
+    """Chunks of an array along its rows, whole behind: a cell of casacore's is written at once."""
+    n = len(rows.shape)
+    chunks = array.chunks or default_chunks(array)
+    return ChunkGrid(array.shape, (*chunks[:n], *(max(1, e) for e in array.shape[n:])))
+
+
+def _write(array: SourceArray, rows: Rows, put: Put, meter: Meter) -> None:
+    grid = _grid(array, rows)
+    for number in range(grid.n_chunks):
+        region = grid.region(number)
+        try:
+            with naming(f"{number} of {array.name}"):
+                samples = array.read(region)
+        except ChunkFailed as error:
+            raise JobFailed(str(error)) from error
+        rows.write(put, region[: len(rows.shape)], samples)
+        meter.add(1, samples.nbytes, samples.nbytes)
+
+
+@contextmanager
+def _fill_hdf5(kept: Kept, path: Path) -> Iterator[Callable[[str], Put]]:
+    import h5py
+
+    from gangsaw.tasks.radio.hdf5_radio import to_file
+
+    path.write_bytes(kept.data.tobytes())
+    with h5py.File(path, "r+", rdcc_nbytes=CACHE) as file:
+
+        def put(item: str) -> Put:
+            dataset = file[item]
+
+            def rows(run: slice, values: NDArray[Any]) -> None:
+                dataset[run] = to_file(dataset, values)
+
+            return rows
+
+        yield put
+
+
+@contextmanager
+def _fill_ms(kept: Kept, path: Path) -> Iterator[Callable[[str], Put]]:
+    with radio_needed(str(path)):
+        from casacore.tables import table as open_table
+
+    from gangsaw.tasks.radio.ms_template import unpack
+
+    path.mkdir(exist_ok=True)
+    unpack(kept.data, path)
+    table = open_table(str(path), ack=False, readonly=False)
+    try:
+        table.addrows(kept.rows.n_rows)
+
+        def put(item: str) -> Put:
+            def rows(run: slice, values: NDArray[Any]) -> None:
+                table.putcol(item, np.ascontiguousarray(values), run.start, run.stop - run.start)
+
+            return rows
+
+        yield put
+    finally:
+        table.close()

@@ -1,0 +1,136 @@
+"""How the rows of a visibility file, one per time and baseline, lie on the axes of an array.
+
+Where every time has the same baselines, in any of the two sorted orders, rows become a grid
+(time, baseline_id): neighbours in time are then neighbours in the array, which is what a codec
+predicts from. Ragged rows stay one axis. Nothing is invented, dropped or reordered either way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.tasks.source import Region
+
+TIME, BASELINE, ROW = "time", "baseline_id", "row"
+
+Fetch = Callable[[slice], NDArray[Any]]  # a run of rows -> (rows, ...)
+Put = Callable[[slice, NDArray[Any]], None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The axes that rows lie on.
+
+    Attributes
+    ----------
+    dims : of the array: ("time", "baseline_id"), ("row",) or, where rows are times, ("time",)
+    shape : extents, in the order of `dims`
+    order : the same names as rows follow each other in the file, slowest first
+    """
+
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    order: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return math.prod(self.shape)
+
+    @property
+    def _is_swapped(self) -> bool:
+        return self.order != self.dims
+
+    @property
+    def _n_inner(self) -> int:
+        return self.shape[self.dims.index(self.order[-1])]
+
+    def read(self, fetch: Fetch, region: Region) -> NDArray[Any]:
+        """Return the samples of a region of these axes; `fetch` is asked for runs of rows."""
+        if len(self.shape) == 1:
+            return fetch(region[0])
+        outer, inner = region[::-1] if self._is_swapped else region
+        parts = [fetch(run) for run in _runs(outer, inner, self._n_inner)]
+        samples = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        samples = samples.reshape(_length(outer), _length(inner), *samples.shape[1:])
+        return samples.swapaxes(0, 1) if self._is_swapped else samples
+
+    def write(self, put: Put, region: Region, samples: NDArray[Any]) -> None:
+        """Give the samples of a region of these axes to `put`, as runs of rows."""
+        if len(self.shape) == 1:
+            put(region[0], samples)
+            return
+        outer, inner = region[::-1] if self._is_swapped else region
+        ordered = samples.swapaxes(0, 1) if self._is_swapped else samples
+        runs = _runs(outer, inner, self._n_inner)
+        parts = [ordered.reshape(-1, *samples.shape[2:])] if len(runs) == 1 else ordered
+        for run, part in zip(runs, parts, strict=True):
+            put(run, part)
+
+    def spread(self, values: NDArray[Any], dims: tuple[str, ...]) -> NDArray[Any]:
+        """Return what is given along some of these axes for every row, in the file's order."""
+        own = tuple(dim for dim in self.dims if dim in dims)
+        missing = tuple(i for i, dim in enumerate(self.dims) if dim not in own)
+        rest = values.shape[len(own) :]
+        full = np.broadcast_to(np.expand_dims(values, missing), (*self.shape, *rest))
+        ordered = full.swapaxes(0, 1) if self._is_swapped else full
+        return ordered.reshape(self.n_rows, *rest)
+
+    def along(self, values: NDArray[Any], dim: str) -> NDArray[Any]:
+        """Return, of a value per row that varies along `dim` only, its values there."""
+        if len(self.shape) == 1:
+            return values
+        grid = values.reshape([self.shape[self.dims.index(name)] for name in self.order])
+        return grid[:, 0] if self.order[0] == dim else grid[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {name: list(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Rows:
+        """Read what `to_dict` returned."""
+        return cls(tuple(data["dims"]), tuple(data["shape"]), tuple(data["order"]))
+
+
+def find_rows(time: NDArray[Any], antenna1: NDArray[Any], antenna2: NDArray[Any]) -> Rows:
+    """Return how the rows lie, from time and antennas of each: (rows,) arrays."""
+    baseline = np.stack([antenna1, antenna2], axis=1)
+    n = len(time)
+    if n_baselines := _cycle(time[:, None], baseline):
+        return Rows((TIME, BASELINE), (n // n_baselines, n_baselines), (TIME, BASELINE))
+    if n_times := _cycle(baseline, time[:, None]):
+        return Rows((TIME, BASELINE), (n_times, n // n_times), (BASELINE, TIME))
+    return Rows((ROW,), (n,), (ROW,))
+
+
+def _cycle(slow: NDArray[Any], fast: NDArray[Any]) -> int:
+    """Return after how many rows `fast` begins anew while `slow` steps, or 0 where it never does.
+
+    slow, fast : (rows, n)
+    """
+    steps = np.flatnonzero((slow[1:] != slow[:1]).any(axis=1))
+    length = int(steps[0]) + 1 if len(steps) else len(slow)
+    if not length or len(slow) % length:
+        return 0
+    slow = slow.reshape(-1, length, slow.shape[1])
+    fast = fast.reshape(-1, length, fast.shape[1])
+    regular = (slow == slow[:, :1]).all() and (fast == fast[:1]).all()
+    return length if regular else 0
+
+
+def _runs(outer: slice, inner: slice, n_inner: int) -> list[slice]:
+    if _length(inner) == n_inner:
+        return [slice(outer.start * n_inner, outer.stop * n_inner)]
+    steps = range(outer.start * n_inner, outer.stop * n_inner, n_inner)
+    return [slice(at + inner.start, at + inner.stop) for at in steps]
+
+
+def _length(part: slice) -> int:
+    return int(part.stop - part.start)

@@ -1,0 +1,169 @@
+"""Uvfits files and miriad folders, through pyuvdata.
+
+pyuvdata's header of uvh5 is what the store keeps of them. Visibilities of uvfits are taken from the
+file itself: pyuvdata computes `re - 1j * im`, which loses the signs of zeros and infinities.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
+from gangsaw.tasks.radio.radio import ColumnArray, RadioSource, identity_of, radio_needed
+from gangsaw.tasks.source import Region
+
+# pyuvdata would make autocorrelations real, and refuse what its checks find odd
+AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
+CARD = 80  # bytes of a line of a FITS header
+
+
+@dataclass(frozen=True)
+class UvdataColumn(ColumnArray):
+    """A column of a file that pyuvdata has opened."""
+
+    format: str
+
+    def fetch(self, run: slice, rest: Region) -> NDArray[Any]:
+        """Return a run of rows."""
+        column = _columns(self.path, self.format, self.version)[self.item]
+        return np.asarray(column[run][(slice(None), *rest)])
+
+
+def is_miriad(folder: Path) -> bool:
+    """Whether a folder holds the items of a miriad data set."""
+    return all((folder / name).is_file() for name in ("visdata", "vartable", "header"))
+
+
+def open_miriad(path: str) -> RadioSource:
+    """Describe a miriad folder, which is read whole; BadParams where pyuvdata cannot read it."""
+    return _open(path, "miriad")
+
+
+def open_uvfits(path: str) -> RadioSource:
+    """Describe a uvfits file; BadParams for other FITS, and where pyuvdata cannot read it."""
+    with Path(path).open("rb") as file:
+        header = file.read(36 * CARD)
+    cards = [header[at : at + CARD].split() for at in range(0, len(header), CARD)]
+    if not any(card[:3] in ([b"GROUPS", b"=", b"T"], [b"GROUPS=", b"T"]) for card in cards):
+        raise BadParams(f"{path} is FITS but not uvfits: it has no random groups")
+    return _open(path, "uvfits")
+
+
+def _open(path: str, kind: str) -> RadioSource:
+    absolute = str(Path(path).absolute())
+    version = identity_of(absolute)
+    with _told(path), TemporaryDirectory() as folder:
+        header = Path(folder) / "header.uvh5"
+        # of single precision are uvfits, and what pyuvdata makes of miriad
+        _described(absolute, kind, version).initialize_uvh5_file(
+            str(header), clobber=True, data_write_dtype="c8"
+        )
+        found = open_radio_hdf5(str(header))
+        assert found is not None
+        whole = kind == "miriad"
+        arrays = tuple(_column(array, absolute, kind, version, whole) for array in found.arrays)
+    return replace(found, name=path, path=absolute, arrays=arrays)
+
+
+def _column(found: ColumnArray, path: str, kind: str, version: str, whole: bool) -> UvdataColumn:
+    fields = {**vars(found), "path": path, "version": version, "format": kind}
+    return UvdataColumn(**{**fields, "chunks": found.shape if whole else None})
+
+
+@lru_cache(maxsize=2)
+def _described(path: str, kind: str, version: str) -> Any:
+    """Return pyuvdata's object; of miriad with all data, as it reads nothing less."""
+    from pyuvdata import UVData
+
+    uvdata = UVData()
+    some = {} if kind == "miriad" else {"read_data": False}
+    uvdata.read(path, file_type=kind, **some, **AS_IT_IS)
+    return uvdata
+
+
+@lru_cache(maxsize=2)
+def _columns(path: str, kind: str, version: str) -> Mapping[str, Any]:
+    with _told(path):
+        uvdata = _described(path, kind, version)
+        names = {f"Header/{name}": getattr(uvdata, name, None) for name in ("uvw_array",)}
+        if kind == "uvfits":
+            return {**names, **_groups(path)}
+        return {
+            **names,
+            "Data/visdata": uvdata.data_array.astype("c8", copy=False),
+            "Data/flags": uvdata.flag_array,
+            "Data/nsamples": uvdata.nsample_array.astype("f4"),  # which is what uvh5 holds
+        }
+
+
+def _groups(path: str) -> dict[str, Any]:
+    """Return visibilities, flags and samples of uvfits: random groups of (re, im, weight)."""
+    from astropy.io import fits
+
+    groups = fits.open(path, memmap=True)[0].data
+    pick = {
+        "visdata": lambda cells: _conjugate(cells),
+        "flags": lambda cells: cells[..., 2] <= 0,
+        "nsamples": lambda cells: np.abs(cells[..., 2]),
+    }
+    return {f"Data/{name}": _Groups(groups, of) for name, of in pick.items()}
+
+
+class _Groups:
+    """A column of the groups, computed for the rows that are asked for."""
+
+    def __init__(self, groups: Any, of: Any) -> None:
+        self.groups, self.of = groups, of
+
+    def __getitem__(self, run: slice) -> NDArray[Any]:
+        cells = np.asarray(self.groups.field("DATA")[run], np.float32)
+        # (rows, dec, ra[, spw], frequency, polarization, 3)
+        return np.asarray(self.of(cells.reshape(cells.shape[0], -1, *cells.shape[-2:])))
+
+
+def _conjugate(cells: NDArray[np.float32]) -> NDArray[np.complex64]:
+    """Return the visibilities in pyuvdata's sense, by the sign bit of the imaginary part alone."""
+    pairs = np.ascontiguousarray(cells[..., :2])
+    pairs.view(np.uint32)[..., 1] ^= np.uint32(1 << 31)
+    visibilities: NDArray[np.complex64] = pairs.view(np.complex64)[..., 0]
+    return visibilities
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Raise BadParams, in a line, for what pyuvdata says of a file that it cannot read."""
+    try:
+        with radio_needed(path), quiet_and_offline():
+            yield
+    except BadParams:
+        raise
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError, IndexError) as error:
+        text = str(error).strip() or type(error).__name__
+        raise BadParams(f"{path} cannot be read: {text.splitlines()[0]}") from error
+
+
+@contextmanager
+def quiet_and_offline() -> Iterator[None]:
+    """Keep pyuvdata's warnings back, and astropy from asking the Internet for sites and clocks."""
+    from astropy.coordinates import EarthLocation
+    from astropy.utils import iers
+
+    known = EarthLocation.__dict__["get_site_names"]
+    EarthLocation.get_site_names = classmethod(lambda *_, **__: [])
+    try:
+        with warnings.catch_warnings(), iers.conf.set_temp("auto_download", False):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        EarthLocation.get_site_names = known

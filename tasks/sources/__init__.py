@@ -1,1 +1,0 @@
-"""What jobs read: one file per source format, behind the protocol of base.py."""

@@ -1,0 +1,139 @@
+"""Chunks of an array: numbers, regions and keys, and their bytes as Zarr would store them."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+from zarr.core.buffer import Buffer, default_buffer_prototype
+from zarr.storage import MemoryStore
+
+from gangsaw.tasks.source import Region
+
+METADATA = "zarr.json"
+
+
+@dataclass(frozen=True)
+class ChunkGrid:
+    """The chunks of an array, numbered in C order.
+
+    Attributes
+    ----------
+    shape : of the array, in samples
+    chunks : extent of a chunk, in samples; of a shard where the array has shards
+    """
+
+    shape: tuple[int, ...]
+    chunks: tuple[int, ...]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Number of chunks along each axis."""
+        return tuple(-(-n // c) for n, c in zip(self.shape, self.chunks, strict=True))
+
+    @property
+    def n_chunks(self) -> int:
+        """Number of chunks."""
+        return math.prod(self.counts)
+
+    def position(self, number: int) -> tuple[int, ...]:
+        """Return the index of the chunk along each axis."""
+        return tuple(int(i) for i in np.unravel_index(number, self.counts)) if self.counts else ()
+
+    def region(self, number: int) -> Region:
+        """Return the samples of the chunk, clipped to the array."""
+        steps = zip(self.position(number), self.chunks, self.shape, strict=True)
+        return tuple(slice(i * c, min((i + 1) * c, n)) for i, c, n in steps)
+
+    def n_samples(self, number: int) -> int:
+        """Return the number of samples of the chunk's region."""
+        return math.prod(s.stop - s.start for s in self.region(number))
+
+    def touched(self, region: Region) -> Iterator[tuple[int, ...]]:
+        """Yield the position of each chunk that holds samples of the region."""
+        pairs = zip(region, self.chunks, strict=True)
+        return product(*(range(s.start // c, -(-s.stop // c)) for s, c in pairs))
+
+
+class ArrayCoder:
+    """Encodes and decodes single chunks in memory, byte for byte as Zarr does in the store.
+
+    The bytes are seen before they are stored, so the checksum in the journal is that of the bytes
+    which were meant: reading them back would certify what a faulty disk or network made of them.
+
+    Parameters
+    ----------
+    metadata : the array's zarr.json
+
+    Attributes
+    ----------
+    array : the array, in memory, without chunks
+    grid : its chunks, or its shards where it has some
+    dtype : of its samples
+    """
+
+    def __init__(self, metadata: bytes) -> None:
+        as_buffer = default_buffer_prototype().buffer.from_bytes
+        self._objects: dict[str, Buffer] = {METADATA: as_buffer(metadata)}
+        array = zarr.open_array(MemoryStore(self._objects), mode="r+")
+        # an all-fill chunk is stored too: an absent key must always mean "not done"
+        self.array: zarr.Array[Any] = array.with_config({"write_empty_chunks": True})
+        self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
+        self.dtype: np.dtype[Any] = array.dtype
+
+    def key(self, number: int) -> str:
+        """Return the chunk's key below the array."""
+        return self.array.metadata.encode_chunk_key(self.grid.position(number))
+
+    def encode(self, number: int, samples: NDArray[Any]) -> Buffer:
+        """Return the stored form of the chunk whose region holds these samples."""
+        self.array[self.grid.region(number)] = samples
+        return self._objects.pop(self.key(number))
+
+    def decode(self, number: int, stored: Buffer) -> NDArray[Any]:
+        """Return the samples of the chunk's region."""
+        key = self.key(number)
+        self._objects[key] = stored
+        try:
+            return np.asarray(self.array[self.grid.region(number)])
+        finally:
+            del self._objects[key]
+
+
+@contextmanager
+def array_coder(metadata: bytes) -> Iterator[ArrayCoder]:
+    """Lend the array's coder, to one thread at a time: chunks of equal number share a key in it.
+
+    To make one takes a millisecond: for 25 small arrays as long as to encode them.
+    """
+    free = _free_coders(metadata)
+    try:
+        coder = free.pop()
+    except IndexError:
+        coder = ArrayCoder(metadata)
+    yield coder
+    free.append(coder)  # not after an error, which may have left something in it
+
+
+def chunk_key(metadata: bytes, number: int) -> str:
+    """Return the key of a chunk below its array."""
+    return _keys(metadata).key(number)
+
+
+@lru_cache(maxsize=256)
+def _free_coders(_: bytes) -> deque[ArrayCoder]:
+    return deque()
+
+
+@lru_cache(maxsize=256)
+def _keys(metadata: bytes) -> ArrayCoder:
+    return ArrayCoder(metadata)  # any thread may ask it for keys

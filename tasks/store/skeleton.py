@@ -1,0 +1,169 @@
+"""All objects of a target but its chunks: built in memory, so that a mistake touches no store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import zarr
+from zarr.core.buffer import Buffer
+from zarr.storage import MemoryStore
+
+from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.tasks.source import Below, Coordinate, Description, Source, SourceArray
+from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
+from gangsaw.tasks.store.journal import Job, batch_chunks
+from gangsaw.tasks.store.layout import Layout
+from gangsaw.tasks.store.manifest import MANIFEST
+from gangsaw.tasks.store.records import ROW, Records
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """What stands in the target before its first chunk.
+
+    Attributes
+    ----------
+    objects : by key: metadata of the group and its arrays, coordinates whole
+    jobs : by name of the array that is to be filled
+    """
+
+    objects: Mapping[str, Buffer]
+    jobs: Mapping[str, Job]
+
+    def metadata(self, name: str) -> bytes:
+        """Return the array's zarr.json."""
+        return self.objects[f"{name}/{METADATA}"].to_bytes()
+
+
+def build_skeleton(source: Source, layouts: Mapping[str, Layout]) -> Skeleton:
+    """Return the skeleton of a group that holds the source's arrays and coordinates.
+
+    Raises
+    ------
+    BadParams
+        An array, its name or its attributes cannot be held, or its codec refuses it.
+    """
+    below = getattr(source, "below", ())
+    objects = build_objects(source.name, source.arrays, source.coords, source.attrs, layouts, below)
+    return Skeleton(objects, {a.name: _job(source, a, objects, layouts) for a in source.arrays})
+
+
+def build_objects(
+    name: str,
+    arrays: Iterable[Description],
+    coords: Iterable[Coordinate],
+    attrs: Mapping[str, Any],
+    layouts: Mapping[str, Layout],
+    below: Iterable[Below] = (),
+) -> Mapping[str, Buffer]:
+    """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
+
+    `name` is what the error calls their source; see `build_skeleton`.
+    """
+    objects: dict[str, Buffer] = {}
+    coords = tuple(coords)
+    try:
+        group = zarr.create_group(MemoryStore(objects), attributes=dict(attrs))
+        for array in arrays:
+            _create(group, array, layouts[array.name])
+        for coordinate in coords:
+            _write(group, coordinate)
+        whole = [coordinate.name for coordinate in coords]
+        for part in below:
+            inner = group.create_group(part.path, attributes=dict(part.attrs))
+            for coordinate in part.coords:
+                _write(inner, coordinate)
+                whole.append(f"{part.path}/{coordinate.name}")
+    except GangsawError:
+        raise
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise BadParams(f"{name} cannot be held in a Zarr store: {error}") from error
+    objects[METADATA] = _consolidated(objects)
+    for path in whole:
+        objects[f"{path}/{MANIFEST}"] = _finished(group, objects, path)
+    return objects
+
+
+def _create(group: zarr.Group, array: Description, layout: Layout) -> None:
+    group.create_array(
+        array.name,
+        shape=array.shape,
+        dtype=_native(array.dtype),
+        fill_value=array.fill_value,
+        attributes=dict(array.attrs),
+        dimension_names=array.dims,
+        **layout.creation(),
+    )
+
+
+def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type in this machine's byte order; text has none, and refuses to be asked."""
+    return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
+
+
+def _write(group: zarr.Group, coordinate: Coordinate) -> None:
+    values = np.asarray(coordinate.values)
+    array = group.create_array(
+        coordinate.name,
+        shape=values.shape,
+        dtype=_native(values.dtype),
+        chunks=tuple(max(1, n) for n in values.shape),
+        attributes=dict(coordinate.attrs),
+        dimension_names=coordinate.dims,
+        config={"write_empty_chunks": True},
+    )
+    array[...] = values
+
+
+def _consolidated(objects: Mapping[str, Buffer]) -> Buffer:
+    """Return the group's metadata with that of its arrays inline, or xarray warns of its absence.
+
+    The JSON is that of zarr.consolidate_metadata, which warns that format 3 does not know it yet.
+    """
+    inner = {
+        key.removesuffix(f"/{METADATA}"): json.loads(data.to_bytes())
+        for key, data in sorted(objects.items())
+        if key.endswith(f"/{METADATA}")
+    }
+    inline = {"kind": "inline", "must_understand": False, "metadata": inner}
+    group = json.loads(objects[METADATA].to_bytes())
+    data = json.dumps({**group, "consolidated_metadata": inline}, indent=2).encode()
+    return type(objects[METADATA]).from_bytes(data)
+
+
+def _finished(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Buffer:
+    """Return the manifest of a coordinate, which is one chunk."""
+    array = group[name]
+    assert isinstance(array, zarr.Array)
+    key = array.metadata.encode_chunk_key((0,) * array.ndim)
+    data = objects[f"{name}/{key}"].to_bytes() if array.size else b""
+    rows = np.array([(len(data), crc32c(data))] if array.size else [], ROW)
+    records = Records(digest(objects[f"{name}/{METADATA}"]), 0, array.nbytes, rows)
+    buffer: Buffer = type(objects[METADATA]).from_bytes(records.pack())
+    return buffer
+
+
+def _job(
+    source: Source, array: SourceArray, objects: Mapping[str, Buffer], layouts: Mapping[str, Layout]
+) -> Job:
+    chunks = layouts[array.name].chunks
+    n_chunks = ChunkGrid(array.shape, chunks).n_chunks
+    chunk_bytes = int(np.prod(chunks, dtype=object)) * array.dtype.itemsize
+    return Job(
+        source=f"{source.identity()} {array.name}",
+        array=digest(objects[f"{array.name}/{METADATA}"]),
+        n_chunks=n_chunks,
+        batch_chunks=batch_chunks(n_chunks, chunk_bytes),
+    )
+
+
+def digest(metadata: Buffer) -> str:
+    """Return the sha256 of the metadata's canonical JSON."""
+    plain: Any = json.loads(metadata.to_bytes())
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()

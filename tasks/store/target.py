@@ -1,0 +1,199 @@
+"""The target of a job: what stands in it before the first chunk, and when it may be touched.
+
+An old target is never harmed before the new one is whole: to overwrite, a job writes beside it and
+swaps at the end. That takes a rename, so only a directory can be overwritten.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from zarr.core.buffer import Buffer
+from zarr.storage import LocalStore
+
+from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.journal import FOLDER, Job
+from gangsaw.tasks.store.manifest import MANIFEST
+from gangsaw.tasks.store.place import Place
+
+JOB = f"{FOLDER}/job.json"
+STORE_FILES = (METADATA, ".zgroup", ".zarray")  # one of them makes a directory a Zarr store
+DIFFERENT = {
+    "source": "the source is another one or has changed",
+    "array": "shape, dtype, chunks, codec, parameters or attributes differ",
+    "n_chunks": "the number of chunks differs",
+    "batch_chunks": "the batches differ",
+    "format": "it is of another version of Gangsaw",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a job writes, and where the store stands in the end.
+
+    Attributes
+    ----------
+    final : the place that the user named
+    work : the same, or a sibling directory while an old store still stands there
+    """
+
+    final: Place
+    work: Place
+
+    def publish(self) -> None:
+        """Put the finished store in the final place; nothing to do where it stands there."""
+        folder, new = self.final.folder, self.work.folder
+        if folder is None or new is None or folder == new:
+            return
+        old = _sibling(folder, "old")
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+
+    def drop_given_up(self) -> None:
+        """Remove what an overwriting job left that was given up: another one has been finished."""
+        if (beside := _beside(self.final)) is not None and beside.folder is not None:
+            shutil.rmtree(beside.folder, ignore_errors=True)
+
+
+def choose_target(
+    final: Place, jobs: Mapping[str, Job], *, resume: bool, overwrite: bool
+) -> Target:
+    """Decide where to write; nothing is created here.
+
+    Parameters
+    ----------
+    final : what the user named
+    jobs : by array name
+    resume, overwrite : what the user allows
+
+    Raises
+    ------
+    BadParams
+        Something stands there that may not be touched; the message says what would help.
+    """
+    _undo_half_swap(final)
+    beside = _beside(final)
+    if resume and (place := _to_resume(final, beside, jobs, overwrite=overwrite)) is not None:
+        return Target(final, place)
+    if final.is_empty:
+        return Target(final, final)
+    if not any(final.get(name) is not None for name in STORE_FILES) and not _is_job(final, jobs):
+        raise BadParams(f"{final} exists and is no Zarr store: give another name")
+    if overwrite:
+        return Target(final, _cleared(final, beside))
+    raise BadParams(f"{final} exists{_advice(final, jobs, resume)}")
+
+
+def write_skeleton(target: Target, objects: Mapping[str, Buffer], jobs: Mapping[str, Job]) -> None:
+    """Write what is not yet there: jobs first, root metadata last.
+
+    So a store that was killed while it was created is known as a job, and nobody opens it as a
+    group before all its arrays are in it.
+    """
+    wanted: dict[str, Buffer | bytes] = {f"{name}/{JOB}": j.to_json() for name, j in jobs.items()}
+    wanted |= sorted(objects.items(), key=lambda item: item[0] == METADATA)
+    try:
+        for (key, data), found in zip(wanted.items(), target.work.get_many(wanted), strict=True):
+            plain = data if isinstance(data, bytes) else data.to_bytes()
+            if found is None or found.to_bytes() != plain:
+                target.work.put(key, data)
+        target.work.flush(wanted)
+    except OSError as error:
+        raise JobFailed(f"cannot write to {target.work}: {error.strerror or error}") from error
+
+
+def is_unfinished(array: Place) -> bool:
+    """Whether a job on this array began and has no manifest yet."""
+    return array.get(JOB) is not None and array.get(MANIFEST) is None
+
+
+def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:
+    return not place.is_empty and any((place / name).get(JOB) is not None for name in jobs)
+
+
+def _to_resume(
+    final: Place, beside: Place | None, jobs: Mapping[str, Job], *, overwrite: bool
+) -> Place | None:
+    """Return where these jobs began, or None; raise BadParams where only other jobs are.
+
+    An overwriting job that was given up may still lie beside the store that is meant.
+    """
+    begun = [p for p in (beside, final) if p is not None and _is_job(p, jobs)]
+    for place in begun:
+        if not _differences(place, jobs):
+            return place
+    if begun and not (overwrite and begun == [final]):
+        _check_same(begun[0], jobs)
+    return None
+
+
+def _differences(place: Place, jobs: Mapping[str, Job]) -> list[str]:
+    return [
+        f"{name}: {DIFFERENT.get(field, field)}"
+        for name, job in jobs.items()
+        if (stored := (place / name).get(JOB)) is not None
+        for field in _differing(json.loads(stored.to_bytes()), json.loads(job.to_json()))
+    ]
+
+
+def _differing(stored: dict[str, object], wanted: dict[str, object]) -> list[str]:
+    return [field for field in wanted if stored.get(field) != wanted[field]]
+
+
+def _check_same(place: Place, jobs: Mapping[str, Job]) -> None:
+    if differences := _differences(place, jobs):
+        raise BadParams(
+            f"{place} holds a different job ({differences[0]}): resume with the same source and "
+            f"options, or start anew with --overwrite"
+        )
+
+
+def _advice(final: Place, jobs: Mapping[str, Job], resume: bool) -> str:
+    if resume:
+        return " and holds no job to resume: give another name, or --overwrite"
+    if any(is_unfinished(final / name) for name in jobs):
+        return (
+            " and holds an unfinished job: finish it with --resume, or start anew with --overwrite"
+        )
+    return ": give another name, or --overwrite to replace it"
+
+
+def _cleared(final: Place, beside: Place | None) -> Place:
+    """Return an empty sibling to write in."""
+    if beside is None or beside.folder is None:
+        raise BadParams(
+            f"{final} exists and cannot be replaced safely where there is no rename: "
+            f"delete it first, or give another name"
+        )
+    if beside.folder.exists():
+        shutil.rmtree(beside.folder)
+    return beside
+
+
+def _beside(final: Place) -> Place | None:
+    folder = final.folder
+    if folder is None or final.path:
+        return None
+    return Place(LocalStore(_sibling(folder, "new")))
+
+
+def _sibling(folder: Path, what: str) -> Path:
+    return folder.with_name(f".{folder.name}.gangsaw-{what}")
+
+
+def _undo_half_swap(final: Place) -> None:
+    """Bring the old store back where a job was killed between the two renames of its swap."""
+    if (folder := final.folder) is None:
+        return
+    old = _sibling(folder, "old")
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    elif old.exists():
+        shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""What tests share: data, set-ups and tools; no tests."""

@@ -1,0 +1,123 @@
+"""All codecs of the installed table with their samples: the suite over every codec runs on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.cuda.device import to_host
+from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
+
+
+@dataclass(frozen=True)
+class Case:
+    """One codec with one of its samples."""
+
+    codec_type: type[BlockCodec]
+    sample: Sample
+
+    @property
+    def codec(self) -> BlockCodec:
+        return self.codec_type(**vars(self.sample.params))
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        return self.sample.array
+
+    def encode(self, library: Any = np) -> bytes:
+        """Its frame; encoded on a GPU when the library is CuPy."""
+        return self.codec.encode_chunk(library.asarray(self.array))
+
+    def decode(self, data: Any, library: Any = np) -> npt.NDArray[Any]:
+        dtype = self.array.dtype if library is np else self.array.dtype.newbyteorder("=")
+        out = library.empty(self.array.shape, dtype)  # CuPy knows the machine's byte order only
+        self.codec.decode_chunk(data, out)
+        return to_host(out)
+
+
+def codec_types() -> list[type[BlockCodec]]:
+    return [entry.load() for entry in _ours("zarr.codecs")]
+
+
+def v2_type(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:
+    """Its face for numcodecs, which has the same name."""
+    (entry,) = (e for e in _ours("numcodecs.codecs") if e.name == codec_type.codec_name)
+    loaded: type[BlockCodecV2] = entry.load()
+    return loaded
+
+
+def cases() -> list[Case]:
+    return [
+        Case(codec_type, sample)
+        for codec_type in codec_types()
+        for sample in import_module(f"{package(codec_type)}.samples").samples()
+    ]
+
+
+def gpu_cases() -> list[Case]:
+    """Those of codecs that have a GPU backend."""
+    return [case for case in cases() if find_spec(f"{package(case.codec_type)}.gpu")]
+
+
+def label(case: Case) -> str:
+    return f"{folder(case.codec_type)}-{case.sample.name}"
+
+
+def package(codec_type: type[BlockCodec]) -> str:
+    return codec_type.__module__.rpartition(".")[0]
+
+
+def folder(codec_type: type[BlockCodec]) -> str:
+    """Name of the codec's folder: also that of its reference and of its golden files."""
+    return package(codec_type).rpartition(".")[2]
+
+
+def assert_same_bits(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
+    """Equal values and shapes; of floats also payloads of NaNs and signs of zeros."""
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        np.testing.assert_array_equal(found, expected)
+    if expected.dtype.kind in "fc":
+        assert _little(found) == _little(expected)
+
+
+def _little(array: npt.NDArray[Any]) -> bytes:
+    return array.astype(array.dtype.newbyteorder("<")).tobytes()
+
+
+def _ours(group: str) -> list[Any]:
+    return [entry for entry in entry_points(group=group) if entry.value.startswith("gangsaw.")]
+
+
+def coder(case: Case) -> ChunkCoder:
+    return case.codec.coder(case.array.shape, case.array.dtype)
+
+
+def forged(blocks: Blocks, rng: np.random.Generator) -> Blocks:
+    """Flipped bits, mostly at the begin; a block cut short; lanes of other lengths."""
+    payload, lengths = blocks.payload.copy(), blocks.lengths.copy()
+    lanes = None if blocks.lane_bits is None else blocks.lane_bits.copy()
+    what = rng.integers(3)
+    if what == 0:
+        reach = rng.choice([20, payload.size])
+        at = rng.integers(0, min(reach, payload.size), rng.integers(1, 4))
+        payload[at] ^= rng.integers(1, 256, at.size).astype(np.uint8)
+    elif what == 1 or lanes is None:
+        keep = int(rng.integers(0, lengths[-1]))
+        payload = payload[: payload.size - lengths[-1] + keep]
+        lengths[-1] = keep
+    if lanes is not None:
+        i, lane = rng.integers(lanes.shape[0]), rng.integers(lanes.shape[1])
+        lanes[i, lane] = rng.integers(0, lanes[i, lane] + 1) if what == 2 else lanes[i, lane]
+        room = 8 * lengths
+        lanes = lanes * (lanes.sum(axis=1) <= room)[:, None]
+    return Blocks.cut(payload, lengths, lanes)

@@ -1,0 +1,96 @@
+"""Both backends of visibilities on the same blocks and bytes: what they give has to be the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility import cpu, gpu
+from gangsaw.codecs.visibility.params import Params
+
+Block = npt.NDArray[Any]
+ANY = Params()  # a reader needs to know no more
+
+
+def check(cupy: ModuleType, blocks: Sequence[Block], params: Params) -> Blocks:
+    """Encode on both sides to the same bytes, decode on both sides what both have encoded."""
+    expected = cpu.encode(blocks, params)
+    coded = gpu.encode([cupy.asarray(block) for block in blocks], params)
+    for part, right in zip(coded.parts, expected.parts, strict=True):
+        np.testing.assert_array_equal(part, right)
+    there = [cupy.zeros(block.shape, block.dtype) for block in blocks]
+    here = [np.zeros_like(block) for block in blocks]
+    gpu.decode(expected, there, params)
+    cpu.decode(coded, here, params)
+    for block, one, other in zip(blocks, there, here, strict=True):
+        assert one.get().tobytes() == block.tobytes() == other.tobytes()
+    return coded
+
+
+class Foreign:
+    """A CuPy array taken for one of another dtype, which CuPy would refuse."""
+
+    def __init__(self, array: Any, dtype: np.dtype[Any]) -> None:
+        self.array, self.dtype = array, dtype
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.array, name)
+
+
+def check_views(cupy: ModuleType, host: Block, params: Params, coded_as: int) -> None:
+    """Strided, reversed and transposed views of any byte order; nothing beside them is written.
+
+    host : (14, 9, 13, 6) of the byte order to test; it has to be coded as that kind of block
+    """
+    kind, plain = host.dtype, host.dtype.newbyteorder("=")
+    cut = (slice(None, None, -1), slice(1, 8, 2), slice(0, 12), slice(0, 6, 2))
+    view = host.transpose(1, 0, 2, 3)[cut]
+    chunk = cupy.asarray(host.view(plain))
+    expected = cpu.encode([view], params)
+    coded = gpu.encode([Foreign(chunk.transpose(1, 0, 2, 3)[cut], kind)], params)
+    assert coded.parts[0][0] == coded_as
+    np.testing.assert_array_equal(coded.parts[0], expected.parts[0])
+    out = cupy.zeros(host.shape, plain)
+    gpu.decode(expected, [Foreign(out.transpose(1, 0, 2, 3)[cut], kind)], params)
+    right = np.zeros_like(host)
+    right.transpose(1, 0, 2, 3)[cut] = view
+    assert out.get().tobytes() == right.tobytes()
+
+
+def check_memory(cupy: ModuleType, block: Block, params: Params) -> None:
+    """Code a block with no more device memory than is promised, to the CPU's bytes and back."""
+    pool = cupy.get_default_memory_pool()
+    source, target = cupy.asarray(block), cupy.zeros(block.shape, block.dtype)
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, params))
+    try:
+        coded = gpu.encode([source], params)
+        gpu.decode(coded, [target], params)
+    finally:
+        pool.set_limit(size=0)
+    np.testing.assert_array_equal(coded.parts[0], cpu.encode([block], params).parts[0])
+    assert target.get().tobytes() == block.tobytes()
+
+
+def outcome(decode: Any, data: Any, target: Any) -> str:
+    try:
+        decode(Blocks((data,)), [target], ANY)
+    except CorruptChunk as error:
+        return str(error)
+    return "decoded"
+
+
+def check_wrong(cupy: ModuleType, data: Any, block: Block) -> str:
+    """Decode on both sides, with the same outcome, be it wrong words."""
+    here, there = np.zeros_like(block), cupy.zeros(block.shape, block.dtype)
+    what = outcome(cpu.decode, data, here)
+    assert outcome(gpu.decode, data, there) == what
+    if what == "decoded":
+        assert there.get().tobytes() == here.tobytes()
+    return what

@@ -1,0 +1,92 @@
+"""The page of results on a GPU: all of it from the stand-in, nothing lost without a device."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from emulator.host_module import schedule
+
+from gangsaw.tasks.bench import device as figures
+from gangsaw.tasks.radio.synthetic import make_visibilities
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+LOGS = {
+    "tests": "FAILED tests/test_a.py::b - E\n1 failed, 11 passed, 900 deselected in 3.21s\n",
+    "memcheck": "12 passed, 900 deselected in 3.21s\n========= ERROR SUMMARY: 0 errors\n",
+    "racecheck": "12 passed in 9s\n========= RACECHECK SUMMARY: 2 hazards displayed (1 error)\n",
+}
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """The program, with a page of its own; there is no CuPy, where no fixture brings it."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import bench_gpu
+
+    monkeypatch.setattr(bench_gpu, "PAGE", tmp_path / "RESULTS-GPU.md")
+    return bench_gpu
+
+
+def run(page: Any, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> str:
+    """Run the program; return its page."""
+    monkeypatch.setattr(sys, "argv", ["bench_gpu.py", *map(str, arguments)])
+    page.main()
+    return str(page.PAGE.read_text())
+
+
+@pytest.mark.usefixtures("no_cupy")
+def test_without_a_device_the_page_says_so(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):  # also over a page without figures
+        text = run(page, monkeypatch, "--write")
+        assert "No device has measured anything yet." in text
+        visibilities = 2 * len(page.bench_visibility_gpu.CASES)  # both directions of each
+        n_rows = len(figures.CASES) + visibilities + len(page.bench_tcr_gpu.CASES) + len(LOGS)
+        assert text.count("not measured yet") == n_rows
+        assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
+
+
+@pytest.mark.usefixtures("no_cupy")
+def test_without_a_device_figures_are_kept(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.PAGE.write_text("measured on a device")
+    with pytest.raises(SystemExit, match="left as it is: nothing was measured"):
+        run(page, monkeypatch, "--write")
+    assert page.PAGE.read_text() == "measured on a device"
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+def test_one_run_writes_page_and_figures(
+    cupy: Any,
+    page: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, text in LOGS.items():
+        (tmp_path / f"{name}.log").write_text(text)
+    monkeypatch.setattr(page, "aviris_scene", lambda: figures.aviris_scene((5, 16, 12)))
+    monkeypatch.setattr(figures, "COPY_BYTES", 1 << 12)
+    monkeypatch.setattr(figures, "TASK_BYTES", 1 << 12)
+    small = partial(figures.Workbench, batch_bytes=1 << 13)
+    monkeypatch.setattr(page, "Workbench", small)
+    visibility = page.bench_visibility_gpu
+    monkeypatch.setattr(visibility, "ChunkBench", partial(figures.ChunkBench, batch_bytes=1 << 13))
+    cube = make_visibilities(2, 4, 4).data
+    monkeypatch.setattr(visibility.visibility_data, "synthetic", lambda: cube)
+    monkeypatch.setattr(page.bench_tcr_gpu, "REFERENCES", 40)
+    monkeypatch.setattr(page.bench_tcr_gpu, "TASK", 16)
+    arguments = ("--write", "--json", "--rounds", 1, "--logs", tmp_path)
+    with schedule(checks=False):
+        text = run(page, monkeypatch, *arguments)
+    backend = find_spec("gangsaw.codecs.visibility.gpu")
+    assert text.count("not measured yet") == (0 if backend else 2 * len(visibility.CASES))
+    assert "emulated device, sm_90" in text
+    assert f"| {page.TESTS} | 1 tests | <= 0 | **no** | 11 passed |" in text
+    assert "| compute-sanitizer memcheck, tests on a device | 0 errors | <= 0 | yes |" in text
+    assert "| compute-sanitizer racecheck, tests on a device | 2 errors | <= 0 | **no** |" in text
+    assert '"sections"' in capsys.readouterr().out

@@ -1,0 +1,300 @@
+"""The engine on a real cluster: window, retries, resources, and losing workers and schedulers."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from distributed import Client
+from distributed.worker import thread_state
+from helpers.job_tasks import Square
+
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.local import start
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.engine.batches import do_batches
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.pace import MOST, TASK_SECONDS, Pace
+from gangsaw.tasks.engine.pools import WINDOW
+from gangsaw.tasks.engine.window import Options, run
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Waits, as for a disk, until as many have come as are expected; then raises `trouble`."""
+
+    folder: str
+    expected: int
+    trouble: str = ""
+    peak_bytes: int = 0
+    waits: bool = True
+    name: str = "meeting"
+
+    def __call__(self, number: int) -> int:
+        Path(self.folder, str(number)).touch()
+        return number
+
+    def settle(self, numbers: Sequence[int], results: Sequence[int]) -> None:
+        assert [*numbers] == [*results]
+        with naming(f"c/{numbers[0]}"):
+            for _ in range(1000):
+                if len(list(Path(self.folder).iterdir())) >= self.expected:
+                    break
+                time.sleep(0.01)
+            if self.trouble:
+                raise OSError(errno.ENOSPC, "No space left on device", self.trouble)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Fails at 7; writes down what settles."""
+
+    file: str
+    peak_bytes: int = 0
+    name: str = "settled"
+
+    def __call__(self, number: int) -> int:
+        with naming(f"c/{number}"):
+            if number == 7:
+                raise CorruptChunk("the checksum differs", block=3)
+        return number
+
+    def settle(self, _: Sequence[int], results: Sequence[int]) -> None:
+        Path(self.file).write_text(" ".join(map(str, results)))
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Takes a tenth of a second."""
+
+    peak_bytes: int = 0
+    name: str = "slow"
+
+    def __call__(self, number: int) -> int:
+        time.sleep(0.1)
+        return number
+
+
+@dataclass(frozen=True)
+class Tally(Square):
+    """Leaves a file for each task of Dask that it runs in."""
+
+    def __call__(self, batch: range) -> list[int]:
+        Path(self.folder, str(thread_state.key[1])).touch()
+        return super().__call__(batch)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """Two processes of one thread, the first with a resource."""
+    config = ClusterConfig(workers=2, threads=1, resources={"SAW": 1}, dashboard=False)
+    with start(config) as client:
+        yield client
+
+
+def squares(task: Square, client: Client | None, n: int = 20, **options: object) -> list[int]:
+    """Run the task over 4 * n numbers; return the squares in order."""
+    found: dict[range, list[int]] = {}
+    batches = [range(i, i + 4) for i in range(0, 4 * n, 4)]
+    chosen = Options(**options)  # type: ignore[arg-type]
+    run(task, batches, found.__setitem__, client=client, options=chosen)
+    return [square for batch in batches for square in found[batch]]
+
+
+def test_every_batch_is_run_once(client: Client) -> None:
+    wanted = [i**2 for i in range(800)]
+    assert squares(Square(), client, 200) == wanted
+    assert squares(Square(), None, 200) == wanted
+
+
+def test_the_window_bounds_what_is_in_flight(client: Client) -> None:
+    """Batches are taken from the iterator only as results come back; at first a few."""
+    taken = done = widest = 0
+    first: list[int] = []
+
+    def batches() -> Iterator[range]:
+        nonlocal taken, widest
+        for i in range(2 * WINDOW * MOST):
+            taken += 1
+            widest = max(widest, taken - done)
+            yield range(i, i + 1)
+
+    def on_done(_: range, __: list[int]) -> None:
+        nonlocal done
+        first[:] = first or [taken]
+        done += 1
+
+    run(Square(), batches(), on_done, client=client)
+    assert done == taken == 2 * WINDOW * MOST
+    assert first == [4]  # two for each thread
+    # a result counts as back when it was delivered; some are delivered together
+    assert widest <= (WINDOW + 1) * MOST
+
+
+def test_few_tasks_do_many_short_batches(client: Client, tmp_path: Path) -> None:
+    assert squares(Tally(folder=str(tmp_path)), client, 400) == [i**2 for i in range(1600)]
+    assert len(list(tmp_path.iterdir())) < 100
+
+
+def test_the_pace() -> None:
+    pace = Pace()
+    assert pace.batches(1000, 2) == 1  # nothing is known yet
+    pace.saw(1, 10.0)  # compiled, imported
+    assert pace.batches(1000, 2) == 1
+    pace.saw(2, TASK_SECONDS / 4)
+    assert pace.batches(None, 2) == pace.batches(1000, 2) == 8
+    assert [pace.batches(left, 2) for left in (31, 12, 4, 1, 0)] == [7, 3, 1, 1, 1]
+    pace.saw(1, 0.0)
+    assert pace.batches(None, 0) == MOST
+    pace.saw(0, 5.0)  # all of it failed
+    assert pace.batches(None, 2) == MOST
+
+
+def test_who_waits_lets_others_begin(client: Client, tmp_path: Path) -> None:
+    """Four at once on two threads; without a cluster there is nobody to let in."""
+    found: dict[int, int] = {}
+    run(Meeting(str(tmp_path), 4), range(4), found.__setitem__, client=client)
+    assert found == {i: i for i in range(4)}
+    run(Meeting(str(tmp_path), 4), range(4), found.__setitem__)
+
+
+@pytest.mark.parametrize("here", [False, True])
+def test_what_goes_wrong_while_it_waits_is_told(client: Client, tmp_path: Path, here: bool) -> None:
+    message = r"^chunk c/0: No space left on device: /mnt/c$"
+    task = Meeting(str(tmp_path), 1, "/mnt/c")
+    with pytest.raises(JobFailed, match=message):
+        run(task, range(1), lambda *_: None, client=None if here else client)
+
+
+@dataclass(frozen=True)
+class Shaky(Square):
+    """Each batch fails once, as when a server throttles; from the 40th on each takes 0.1 s."""
+
+    def __call__(self, batch: range) -> list[int]:
+        path = Path(self.folder, str(batch.start))
+        with naming(f"c/{batch.start}"):
+            if not path.exists():
+                path.touch()
+                raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+        if batch.start >= 160:
+            time.sleep(0.1)
+        return super().__call__(batch)
+
+
+def test_each_batch_of_a_task_is_retried_for_itself(client: Client, tmp_path: Path) -> None:
+    """Though all fail once, and the time that they take changes while many are in flight."""
+    tally: list[range] = []
+    batches = [range(i, i + 4) for i in range(0, 4 * 60, 4)]
+    run(Shaky(folder=str(tmp_path)), batches, lambda batch, _: tally.append(batch), client=client)
+    assert sorted(tally, key=lambda batch: batch.start) == batches
+
+
+def test_a_task_ends_in_time() -> None:
+    """Batches that take longer than was thought are given back."""
+    done = do_batches(Slow(), "cpu", range(100))
+    assert done.error is None
+    assert 2 * TASK_SECONDS / 0.1 - 2 < len(done.results) < 20
+
+
+def test_batches_before_one_that_fails_settle(tmp_path: Path) -> None:
+    """A task of several batches journals those that were done."""
+    task = Settled(str(tmp_path / "settled"))
+    done = do_batches(task, "cpu", (5, 6, 7, 8))
+    assert done.results == [5, 6]
+    assert str(done.error) == "chunk c/7: block 3: the checksum differs"
+    assert Path(task.file).read_text() == "5 6"
+
+
+def test_errors_that_pass_are_retried(client: Client, tmp_path: Path) -> None:
+    assert squares(Square("network twice", str(tmp_path)), client) == [i**2 for i in range(80)]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_retries_end(client: Client, tmp_path: Path) -> None:
+    with pytest.raises(JobFailed, match="chunk c/7: Connection reset by peer"):
+        squares(Square("network", str(tmp_path)), client, retries=1)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("trouble", "message"),
+    [
+        ("full", "chunk c/7: No space left on device: /mnt/c/7"),
+        ("corrupt", "chunk c/7: block 3: the checksum differs"),
+    ],
+)
+@pytest.mark.parametrize("here", [False, True])
+def test_final_errors_stop_at_once(
+    client: Client, tmp_path: Path, trouble: str, message: str, here: bool
+) -> None:
+    with pytest.raises(JobFailed, match=f"^{message}$"):
+        squares(Square(trouble, str(tmp_path)), None if here else client)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_killed_worker_is_replaced(client: Client, tmp_path: Path) -> None:
+    assert squares(Square("die once", str(tmp_path)), client) == [i**2 for i in range(80)]
+    assert len({path.suffix for path in tmp_path.iterdir()}) == 2
+
+
+def test_a_batch_that_kills_every_worker_is_named(client: Client, tmp_path: Path) -> None:
+    # alone: Dask suspects whatever a killed worker had before it, and may blame another batch
+    with pytest.raises(JobFailed, match=r"chunks range\(4, 8\): killed 4 workers: out of memory"):
+        run(Square("die", str(tmp_path)), [range(4, 8)], lambda *_: None, client=client)
+
+
+def test_resources_are_held(client: Client) -> None:
+    assert squares(Square(), client, resources={"SAW": 1}) == [i**2 for i in range(80)]
+
+
+def test_missing_resources_are_told(client: Client) -> None:
+    with pytest.raises(JobFailed, match=r"no worker with GPU=1 for 0\.1 s: start one"):
+        squares(Square(), client, resources={"GPU": 1}, worker_seconds=0.1)
+
+
+def test_the_memory_promise_is_kept(client: Client) -> None:
+    with pytest.raises(BadParams, match="use smaller chunks, fewer threads"):
+        squares(Square(peak_bytes=1 << 50), client)
+
+
+def test_interrupting_leaves_nothing_in_flight(client: Client) -> None:
+    def interrupt(_: range, __: list[int]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Square(), (range(i, i + 1) for i in range(500)), interrupt, client=client)
+    deadline = time.monotonic() + 10
+    while client.run_on_scheduler(_tasks_known) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert client.run_on_scheduler(_tasks_known) == 0
+
+
+class Released:
+    """As a future of Dask's that is interrupted in its `__del__`."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("on_dask", [False, True])
+def test_an_interrupt_in_a_destructor_is_not_lost(client: Client, on_dask: bool) -> None:
+    done = []
+
+    def release(batch: range, _: list[int]) -> None:
+        done.append(batch)
+        if len(done) == 3:
+            Released()
+
+    batches = (range(i, i + 1) for i in range(500))
+    with pytest.raises(KeyboardInterrupt):
+        run(Square(), batches, release, client=client if on_dask else None)
+    assert len(done) == 3
+
+
+def _tasks_known(dask_scheduler: object) -> int:
+    return len(dask_scheduler.tasks)  # type: ignore[attr-defined]

@@ -1,0 +1,136 @@
+"""What is chosen for a user: bit depth, codec parameters, chunks, blocks; and what is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.flat import FlatArray
+from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.hyperspectral.synthetic import make_scene
+from gangsaw.tasks.jobs.depth import choose_bit_depth, find_extremes
+from gangsaw.tasks.jobs.recipe import Recipe
+from gangsaw.tasks.store.layout import CHUNK_BYTES, default_block, default_chunks
+
+
+def image(values: Any, dims: tuple[str, ...] = ("band", "y", "x")) -> MemoryArray:
+    return MemoryArray(values, dims)
+
+
+@given(
+    dtype=st.sampled_from(["u1", "i1", "u2", "i2", ">u2", "u4", "i4"]),
+    seed=st.integers(0, 1000),
+    shift=st.integers(0, 31),
+)
+def test_auto_is_the_fewest_bits_that_hold_all(dtype: str, seed: int, shift: int) -> None:
+    kind = np.dtype(dtype)
+    limits = np.iinfo(kind)
+    rng = np.random.default_rng(seed)
+    native = kind.newbyteorder("=")
+    samples = rng.integers(limits.min, limits.max, (2, 3, 4), native, endpoint=True).astype(kind)
+    samples >>= min(shift, 8 * kind.itemsize - 1)
+    bits = choose_bit_depth(image(samples), "auto")
+    low, high = int(samples.min()), int(samples.max())
+
+    def holds(d: int) -> bool:
+        return (
+            (-(1 << (d - 1)) <= low and high < 1 << (d - 1)) if kind.kind == "i" else high < 1 << d
+        )
+
+    assert holds(bits)
+    assert bits == 2 or not holds(bits - 1)
+    assert choose_bit_depth(image(samples), bits) == bits
+    if bits > 2:
+        with pytest.raises(BadParams, match=f"needs {bits} bits, --bit-depth is {bits - 1}"):
+            choose_bit_depth(image(samples), bits - 1)
+
+
+def test_extremes_are_found_over_all_chunks() -> None:
+    samples = np.zeros((3, 40, 50), "i4")
+    samples[2, 39, 49], samples[1, 0, 3] = 7, -9
+    array = MemoryArray(samples, ("band", "y", "x"), chunks=(2, 16, 16))
+    found = find_extremes(array)
+    assert (found.low, found.low_at) == (-9, (1, 0, 3))
+    assert (found.high, found.high_at) == (7, (2, 39, 49))
+
+
+SHAPES = [
+    ((224, 512, 614), ("band", "y", "x")),
+    ((512, 614, 224), ("y", "x", "band")),
+    ((3, 10_000, 10_000), ("band", "y", "x")),
+    ((3000, 1000, 800), ("band", "y", "x")),
+    ((7, 50, 600, 600), ("time", "band", "y", "x")),
+    ((5000, 5000), ("y", "x")),
+    ((30_000_000,), ("x",)),
+]
+
+
+@pytest.mark.parametrize(("shape", "dims"), SHAPES)
+def test_chunks_waste_next_to_no_padding(shape: tuple[int, ...], dims: tuple[str, ...]) -> None:
+    array = FlatArray("nowhere", shape, "<u2", dims)
+    chunks = default_chunks(array)
+    padded = math.prod(-(-n // c) * c for n, c in zip(shape, chunks, strict=True))
+    assert padded <= 1.01 * math.prod(shape)
+    assert 2 * math.prod(chunks) <= 4 * CHUNK_BYTES  # more only for one tile of all bands
+
+
+@pytest.mark.parametrize("extent", [1, 10, 127, 128, 129, 145, 191, 193, 256, 300, 349, 1112])
+def test_blocks_leave_no_slivers(extent: int) -> None:
+    _, y, x = default_block((50, extent, extent), "zyx")
+    for block, tile in ((y, 128), (x, 256)):
+        rest = extent % block or block
+        assert rest == extent or rest > 0.6 * block
+        assert block <= 1.5 * tile
+
+
+@pytest.mark.parametrize(
+    ("dims", "axes"),
+    [(("band", "y", "x"), "zyx"), (("y", "band", "x"), "yzx"), (("y", "x", "band"), "yxz")],
+)
+def test_a_named_codec_gets_the_axes(dims: tuple[str, ...], axes: str) -> None:
+    source = Holder((image(np.zeros((2, 3, 4), "u2"), dims),))
+    for name in ("auto", "ccsds123", "gangsaw.ccsds123"):
+        codec: Any = Recipe(name, {"prediction_bands": 1}).codecs(source, None)["data"]
+        assert (codec.params.axes, codec.params.prediction_bands) == (axes, 1)
+
+
+def test_one_axis_is_no_image() -> None:
+    source = Holder((image(np.zeros(5, "u2"), ("x",)),))
+    with pytest.raises(BadParams, match="codes images of two or three"):
+        Recipe("ccsds123").codecs(source, None)
+
+
+class Holder:
+    """A source of arrays in memory."""
+
+    name = "memory"
+    coords = ()
+    attrs: dict[str, Any] = {}  # noqa: RUF012  # as the protocol has it
+
+    def __init__(self, arrays: tuple[MemoryArray, ...]) -> None:
+        self.arrays = arrays
+
+    def identity(self) -> str:
+        return "memory"
+
+
+def test_a_scene_is_seeded_and_like_a_real_one() -> None:
+    scene = make_scene(32, 64, 48, bit_depth=12)
+    assert scene.cube.shape == (32, 64, 48)
+    assert np.array_equal(scene.cube, make_scene(32, 64, 48, bit_depth=12).cube)
+    assert not np.array_equal(scene.cube, make_scene(32, 64, 48, bit_depth=12, seed=1).cube)
+    assert 1 << 11 < scene.cube.max() < 1 << 12
+    # neighbours are alike in space and across bands, or it would not compress like a scene
+    cube = make_scene(96, 128, 128).cube
+    assert np.corrcoef(cube[20].ravel(), cube[21].ravel())[0, 1] > 0.9
+    assert np.corrcoef(cube[20, :, 1:].ravel(), cube[20, :, :-1].ravel())[0, 1] > 0.7
+    with pytest.raises(BadParams, match=r"12\.\.16"):
+        make_scene(bit_depth=20)
+    with pytest.raises(BadParams, match="positive extents"):
+        make_scene(0, 1, 1)

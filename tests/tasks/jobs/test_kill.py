@@ -1,0 +1,235 @@
+"""SIGKILL the client, a worker, or all processes of a job at random instants, many times.
+
+GANGSAW_KILLS says how many times; the long run is `GANGSAW_KILLS=200 pytest -m slow`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+from helpers.job_data import cube, objects, reads
+from helpers.job_script import CHUNKS, CODECS, SHAPE
+
+from gangsaw.tasks.formats.raw import open_raw
+from gangsaw.tasks.jobs.compress import compress
+from gangsaw.tasks.jobs.verify import verify
+from gangsaw.tasks.source import Source
+from gangsaw.tasks.store.journal import Job, Journal
+from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.store.records import unpack
+
+TESTS = Path(__file__).parents[2]
+SCRIPT = TESTS / "helpers" / "job_script.py"
+FATAL = ("client", "all")  # what ends a run; a worker is killed before, and replaced
+PAUSE = 0.01  # seconds per chunk: an undisturbed run takes about two
+N_CHUNKS = 400
+
+
+@dataclass
+class Trial:
+    """One target that is killed and resumed until it is whole.
+
+    Attributes
+    ----------
+    folder : holds the raw file, the target and the log of reads
+    codec : name in job_script.CODECS
+    """
+
+    folder: Path
+    codec: str
+    samples: np.ndarray = field(default_factory=lambda: cube(SHAPE))
+
+    @property
+    def target(self) -> Path:
+        return self.folder / "a.zarr"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log"
+
+    def start(self, seconds: float = PAUSE) -> subprocess.Popen[bytes]:
+        """Start the job in a session of its own and return when its cluster is up."""
+        names = [str(p) for p in (self.folder / "cube.raw", self.target, self.log)]
+        up = Path(f"{self.log}.up")
+        up.unlink(missing_ok=True)
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPT), *names, str(seconds), self.codec],
+            env=os.environ | {"PYTHONPATH": str(TESTS)},
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        while not up.exists():
+            assert process.poll() is None, "the job did not even start"
+            time.sleep(0.005)
+        return process
+
+    def journalled(self) -> set[int]:
+        """Numbers of the chunks in valid journal entries, read without the code under test."""
+        folder = self.target / "data" / ".gangsaw" / "journal"
+        entries = [unpack(p.read_bytes()) for p in folder.glob("*") if p.suffix != ".partial"]
+        return {number for entry in entries if entry is not None for number in entry.batch}
+
+    def check_store(self) -> None:
+        """Every chunk that is there is right; one that is absent reads as the fill value."""
+        if not (self.target / "zarr.json").exists():
+            return
+        found = zarr.open_group(self.target, mode="r")["data"][...]
+        for number in range(N_CHUNKS):
+            row, column = divmod(number, SHAPE[2] // CHUNKS[2])
+            region = np.s_[:, 8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
+            stored = (self.target / "data" / "c" / "0" / str(row) / str(column)).exists()
+            expected = self.samples[region] if stored else 0
+            assert (found[region] == expected).all(), f"chunk {number}"
+
+
+def number(starts: tuple[int, ...]) -> int:
+    return starts[1] // 8 * (SHAPE[2] // CHUNKS[2]) + starts[2] // 8
+
+
+def kill_worker(process: subprocess.Popen[bytes], log: Path) -> int:
+    """Kill one of the workers that have read something; return how many were killed."""
+    workers = {pid for pid, _ in reads(log)} & session(process.pid)
+    for worker in sorted(workers)[:1]:
+        os.kill(worker, signal.SIGKILL)
+    return len(sorted(workers)[:1])
+
+
+def kill_job(process: subprocess.Popen[bytes], victim: str) -> None:
+    """Kill the client or all; return when no process of the session is left."""
+    if victim == "client":
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=60)
+    deadline = time.monotonic() + 30
+    while session(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not session(process.pid), "processes outlived their job"
+
+
+def session(leader: int) -> set[int]:
+    """Process ids of a session, zombies apart."""
+    return {pid for pid, (state, sid) in processes() if sid == leader and state != "Z"}
+
+
+def processes() -> Iterator[tuple[int, tuple[str, int]]]:
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it ended meanwhile
+            continue
+        yield int(path.parent.name), (fields[0], int(fields[3]))
+
+
+def kill_many_times(folder: Path, codec: str, kills: int, seed: int) -> dict[str, int]:
+    """Kill a job again and again; where one is whole, check it and begin another."""
+    rng = random.Random(seed)
+    cube(SHAPE).tofile(folder / "cube.raw")
+    trial = Trial(folder, codec)
+    source = open_raw(str(folder / "cube.raw"), SHAPE, "<u2")
+    compress(source, folder / "whole.zarr", codec=CODECS[codec], chunks=CHUNKS)
+    whole = objects(folder / "whole.zarr")
+    counts = {"kills": 0, "whole": 0, "partial files": 0}
+    while counts["kills"] < kills or trial.target.exists():
+        before = trial.journalled()
+        trial.log.unlink(missing_ok=True)
+        counts["kills"] += run_and_kill(trial, rng, calm=counts["kills"] >= kills)
+        assert before.isdisjoint(number(starts) for _, starts in reads(trial.log))
+        trial.check_store()
+        counts["partial files"] += len(list(trial.target.rglob("*.partial")))
+        if (trial.target / "data" / ".gangsaw" / "manifest").exists():
+            check_whole(trial.target, source, whole)
+            counts["whole"] += 1
+    return counts
+
+
+def run_and_kill(trial: Trial, rng: random.Random, calm: bool) -> int:
+    """Run the job, kill a worker and then the job unless it is to end; return the kills."""
+    process = trial.start(0 if calm else PAUSE)
+    if calm:
+        assert process.wait(timeout=120) == 0
+        return 0
+    kills = 0
+    with suppress(subprocess.TimeoutExpired):
+        assert process.wait(timeout=rng.uniform(0.0, 0.8)) == 0
+        return kills
+    kills += kill_worker(process, trial.log)
+    with suppress(subprocess.TimeoutExpired):
+        assert process.wait(timeout=rng.uniform(0.0, 0.8)) == 0
+        return kills
+    kill_job(process, rng.choice(FATAL))
+    return kills + 1
+
+
+def check_whole(target: Path, source: Source, whole: dict[str, bytes]) -> None:
+    """A whole store is the same as one that was never interrupted; remove it."""
+    journal = target / "data" / ".gangsaw" / "journal"
+    assert objects(target).items() >= whole.items()
+    left = objects(target).keys() - whole.keys()  # killed between manifest and removal
+    assert all((target / name).parent == journal for name in left)
+    report = verify(target, against=source)
+    assert report.ok
+    assert report.chunks == N_CHUNKS
+    assert not report.extra
+    shutil.rmtree(target)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads sessions from /proc")
+def test_killing_a_job_loses_nothing(tmp_path: Path) -> None:
+    counts = kill_many_times(tmp_path, "ccsds123", kills=6, seed=1)
+    assert counts["kills"] >= 6
+    assert counts["whole"] >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("codec", list(CODECS))
+def test_killing_a_job_very_often_loses_nothing(tmp_path: Path, codec: str) -> None:
+    kills = int(os.environ.get("GANGSAW_KILLS", "100"))
+    counts = kill_many_times(tmp_path, codec, kills, seed=int(time.time()))
+    sys.stdout.write(f"{codec}: {counts}\n")
+    assert counts["kills"] >= kills
+
+
+def test_ctrl_c_ends_the_job_quickly_and_resume_finishes_it(tmp_path: Path) -> None:
+    """As a terminal does: SIGINT to every process of the group."""
+    cube(SHAPE).tofile(tmp_path / "cube.raw")
+    trial = Trial(tmp_path, "zstd")
+    process = trial.start(0.02)
+    deadline = time.monotonic() + 20
+    while len(trial.journalled()) < 20 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    began = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=30) != 0
+    assert time.monotonic() - began < 5
+    while session(process.pid) and time.monotonic() - began < 5:
+        time.sleep(0.01)  # Python's own helper ends when it sees that its pipe did
+    assert not session(process.pid)
+    trial.check_store()
+    before = trial.journalled()
+    assert 20 <= len(before) < N_CHUNKS
+    trial.log.unlink()
+    assert trial.start(0).wait(timeout=60) == 0
+    assert before.isdisjoint(number(starts) for _, starts in reads(trial.log))
+    assert verify(trial.target).ok
+
+
+def test_the_journal_is_read_without_its_writer(tmp_path: Path) -> None:
+    """`Trial.journalled` and the journal agree on what is done."""
+    place = open_place(tmp_path / "a.zarr", writable=True) / "data"
+    job = Job("source", "array", 10, 5)
+    journal = Journal(place, job.fingerprint, 5)
+    assert Trial(tmp_path, "zstd").journalled() == set(journal.read_all(job.batches)) == set()

@@ -1,0 +1,330 @@
+"""Visibilities go into a store and come back: to the bit, with all that stood beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+from helpers.command_line import CommandLine
+from helpers.radio_files import (
+    items,
+    main_table,
+    make_uvdata,
+    noise,
+    same_bits,
+    subtables,
+    write,
+    write_as,
+)
+
+from gangsaw.tasks.radio.uvdata import AS_IT_IS, quiet_and_offline
+
+HERE = ("--workers", 0)
+SMALL = ("--chunks", "time=2,baseline_id=3,frequency=7,polarization=4")
+
+pytest.importorskip("pyuvdata", reason="the extra radio is not installed")
+
+
+def read(path: Path) -> Any:
+    """Return pyuvdata's object of a file, with nothing corrected."""
+    from pyuvdata import UVData
+
+    with quiet_and_offline():
+        uvdata = UVData()
+        uvdata.read(str(path), **AS_IT_IS)
+    return uvdata
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("ragged", [False, True])
+def test_uvh5_comes_back_identical(
+    gangsaw: CommandLine, tmp_path: Path, dtype: str, ragged: bool
+) -> None:
+    source = write(tmp_path / "a.uvh5", dtype=dtype, ragged=ragged)
+    round_trip(gangsaw, source, tmp_path / "b.uvh5", () if ragged else SMALL)
+    assert items(tmp_path / "b.uvh5") == items(source)
+    dims = zarr.open_array(tmp_path / "b.uvh5.zarr/VISIBILITY", mode="r").metadata.dimension_names
+    assert dims[:-2] == (("row",) if ragged else ("time", "baseline_id"))
+
+
+def test_rows_sorted_by_baseline_become_the_same_grid(gangsaw: CommandLine, tmp_path: Path) -> None:
+    uvdata = make_uvdata()
+    by_time = write_as(uvdata, tmp_path / "time.uvh5")
+    uvdata.reorder_blts(order="baseline", minor_order="time", run_check=False)
+    by_baseline = write_as(uvdata, tmp_path / "baseline.uvh5")
+    for source in (by_time, by_baseline):
+        round_trip(gangsaw, source, source.with_suffix(".b.uvh5"), SMALL)
+        assert items(source.with_suffix(".b.uvh5")) == items(source)
+    a, b = (
+        zarr.open_array(f"{source.with_suffix('.b.uvh5')}.zarr/VISIBILITY", mode="r")
+        for source in (by_time, by_baseline)
+    )
+    assert a.shape == (5, 10, 16, 4)
+    assert same_bits(a[...], b[...])
+
+
+def test_integer_visibilities_stay_integers(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.uvh5")
+    pairs = np.random.default_rng(4).integers(-(2**31), 2**31, (50, 16, 4, 2), dtype="i4")
+    with h5py.File(source, "r+") as file:
+        del file["Data/visdata"]
+        file["Data/visdata"] = pairs.view([("r", "i4"), ("i", "i4")])[..., 0]
+    round_trip(gangsaw, source, tmp_path / "b.uvh5")
+    assert items(tmp_path / "b.uvh5") == items(source)
+    stored = zarr.open_array(tmp_path / "b.uvh5.zarr/VISIBILITY", mode="r")
+    assert (stored.shape, stored.dtype) == ((5, 10, 16, 4, 2), np.dtype("i4"))
+
+
+@pytest.mark.parametrize("ragged", [False, True])
+def test_ms_comes_back_identical(gangsaw: CommandLine, tmp_path: Path, ragged: bool) -> None:
+    source = write(tmp_path / "a.ms", ragged=ragged)
+    round_trip(gangsaw, source, tmp_path / "b.ms", () if ragged else SMALL)
+    assert_same_ms(source, tmp_path / "b.ms")
+
+
+def test_no_column_goes_back_into_a_lossy_manager(
+    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if a manager that is always there was LOFAR's Dysco, which is a plugin."""
+    from casacore.tables import table
+
+    source = write(tmp_path / "a.ms")
+    monkeypatch.setattr("gangsaw.tasks.radio.ms_template.LOSSY", {"TiledColumnStMan"})
+    round_trip(gangsaw, source, tmp_path / "b.ms")
+    assert_same_ms(source, tmp_path / "b.ms")
+    kinds = []
+    for path in (source, tmp_path / "b.ms"):
+        with table(str(path), ack=False) as main:
+            kinds.append({m["TYPE"] for m in main.getdminfo().values()})
+    assert "TiledColumnStMan" in kinds[0] - kinds[1]
+
+
+def test_ms_keeps_all_data_columns(gangsaw: CommandLine, tmp_path: Path) -> None:
+    from casacore.tables import makecoldesc, table
+
+    source = write(tmp_path / "a.ms")
+    with table(str(source), ack=False, readonly=False) as main:
+        for i, name in enumerate(("CORRECTED_DATA", "MODEL_DATA")):
+            main.addcols(makecoldesc(name, main.getcoldesc("DATA")))
+            main.putcol(name, noise((50, 16, 4), 7 + i))
+    round_trip(gangsaw, source, tmp_path / "b.ms")
+    assert_same_ms(source, tmp_path / "b.ms")
+    with xr.open_zarr(tmp_path / "b.ms.zarr", chunks=None) as store:
+        assert {"VISIBILITY", "VISIBILITY_CORRECTED", "VISIBILITY_MODEL"} <= set(store)
+    line = gangsaw("decompress", tmp_path / "b.ms.zarr", tmp_path / "b.uvh5").failed(2)
+    assert "DATA and CORRECTED_DATA, MODEL_DATA" in line
+    assert not (tmp_path / "b.uvh5").exists()
+
+
+def test_ms_of_several_windows_is_taken_one_by_one(gangsaw: CommandLine, tmp_path: Path) -> None:
+    from casacore.tables import table
+
+    source = write(tmp_path / "a.ms")
+    with table(str(source), ack=False, readonly=False) as main:
+        main.putcol("DATA_DESC_ID", np.arange(50, dtype="i4") % 10 // 9)  # of each time's last row
+    with table(f"{source}/DATA_DESCRIPTION", ack=False, readonly=False) as described:
+        described.addrows(1)
+        described.putcol("SPECTRAL_WINDOW_ID", [0, 1])
+        described.putcol("POLARIZATION_ID", [0, 0])
+    with table(f"{source}/SPECTRAL_WINDOW", ack=False, readonly=False) as windows:
+        windows.copyrows(windows)
+        windows.putcell("CHAN_FREQ", 1, windows.getcell("CHAN_FREQ", 0) + 5e8)
+    line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
+    assert "say which by --group, one of 0, 1" in line
+    before = main_table(source)
+    for number, n_rows in (("0", 45), ("1", 5)):
+        store = tmp_path / f"{number}.zarr"
+        gangsaw.ok("compress", source, store, "--group", number, *HERE)
+        gangsaw.ok("verify", store, "--against", source, "--group", number, *HERE)
+        gangsaw.ok("decompress", store, tmp_path / f"{number}.ms")
+        after = main_table(tmp_path / f"{number}.ms")
+        mine = before["DATA_DESC_ID"] == int(number)
+        assert len(after["DATA"]) == n_rows
+        assert all(same_bits(before[name][mine], after[name]) for name in before)
+        gangsaw.ok("decompress", store, tmp_path / f"{number}.uvh5")
+        written = read(tmp_path / f"{number}.uvh5")
+        assert same_bits(np.sort(written.data_array.real, None), np.sort(after["DATA"].real, None))
+        assert written.freq_array[0] == 1e8 + 5e8 * int(number)
+    line = gangsaw("compress", source, tmp_path / "a.zarr", "--group", "7", *HERE).failed(2)
+    assert "has no data description 7; there are: [0, 1]" in line
+
+
+def test_uvfits_keeps_every_bit(gangsaw: CommandLine, tmp_path: Path) -> None:
+    from astropy.io import fits
+
+    source = write(tmp_path / "a.uvfits")
+    round_trip(gangsaw, source, tmp_path / "b.uvfits")
+    with fits.open(source) as a, fits.open(tmp_path / "b.uvfits") as b:
+        assert a[0].data.data.tobytes() == b[0].data.data.tobytes()
+        assert b[0].header["OBSID"] == a[0].header["OBSID"] == 42
+
+
+def test_miriad_is_read_through_pyuvdata(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = write_as(make_uvdata(special=False), tmp_path / "a.uv")
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    gangsaw.ok("verify", tmp_path / "a.zarr", "--against", source, *HERE)
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5")
+    before, after = read(source), read(tmp_path / "b.uvh5")
+    assert same_bits(before.data_array, after.data_array)
+    assert np.array_equal(before.flag_array, after.flag_array)
+
+
+@pytest.mark.parametrize(("first", "second"), [("ms", "uvh5"), ("uvh5", "ms"), ("uvfits", "ms")])
+def test_one_format_becomes_another(
+    gangsaw: CommandLine, tmp_path: Path, first: str, second: str
+) -> None:
+    """Visibilities to the bit, flags and samples, by baseline and time; the times to a microsecond,
+    as the formats count them in other units."""
+    # pyuvdata, which reads it for comparison, loses infinities of uvfits
+    source = write(tmp_path / f"a.{first}", special=first != "uvfits")
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / f"b.{second}")
+    before, after = read(source), read(tmp_path / f"b.{second}")
+    for uvdata in (before, after):
+        uvdata.reorder_blts(order="time", minor_order="baseline", run_check=False)
+        uvdata.reorder_pols(order="AIPS", run_check=False)
+    assert np.allclose(before.time_array, after.time_array, rtol=0, atol=1e-6 / 86400)
+    for name in ("ant_1_array", "ant_2_array", "flag_array"):
+        assert np.array_equal(getattr(before, name), getattr(after, name))
+    assert same_bits(before.data_array.astype("c8"), after.data_array.astype("c8"))
+    assert np.array_equal(before.nsample_array, after.nsample_array)
+    assert after.extra_keywords["NOTE"] == "kept"
+    assert "made for a test" in after.history
+
+
+def test_a_single_channel_is_no_average(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.ms", channels=1)
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5")
+    found = read(tmp_path / "b.uvh5").data_array
+    assert found.shape == (50, 1, 4)
+    assert same_bits(np.sort(found.real, None), np.sort(main_table(source)["DATA"].real, None))
+
+
+def test_what_a_format_cannot_hold(gangsaw: CommandLine, tmp_path: Path) -> None:
+    uvdata = make_uvdata(dtype="c16")
+    uvdata.data_array[7, 1, 1] = 1 / 3
+    gangsaw.ok("compress", write_as(uvdata, tmp_path / "a.uvh5"), tmp_path / "a.zarr", *HERE)
+    for suffix in ("ms", "uvfits"):
+        line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / f"b.{suffix}").failed(2)
+        assert "values of data_array need double: decompress to .uvh5" in line
+    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.hdr").failed(2)
+    assert "several arrays" in line
+    command = ("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5", "--variable", "VISIBILITY")
+    assert "leave --variable out" in gangsaw(*command).failed(2)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.uvh5", "a.zarr"}
+
+
+def kat_file(path: Path, version: str) -> Path:
+    """An HDF5 file as the correlators of KAT-7 ("2") and MeerKAT ("3") lay it out."""
+    pairs = noise((6, 8, 5), 11).view("f4").reshape(6, 8, 5, 2)
+    with h5py.File(path, "w") as file:
+        file.attrs["version"] = f"{version}.0"
+        data = file.create_group("Data")
+        data.create_dataset("correlator_data", data=pairs, chunks=(1, 8, 5, 2))
+        data["timestamps"] = 1.4e9 + np.arange(6.0)
+        where = data if version == "3" else file.create_group("Markup")
+        flags = np.random.default_rng(5).integers(0, 4, (6, 8, 5), dtype="u1")
+        where.create_dataset("flags", data=flags, compression="gzip", chunks=(2, 8, 5))
+        if version == "3":
+            data["weights"], data["weights_channel"] = flags[::-1], np.ones((6, 8), "f4")
+        sensor = np.array([(1.5, b"slew", b"nominal")], "f8,S8,S8")
+        file["MetaData/Sensors/activity"] = sensor
+        file["MetaData/Configuration"] = h5py.Empty("f4")
+        file["MetaData/Configuration"].attrs["bls_ordering"] = np.array([[b"ant1h", b"ant2h"]] * 5)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["<f4", ">f4", ">f8", "f2", ">i2"])
+def test_pairs_of_any_numbers_of_a_kat_correlator(
+    gangsaw: CommandLine, tmp_path: Path, kind: str
+) -> None:
+    """The samples are held against the file, for `verify` reads it as `compress` does."""
+    pairs = np.random.default_rng(3).integers(-999, 999, (6, 8, 5, 2)).astype(kind)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["Data/correlator_data"], file["Data/timestamps"] = pairs, np.arange(6.0)
+    round_trip(gangsaw, tmp_path / "a.h5", tmp_path / "b.h5")
+    assert items(tmp_path / "b.h5") == items(tmp_path / "a.h5")
+    stored = np.asarray(zarr.open_array(tmp_path / "b.h5.zarr/VISIBILITY", mode="r")[:])
+    if stored.dtype.kind == "c":
+        stored = np.stack([stored.real, stored.imag], axis=-1)
+    np.testing.assert_array_equal(stored, pairs.astype("f8"))
+
+
+@pytest.mark.parametrize("suffix", [".uvh5", ".ms"])
+def test_a_damaged_chunk_is_named_by_exports(
+    gangsaw: CommandLine, tmp_path: Path, suffix: str
+) -> None:
+    source = write(tmp_path / f"a{suffix}")
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    (chunk,) = (p for p in (tmp_path / "a.zarr/VISIBILITY/c").rglob("*") if p.is_file())
+    octets = bytearray(chunk.read_bytes())
+    octets[-1] ^= 1
+    chunk.write_bytes(octets)
+    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / f"b{suffix}").failed(1)
+    assert "chunk 0 of VISIBILITY" in line
+    assert "checksum" in line
+    assert "unexpected" not in line
+    assert not (tmp_path / f"b{suffix}").exists()
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_files_of_kat_correlators(gangsaw: CommandLine, tmp_path: Path, version: str) -> None:
+    source = kat_file(tmp_path / "a.h5", version)
+    round_trip(gangsaw, source, tmp_path / "b.h5", ("--chunks", "time=4"))
+    assert items(tmp_path / "b.h5") == items(source)
+    stored = zarr.open_array(tmp_path / "b.h5.zarr/VISIBILITY", mode="r")
+    assert (stored.shape, stored.dtype) == ((6, 8, 5), np.dtype("c8"))
+    assert stored.metadata.codecs[0].to_dict()["configuration"]["axes"] == "tfb"
+    line = gangsaw("decompress", tmp_path / "b.h5.zarr", tmp_path / "b.ms").failed(2)
+    assert "cannot be written as ms" in line
+
+
+def round_trip(
+    gangsaw: CommandLine, source: Path, copy: Path, options: Sequence[object] = ()
+) -> None:
+    """Compress, verify, decompress to `copy`, and hold the copy against the store."""
+    store = copy.with_name(f"{copy.name}.zarr")
+    gangsaw.ok("compress", source, store, *HERE, *options)
+    gangsaw.ok("verify", store, "--against", source, *HERE)
+    gangsaw.ok("decompress", store, copy, "--workers", 0)
+
+
+def assert_same_ms(a: Path, b: Path) -> None:
+    """Every column, to the bit, and every cell of the subtables."""
+    before, after = main_table(a), main_table(b)
+    assert before.keys() == after.keys()
+    assert all(same_bits(before[name], after[name]) for name in before)
+    assert repr(subtables(a)) == repr(subtables(b))
+
+
+RAW = "data/visibilities/raw"
+
+
+def test_the_ms_of_the_vla(gangsaw: CommandLine, shared: Path, tmp_path: Path) -> None:
+    source = shared / RAW / "vla_day2_TDEM0003.ms"
+    round_trip(gangsaw, source, tmp_path / "b.ms")
+    assert_same_ms(source, tmp_path / "b.ms")
+
+
+def test_the_uvh5_of_hera(gangsaw: CommandLine, shared: Path, tmp_path: Path) -> None:
+    source = shared / RAW / "zen.2458116.30448.HH.uvh5"
+    round_trip(gangsaw, source, tmp_path / "b.uvh5")
+    assert items(tmp_path / "b.uvh5") == items(source)
+    line = gangsaw("decompress", tmp_path / "b.uvh5.zarr", tmp_path / "b.ms").failed(2)
+    assert "phasing would change these" in line
+
+
+def test_the_uvfits_of_the_mwa(gangsaw: CommandLine, shared: Path, tmp_path: Path) -> None:
+    from astropy.io import fits
+
+    source = shared / RAW / "1061316296.uvfits"
+    round_trip(gangsaw, source, tmp_path / "b.uvfits")
+    with fits.open(source) as a, fits.open(tmp_path / "b.uvfits") as b:
+        assert a[0].data.data.tobytes() == b[0].data.data.tobytes()
