@@ -12,57 +12,43 @@ from gangsaw.codecs.ccsds123.checks import check_block, expected, own_lanes
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
-from gangsaw.codecs.core.container.blocks import Blocks, lane_table
 from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 
 
-def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
+def encode(sources: Sequence[npt.NDArray[Any]], params: Params, output: Output) -> None:
     """Encode every block to one conforming stream.
 
     Parameters
     ----------
     sources : blocks (z, y, x), integers of one dtype, any byte order and strides
     params : choices of the encoder
-
-    Returns
-    -------
-    Blocks : lane_bits (n_blocks, most NZ of a block) int64 in BSQ order with the sample-adaptive
-        coder, 0 for bands that a block does not have; else None
+    output : takes the streams, and with the sample-adaptive coder in BSQ order (NZ,) int64 bits of
+        the bands of each
 
     Raises
     ------
     BadParams : a sample does not fit the bit depth, or params do not fit the blocks
     """
-    streams: list[Stream | None] = [None] * len(sources)
-    checksums = np.empty(len(sources), np.uint32)
 
     def encode_block(i: int) -> None:
         image = params.image(sources[i].shape, sources[i].dtype)
         resolved, header = expected(image, params)
-        streams[i] = stream = encode_body(sources[i], image, resolved, header)
-        checksums[i] = crc32c(stream[0])  # while it lies in a cache
+        stream, lane_bits = encode_body(sources[i], image, resolved, header)
+        output.give(i, stream, crc32c(stream), lane_bits)  # summed while it lies in a cache
 
     run_blocks(encode_block, len(sources))
-    return _joined([stream for stream in streams if stream is not None], checksums)
 
 
-Stream = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64] | None]
-
-
-def _joined(streams: Sequence[Stream], checksums: npt.NDArray[np.uint32]) -> Blocks:
-    lanes = [bits for _, bits in streams if bits is not None]
-    parts = tuple(data for data, _ in streams)
-    return Blocks(parts, lane_table(lanes) if lanes else None, checksums=checksums)
-
-
-def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
     """Decode every block into its target, several at once.
 
     Parameters
     ----------
-    coded : one conforming stream per block
+    runs : one conforming stream for each block
     targets : (z, y, x) views to fill, integers of any byte order and strides
     params : what the blocks were encoded with
 
@@ -72,9 +58,9 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     """
 
     def decode_block(i: int) -> None:
-        lane_bits = None if coded.lane_bits is None else coded.lane_bits[i]
+        lane_bits = None if runs.lane_bits is None else runs.lane_bits[i]
         try:
-            _decode_block(coded.parts[i], lane_bits, targets[i], params)
+            _decode_block(runs.take(i), lane_bits, targets[i], params)
         except CorruptChunk as error:
             raise CorruptChunk(error.reason, block=i) from error
 

@@ -8,21 +8,19 @@ from typing import Any
 from gangsaw.codecs.ccsds123 import gpu_decode, gpu_encode
 from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.ccsds123.params import Params
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.launch import in_runs
 
 
-def encode(sources: Sequence[Any], params: Params) -> Blocks:
+def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
     """Encode every block to one conforming stream, the same as on the CPU.
 
     Parameters
     ----------
     sources : CuPy blocks (z, y, x), integers of one dtype, any byte order and strides
     params : choices of the encoder
-
-    Returns
-    -------
-    Blocks : in host memory, as `cpu.encode` gives them
+    output : in host memory; takes what `cpu.encode` gives it
 
     Raises
     ------
@@ -30,13 +28,13 @@ def encode(sources: Sequence[Any], params: Params) -> Blocks:
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
 
-    def work(run: slice) -> Blocks:
-        return gpu_encode.encode(sources[run], params)
+    def work(run: slice) -> None:
+        output.take_over(gpu_encode.encode(sources[run], params), run.start)
 
     def needed(run: slice) -> int:
         return sum(encoder_bytes(source, params) for source in sources[run])
 
-    return Blocks.joined(in_runs(work, len(sources), needed))
+    in_runs(work, len(sources), needed)
 
 
 def encoder_bytes(source: Any, params: Params) -> int:
@@ -44,12 +42,12 @@ def encoder_bytes(source: Any, params: Params) -> int:
     return encoder_device_bytes(params.image(source.shape, source.dtype))
 
 
-def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     """Decode every block into its target.
 
     Parameters
     ----------
-    coded : one conforming stream per block, in host memory
+    runs : one conforming stream for each block, in host memory, verified
     targets : (z, y, x) CuPy views to fill, integers of one dtype, any byte order and strides
     params : what the blocks were encoded with
 
@@ -60,10 +58,10 @@ def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
     """
 
     def work(run: slice) -> None:
-        gpu_decode.decode(coded[run], targets[run], params)
+        gpu_decode.decode(runs[run], targets[run], params)
 
     def needed(run: slice) -> int:
-        pairs = zip(coded.parts[run], targets[run], strict=True)
-        return sum(decoder_device_bytes(part.size, target.shape[0]) for part, target in pairs)
+        pairs = zip(runs.payloads[run], targets[run], strict=True)
+        return sum(decoder_device_bytes(stream.size, one.shape[0]) for stream, one in pairs)
 
     in_runs(work, len(targets), needed)

@@ -20,7 +20,7 @@ from gangsaw.codecs.ccsds123.sample_decoder import (
     lane_bounds,
 )
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pinned, refuse_corrupt
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -33,37 +33,37 @@ MOST_SAMPLES = 1 << 30  # of a band: kernels count steps in an int
 NO_FAILURE = 0xFFFFFFFF
 
 
-def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     """Decode what fits the device at once; see `gpu.decode`, which cuts a batch into such runs."""
-    if not _has_kernel(coded, targets):
-        _decode_on_host(coded, targets, params)
+    if not _has_kernel(runs, targets):
+        _decode_on_host(runs, targets, params)
         return
-    blocks = [_checked(coded, i, target, params) for i, target in enumerate(targets)]
+    blocks = [_checked(runs, i, target, params) for i, target in enumerate(targets)]
     statuses = np.zeros(len(blocks), np.int64)
     for members in _alike(blocks):
         statuses[members] = Launch([blocks[i] for i in members]).run()
     refuse_corrupt(statuses, REASONS)
 
 
-def _has_kernel(coded: Blocks, targets: Sequence[Any]) -> bool:
+def _has_kernel(runs: Runs, targets: Sequence[Any]) -> bool:
     """Tell whether all blocks have lanes: those of BI order or the block-adaptive coder are serial.
 
     And a device cannot store unaligned samples.
     """
-    lanes = coded.lane_bits is not None
+    lanes = runs.lane_bits is not None
     short = all(target.shape[1] * target.shape[2] <= MOST_SAMPLES for target in targets)
     return lanes and short and all(aligned(target, target.dtype.itemsize) for target in targets)
 
 
-def _decode_on_host(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+def _decode_on_host(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     host = [np.empty(target.shape, target.dtype) for target in targets]
-    cpu.decode(coded, host, params)
+    cpu.decode(runs, host, params)
     for target, samples in zip(targets, host, strict=True):
         target[...] = cupy().asarray(samples)
 
 
 class Block(NamedTuple):
-    """A block that may be decoded: all checks that need no decoding have passed.
+    """A block that may be deruns: all checks that need no decoding have passed.
 
     Attributes
     ----------
@@ -80,12 +80,12 @@ class Block(NamedTuple):
     target: Any
 
 
-def _checked(coded: Blocks, i: int, target: Any, params: Params) -> Block:
-    assert coded.lane_bits is not None
-    data, image = coded.parts[i], params.image(target.shape, target.dtype)
+def _checked(runs: Runs, i: int, target: Any, params: Params) -> Block:
+    assert runs.lane_bits is not None
+    data, image = runs.take(i), params.image(target.shape, target.dtype)
     try:
         resolved, start = check_block(data, image, params)
-        own = own_lanes(coded.lane_bits[i], image)
+        own = own_lanes(runs.lane_bits[i], image)
         bounds = lane_bounds(data.size, 8 * start, own, image)
         check_end(data, int(bounds[-1]))
     except CorruptChunk as error:

@@ -16,7 +16,8 @@ from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.rows import check_range
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
-from gangsaw.codecs.core.container.blocks import Blocks, lane_table
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import Runs, lane_table
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pull
 
@@ -56,10 +57,10 @@ class BlockTable(NamedTuple):
     capacity: Table
 
 
-def encode(sources: Sequence[Any], params: Params) -> Blocks:
+def encode(sources: Sequence[Any], params: Params) -> Runs:
     """Encode what fits the device at once; see `gpu.encode`, which cuts a batch into such runs."""
     if not sources or not all(_has_kernel(source, params) for source in sources):
-        return cpu.encode([to_host(source) for source in sources], params)
+        return _encode_on_host(sources, params)
     streams: dict[int, Stream] = {}
     # a single column is predicted in another way: another kernel
     for single in (False, True):
@@ -68,7 +69,13 @@ def encode(sources: Sequence[Any], params: Params) -> Blocks:
             coded = encode_alike([sources[i] for i in alike], params)
             streams.update(zip(alike, coded, strict=True))
     parts, bits = zip(*(streams[i] for i in range(len(sources))), strict=True)
-    return Blocks(parts, lane_table(bits))
+    return Runs(parts, lane_table(bits))
+
+
+def _encode_on_host(sources: Sequence[Any], params: Params) -> Runs:
+    output = Output(len(sources))
+    cpu.encode([to_host(source) for source in sources], params, output)
+    return output.runs()
 
 
 def _has_kernel(source: Any, params: Params) -> bool:

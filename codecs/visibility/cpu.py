@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.blocks import Blocks
 from gangsaw.codecs.core.container.folding import CAN_FOLD
-from gangsaw.codecs.core.container.frame import Layout
-from gangsaw.codecs.core.container.output import Shelf
-from gangsaw.codecs.core.container.runs import payloads_of
-from gangsaw.codecs.core.container.views import Form, Places, places_of
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.container.views import BlockAddresses, Form, block_addresses
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import Kept
 from gangsaw.codecs.core.memory.threads import run_blocks, thread_limit
@@ -32,38 +30,38 @@ Payload = npt.NDArray[np.uint8]
 _kept = Kept()
 
 
-def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
+def encode(sources: Sequence[npt.NDArray[Any]], params: Params, output: Output) -> None:
     """Encode every block.
 
     Parameters
     ----------
     sources : blocks (time, frequency, ...) of floats or complex numbers, any byte order and strides
     params : choices of the encoder
+    output : takes the payloads
     """
-    places, n = places_of(sources), len(sources)
+    addresses, n = block_addresses(sources), len(sources)
     is_fast = _is_fast(params)
-    runs = _runs(places.forms if is_fast else [None] * n)
-    plans = [fast.plan_of(places.forms[first]) for first, _ in runs] if is_fast else []
+    runs = _runs(addresses.forms if is_fast else [None] * n)
+    plans = [fast.plan_of(addresses.forms[first]) for first, _ in runs] if is_fast else []
     spare = max((plan.spare for plan in plans), default=0)
-    shelf = Shelf(n, places.n_bytes + n + spare, Layout(0, 1, n).index_size)
+    output.reserve(addresses.n_bytes + n + spare)
 
     def encode_run(number: int) -> None:
         first, end = runs[number]
         if is_fast:
-            _put_fast(shelf, sources, places, first, end)
+            _put_fast(output, sources, addresses, first, end)
         else:
-            shelf.put(first, *_encode_block(sources[first], params))
+            output.put(first, *_encode_block(sources[first], params))
 
     run_blocks(encode_run, len(runs))
-    return Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)
 
 
-def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
     """Decode every block into its target, several at once.
 
     Parameters
     ----------
-    coded : the blocks
+    runs : the encoded blocks
     targets : views (time, frequency, ...) to fill, any byte order and strides
     params : what the blocks were encoded with
 
@@ -71,42 +69,40 @@ def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -
     ------
     CorruptChunk : a block is none of its target's shape and dtype
     """
-    _, checksums = coded.unverified
     # kernels verify what is to be fast, where they can
-    if _is_fast(params) and (checksums is None or CAN_FOLD):
-        _decode_fast(coded, targets, params)
+    if _is_fast(params) and (runs.checksums is None or CAN_FOLD):
+        _decode_fast(runs, targets, params)
         return
 
     def decode_one(i: int) -> None:
-        _decode_one(coded, targets, params, i)
+        _decode_one(runs, targets, params, i)
 
     run_blocks(decode_one, len(targets))
 
 
 def _decode_one(
-    coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params, number: int
+    runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params, number: int
 ) -> None:
     try:
-        decode_block(coded.parts[number], targets[number], params)
+        decode_block(runs.take(number), targets[number], params)
     except CorruptChunk as error:
         raise CorruptChunk(error.reason, block=number) from error
 
 
-def _decode_fast(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
+def _decode_fast(runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
     """Decode blocks, several in one call of a kernel as far as they are of kind "fast"."""
-    parts, checksums = coded.unverified
-    places, payloads = places_of(targets), payloads_of(parts)
-    groups = _groups(places.forms)
+    addresses, payloads = block_addresses(targets), runs.addresses()
+    groups = _groups(addresses.forms)
 
     def decode_group(which: int) -> None:
         numbers = groups[which]
-        plan = fast.plan_of(places.forms[numbers[0]])
+        plan = fast.plan_of(addresses.forms[numbers[0]])
         while numbers.size:
-            n, wrong = fast.decode_some(plan, payloads, checksums, places, numbers)
+            n, wrong = fast.decode_some(plan, payloads, runs.checksums, addresses, numbers)
             if wrong == OTHER_KIND:
-                _decode_one(coded, targets, params, int(numbers[n]))
+                _decode_one(runs, targets, params, int(numbers[n]))
             elif wrong:
-                reason = fast.reason(wrong, parts[numbers[n]], plan.padded, plan.word_bytes)
+                reason = fast.reason(wrong, runs.payloads[numbers[n]], plan.padded, plan.word_bytes)
                 raise CorruptChunk(reason, block=int(numbers[n]))
             numbers = numbers[n + 1 :]
 
@@ -114,7 +110,7 @@ def _decode_fast(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Par
         run_blocks(decode_group, len(groups))
     except CorruptChunk as error:  # of blocks in other groups, one in front may be wrong too
         for number in range(error.block or 0):
-            _decode_one(coded, targets, params, number)
+            _decode_one(runs, targets, params, number)
         raise
 
 
@@ -164,23 +160,27 @@ def _at_most(left: int) -> int:
 
 
 def _put_fast(
-    shelf: Shelf, sources: Sequence[npt.NDArray[Any]], places: Places, first: int, end: int
+    output: Output,
+    sources: Sequence[npt.NDArray[Any]],
+    addresses: BlockAddresses,
+    first: int,
+    end: int,
 ) -> None:
     """Encode blocks that are alike, those raw that do not get shorter."""
-    plan = fast.plan_of(places.forms[first])
+    plan = fast.plan_of(addresses.forms[first])
     while first < end:
-        n, room = end - first, shelf.room(first)
+        n, room = end - first, output.room(first)
         out = fast.room_for(plan, n) if room is None else room
         ends, sums = fast.encode_some(
-            plan, places.base, places.offsets[first:end], plan.n_bytes, out
+            plan, addresses.base, addresses.offsets[first:end], plan.n_bytes, out
         )
         if room is not None:
-            shelf.settle(first, ends, sums)
-        elif ends and not shelf.put_run(first, out[: ends[-1]], ends, sums):
+            output.settle(first, ends, sums)
+        elif ends and not output.put_run(first, out[: ends[-1]], ends, sums):
             fast.leave_room()
         first += len(ends)
         if len(ends) < n:
-            shelf.put(first, *_encode_raw(sources[first]))
+            output.put(first, *_encode_raw(sources[first]))
             first += 1
 
 

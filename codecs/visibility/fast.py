@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.blocks import WRONG_CHECKSUM
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.container.folding import CAN_FOLD
-from gangsaw.codecs.core.container.runs import Payloads, payloads_of
-from gangsaw.codecs.core.container.views import Form, Places, places_of
+from gangsaw.codecs.core.container.runs import WRONG_CHECKSUM, RunAddresses, run_addresses
+from gangsaw.codecs.core.container.views import BlockAddresses, Form, block_addresses
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import aligned
 from gangsaw.codecs.core.memory.per_thread import Kept
@@ -100,11 +99,11 @@ def encode(block: Array) -> Payload:
     ----------
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
     """
-    places = places_of([block])
-    plan = plan_of(places.forms[0])
+    addresses = block_addresses([block])
+    plan = plan_of(addresses.forms[0])
     most = plan.spare + (plan.padded * LANES) * plan.word_bytes
     out = np.empty(most + plan.spare, np.uint8)
-    (end,), _ = encode_some(plan, places.base, places.offsets, most, out)
+    (end,), _ = encode_some(plan, addresses.base, addresses.offsets, most, out)
     return out[:end]
 
 
@@ -128,7 +127,7 @@ def encode_some(
 
     Parameters
     ----------
-    base, offsets : where the blocks lie, as in `Places`
+    base, offsets : where the blocks lie, as in `BlockAddresses`
     most : bytes of a payload
     out : room for n * most bytes and plan.spare, set to payloads back to back
 
@@ -158,18 +157,18 @@ def decode(data: Payload, block: Array) -> None:
     ------
     CorruptChunk : it is no block of this kind, shape and dtype
     """
-    places = places_of([block])
-    plan = plan_of(places.forms[0])
-    _, wrong = decode_some(plan, payloads_of([data]), None, places, FIRST)
+    addresses = block_addresses([block])
+    plan = plan_of(addresses.forms[0])
+    _, wrong = decode_some(plan, run_addresses([data]), None, addresses, FIRST)
     if wrong:
         raise CorruptChunk(reason(wrong, data, plan.padded, plan.word_bytes))
 
 
 def decode_some(
     plan: Plan,
-    payloads: Payloads,
+    payloads: RunAddresses,
     checksums: npt.NDArray[np.uint32] | None,
-    places: Places,
+    addresses: BlockAddresses,
     numbers: npt.NDArray[np.int64],
 ) -> tuple[int, int]:
     """Fill blocks of one form, up to one that is none of this kind, shape and dtype.
@@ -190,7 +189,7 @@ def decode_some(
     sums = (NO_SUMS if checksums is None else checksums).view()
     sums.flags.writeable = False  # so that kernels are compiled for one type alone
     filled, wrong = decode_blocks(
-        tuple(payloads), sums, checksums is not None, places.base, places.offsets, numbers,
+        tuple(payloads), sums, checksums is not None, addresses.base, addresses.offsets, numbers,
         plan.memory, plan.is_long, plan.is_foreign, plan.extents, _table(plan), scratch, tail, ends,
     )  # fmt: skip
     return filled, wrong

@@ -30,7 +30,7 @@ def encode_blocks(
 
     Parameters
     ----------
-    base, offsets : where blocks lie that are alike, as in `Places`
+    base, offsets : where blocks lie that are alike, as in `BlockAddresses`
     memory, extents, scratch : as in `fast.Plan`, and as `fast._scratch` makes it
     words : of a table, with rows that fill up the last tile, and one of zeros
     out : uint8 with room for all, as `fast.encode_some` asks for
@@ -72,9 +72,9 @@ def decode_blocks(
 
     Parameters
     ----------
-    payloads : as `Payloads`
+    payloads : as `RunAddresses`
     sums : (n,) uint32, CRC-32C that they must have, where to `verify`
-    base, offsets : where the blocks lie, as in `Places`
+    base, offsets : where the blocks lie, as in `BlockAddresses`
     numbers : (n,) int64, which of them to decode
     memory, is_long : as `lanes.memory_of` makes them
     tail, ends : as in `decode_tiles`

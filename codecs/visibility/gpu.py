@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import in_runs
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -29,7 +30,7 @@ from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_devic
 from gangsaw.codecs.visibility.params import Params
 
 
-def encode(sources: Sequence[Any], params: Params) -> Blocks:
+def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
     """Encode every block to the same bytes as on the CPU.
 
     Parameters
@@ -37,31 +38,28 @@ def encode(sources: Sequence[Any], params: Params) -> Blocks:
     sources : CuPy blocks (time, frequency, ...) of floats or complex numbers of one dtype, any
         byte order and strides
     params : choices of the encoder
-
-    Returns
-    -------
-    Blocks : in host memory, as `cpu.encode` gives them
+    output : in host memory; takes what `cpu.encode` gives it
 
     Raises
     ------
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
 
-    def work(run: slice) -> Blocks:
-        return _encode_run(sources[run], params)
+    def work(run: slice) -> None:
+        output.take_over(_encode_run(sources[run], params), run.start)
 
     def needed(run: slice) -> int:
         return sum(encoder_bytes(source, params) for source in sources[run])
 
-    return Blocks.joined(in_runs(work, len(sources), needed))
+    in_runs(work, len(sources), needed)
 
 
-def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     """Decode every block into its target; a batch may hold blocks of several kinds.
 
     Parameters
     ----------
-    coded : the blocks, in host memory
+    runs : the blocks, in host memory, verified
     targets : CuPy views (time, frequency, ...) to fill, any byte order and strides
     params : what the blocks were encoded with
 
@@ -72,13 +70,13 @@ def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
     """
 
     def work(run: slice) -> None:
-        _decode_run(coded[run], targets[run], params)
+        _decode_run(runs[run], targets[run], params)
 
     def needed(run: slice) -> int:
-        pairs = zip(coded.parts[run], targets[run], strict=True)
+        pairs = zip(runs.payloads[run], targets[run], strict=True)
         return sum(
-            decoder_device_bytes(part.size, target.nbytes, Lanes.of_block(target))
-            for part, target in pairs
+            decoder_device_bytes(payload.size, target.nbytes, Lanes.of_block(target))
+            for payload, target in pairs
         )
 
     in_runs(work, len(targets), needed)
@@ -90,12 +88,14 @@ def encoder_bytes(source: Any, params: Params) -> int:
     return encoder_device_bytes(params.effort, source.nbytes, word_bytes(source), lanes)
 
 
-def _encode_run(sources: Sequence[Any], params: Params) -> Blocks:
+def _encode_run(sources: Sequence[Any], params: Params) -> Runs:
     """Encode what fits the device at once."""
     if params.is_construction or not all(has_kernel(source) for source in sources):
-        return cpu.encode([to_host(source) for source in sources], params)
+        output = Output(len(sources))
+        cpu.encode([to_host(source) for source in sources], params, output)
+        return output.runs()
     parts = ENCODERS[params.effort](sources)
-    return Blocks(
+    return Runs(
         tuple(
             cpu.encode_raw(to_host(source)) if part is None else part
             for part, source in zip(parts, sources, strict=True)
@@ -103,16 +103,16 @@ def _encode_run(sources: Sequence[Any], params: Params) -> Blocks:
     )
 
 
-def _decode_run(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+def _decode_run(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     """Decode what fits the device at once; name the first block that is wrong."""
     decoders = [
-        DECODERS.get(bytes(part[:1]), _decode_on_host) if has_kernel(target) else _decode_on_host
-        for part, target in zip(coded.parts, targets, strict=True)
+        DECODERS.get(bytes(payload[:1]), _decode_on_host) if has_kernel(target) else _decode_on_host
+        for payload, target in zip(runs.payloads, targets, strict=True)
     ]
     wrong: dict[int, CorruptChunk] = {}
     for decoder in dict.fromkeys(decoders):
         numbers = [i for i, own in enumerate(decoders) if own is decoder]
-        parts = [coded.parts[i] for i in numbers]
+        parts = [runs.take(i) for i in numbers]
         errors = decoder(parts, [targets[i] for i in numbers], params)
         wrong.update({numbers[i]: error for i, error in errors.items()})
     if wrong:

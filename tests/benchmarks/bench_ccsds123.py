@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from helpers.backends import encoded
 from table import Row, cpu_seconds, say
 
 from gangsaw.codecs.ccsds123 import Params, cpu
@@ -81,11 +82,11 @@ def rows() -> Iterator[Row]:
 def _measured(case: Case, sources: list[Cube]) -> Iterator[Row]:
     params = replace(case.params, bit_depth=case.depth)
     n_samples = sum(source.size for source in sources)
-    coded = cpu.encode(sources, params)
-    bits = f"{8 * coded.payload.size / n_samples:.2f} bits/sample"
+    coded = encoded(cpu, sources, params)
+    bits = f"{8 * coded.joined_payload().size / n_samples:.2f} bits/sample"
     what = f"{case.name}, {case.depth} bits, blocks {case.tile[0]} x {case.tile[1]}"
     say(what)
-    seconds = cpu_seconds(lambda: cpu.encode(sources, params))
+    seconds = cpu_seconds(lambda: encoded(cpu, sources, params))
     yield Row(f"encode {what}", n_samples / seconds / 1e6, "Msamples/s", case.encode, bits)
     targets = [np.empty_like(source) for source in sources]
     seconds = cpu_seconds(lambda: cpu.decode(coded, targets, params))

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 from bench_blocks import Cube, depth, real_scenes
+from helpers.backends import encoded
 from table import Row
 
 from gangsaw.codecs.ccsds123 import cpu
@@ -37,8 +38,8 @@ def bits_per_sample(cube: Cube, params: Params) -> float:
         for y in range(0, cube.shape[1], by)
         for x in range(0, cube.shape[2], bx)
     ]
-    coded = cpu.encode(tiles, replace(params, bit_depth=depth(cube)))
-    return 8 * coded.payload.size / cube.size
+    coded = encoded(cpu, tiles, replace(params, bit_depth=depth(cube)))
+    return 8 * coded.joined_payload().size / cube.size
 
 
 def rows() -> Iterator[Row]:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.blocks import Blocks
 from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -102,9 +102,9 @@ def coder(case: Case) -> ChunkCoder:
     return case.codec.coder(case.array.shape, case.array.dtype)
 
 
-def forged(blocks: Blocks, rng: np.random.Generator) -> Blocks:
+def forged(blocks: Runs, rng: np.random.Generator) -> Runs:
     """Flipped bits, mostly at the begin; a block cut short; lanes of other lengths."""
-    payload, lengths = blocks.payload.copy(), blocks.lengths.copy()
+    payload, lengths = blocks.joined_payload().copy(), blocks.lengths.copy()
     lanes = None if blocks.lane_bits is None else blocks.lane_bits.copy()
     what = rng.integers(3)
     if what == 0:
@@ -120,4 +120,4 @@ def forged(blocks: Blocks, rng: np.random.Generator) -> Blocks:
         lanes[i, lane] = rng.integers(0, lanes[i, lane] + 1) if what == 2 else lanes[i, lane]
         room = 8 * lengths
         lanes = lanes * (lanes.sum(axis=1) <= room)[:, None]
-    return Blocks.cut(payload, lengths, lanes)
+    return Runs.back_to_back(payload, lengths, lanes)

@@ -9,20 +9,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import cpu, gpu
 from gangsaw.codecs.visibility.params import Params
+from helpers.backends import encoded
 
 Block = npt.NDArray[Any]
 ANY = Params()  # a reader needs to know no more
 
 
-def check(cupy: ModuleType, blocks: Sequence[Block], params: Params) -> Blocks:
+def check(cupy: ModuleType, blocks: Sequence[Block], params: Params) -> Runs:
     """Encode on both sides to the same bytes, decode on both sides what both have encoded."""
-    expected = cpu.encode(blocks, params)
-    coded = gpu.encode([cupy.asarray(block) for block in blocks], params)
-    for part, right in zip(coded.parts, expected.parts, strict=True):
+    expected = encoded(cpu, blocks, params)
+    coded = encoded(gpu, [cupy.asarray(block) for block in blocks], params)
+    for part, right in zip(coded.payloads, expected.payloads, strict=True):
         np.testing.assert_array_equal(part, right)
     there = [cupy.zeros(block.shape, block.dtype) for block in blocks]
     here = [np.zeros_like(block) for block in blocks]
@@ -52,10 +53,10 @@ def check_views(cupy: ModuleType, host: Block, params: Params, coded_as: int) ->
     cut = (slice(None, None, -1), slice(1, 8, 2), slice(0, 12), slice(0, 6, 2))
     view = host.transpose(1, 0, 2, 3)[cut]
     chunk = cupy.asarray(host.view(plain))
-    expected = cpu.encode([view], params)
-    coded = gpu.encode([Foreign(chunk.transpose(1, 0, 2, 3)[cut], kind)], params)
-    assert coded.parts[0][0] == coded_as
-    np.testing.assert_array_equal(coded.parts[0], expected.parts[0])
+    expected = encoded(cpu, [view], params)
+    coded = encoded(gpu, [Foreign(chunk.transpose(1, 0, 2, 3)[cut], kind)], params)
+    assert coded.payloads[0][0] == coded_as
+    np.testing.assert_array_equal(coded.payloads[0], expected.payloads[0])
     out = cupy.zeros(host.shape, plain)
     gpu.decode(expected, [Foreign(out.transpose(1, 0, 2, 3)[cut], kind)], params)
     right = np.zeros_like(host)
@@ -70,17 +71,17 @@ def check_memory(cupy: ModuleType, block: Block, params: Params) -> None:
     pool.free_all_blocks()
     pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, params))
     try:
-        coded = gpu.encode([source], params)
+        coded = encoded(gpu, [source], params)
         gpu.decode(coded, [target], params)
     finally:
         pool.set_limit(size=0)
-    np.testing.assert_array_equal(coded.parts[0], cpu.encode([block], params).parts[0])
+    np.testing.assert_array_equal(coded.payloads[0], encoded(cpu, [block], params).payloads[0])
     assert target.get().tobytes() == block.tobytes()
 
 
 def outcome(decode: Any, data: Any, target: Any) -> str:
     try:
-        decode(Blocks((data,)), [target], ANY)
+        decode(Runs((data,)), [target], ANY)
     except CorruptChunk as error:
         return str(error)
     return "decoded"

@@ -8,32 +8,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from plain_codec.codec import Params
 
 
-def encode(sources: Sequence[npt.NDArray[Any]], params: Params) -> Blocks:
-    coded: list[bytes] = [b""] * len(sources)
-
+def encode(sources: Sequence[npt.NDArray[Any]], params: Params, output: Output) -> None:
     def one(i: int) -> None:
-        coded[i] = params.prefix.encode() + sources[i].tobytes()
+        payload = params.prefix.encode() + sources[i].tobytes()
+        lane_bits = np.full(len(sources[i]), 8 * sources[i][0].nbytes)
+        output.give(i, np.frombuffer(payload, np.uint8), None, lane_bits)
 
     run_blocks(one, len(sources))
-    rows = max(len(source) for source in sources)
-    lanes = np.zeros((len(sources), rows), np.int64)
-    for i, source in enumerate(sources):
-        lanes[i, : len(source)] = 8 * source[0].nbytes
-    payload = np.frombuffer(b"".join(coded), np.uint8)
-    return Blocks.cut(payload, np.array([len(part) for part in coded], np.int64), lanes)
 
 
-def decode(coded: Blocks, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
-    ends, prefix = coded.offsets, params.prefix.encode()
+def decode(runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
+    prefix = params.prefix.encode()
 
     def one(i: int) -> None:
-        data = coded.payload[ends[i] : ends[i + 1]].tobytes()
+        data = runs.take(i).tobytes()
         if not data.startswith(prefix):
             raise CorruptChunk("wrong prefix", block=i)
         body = np.frombuffer(data[len(prefix) :], targets[i].dtype)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import in_runs
 from plain_codec import cpu
@@ -16,20 +17,22 @@ from plain_codec.codec import Params
 CALLS: list[tuple[str, int]] = []
 
 
-def encode(sources: Sequence[Any], params: Params) -> Blocks:
-    def work(run: slice) -> Blocks:
+def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
+    def work(run: slice) -> None:
         CALLS.append(("encode", run.stop - run.start))
         copies = [cupy().ascontiguousarray(source) for source in sources[run]]
-        return cpu.encode([to_host(copy) for copy in copies], params)
+        alone = Output(len(copies))
+        cpu.encode([to_host(copy) for copy in copies], params, alone)
+        output.take_over(alone.runs(), run.start)
 
-    return Blocks.joined(in_runs(work, len(sources), lambda run: _bytes(sources[run])))
+    in_runs(work, len(sources), lambda run: _bytes(sources[run]))
 
 
-def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     def work(run: slice) -> None:
         CALLS.append(("decode", run.stop - run.start))
         host = [np.empty(target.shape, target.dtype) for target in targets[run]]
-        cpu.decode(coded[run], host, params)
+        cpu.decode(runs[run], host, params)
         for target, samples in zip(targets[run], host, strict=True):
             target[...] = cupy().asarray(samples)
 

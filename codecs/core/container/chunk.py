@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.container import frame
-from gangsaw.codecs.core.container.blocks import Blocks
 from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.container.frame import Layout
 from gangsaw.codecs.core.container.grid import BlockGrid
-from gangsaw.codecs.core.container.views import Array, Views
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import NOWHERE, Origin, Runs
+from gangsaw.codecs.core.container.views import Array, BlockViews
 from gangsaw.codecs.core.cuda.device import backend, backend_name
 from gangsaw.codecs.core.errors import BadParams, ChunkError, CorruptChunk
 from gangsaw.codecs.core.record import Stopwatch
@@ -22,36 +23,7 @@ from gangsaw.codecs.core.record import Stopwatch
 Range: TypeAlias = tuple[int, int]  # first byte, byte after the last
 
 
-class Place(NamedTuple):
-    """Names of store and chunk for errors, as far as known."""
-
-    store: str | None = None
-    chunk: str | None = None
-
-
-NOWHERE = Place()
-
-
-class Fetched(NamedTuple):
-    """Blocks of one chunk, still encoded; their bytes are verified as they are decoded.
-
-    Attributes
-    ----------
-    blocks : the blocks
-    numbers : (n,) int64, which blocks of the chunk they are, or None for all
-    place : names store and chunk in errors
-    """
-
-    blocks: Blocks
-    numbers: npt.NDArray[np.int64] | None
-    place: Place = NOWHERE
-
-    def number(self, which: int) -> int:
-        """Return which block of the chunk one of the blocks is."""
-        return which if self.numbers is None else int(self.numbers[which])
-
-
-Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Fetched | None]
+Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Runs | None]
 
 
 @dataclass(frozen=True)
@@ -91,13 +63,11 @@ class ChunkCoder:
         if not chunks:
             return []
         watch = Stopwatch(self.name, "encode", backend_name(chunks[0]))
-        n = self.grid.n_blocks
-        sources = _joined_views([Views(chunk, self.grid, self.view) for chunk in chunks])
-        blocks = Blocks(())
+        sources = _joined_views([BlockViews(chunk, self.grid, self.view) for chunk in chunks])
+        output = Output(len(sources), self.layout.index_size)
         if len(sources):
-            blocks = backend(chunks[0], self.package).encode(sources, self.params)
-        firsts = (i * n for i in range(len(chunks)))
-        frames = frame.pack_all([blocks[first : first + n] for first in firsts], self.layout)
+            backend(chunks[0], self.package).encode(sources, self.params, output)
+        frames = frame.frames_of(output, self.layout) if len(sources) else self._empty(len(chunks))
         watch.report([(c.nbytes, len(f)) for c, f in zip(chunks, frames, strict=True)])
         return frames
 
@@ -112,20 +82,19 @@ class ChunkCoder:
         """
         self.fill([self.whole(data)], [out])
 
-    def whole(self, data: Bytes, place: Place = NOWHERE) -> Fetched:
-        """Return all blocks of a frame whose index is right; `place` is for errors.
+    def whole(self, data: Bytes, origin: Origin = NOWHERE) -> Runs:
+        """Return all blocks of a frame whose index is right; `origin` is for errors.
 
         Raises
         ------
         CorruptChunk, NewerFormat : as `decode` does
         """
         try:
-            blocks = frame.unpack(data, self.layout)
+            return replace(frame.unpack(data, self.layout), origin=origin)
         except ChunkError as error:
-            raise error.at(**place._asdict()) from error
-        return Fetched(blocks, None, place)
+            raise error.at(**origin._asdict()) from error
 
-    def read(self, selection: Any, place: Place = NOWHERE) -> Reader:
+    def read(self, selection: Any, origin: Origin = NOWHERE) -> Reader:
         """Fetch only the blocks that `chunk[selection]` touches.
 
         A generator, so that one logic serves whoever fetches, blocking or not: it yields byte
@@ -135,12 +104,12 @@ class ChunkCoder:
         Parameters
         ----------
         selection : what NumPy indexes with
-        place : names store and chunk in errors
+        origin : names store and chunk in errors
         """
         touched = self.grid.touched(selection)
         if len(touched) == self.grid.n_blocks:
             (data,) = yield [None]
-            return None if data is None else self.whole(data, place)
+            return None if data is None else self.whole(data, origin)
         (prefix,) = yield [(0, self.layout.index_size)]
         if prefix is None:
             return None
@@ -148,11 +117,11 @@ class ChunkCoder:
             index = frame.parse_index(prefix, self.layout)
             ranges = coalesce(index.offsets, touched)
             parts = (yield list(ranges)) if ranges else []
-            return Fetched(frame.take(index, touched, _joined(parts)), touched, place)
+            return replace(frame.take(index, touched, _joined(parts)), origin=origin)
         except ChunkError as error:
-            raise error.at(**place._asdict()) from error
+            raise error.at(**origin._asdict()) from error
 
-    def fill(self, fetched: Sequence[Fetched], outs: Sequence[Array]) -> None:
+    def fill(self, fetched: Sequence[Runs], outs: Sequence[Array]) -> None:
         """Decode blocks of several chunks, all at once, each into its place in its chunk's array.
 
         Parameters
@@ -170,21 +139,24 @@ class ChunkCoder:
             if isinstance(out, np.ndarray) and not out.flags.writeable:
                 raise BadParams("the array to decode into is read-only")
         pairs = zip(fetched, outs, strict=True)
-        views = [Views(out, self.grid, self.view, part.numbers) for part, out in pairs]
+        views = [BlockViews(out, self.grid, self.view, runs.numbers) for runs, out in pairs]
         targets = _joined_views(views)
         if not len(targets):
             return
         kind = backend_name(outs[0])
         watch = Stopwatch(self.name, "decode", kind)
-        blocks = Blocks.joined([part.blocks for part in fetched])
+        joined = Runs.joined(fetched)
         try:
             if kind == "gpu":  # on the CPU each thread verifies what it decodes
-                blocks = blocks.verified()
-            backend(outs[0], self.package).decode(blocks, targets, self.params)
+                joined = joined.verified()
+            backend(outs[0], self.package).decode(joined, targets, self.params)
         except CorruptChunk as error:  # it counts the blocks that it was given
             raise _located(error, fetched) from error
-        encoded = [part.blocks.n_bytes for part in fetched]
+        encoded = [runs.n_bytes for runs in fetched]
         watch.report([(own.nbytes, n) for own, n in zip(views, encoded, strict=True)])
+
+    def _empty(self, n_chunks: int) -> list[memoryview]:
+        return [frame.pack(Runs(()), self.layout) for _ in range(n_chunks)]
 
     def _check(self, chunks: Sequence[Array]) -> None:
         for chunk in chunks:  # kernels find its blocks by the grid
@@ -194,7 +166,7 @@ class ChunkCoder:
                 raise BadParams(f"chunk of {chunk.dtype}, expected {self.dtype}")
 
 
-def _joined_views(chunks: Sequence[Views]) -> Sequence[Array]:
+def _joined_views(chunks: Sequence[BlockViews]) -> Sequence[Array]:
     return chunks[0] if len(chunks) == 1 else [view for chunk in chunks for view in chunk]
 
 
@@ -204,14 +176,14 @@ def coalesce(offsets: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> 
     return [(int(offsets[run[0]]), int(offsets[run[-1] + 1])) for run in runs]
 
 
-def _located(error: CorruptChunk, fetched: Sequence[Fetched]) -> CorruptChunk:
+def _located(error: CorruptChunk, fetched: Sequence[Runs]) -> CorruptChunk:
     """Return the error with the place of its block, which it counts over all that was fetched."""
     block = error.block
-    for part in fetched:
-        if block is not None and block < len(part.blocks.parts):
-            where = part.place._asdict()
-            return CorruptChunk(error.reason, block=part.number(block)).at(**where)
-        block = None if block is None else block - len(part.blocks.parts)
+    for runs in fetched:
+        if block is not None and block < len(runs):
+            where = runs.origin._asdict()
+            return CorruptChunk(error.reason, block=runs.number(block)).at(**where)
+        block = None if block is None else block - len(runs)
     return error
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.blocks import Blocks, Stored
 from gangsaw.codecs.core.container.checksum import Bytes, crc32c
-from gangsaw.codecs.core.container.runs import Cut
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import BackToBack, Payload, Runs
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.memory.threads import run_blocks
 
@@ -95,25 +95,39 @@ class Index(NamedTuple):
         return np.diff(self.offsets)
 
 
-def pack(blocks: Blocks, layout: Layout) -> memoryview:
-    """Return the frame that holds `blocks`; see `pack_all`."""
-    return pack_all([blocks], layout)[0]
+def pack(runs: Runs, layout: Layout) -> memoryview:
+    """Return the frame that holds the blocks of a chunk; BadParams as `frames_of`."""
+    return _finished([_Frame(runs, layout)])[0]
 
 
-def pack_all(chunks: Sequence[Blocks], layout: Layout) -> list[memoryview]:
-    """Return the frames that hold the blocks of chunks of one layout.
+def frames_of(output: Output, layout: Layout) -> list[memoryview]:
+    """Return the frames of the chunks, of one layout, whose payloads are in `output`.
 
-    Blocks on a shelf with room for the index lie in their places.
+    That of a single chunk is where its payloads are, if there is room for the index before them.
 
     Raises
     ------
     BadParams : a block is longer than 4 GiB
     """
-    for blocks in chunks:
-        if blocks.lengths.max(initial=0) > MAX_BLOCK_BYTES:
-            raise BadParams("an encoded block exceeds 4 GiB; choose a smaller block")
-    frames = [_Frame(blocks, layout) for blocks in chunks]
-    # All chunks at once, for to start threads for each took longer than its copies.
+    runs, n = output.runs(), layout.n_blocks
+    place = _place_of(output, layout)
+    if place is not None:
+        return _finished([_Frame(runs, layout, place)])
+    return _finished([_Frame(runs[i : i + n], layout) for i in range(0, len(runs), n)])
+
+
+def _place_of(output: Output, layout: Layout) -> Payload | None:
+    """Return the bytes of the frame, where the payloads are that of one chunk already."""
+    is_one = len(output) == layout.n_blocks and output.summed.all()
+    if output.data is None or not is_one or output.lead < layout.index_size:
+        return None
+    frame = output.data[output.lead - layout.index_size : output.end]
+    # where less than half of the room is used, the rest would be held for it
+    return frame.copy() if 2 * frame.size < output.data.size else frame
+
+
+def _finished(frames: Sequence[_Frame]) -> list[memoryview]:
+    # All chunks at once: to start threads for each took longer than its copies.
     moves = [(frame, i) for frame in frames for i in frame.moves]
 
     def move(number: int) -> None:
@@ -132,15 +146,14 @@ class _Frame:
     moves : numbers of the blocks that are not in their places yet
     """
 
-    def __init__(self, blocks: Blocks, layout: Layout) -> None:
-        self.blocks, self.layout, self.lengths = blocks, layout, blocks.lengths
-        shelf, lead = blocks.shelf, layout.index_size
-        if shelf is not None and blocks.checksums is not None and shelf.lead >= lead:
-            self.moves, self.sums = range(0), blocks.checksums.astype("<u4")
-            data = shelf.data[shelf.lead - lead : shelf.end]
-            # where less than half of what the shelf holds is used, the rest would be held for it
-            self.data = data.copy() if 2 * data.size < shelf.data.size else data
+    def __init__(self, runs: Runs, layout: Layout, place: Payload | None = None) -> None:
+        self.runs, self.layout, self.lengths = runs, layout, runs.lengths
+        if self.lengths.max(initial=0) > MAX_BLOCK_BYTES:
+            raise BadParams("an encoded block exceeds 4 GiB; choose a smaller block")
+        if place is not None and runs.checksums is not None:
+            self.moves, self.data, self.sums = range(0), place, runs.checksums.astype("<u4")
             return
+        lead = layout.index_size
         self.moves = range(layout.n_blocks)
         self.ends = lead + np.cumsum(self.lengths)
         self.sums = np.empty(layout.n_blocks, "<u4")
@@ -148,14 +161,13 @@ class _Frame:
 
     def move(self, number: int) -> None:
         """Copy a block to its place."""
-        part, sums = self.blocks.parts[number], self.blocks.checksums
-        end = self.ends[number]
-        self.data[end - part.size : end] = part
-        self.sums[number] = crc32c(part) if sums is None else sums[number]
+        payload, sums, end = self.runs.payloads[number], self.runs.checksums, self.ends[number]
+        self.data[end - payload.size : end] = payload
+        self.sums[number] = crc32c(payload) if sums is None else sums[number]
 
     def finished(self) -> memoryview:
         """Write header and index before the blocks."""
-        lanes = _pack_lanes(self.blocks, self.layout)
+        lanes = _pack_lanes(self.runs, self.layout)
         index = self.lengths.astype("<u4").tobytes() + self.sums.tobytes() + lanes
         lead = self.layout.index_size
         checksum = CHECKSUM.pack(self.layout.index_checksum(index))
@@ -183,7 +195,7 @@ def parse_index(prefix: Bytes, layout: Layout) -> Index:
     return _read_index(data, layout)
 
 
-def unpack(data: Bytes, layout: Layout) -> Blocks:
+def unpack(data: Bytes, layout: Layout) -> Runs:
     """Verify index and size of a whole chunk; return its blocks, which verify their bytes.
 
     Raises
@@ -193,14 +205,14 @@ def unpack(data: Bytes, layout: Layout) -> Blocks:
     """
     octets = np.frombuffer(data, np.uint8)
     index = parse_index(octets, layout)
-    parts = Cut(octets, index.offsets)
-    if parts.end != octets.size:
-        raise CorruptChunk(f"the index says {parts.end} bytes, there are {octets.size}")
-    return Blocks(Stored(parts, index.checksums), index.lane_bits)
+    payloads = BackToBack(octets, index.offsets)
+    if payloads.end != octets.size:
+        raise CorruptChunk(f"the index says {payloads.end} bytes, there are {octets.size}")
+    return Runs(payloads, index.lane_bits, index.checksums)
 
 
-def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Blocks:
-    """Return some blocks, lying back to back in `payload`; they verify their bytes themselves.
+def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: Bytes) -> Runs:
+    """Return some blocks, lying back to back in `payload`; `Runs.take` verifies them.
 
     Raises
     ------
@@ -209,25 +221,25 @@ def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: B
     which = np.asarray(chosen, np.int64)
     data, lengths = np.frombuffer(payload, np.uint8), index.lengths[which]
     lanes = None if index.lane_bits is None else index.lane_bits[which]
-    blocks = Blocks.cut(data, lengths, lanes)
+    runs = Runs.back_to_back(data, lengths, lanes)
     if lengths.sum() > data.size:
-        _refuse_short(index, which.tolist(), blocks)
-    return blocks.stored(index.checksums[which])
+        _refuse_short(index, which.tolist(), runs)
+    return replace(runs, checksums=index.checksums[which], numbers=which)
 
 
-def _refuse_short(index: Index, which: list[int], blocks: Blocks) -> None:
+def _refuse_short(index: Index, which: list[int], runs: Runs) -> None:
     lengths = index.lengths[which].tolist()
-    for i, part, length in zip(which, blocks.parts, lengths, strict=True):
-        if part.size != length:
-            raise CorruptChunk(f"the index says {length} bytes, there are {part.size}", block=i)
+    for i, payload, length in zip(which, runs.payloads, lengths, strict=True):
+        if payload.size != length:
+            raise CorruptChunk(f"the index says {length} bytes, there are {payload.size}", block=i)
 
 
-def _pack_lanes(blocks: Blocks, layout: Layout) -> bytes:
-    if blocks.lane_bits is None:
+def _pack_lanes(runs: Runs, layout: Layout) -> bytes:
+    if runs.lane_bits is None:
         assert layout.n_lanes == 0
         return b""
-    assert blocks.lane_bits.shape == (layout.n_blocks, layout.n_lanes)
-    wide = blocks.lane_bits.astype("<u8", order="C")
+    assert runs.lane_bits.shape == (layout.n_blocks, layout.n_lanes)
+    wide = runs.lane_bits.astype("<u8", order="C")
     octets = wide.view(np.uint8).reshape(layout.n_blocks, layout.n_lanes, 8)
     assert not octets[..., layout.lane_bytes :].any(), "a lane is longer than its codec promised"
     return octets[..., : layout.lane_bytes].tobytes()

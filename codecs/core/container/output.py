@@ -1,9 +1,9 @@
-"""Payloads of blocks back to back in one array, in their order, whichever thread ends first.
+"""The place where a backend puts payloads: those of one chunk lie in its frame at once.
 
-One array per block costs more than encoding fast blocks does: each is fresh memory, page by page,
-and is copied once more into the frame. Here a block goes to its place in the frame at once: it is
-encoded there where its place is known, else it comes from scratch memory of its thread, which stays
-in a cache.
+One array for each block costs more than encoding fast blocks does: each is fresh memory, page by
+page, and is copied once more into the frame. Where a backend says how many bytes its payloads take
+at most, they lie back to back behind the header, in their order, whichever thread ends first: a
+block is encoded there where its place is known, else it comes from scratch memory of its thread.
 """
 
 from __future__ import annotations
@@ -17,49 +17,63 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.container.checksum import crc32c
-from gangsaw.codecs.core.container.runs import Cut, Part
+from gangsaw.codecs.core.container.runs import BackToBack, Payload, Runs, lane_table
 from gangsaw.codecs.core.memory.aligned import LONG
 from gangsaw.codecs.core.memory.reused import reused
 
-_Run: TypeAlias = tuple[Part, Sequence[int]]
+_Run: TypeAlias = tuple[Payload, Sequence[int]]
 
 
-class Shelf:
-    """Where payloads are put; `parts` are whole once all are there.
+class Output:
+    """Where payloads are put; `runs` are whole once all are there.
 
     Attributes
     ----------
-    data : (lead + most_bytes,) uint8; what lies in front and behind the payloads means nothing
+    data : (lead + most_bytes,) uint8 once `reserve` was called, else None; what lies in front and
+        behind the payloads means nothing
     lead : bytes that are free in front of the first payload
     end : where the last payload that has its place ends
     checksums : (n_blocks,) little-endian uint32, CRC-32C of each payload
+    summed : (n_blocks,) bool, whether its checksum is there
     """
 
-    def __init__(self, n_blocks: int, most_bytes: int, lead: int) -> None:
-        self.data = reused(lead + most_bytes)
+    def __init__(self, n_blocks: int, lead: int = 0) -> None:
+        self.data: Payload | None = None
         self.checksums = np.empty(n_blocks, "<u4")
+        self.summed = np.zeros(n_blocks, bool)
         self.lead = self.end = lead
         self._offsets = [lead]
         self._waiting: dict[int, _Run] = {}
+        self._lanes: dict[int, npt.NDArray[np.int64]] = {}
         self._lock = threading.Lock()
 
-    def room(self, number: int) -> Part | None:
+    def __len__(self) -> int:
+        """Return how many blocks there are to be."""
+        return self.checksums.size
+
+    def reserve(self, most_bytes: int) -> None:
+        """Say how many bytes all payloads take at most; before the first one is put."""
+        self.data = reused(self.lead + most_bytes)
+
+    def room(self, number: int) -> Payload | None:
         """Return where a block can be encoded, all that is free; None if its place is unknown.
 
         Nobody else gets it before the block is there, so the thread that has the block may write.
         """
         with self._lock:
-            return self.data[self.end :] if number == len(self._offsets) - 1 else None
+            if self.data is None or number != len(self._offsets) - 1:
+                return None
+            return self.data[self.end :]
 
     def settle(self, number: int, ends: Sequence[int], checksums: npt.ArrayLike) -> None:
         """Take payloads of blocks that were written to `room`; see `put_run`."""
-        self.checksums[number : number + len(ends)] = checksums
+        self._sum(number, len(ends), checksums)
         with self._lock:
             self._place(ends)
             placed = list(self._after())
         self._copy(placed)
 
-    def put(self, number: int, *parts: Part) -> None:
+    def put(self, number: int, *parts: Payload) -> None:
         """Copy the payload of a block, which may be in parts, to its place, or keep a copy."""
         size, checksum = sum(part.size for part in parts), 0
         for part in parts:
@@ -74,52 +88,95 @@ class Shelf:
         self.settle(number, [size], [checksum])
 
     def put_run(
-        self, number: int, payloads: Part, ends: Sequence[int], checksums: npt.ArrayLike
+        self, number: int, payloads: Payload, ends: Sequence[int], checksums: npt.ArrayLike | None
     ) -> bool:
         """Copy payloads of blocks to their place; return whether their memory may be used again.
 
-        It may not where an earlier block is not there, so that the place is unknown: then the
-        shelf keeps the payloads. To copy them first took an eighth of the time of two threads.
+        It may not where an earlier block is not there, so that the place is unknown, or where
+        nothing is reserved: then the payloads are kept as they lie. To copy them first took an
+        eighth of the time of two threads.
 
         Parameters
         ----------
         number : of the first block
         payloads : back to back
         ends : where each ends
-        checksums : CRC-32C of each
+        checksums : CRC-32C of each, or None to have them taken when the frame is made
         """
-        self.checksums[number : number + len(ends)] = checksums
+        self._sum(number, len(ends), checksums)
         with self._lock:
-            if number != len(self._offsets) - 1:
+            if self.data is None or number != len(self._offsets) - 1:
                 self._waiting[number] = payloads, ends
                 return False
             placed = [(payloads, self._place(ends)), *self._after()]
         self._copy(placed)
         return True
 
-    def _copy(self, placed: Sequence[tuple[Part, Part]]) -> None:
-        for part, place in placed:
-            if self.data.size < LONG:
-                place[:] = part
+    def give(
+        self,
+        number: int,
+        payload: Payload,
+        checksum: int | None = None,
+        lane_bits: npt.NDArray[np.int64] | None = None,
+    ) -> None:
+        """Take the payload of a block as it lies: nobody may write it again.
+
+        Parameters
+        ----------
+        checksum : CRC-32C, where it is cheaper to take now; else it is taken later, in threads
+        lane_bits : (n,) int64, bits of the block's lanes, for a codec with lanes
+        """
+        if lane_bits is not None:
+            self._lanes[number] = lane_bits
+        self.put_run(number, payload, [payload.size], None if checksum is None else [checksum])
+
+    def take_over(self, runs: Runs, first: int = 0) -> None:
+        """Take blocks that another backend has encoded, the first one as block `first`."""
+        for i, payload in enumerate(runs.payloads):
+            lanes = None if runs.lane_bits is None else runs.lane_bits[i]
+            checksum = None if runs.checksums is None else int(runs.checksums[i])
+            self.give(first + i, payload, checksum, lanes)
+
+    def runs(self) -> Runs:
+        """Return the payloads, all of which are there."""
+        lanes = [self._lanes[i] for i in range(len(self))] if self._lanes else None
+        checksums = self.checksums if self.summed.all() else None
+        return Runs(self._payloads(), None if lanes is None else lane_table(lanes), checksums)
+
+    def _payloads(self) -> Sequence[Payload]:
+        placed = len(self._offsets) - 1
+        if self.data is not None and placed == len(self):
+            return BackToBack(self.data, np.array(self._offsets))
+        assert self.data is None, "a block has not been put"
+        pairs = (self._waiting[number] for number in sorted(self._waiting))
+        found = [run[a:b] for run, ends in pairs for a, b in itertools.pairwise([0, *ends])]
+        assert len(found) == len(self), "a block has not been put"
+        return tuple(found)
+
+    def _sum(self, number: int, count: int, checksums: npt.ArrayLike | None) -> None:
+        if checksums is not None:
+            self.checksums[number : number + count] = checksums
+            self.summed[number : number + count] = True
+
+    def _copy(self, placed: Sequence[tuple[Payload, Payload]]) -> None:
+        for payload, place in placed:
+            if self.data is None or self.data.size < LONG:
+                place[:] = payload
                 continue
             from gangsaw.codecs.core.numba.nontemporal import copy_past_cache  # loads Numba
 
-            copy_past_cache(part, place)
+            copy_past_cache(payload, place)
 
-    def _place(self, ends: Sequence[int]) -> Part:
+    def _place(self, ends: Sequence[int]) -> Payload:
         """Give a place to the next payloads."""
+        assert self.data is not None
         begin = self.end
         self._offsets += [begin + end for end in ends]
         self.end = self._offsets[-1]
         return self.data[begin : self.end]
 
-    def _after(self) -> Iterator[tuple[Part, Part]]:
+    def _after(self) -> Iterator[tuple[Payload, Payload]]:
         """Give a place to payloads that waited for those before them."""
         while (run := self._waiting.pop(len(self._offsets) - 1, None)) is not None:
             payloads, ends = run
             yield payloads, self._place(ends)
-
-    @property
-    def parts(self) -> Cut:
-        """The payloads that have their place."""
-        return Cut(self.data, np.array(self._offsets))

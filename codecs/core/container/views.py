@@ -16,8 +16,8 @@ Array: TypeAlias = Any  # a NumPy or CuPy array
 Form: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]  # shape, strides, dtype
 
 
-class Views(Sequence[Array]):
-    """Views of blocks of a chunk; each is made when it is taken.
+class BlockViews(Sequence[Array]):
+    """BlockViews of blocks of a chunk; each is made when it is taken.
 
     Parameters
     ----------
@@ -62,16 +62,16 @@ class Views(Sequence[Array]):
             return int(self.chunk.nbytes)
         return sum(view.nbytes for view in self)
 
-    def places(self) -> Places:
+    def addresses(self) -> BlockAddresses:
         """Return where the blocks lie in the host's memory."""
         offsets, forms = _geometry(self.grid, self.view, self.chunk.strides, self.chunk.dtype)
         if self.numbers is not None:
             forms = tuple(forms[i] for i in self.numbers.tolist())
             offsets = offsets[self.numbers]
-        return Places(address_of(self.chunk), offsets, forms, self.nbytes)
+        return BlockAddresses(address_of(self.chunk), offsets, forms, self.nbytes)
 
 
-class Places(NamedTuple):
+class BlockAddresses(NamedTuple):
     """Where blocks lie in the host's memory; keep it alive yourself.
 
     Attributes
@@ -88,12 +88,12 @@ class Places(NamedTuple):
     n_bytes: int
 
 
-def places_of(blocks: Sequence[npt.NDArray[Any]]) -> Places:
+def block_addresses(blocks: Sequence[npt.NDArray[Any]]) -> BlockAddresses:
     """Return where NumPy blocks lie."""
-    if isinstance(blocks, Views):
-        return blocks.places()
+    if isinstance(blocks, BlockViews):
+        return blocks.addresses()
     addresses = np.array([address_of(block) for block in blocks], np.int64)
-    return Places(0, addresses, _forms(blocks), sum(block.nbytes for block in blocks))
+    return BlockAddresses(0, addresses, _forms(blocks), sum(block.nbytes for block in blocks))
 
 
 @lru_cache(maxsize=32)  # to find it out took a tenth of the time of fast codecs

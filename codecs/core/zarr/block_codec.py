@@ -21,7 +21,8 @@ from zarr.core.common import JSON, parse_named_configuration
 from zarr.core.config import config
 
 from gangsaw.codecs.core.container.checksum import Bytes
-from gangsaw.codecs.core.container.chunk import ChunkCoder, Fetched, Place, Range
+from gangsaw.codecs.core.container.chunk import ChunkCoder, Range
+from gangsaw.codecs.core.container.runs import Origin, Runs
 from gangsaw.codecs.core.container.views import Array
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.errors import BadParams
@@ -196,13 +197,13 @@ class _PartialRead:
     def __init__(self, codec: BlockCodec, getter: Any, selection: Any, spec: ArraySpec) -> None:
         set_default_limit(config.get("threading.max_workers", None))
         self.coder = codec.coder(spec.shape, spec.dtype.to_native_dtype())
-        self.reader = self.coder.read(selection, _place(getter))
+        self.reader = self.coder.read(selection, _origin(getter))
         self.getter, self.selection, self.spec = getter, selection, spec
         # Frames are parsed on the host; but inside a shard zarr knows one kind of buffer only.
         in_store = hasattr(getter, "store")
         self.prototype = host_prototype if in_store else spec.prototype
         self.wanted: list[Range | None] | None = next(self.reader)
-        self.fetched: Fetched | None = None
+        self.fetched: Runs | None = None
 
     def advance(self, data: list[Buffer | None]) -> None:
         """Give the bytes that were wanted; errors about the chunk name store and chunk."""
@@ -266,9 +267,9 @@ def _present(buffer: NDBuffer | None) -> NDBuffer:
     return buffer
 
 
-def _place(getter: Any) -> Place:
+def _origin(getter: Any) -> Origin:
     """Name store and chunk; a chunk inside a shard has no path, only its place there."""
     if store := getattr(getter, "store", None):
-        return Place(str(store), str(getter.path))
+        return Origin(str(store), str(getter.path))
     coordinates = getattr(getter, "chunk_coords", None)
-    return Place() if coordinates is None else Place(chunk=f"{coordinates} of a shard")
+    return Origin() if coordinates is None else Origin(chunk=f"{coordinates} of a shard")

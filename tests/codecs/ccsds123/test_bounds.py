@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.backends import encoded
 from helpers.fenced_memory import fenced, needs_fences
 
 from gangsaw.codecs.ccsds123 import Params, cpu
 from gangsaw.codecs.ccsds123.samples import noise
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 
 pytestmark = needs_fences
@@ -32,12 +33,14 @@ def test_nothing_outside_is_touched(
     image = noise(shape, "u2")
     back = np.argsort(axes)
     source = fenced(np.ascontiguousarray(image.transpose(axes)), at_end).transpose(back)
-    blocks = cpu.encode([source], params)
-    coded = Blocks.cut(fenced(blocks.payload, at_end), blocks.lengths, blocks.lane_bits)
+    blocks = encoded(cpu, [source], params)
+    coded = Runs.back_to_back(
+        fenced(blocks.joined_payload(), at_end), blocks.lengths, blocks.lane_bits
+    )
     blank = np.zeros([shape[axis] for axis in axes], "u2")
     target = fenced(blank, at_end).transpose(back)
     cpu.decode(coded, [target], params)
     np.testing.assert_array_equal(target, image)
-    coded.payload[19:] ^= 0x5A
+    coded.joined_payload()[19:] ^= 0x5A
     with pytest.raises(CorruptChunk):
         cpu.decode(coded, [target], params)

@@ -20,7 +20,7 @@ from gangsaw.codecs.ccsds123.reconstruct import reconstruct
 from gangsaw.codecs.ccsds123.samples import noise, scene
 from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
 from gangsaw.codecs.ccsds123.wave_state import LANES, RUN
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 
 Cube = npt.NDArray[Any]
@@ -38,16 +38,16 @@ def stream_of(array: Cube, params: Params) -> npt.NDArray[np.uint8]:
     return np.frombuffer(ccsds123.encode(flat, setup_of(image_of(array, params), params)), np.uint8)
 
 
-def blocks_of(array: Cube, params: Params) -> Blocks:
+def blocks_of(array: Cube, params: Params) -> Runs:
     """Encode by the slow reference to one block, indexed where the order has lanes."""
     image, data = image_of(array, params), stream_of(array, params)
     start = 8 * len(write_header(image, params))
     lane_bits = decode_serial(data, start, image, params.resolved(image), np.empty_like(array))
     index = None if lane_bits is None else lane_bits[np.newaxis]
-    return Blocks.cut(data, np.array([data.size]), index)
+    return Runs.back_to_back(data, np.array([data.size]), index)
 
 
-def decoded(blocks: Blocks, array: Cube, params: Params) -> Cube:
+def decoded(blocks: Runs, array: Cube, params: Params) -> Cube:
     """Decode one block to a new array like `array`."""
     out = np.empty_like(array)
     cpu.decode(blocks, [out], params)
@@ -158,11 +158,11 @@ def test_targets(kind: str) -> None:
 def test_the_block_is_named() -> None:
     array, params = scene((4, 5, 6), "u2"), Params()
     one = blocks_of(array, params)
-    data = one.payload.copy()
+    data = one.joined_payload().copy()
     data[3] ^= 8  # of the header
     assert one.lane_bits is not None
-    both = Blocks.cut(
-        np.concatenate([one.payload, data]),
+    both = Runs.back_to_back(
+        np.concatenate([one.joined_payload(), data]),
         np.repeat(one.lengths, 2),
         np.repeat(one.lane_bits, 2, axis=0),
     )
@@ -171,7 +171,7 @@ def test_the_block_is_named() -> None:
     assert caught.value.block == 1
 
 
-def outcome(blocks: Blocks, array: Cube, params: Params) -> str:
+def outcome(blocks: Runs, array: Cube, params: Params) -> str:
     """Decode bytes that may be wrong."""
     try:
         out = decoded(blocks, array, params)
@@ -189,10 +189,12 @@ def test_flipped_bits(order: Any, choice: dict[str, Any]) -> None:
     array, params = scene((6, 7, 8), "u4", 16), Params(**{"bit_depth": 16, "order": order} | choice)
     blocks, rng, seen = blocks_of(array, params), random.Random(7), []
     for _ in range(FLIPS):
-        data = blocks.payload.copy()
+        data = blocks.joined_payload().copy()
         for _ in range(rng.choice([1, 1, 2, 30])):
             data[rng.randrange(data.size)] ^= 1 << rng.randrange(8)
-        seen.append(outcome(Blocks.cut(data, blocks.lengths, blocks.lane_bits), array, params))
+        seen.append(
+            outcome(Runs.back_to_back(data, blocks.lengths, blocks.lane_bits), array, params)
+        )
     assert seen.count("corrupt") > FLIPS // 4
 
 
@@ -202,11 +204,11 @@ def test_random_bodies() -> None:
     body = len(write_header(image_of(array, params), params))
     for density in (0, 1, 128, 255):
         for _ in range(200):
-            data = blocks.payload.copy()
+            data = blocks.joined_payload().copy()
             data[body:] = np.where(rng.integers(0, 256, data.size - body) < density, 255, 0)
             data[body:] &= rng.integers(0, 256, data.size - body, np.uint8)
             assert (
-                outcome(Blocks.cut(data, blocks.lengths, blocks.lane_bits), array, params)
+                outcome(Runs.back_to_back(data, blocks.lengths, blocks.lane_bits), array, params)
                 != "right"
             )
 
@@ -215,11 +217,11 @@ def test_random_bodies() -> None:
 def test_truncation(order: Any) -> None:
     array, params = scene((4, 5, 6), "u2"), Params(order=order)
     blocks = blocks_of(array, params)
-    for size in range(blocks.payload.size):
-        cut = Blocks.cut(blocks.payload[:size], np.array([size]), blocks.lane_bits)
+    for size in range(blocks.joined_payload().size):
+        cut = Runs.back_to_back(blocks.joined_payload()[:size], np.array([size]), blocks.lane_bits)
         assert outcome(cut, array, params) == "corrupt"
-    data = np.append(blocks.payload, np.uint8(1))
-    longer = Blocks.cut(data, np.array([data.size]), blocks.lane_bits)
+    data = np.append(blocks.joined_payload(), np.uint8(1))
+    longer = Runs.back_to_back(data, np.array([data.size]), blocks.lane_bits)
     assert outcome(longer, array, params) == "corrupt"
 
 
@@ -232,7 +234,10 @@ def test_wrong_lanes() -> None:
         lanes = blocks.lane_bits.copy()
         lanes[0, rng.integers(9)] += rng.choice([-1, 1, -7, 64, 1 << 40, -(1 << 40), 1 << 62])
         assert (
-            outcome(Blocks.cut(blocks.payload, blocks.lengths, lanes), array, params) == "corrupt"
+            outcome(
+                Runs.back_to_back(blocks.joined_payload(), blocks.lengths, lanes), array, params
+            )
+            == "corrupt"
         )
 
 

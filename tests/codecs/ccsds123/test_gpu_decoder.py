@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from emulator.host_module import KernelFault, schedule
+from helpers.backends import encoded
 from helpers.ccsds123_setups import as_image
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 from gangsaw.codecs.ccsds123 import Params, cpu, gpu_decode
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.samples import noise, samples, scene
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda import launch as gpu
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -35,7 +36,7 @@ def native(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return np.dtype(dtype).newbyteorder("=")
 
 
-def decoded(cupy: ModuleType, coded: Blocks, images: Sequence[Cube], params: Params) -> list[Cube]:
+def decoded(cupy: ModuleType, coded: Runs, images: Sequence[Cube], params: Params) -> list[Cube]:
     """Decode blocks on the device to arrays like `images`."""
     targets = [cupy.zeros(image.shape, native(image.dtype)) for image in images]
     gpu_decode.decode(coded, targets, params)
@@ -45,7 +46,7 @@ def decoded(cupy: ModuleType, coded: Blocks, images: Sequence[Cube], params: Par
 def check(cupy: ModuleType, images: Sequence[Cube], params: Params) -> None:
     """Encode on the CPU, decode on the device in one launch."""
     for image, out in zip(
-        images, decoded(cupy, cpu.encode(images, params), images, params), strict=True
+        images, decoded(cupy, encoded(cpu, images, params), images, params), strict=True
     ):
         np.testing.assert_array_equal(out, image)
 
@@ -149,7 +150,7 @@ def test_targets(cupy: ModuleType, kind: str) -> None:
     image, params = scene((5, 6, 7), kind), Params()
     chunk = cupy.zeros((14, 12, 15), native(kind))
     target = chunk.transpose(1, 2, 0)[1:11:2, 13:1:-2, 2:9]
-    gpu_decode.decode(cpu.encode([image], params), [Foreign(target, image.dtype)], params)
+    gpu_decode.decode(encoded(cpu, [image], params), [Foreign(target, image.dtype)], params)
     expected = np.zeros(chunk.shape, kind)
     expected.transpose(1, 2, 0)[1:11:2, 13:1:-2, 2:9] = image
     np.testing.assert_array_equal(chunk.get().view(kind), expected)
@@ -197,7 +198,7 @@ def test_planted_faults_are_found(
         check(cupy, [image], params)
 
 
-def outcome(decode: Any, coded: Blocks, target: Any, params: Params) -> str:
+def outcome(decode: Any, coded: Runs, target: Any, params: Params) -> str:
     """Decode bytes that may be wrong."""
     try:
         decode(coded, [target], params)
@@ -206,7 +207,7 @@ def outcome(decode: Any, coded: Blocks, target: Any, params: Params) -> str:
     return "decoded"
 
 
-def check_wrong(cupy: ModuleType, coded: Blocks, image: Cube, params: Params) -> str:
+def check_wrong(cupy: ModuleType, coded: Runs, image: Cube, params: Params) -> str:
     """Decode on both sides, with the same outcome, be it wrong samples."""
     here, there = np.zeros_like(image), cupy.zeros(image.shape, image.dtype)
     what = outcome(cpu.decode, coded, here, params)
@@ -227,49 +228,49 @@ def check_wrong(cupy: ModuleType, coded: Blocks, image: Cube, params: Params) ->
 )
 def test_flipped_bits(cupy: ModuleType, image: Cube, params: Params) -> None:
     """Without the frame's checksum: nothing outside is touched, both sides say the same."""
-    coded, rng, seen = cpu.encode([image], params), random.Random(7), set()
+    coded, rng, seen = encoded(cpu, [image], params), random.Random(7), set()
     for _ in range(FLIPS):
-        data = coded.payload.copy()
+        data = coded.joined_payload().copy()
         for _ in range(rng.choice([1, 1, 2, 30])):
             data[rng.randrange(data.size)] ^= 1 << rng.randrange(8)
-        wrong = Blocks.cut(data, coded.lengths, coded.lane_bits)
+        wrong = Runs.back_to_back(data, coded.lengths, coded.lane_bits)
         seen.add(check_wrong(cupy, wrong, image, params))
     assert len(seen) > 2
 
 
 def test_bodies_of_zeros_and_ones(cupy: ModuleType) -> None:
     image, params = scene((17, 7, 8), "u2"), Params(**NARROW)
-    coded, rng = cpu.encode([image], params), np.random.default_rng(3)
+    coded, rng = encoded(cpu, [image], params), np.random.default_rng(3)
     for density in (0, 1, 128, 256):
-        data = coded.payload.copy()
+        data = coded.joined_payload().copy()
         data[20:] = np.where(rng.integers(0, 256, data.size - 20) < density, 255, 0)
-        wrong = Blocks.cut(data, coded.lengths, coded.lane_bits)
+        wrong = Runs.back_to_back(data, coded.lengths, coded.lane_bits)
         assert check_wrong(cupy, wrong, image, params) != "decoded"
 
 
 def test_truncations_and_wrong_lanes(cupy: ModuleType) -> None:
     image, params = scene((9, 5, 6), "u2"), Params()
-    coded, rng = cpu.encode([image], params), np.random.default_rng(5)
+    coded, rng = encoded(cpu, [image], params), np.random.default_rng(5)
     assert coded.lane_bits is not None
-    for size in range(coded.payload.size):
-        cut = Blocks.cut(coded.payload[:size], np.array([size]), coded.lane_bits)
+    for size in range(coded.joined_payload().size):
+        cut = Runs.back_to_back(coded.joined_payload()[:size], np.array([size]), coded.lane_bits)
         assert check_wrong(cupy, cut, image, params) != "decoded"
     for _ in range(100):
         lanes = coded.lane_bits.copy()
         places = rng.integers(9, size=rng.integers(1, 5))
         lanes[0, places] += rng.choice([-1, 1, -7, 64, 1 << 40, -(1 << 40), 1 << 62])
-        wrong = Blocks.cut(coded.payload, coded.lengths, lanes)
+        wrong = Runs.back_to_back(coded.joined_payload(), coded.lengths, lanes)
         assert check_wrong(cupy, wrong, image, params) != "decoded"
 
 
 def test_the_block_is_named_and_the_others_are_decoded(cupy: ModuleType) -> None:
     image, params = scene((40, 5, 6), "u2"), Params()
-    coded = cpu.encode([image, image, image], params)
-    parts = [part.copy() for part in coded.parts]
+    coded = encoded(cpu, [image, image, image], params)
+    parts = [part.copy() for part in coded.payloads]
     parts[1][100:200] = 0
     targets = [cupy.zeros(image.shape, image.dtype) for _ in parts]
     with pytest.raises(CorruptChunk, match="do not end where the lane does") as caught:
-        gpu_decode.decode(Blocks(tuple(parts), coded.lane_bits), targets, params)
+        gpu_decode.decode(Runs(tuple(parts), coded.lane_bits), targets, params)
     assert caught.value.block == 1
     for target in (targets[0], targets[2]):
         np.testing.assert_array_equal(target.get(), image)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from emulator.host_module import KernelFault, schedule
+from helpers.backends import encoded
 from helpers.ccsds123_setups import as_image
 from helpers.gpu_arrays import unaligned
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 from gangsaw.codecs.ccsds123 import Image, Params, cpu, gpu_encode
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS
 from gangsaw.codecs.ccsds123.samples import FULL, samples, scene
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda import launch as gpu
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.errors import BadParams
@@ -48,10 +49,10 @@ def on_device(cupy: ModuleType, x: Cube) -> Any:
     return device.transpose(np.argsort(order).tolist())
 
 
-def assert_same(cupy: ModuleType, sources: Sequence[Any], params: Params) -> Blocks:
-    expected = cpu.encode([source.get() for source in sources], params)
+def assert_same(cupy: ModuleType, sources: Sequence[Any], params: Params) -> Runs:
+    expected = encoded(cpu, [source.get() for source in sources], params)
     coded = gpu_encode.encode(sources, params)
-    for part, right in zip(coded.parts, expected.parts, strict=True):
+    for part, right in zip(coded.payloads, expected.payloads, strict=True):
         np.testing.assert_array_equal(part, right)
     np.testing.assert_array_equal(coded.lane_bits, expected.lane_bits)
     return coded
@@ -190,7 +191,7 @@ def test_lanes_without_room_are_coded_again(cupy: ModuleType) -> None:
     coded = assert_same(cupy, [cupy.asarray(x) for x in blocks], params)
     assert coded.lane_bits is not None
     assert coded.lane_bits[1].max() > 32 * 40 > coded.lane_bits[0].max()
-    for (part, _), right in zip(room, coded.parts, strict=True):
+    for (part, _), right in zip(room, coded.payloads, strict=True):
         np.testing.assert_array_equal(part, right)
 
 
@@ -216,7 +217,7 @@ def test_samples_that_do_not_fit_are_named(
     with pytest.raises(BadParams) as found:
         gpu_encode.encode(blocks, params)
     with pytest.raises(BadParams) as right:
-        cpu.encode([x], params)
+        encoded(cpu, [x], params)
     assert str(found.value) == str(right.value)
     x[34, 5, 19] -= np.sign(value).astype(dtype) if value > 0 else dtype(-1)
     assert_same(cupy, [cupy.asarray(x)], params)
@@ -246,7 +247,7 @@ def test_serial_coders_run_on_the_host(cupy: ModuleType, params: Params) -> None
 
 
 def test_no_blocks(cupy: ModuleType) -> None:
-    assert gpu_encode.encode([], Params()).parts == ()
+    assert gpu_encode.encode([], Params()).payloads == ()
 
 
 @pytest.mark.parametrize("seed", range(4))

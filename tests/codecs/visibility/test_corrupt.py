@@ -149,16 +149,16 @@ def test_a_window_that_is_missing_is_refused() -> None:
 
 def test_the_block_is_named() -> None:
     from gangsaw.codecs.core.container import frame
-    from gangsaw.codecs.core.container.blocks import Blocks
+    from gangsaw.codecs.core.container.runs import Runs
     from gangsaw.codecs.visibility.codec import Visibility
 
     codec = Visibility(block=(4, 4, 4))
     cube = np.ones((8, 8, 8), np.complex64)
     layout = codec.coder(cube.shape, cube.dtype).layout
-    parts = list(frame.unpack(codec.encode_chunk(cube), layout).parts)
+    parts = list(frame.unpack(codec.encode_chunk(cube), layout).payloads)
     parts[5] = parts[5][:-1]
     with pytest.raises(CorruptChunk, match="block 5"):
-        codec.decode_chunk(frame.pack(Blocks(tuple(parts)), layout), cube)
+        codec.decode_chunk(frame.pack(Runs(tuple(parts)), layout), cube)
 
 
 @pytest.mark.parametrize("can_fold", [False, True])

@@ -24,7 +24,7 @@ from helpers.dense_blocks import (
 )
 from helpers.visibility_on_gpu import Block, check, check_memory, check_views, check_wrong
 
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda import launch as core_gpu
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -90,9 +90,9 @@ def in_turn(*codes: int) -> Callable[[Lanes], Any]:
     return predictors
 
 
-def heads(coded: Blocks) -> list[tuple[int, ...]]:
+def heads(coded: Runs) -> list[tuple[int, ...]]:
     """Kind, means, grid, value, starts, predictors, bytes of those that are dense."""
-    return [HEAD.unpack(part[: HEAD.size]) for part in coded.parts if part[0] == dense.KIND]
+    return [HEAD.unpack(part[: HEAD.size]) for part in coded.payloads if part[0] == dense.KIND]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -100,7 +100,7 @@ def heads(coded: Blocks) -> list[tuple[int, ...]]:
 def test_both_sides_write_the_same(cupy: ModuleType, dtype: str, shape: tuple[int, ...]) -> None:
     """All blocks of a batch go in one launch, raw ones beside it."""
     coded = check(cupy, [make(shape, dtype) for make in [*PLAIN, mixed]], DENSE)
-    assert {int(part[0]) for part in coded.parts} <= {0, dense.KIND}
+    assert {int(part[0]) for part in coded.payloads} <= {0, dense.KIND}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -108,7 +108,7 @@ def test_shapes_mix_in_a_batch(cupy: ModuleType, dtype: str) -> None:
     makers = [fringes, integers, patterns, ramp]
     blocks = [make(shape, dtype) for make, shape in zip(makers, SHAPES, strict=False)]
     coded = check(cupy, [*blocks, constant((30, 9), dtype), wild((9, 9, 9), dtype)], DENSE)
-    assert {int(part[0]) for part in coded.parts} == {0, dense.KIND}
+    assert {int(part[0]) for part in coded.payloads} == {0, dense.KIND}
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -327,7 +327,7 @@ def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPat
     one = gpu.encoder_bytes(blocks[0], DENSE)
     monkeypatch.setattr(core_gpu, "free_bytes", lambda: 2 * one)
     coded = check(cupy, blocks, DENSE)
-    wrong = Blocks((*coded.parts[:3], coded.parts[3][:-2]))
+    wrong = Runs((*coded.payloads[:3], coded.payloads[3][:-2]))
     with pytest.raises(CorruptChunk) as caught:
         gpu.decode(wrong, [cupy.zeros(block.shape, "c8") for block in blocks], DENSE)
     assert caught.value.block == 3

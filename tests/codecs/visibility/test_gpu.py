@@ -8,10 +8,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 from emulator.host_module import KernelFault, schedule
+from helpers.backends import encoded
 from helpers.gpu_arrays import unaligned
 from helpers.visibility_on_gpu import Block, check, check_views, check_wrong
 
-from gangsaw.codecs.core.container.blocks import Blocks
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda import launch as core_gpu
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -64,8 +65,8 @@ def blocks_of(shape: tuple[int, ...], dtype: str) -> list[Block]:
 def test_both_sides_write_the_same(cupy: ModuleType, dtype: str) -> None:
     """All blocks of a batch go in one launch, raw ones beside it."""
     coded = check(cupy, [block for shape in SHAPES for block in blocks_of(shape, dtype)], FAST)
-    modes = {int(part[1]) for part in coded.parts if part[0] == 2}
-    assert {int(part[0]) for part in coded.parts} == {0, 2}
+    modes = {int(part[1]) for part in coded.payloads if part[0] == 2}
+    assert {int(part[0]) for part in coded.payloads} == {0, 2}
     assert len(modes) > 2
 
 
@@ -75,7 +76,7 @@ def test_every_predictor_and_grids(cupy: ModuleType, dtype: str) -> None:
     shapes = {1: (40, 3, 20), 2: (7, 12, 20), 3: (80, 1, 40)}
     blocks = [smooth(shape, dtype, predictor) for predictor, shape in shapes.items()]
     blocks += [smooth((40, 4, 33), dtype, 2), integers((9, 8, 16), dtype)]
-    parts = check(cupy, blocks, FAST).parts
+    parts = check(cupy, blocks, FAST).payloads
     assert [part[1] & 3 for part in parts[:3]] == [1, 2, 3]
     assert parts[4][1] == 4
 
@@ -85,7 +86,7 @@ def test_the_mode_of_long_blocks_and_of_hardly_any_gain(cupy: ModuleType) -> Non
     shape = (40, 30, 32)
     noise, even = patterns(shape, "f4"), smooth(shape, "f4", 1)
     blocks = [np.where(np.arange(shape[2]) < n, even, noise) for n in range(6, 10)]
-    modes = [int(part[1]) for part in check(cupy, blocks, FAST).parts]
+    modes = [int(part[1]) for part in check(cupy, blocks, FAST).payloads]
     assert modes == [0, 0, 2, 2]
 
 
@@ -105,8 +106,8 @@ def test_unaligned_blocks_go_over_the_cpu(cupy: ModuleType, params: Params) -> N
     block = fringes((9, 8, 6), "f4")
     source, target = unaligned(cupy, block), unaligned(cupy, np.zeros_like(block))
     assert not gpu_table.has_kernel(source)
-    coded = gpu.encode([source], params)
-    np.testing.assert_array_equal(coded.parts[0], cpu.encode([block], params).parts[0])
+    coded = encoded(gpu, [source], params)
+    np.testing.assert_array_equal(coded.payloads[0], encoded(cpu, [block], params).payloads[0])
     gpu.decode(coded, [target], params)
     assert target.get().tobytes() == block.tobytes()
 
@@ -116,18 +117,18 @@ def test_kinds_mix_in_a_batch(cupy: ModuleType) -> None:
     blocks = [fringes((8, 6, 5), "c8")] * 3 + [patterns((8, 6, 5), "c8")]
     ways = [FAST, Params(), CONSTRUCTION, FAST]
     pairs = zip(blocks, ways, strict=True)
-    parts = [cpu.encode([block], way).parts[0] for block, way in pairs]
+    parts = [encoded(cpu, [block], way).payloads[0] for block, way in pairs]
     assert sorted(int(part[0]) for part in parts) == [0, 1, 2, 3]
     order = [3, 0, 1, 2, 0]
     targets = [cupy.zeros(blocks[i].shape, "c8") for i in order]
-    gpu.decode(Blocks(tuple(parts[i] for i in order)), targets, FAST)
+    gpu.decode(Runs(tuple(parts[i] for i in order)), targets, FAST)
     for i, target in zip(order, targets, strict=True):
         assert target.get().tobytes() == blocks[i].tobytes()
     for wrong in (1, 3):
         cut = [parts[i][: -4 if n >= wrong else None] for n, i in enumerate(order)]
         targets = [cupy.zeros(blocks[i].shape, "c8") for i in order]
         with pytest.raises(CorruptChunk) as caught:
-            gpu.decode(Blocks(tuple(cut)), targets, FAST)
+            gpu.decode(Runs(tuple(cut)), targets, FAST)
         assert caught.value.block == wrong
         assert targets[0].get().tobytes() == blocks[3].tobytes()
 
@@ -138,7 +139,7 @@ def test_flipped_bits(cupy: ModuleType, dtype: str, mode: int) -> None:
     """Without the frame's checksum: both sides say the same, nothing outside is touched."""
     shape = {1: (40, 3, 16), 2: (7, 12, 16), 3: (80, 1, 32), 4: (16, 4, 16)}[mode]
     block = integers(shape, dtype) if mode == 4 else smooth(shape, dtype, mode)
-    data, rng, seen = cpu.encode([block], FAST).parts[0], random.Random(mode), set()
+    data, rng, seen = encoded(cpu, [block], FAST).payloads[0], random.Random(mode), set()
     assert tuple(data[:2]) == (2, mode)
     head = gpu_encode.head_bytes(
         -(-Lanes.of_block(block).shape[0] // 32), gpu_table.word_bytes(block)
@@ -154,7 +155,7 @@ def test_flipped_bits(cupy: ModuleType, dtype: str, mode: int) -> None:
 
 def test_truncations_and_bytes_too_many(cupy: ModuleType) -> None:
     block = fringes((5, 4, 3), "c8")
-    data = cpu.encode([block], FAST).parts[0]
+    data = encoded(cpu, [block], FAST).payloads[0]
     for size in range(data.size):
         assert check_wrong(cupy, data[:size], block) != "decoded"
     assert check_wrong(cupy, np.append(data, np.uint8(0)), block) != "decoded"
@@ -197,7 +198,7 @@ def test_a_batch_in_several_runs(cupy: ModuleType, monkeypatch: pytest.MonkeyPat
     one = gpu.encoder_bytes(blocks[0], FAST)
     monkeypatch.setattr(core_gpu, "free_bytes", lambda: 2 * one)
     coded = check(cupy, blocks, FAST)
-    wrong = Blocks((*coded.parts[:3], coded.parts[3][:-4]))
+    wrong = Runs((*coded.payloads[:3], coded.payloads[3][:-4]))
     with pytest.raises(CorruptChunk) as caught:
         gpu.decode(wrong, [cupy.zeros(block.shape, "c8") for block in blocks], FAST)
     assert caught.value.block == 3

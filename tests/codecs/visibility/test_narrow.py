@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from helpers.backends import encoded
 from helpers.dense_blocks import MAKERS, beside, integers, mixed, noise, ramp
 from helpers.visibility_on_gpu import check, check_memory, check_views, check_wrong
 from hypothesis import given
@@ -77,7 +78,7 @@ def test_one_word_that_does_not_fit_is_enough(place: int) -> None:
 @pytest.mark.parametrize("dtype", ["f4", "c8"])
 def test_payloads_are_those_of_floats(make: Any, shape: tuple[int, ...], dtype: str) -> None:
     block = make(shape, dtype)
-    data, plain = cpu.encode([widened(block)], DENSE).parts[0], dense.encode(block)
+    data, plain = encoded(cpu, [widened(block)], DENSE).payloads[0], dense.encode(block)
     if plain.size > 2 * block.nbytes:
         assert data[0] == 0
     else:
@@ -88,7 +89,7 @@ def test_payloads_are_those_of_floats(make: Any, shape: tuple[int, ...], dtype: 
 @pytest.mark.parametrize("make", [mixed, beside, integers])
 def test_payloads_are_the_references(make: Any) -> None:
     block = widened(make((9, 4, 20), "f4"))
-    data = cpu.encode([block], DENSE).parts[0].tobytes()
+    data = encoded(cpu, [block], DENSE).payloads[0].tobytes()
     words, extents, width = reference.to_words(block)
     assert data[0] == reference.NARROWED
     assert reference.decode(data, extents, width) == words
@@ -97,17 +98,17 @@ def test_payloads_are_the_references(make: Any) -> None:
 
 def test_other_doubles_are_coded_as_doubles() -> None:
     block = widened(ramp((9, 5, 8), "f4"))
-    assert cpu.encode([block], DENSE).parts[0][0] == dense_narrow.KIND
+    assert encoded(cpu, [block], DENSE).payloads[0][0] == dense_narrow.KIND
     block[4, 2, 3] *= 1 + 2.0**-40
-    assert cpu.encode([block], DENSE).parts[0][0] == dense.KIND
+    assert encoded(cpu, [block], DENSE).payloads[0][0] == dense.KIND
 
 
 def test_the_order_of_bytes_and_strides_do_not_matter() -> None:
     block = widened(mixed((12, 7, 9), "c8"))
-    data = cpu.encode([block], DENSE).parts[0]
+    data = encoded(cpu, [block], DENSE).payloads[0]
     foreign = np.zeros((12, 14, 18), ">c16")[:, ::2, ::2]
     foreign[...] = block
-    np.testing.assert_array_equal(cpu.encode([foreign], DENSE).parts[0], data)
+    np.testing.assert_array_equal(encoded(cpu, [foreign], DENSE).payloads[0], data)
     foreign[...] = 0
     cpu.decode_block(data, foreign, DENSE)
     assert foreign.astype("c16").tobytes() == block.tobytes()
@@ -115,13 +116,13 @@ def test_the_order_of_bytes_and_strides_do_not_matter() -> None:
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "c8"])
 def test_arrays_without_doubles_have_no_such_blocks(cupy: ModuleType, dtype: str) -> None:
-    data = cpu.encode([widened(ramp((9, 5, 8), "f4"))], DENSE).parts[0]
+    data = encoded(cpu, [widened(ramp((9, 5, 8), "f4"))], DENSE).payloads[0]
     assert "narrowed doubles" in check_wrong(cupy, data, np.zeros((9, 5, 8), dtype))
 
 
 def test_truncated_and_flipped_payloads(cupy: ModuleType) -> None:
     block = widened(mixed((5, 3, 35), "f4"))
-    data, rng = cpu.encode([block], DENSE).parts[0], random.Random(1)
+    data, rng = encoded(cpu, [block], DENSE).payloads[0], random.Random(1)
     for size in range(1, data.size, 41):
         assert check_wrong(cupy, data[:size], block) != "decoded"
     for _ in range(60):
@@ -138,7 +139,7 @@ def test_both_sides_write_the_same(cupy: ModuleType, shape: tuple[int, ...], dty
     blocks = [widened(make(shape, dtype)) for make in makers]
     others = [make(shape, blocks[0].dtype.str) for make in (noise, patterns)]
     coded = check(cupy, [blocks[0], others[0], *blocks[1:], others[1]], DENSE)
-    kinds = [int(part[0]) for part in coded.parts]
+    kinds = [int(part[0]) for part in coded.payloads]
     assert kinds[1] != dense_narrow.KIND
     assert kinds[-1] == 0
     assert dense_narrow.KIND in kinds or shape == (1, 1)

@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.container import frame
-from gangsaw.codecs.core.container.blocks import Blocks
 from gangsaw.codecs.core.container.frame import Layout
+from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 
 
-def sample(n_blocks: int, n_lanes: int, seed: int = 0) -> tuple[Blocks, Layout]:
+def sample(n_blocks: int, n_lanes: int, seed: int = 0) -> tuple[Runs, Layout]:
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, 40, n_blocks)
     lanes = None
     if n_lanes:
         lanes = rng.integers(0, 8 * lengths[:, None] // n_lanes + 1, (n_blocks, n_lanes))
-    blocks = Blocks.cut(rng.integers(0, 256, lengths.sum(), np.uint8), lengths, lanes)
+    blocks = Runs.back_to_back(rng.integers(0, 256, lengths.sum(), np.uint8), lengths, lanes)
     return blocks, Layout(7, 1, n_blocks, n_lanes, 2 if n_lanes else 0)
 
 
@@ -31,10 +31,10 @@ def sample(n_blocks: int, n_lanes: int, seed: int = 0) -> tuple[Blocks, Layout]:
 def test_round_trip(n_blocks: int, n_lanes: int, seed: int) -> None:
     blocks, layout = sample(n_blocks, n_lanes, seed)
     data = frame.pack(blocks, layout)
-    assert len(data) == layout.index_size + len(blocks.payload)
+    assert len(data) == layout.index_size + len(blocks.joined_payload())
     for form in (data, bytearray(data), memoryview(data), np.frombuffer(data, np.uint8)):
         back = frame.unpack(form, layout)
-        np.testing.assert_array_equal(back.payload, blocks.payload)
+        np.testing.assert_array_equal(back.joined_payload(), blocks.joined_payload())
         np.testing.assert_array_equal(back.lengths, blocks.lengths)
         if n_lanes:
             np.testing.assert_array_equal(back.lane_bits, blocks.lane_bits)
@@ -46,15 +46,15 @@ def test_the_bytes_are_those_of_the_specification() -> None:
     """Written out by hand from SPEC.md, without `frame`."""
     payload = np.arange(5, dtype=np.uint8)
     lanes = np.array([[3, 4], [9, 0x0102]])
-    blocks = Blocks.cut(np.tile(payload, 60), np.array([5, 295]), lanes)
+    blocks = Runs.back_to_back(np.tile(payload, 60), np.array([5, 295]), lanes)
     prelude = b"GSAW\x01\x03\x34\x12\x02\0\0\0"
     head = prelude + google_crc32c.value(prelude).to_bytes(4, "little") + b"\x02\0\0\0\x02\0\0\0"
     index = b"\x05\0\0\0\x27\x01\0\0"
-    for part in (blocks.payload[:5], blocks.payload[5:]):
+    for part in (blocks.joined_payload()[:5], blocks.joined_payload()[5:]):
         index += google_crc32c.value(part.tobytes()).to_bytes(4, "little")
     index += b"\x03\0\x04\0\x09\0\x02\x01"
     checksum = google_crc32c.value(head + index).to_bytes(4, "little")
-    expected = head + checksum + index + blocks.payload.tobytes()
+    expected = head + checksum + index + blocks.joined_payload().tobytes()
     assert frame.pack(blocks, Layout(0x1234, 3, 2, 2, 2)) == expected
 
 
@@ -113,7 +113,7 @@ def test_forged_fields_are_named(change: dict[int, bytes], error: type, reason: 
 
 
 def test_lanes_whose_sum_wraps_are_corrupt() -> None:
-    blocks = Blocks.cut(np.zeros(4, np.uint8), np.array([4]), np.zeros((1, 2), np.int64))
+    blocks = Runs.back_to_back(np.zeros(4, np.uint8), np.array([4]), np.zeros((1, 2), np.int64))
     layout = Layout(7, 1, 1, 2, 8)
     data = bytearray(frame.pack(blocks, layout))
     data[36:52] = (1 << 63).to_bytes(8, "little") * 2
@@ -124,7 +124,7 @@ def test_lanes_whose_sum_wraps_are_corrupt() -> None:
 
 
 def test_a_block_of_4_gib_is_refused() -> None:
-    huge = Blocks((np.broadcast_to(np.uint8(0), 1 << 32),))
+    huge = Runs((np.broadcast_to(np.uint8(0), 1 << 32),))
     with pytest.raises(BadParams, match="smaller block"):
         frame.pack(huge, Layout(7, 1, 1))
 

@@ -1,4 +1,4 @@
-"""Shelves: payloads in order, summed, whichever comes first."""
+"""Outputs: payloads in order, summed, whichever comes first."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.container import frame
-from gangsaw.codecs.core.container.blocks import Blocks
 from gangsaw.codecs.core.container.frame import Layout
-from gangsaw.codecs.core.container.output import Shelf
+from gangsaw.codecs.core.container.output import Output
+from gangsaw.codecs.core.container.runs import Runs
 
 
-@given(st.lists(st.binary(max_size=9), max_size=8), st.randoms(), st.booleans())
+@given(st.lists(st.binary(max_size=9), max_size=8), st.randoms(), st.booleans(), st.booleans())
 def test_a_frame_is_the_same_in_whichever_order_blocks_are_put(
-    texts: list[bytes], random: object, is_tight: bool
+    texts: list[bytes], random: object, is_tight: bool, reserves: bool
 ) -> None:
     layout = Layout(7, 1, len(texts))
     most = sum(map(len, texts)) + (0 if is_tight else 1000)
-    shelf = Shelf(len(texts), most, layout.index_size)
+    output = Output(len(texts), layout.index_size)
+    if reserves:
+        output.reserve(most)
     numbers = list(range(len(texts)))
     random.shuffle(numbers)  # type: ignore[attr-defined]
     scratch = np.empty(9, np.uint8)  # used again for each, as encoders do
@@ -28,12 +30,13 @@ def test_a_frame_is_the_same_in_whichever_order_blocks_are_put(
         text = texts[number]
         scratch[: len(text)] = np.frombuffer(text, np.uint8)
         cut = len(text) // 2
-        shelf.put(number, scratch[:cut], scratch[cut : len(text)])
-    blocks = Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)
-    plain = Blocks(tuple(np.frombuffer(text, np.uint8) for text in texts))
-    assert [bytes(part) for part in blocks.parts] == texts
-    assert list(shelf.checksums) == [google_crc32c.value(text) for text in texts]
-    assert bytes(frame.pack(blocks, layout)) == bytes(frame.pack(plain, layout))
+        output.put(number, scratch[:cut], scratch[cut : len(text)])
+    runs = output.runs()
+    plain = Runs(tuple(np.frombuffer(text, np.uint8) for text in texts))
+    assert [bytes(part) for part in runs.payloads] == texts
+    assert list(output.checksums) == [google_crc32c.value(text) for text in texts]
+    (packed,) = frame.frames_of(output, layout) if texts else [frame.pack(plain, layout)]
+    assert bytes(packed) == bytes(frame.pack(runs, layout)) == bytes(frame.pack(plain, layout))
 
 
 @given(st.lists(st.binary(max_size=9), min_size=1, max_size=8), st.randoms())
@@ -42,28 +45,60 @@ def test_runs_lie_in_their_order_whether_written_there_or_not(
 ) -> None:
     runs = [(i, texts[i : i + 2]) for i in range(0, len(texts), 2)]
     random.shuffle(runs)  # type: ignore[attr-defined]
-    shelf = Shelf(len(texts), sum(map(len, texts)), 3)
+    output = Output(len(texts), 3)
+    output.reserve(sum(map(len, texts)))
     for first, some in runs:
         data = np.frombuffer(b"".join(some), np.uint8)
         ends = np.cumsum([len(text) for text in some]).tolist()
         sums = [google_crc32c.value(text) for text in some]
-        room = shelf.room(first)
+        room = output.room(first)
         if room is None:
-            assert not shelf.put_run(first, data, ends, sums)
+            assert not output.put_run(first, data, ends, sums)
         else:
             room[: data.size] = data
-            shelf.settle(first, ends, sums)
-    assert [bytes(part) for part in shelf.parts] == texts
-    assert list(shelf.checksums) == [google_crc32c.value(text) for text in texts]
-    assert bytes(shelf.data[3 : shelf.end]) == b"".join(texts)
+            output.settle(first, ends, sums)
+    assert [bytes(part) for part in output.runs().payloads] == texts
+    assert list(output.checksums) == [google_crc32c.value(text) for text in texts]
+    assert output.data is not None
+    assert bytes(output.data[3 : output.end]) == b"".join(texts)
+
+
+def test_frames_of_several_chunks_are_those_of_each() -> None:
+    layout, texts = Layout(7, 1, 2), [b"one", b"three", b"", b"four"]
+    output, plain = Output(4, layout.index_size), [np.frombuffer(t, np.uint8) for t in texts]
+    output.reserve(12)
+    for number in (3, 1, 0, 2):
+        output.put(number, plain[number])
+    alone = [frame.pack(Runs(tuple(plain[i : i + 2])), layout) for i in (0, 2)]
+    assert [bytes(f) for f in frame.frames_of(output, layout)] == [bytes(f) for f in alone]
 
 
 @pytest.mark.parametrize("which", [slice(0, 1), slice(1, 2)])
-def test_some_blocks_of_a_shelf_are_packed_without_it(which: slice) -> None:
-    layout = Layout(7, 1, 2)
-    shelf = Shelf(2, 6, layout.index_size)
+def test_some_blocks_of_an_output_are_packed_without_it(which: slice) -> None:
+    output = Output(2, Layout(7, 1, 2).index_size)
+    output.reserve(6)
     for number in (1, 0):
-        shelf.put(number, np.full(3, number, np.uint8))
-    some = Blocks(shelf.parts, shelf=shelf, checksums=shelf.checksums)[which]
-    data = frame.pack(some, Layout(7, 1, 1))
+        output.put(number, np.full(3, number, np.uint8))
+    data = frame.pack(output.runs()[which], Layout(7, 1, 1))
     assert bytes(data[-3:]) == bytes([which.start] * 3)
+
+
+def test_a_block_that_was_not_put_is_noticed() -> None:
+    for most in (None, 9):
+        output = Output(2)
+        if most:
+            output.reserve(most)
+        output.put(1, np.zeros(3, np.uint8))
+        with pytest.raises(AssertionError, match="not been put"):
+            output.runs()
+
+
+def test_payloads_that_are_given_keep_their_lanes() -> None:
+    output = Output(2)
+    output.give(1, np.zeros(3, np.uint8), None, np.array([8]))
+    output.give(0, np.ones(2, np.uint8), google_crc32c.value(b"\1\1"), np.array([4, 12]))
+    runs = output.runs()
+    assert runs.checksums is None  # one is to be taken yet
+    assert runs.lane_bits is not None
+    assert runs.lane_bits.tolist() == [[4, 12], [8, 0]]
+    assert [part.size for part in runs.payloads] == [2, 3]

@@ -1,4 +1,4 @@
-"""Views of the blocks of a chunk, and where they lie."""
+"""BlockViews of the blocks of a chunk, and where they lie."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.container.grid import BlockGrid
-from gangsaw.codecs.core.container.views import Views, places_of
+from gangsaw.codecs.core.container.views import BlockViews, block_addresses
 from gangsaw.codecs.core.memory.aligned import address_of
 
 SHAPE, BLOCK = (7, 5, 6), (3, 5, 4)
@@ -44,22 +44,24 @@ def expected(chunk: Any, numbers: list[int]) -> list[Any]:
 def test_views_and_places_are_those_of_the_blocks(which: int, numbers: list[int] | None) -> None:
     chunk = chunks()[which]
     some = None if numbers is None else np.array(numbers, np.int64)
-    views = Views(chunk, GRID, turned, some)
+    views = BlockViews(chunk, GRID, turned, some)
     right = expected(chunk, list(range(GRID.n_blocks)) if numbers is None else numbers)
     assert len(views) == len(right)
     for view, block in zip(views, right, strict=True):
         assert (address_of(view), view.strides) == (address_of(block), block.strides)
         np.testing.assert_array_equal(view, block)
-    places, plain = places_of(views), places_of(right)
-    assert (places.base + places.offsets).tolist() == [address_of(block) for block in right]
+    addresses, plain = block_addresses(views), block_addresses(right)
+    assert (addresses.base + addresses.offsets).tolist() == [address_of(block) for block in right]
     assert (plain.base + plain.offsets).tolist() == [address_of(block) for block in right]
-    assert places.forms == plain.forms == tuple((b.shape, b.strides, b.dtype) for b in right)
-    assert places.n_bytes == plain.n_bytes == views.nbytes == sum(block.nbytes for block in right)
+    assert addresses.forms == plain.forms == tuple((b.shape, b.strides, b.dtype) for b in right)
+    assert (
+        addresses.n_bytes == plain.n_bytes == views.nbytes == sum(block.nbytes for block in right)
+    )
 
 
 def test_some_views_are_taken_as_from_a_list() -> None:
     chunk = chunks()[0]
-    views, right = Views(chunk, GRID, turned), expected(chunk, list(range(GRID.n_blocks)))
+    views, right = BlockViews(chunk, GRID, turned), expected(chunk, list(range(GRID.n_blocks)))
     np.testing.assert_array_equal(views[-1], right[-1])
     assert [view.shape for view in views[1:3]] == [block.shape for block in right[1:3]]
     with pytest.raises(IndexError):
@@ -67,11 +69,11 @@ def test_some_views_are_taken_as_from_a_list() -> None:
 
 
 def test_equal_forms_are_one_thing() -> None:
-    forms = places_of(Views(chunks()[0], GRID, turned)).forms
+    forms = block_addresses(BlockViews(chunks()[0], GRID, turned)).forms
     assert len({id(form) for form in forms}) == len(set(forms)) < len(forms)
 
 
 def test_a_chunk_without_numbers_has_no_blocks() -> None:
-    views = Views(np.zeros((0, 5, 6)), BlockGrid((0, 5, 6), BLOCK), turned)
-    places = places_of(views)
-    assert (len(views), places.offsets.size, places.forms, places.n_bytes) == (0, 0, (), 0)
+    views = BlockViews(np.zeros((0, 5, 6)), BlockGrid((0, 5, 6), BLOCK), turned)
+    addresses = block_addresses(views)
+    assert (len(views), addresses.offsets.size, addresses.forms, addresses.n_bytes) == (0, 0, (), 0)

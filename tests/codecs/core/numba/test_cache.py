@@ -123,7 +123,7 @@ def test_a_change_in_what_a_kernel_imports_makes_a_new_cache(tmp_path: Path) -> 
     names = {file.name for file in cache._imported(source)}
     assert "frame.py" in names
     frame = next(file for file in cache._imported(source) if file.name == "frame.py")
-    assert {"blocks.py", "errors.py"} <= {file.name for file in cache._imported(frame)}
+    assert {"runs.py", "errors.py"} <= {file.name for file in cache._imported(frame)}
     before = cache.fingerprint(source)
     other = tmp_path / "other.py"
     other.write_text(source.read_text() + "x = 1\n")

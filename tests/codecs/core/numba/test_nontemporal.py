@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gangsaw.codecs.core.container.output import Shelf
+from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.memory.aligned import LINE, LONG
 from gangsaw.codecs.core.numba.nontemporal import UNIT, copy_past_cache
 from gangsaw.codecs.visibility.codec import Visibility
@@ -27,11 +27,14 @@ def test_bytes_are_copied_and_none_beside_them(first: int) -> None:
         assert not room[start + first + n :].any()
 
 
-def test_a_long_shelf_holds_what_was_put() -> None:
-    shelf = Shelf(3, LONG, 5)
+def test_a_long_output_holds_what_was_put() -> None:
+    output = Output(3, 5)
+    output.reserve(LONG)
     for number in (1, 0, 2):
-        shelf.put(number, RANDOM[: 1000 + number])
-    assert [bytes(part) for part in shelf.parts] == [bytes(RANDOM[: 1000 + i]) for i in range(3)]
+        output.put(number, RANDOM[: 1000 + number])
+    assert [bytes(part) for part in output.runs().payloads] == [
+        bytes(RANDOM[: 1000 + i]) for i in range(3)
+    ]
 
 
 @pytest.mark.parametrize("offset", [0, 16, 48, 8])

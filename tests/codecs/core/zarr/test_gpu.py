@@ -107,7 +107,7 @@ def test_forged_blocks_decode_as_on_the_cpu(case: Case, cupy: Any) -> None:
     plan = coder(case)
     data = case.encode()
     blocks = frame.unpack(data, plan.layout)
-    rng = np.random.default_rng(len(blocks.payload))
+    rng = np.random.default_rng(blocks.n_bytes)
     for _ in range(6):
         wrong = frame.pack(forged(blocks, rng), plan.layout)
         expected, found = outcome(case, wrong, np), outcome(case, wrong, cupy)
