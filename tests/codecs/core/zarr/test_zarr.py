@@ -82,13 +82,13 @@ def test_chunks_of_a_batch_go_to_the_backend_together(
 ) -> None:
     counts: list[tuple[str, int]] = []
 
-    def encode(sources: Any, params: Any) -> Any:
+    def encode(sources: Any, params: Any, output: Any) -> None:
         counts.append(("encode", len(sources)))
-        return plain_encode(sources, params)
+        plain_encode(sources, params, output)
 
-    def decode(coded: Any, targets: Any, params: Any) -> None:
+    def decode(runs: Any, targets: Any, params: Any) -> None:
         counts.append(("decode", len(targets)))
-        plain_decode(coded, targets, params)
+        plain_decode(runs, targets, params)
 
     plain_encode, plain_decode = plain_cpu.encode, plain_cpu.decode
     monkeypatch.setattr(plain_cpu, "encode", encode)
