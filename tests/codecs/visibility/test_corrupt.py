@@ -174,7 +174,7 @@ def test_the_block_whose_bytes_changed_is_named(
     codec = Visibility(effort=effort, block=(4, 1, 4))
     coder = codec.coder(chunk.shape, chunk.dtype)
     data = bytearray(coder.encode(chunk))
-    ends = np.cumsum(coder.whole(data).blocks.lengths) + coder.layout.index_size
+    ends = np.cumsum(coder.whole(data).lengths) + coder.layout.index_size
     for block in (0, 41, 89):
         data[ends[block] - 1] ^= 4
         with pytest.raises(CorruptChunk, match="checksum") as raised:
@@ -191,7 +191,7 @@ def test_the_first_wrong_block_is_named_where_forms_take_turns() -> None:
     chunk = np.random.default_rng(5).normal(size=(4, 8, 6)).astype("c8")
     coder = Visibility(effort="fast", block=(4, 2, 4)).coder(chunk.shape, chunk.dtype)
     data = bytearray(coder.encode(chunk))
-    ends = np.cumsum(coder.whole(data).blocks.lengths) + coder.layout.index_size
+    ends = np.cumsum(coder.whole(data).lengths) + coder.layout.index_size
     for wrong in [(1, 4), (4, 1), (3, 6), (2, 5)]:
         damaged = data.copy()
         for block in wrong:
