@@ -44,7 +44,7 @@ def enable_cache(compiled: Any, function: Callable[..., Any]) -> None:
 
 def cache_folder(source: Path) -> Path:
     """Return the folder for kernels of the file `source`; it lies under NUMBA_CACHE_DIR if set."""
-    base = Path(SETTINGS.CACHE_DIR) if SETTINGS.CACHE_DIR else _user_cache() / "numba"
+    base = Path(SETTINGS.CACHE_DIR) if SETTINGS.CACHE_DIR else user_cache() / "numba"
     return base / f"gangsaw-{fingerprint(source)}"
 
 
@@ -93,7 +93,7 @@ def _places(name: str) -> tuple[Path, ...]:
     return place.with_suffix(".py"), place / "__init__.py"
 
 
-def _user_cache() -> Path:
+def user_cache() -> Path:
     """Return this user's cache folder for Gangsaw by the conventions of the platform."""
     with suppress(RuntimeError):  # no home at all
         if sys.platform == "win32":
