@@ -117,3 +117,18 @@ def test_a_missing_wait_between_streams_shows(ordered: bool) -> None:
         second.wait_event(first.record())
     there.get(second, out=out)
     assert (out == 7).all() == ordered
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+def test_floats_are_moved_and_not_computed_with(cupy: ModuleType) -> None:
+    """CuPy would do it, and take denormals for 0."""
+    tiny = cupy.asarray(np.full(3, 1e-40, "f4"))
+    for wrong in (
+        lambda: tiny + tiny,
+        lambda: tiny == 0,
+        lambda: tiny.sum(),
+        lambda: tiny.astype("f8"),
+    ):
+        with pytest.raises(NotImplementedError, match="in kernels of ours"):
+            wrong()
+    assert cupy.concatenate([tiny, tiny.copy()])[::2].get().tobytes() == tiny.get().tobytes()
