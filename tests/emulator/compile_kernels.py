@@ -13,12 +13,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gangsaw.codecs.core.cuda import sources as kernels
+from gangsaw.codecs.core.cuda.compiling import Compiled, compile_kernel
 
 PARENTS = ("gangsaw.codecs", "gangsaw.tasks")
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+VERBOSE = "--ptxas-options=-v"  # the log then has what kernels take
 MAX_SPILL_BYTES = 64  # of a thread: what ptxas trades now and then for more warps at once
 
 Defines = Mapping[str, int | str]
@@ -29,10 +31,6 @@ ENTRY = re.compile(
     re.DOTALL,
 )
 SHARED = re.compile(r"(\d+) bytes smem")
-
-
-class CompileError(Exception):
-    """The source is no CUDA C++: the compiler's words."""
 
 
 class Kernel(NamedTuple):
@@ -84,36 +82,9 @@ def _cuda_sources(folder: Traversable) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name.endswith(".cu"))
 
 
-def compiled(source: str, options: Sequence[str], architecture: str) -> list[Kernel]:
-    """Compile a source to machine code.
-
-    Raises
-    ------
-    CompileError : it does not compile
-    """
-    from cuda.bindings import nvrtc
-
-    asked = (*options, f"--gpu-architecture={architecture}", "--ptxas-options=-v")
-    program = _checked(nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], []))
-    (status,) = nvrtc.nvrtcCompileProgram(program, len(asked), [one.encode() for one in asked])
-    log = _log(nvrtc, program)
-    _checked(nvrtc.nvrtcDestroyProgram(program))
-    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-        raise CompileError(f"{architecture}: {status.name}\n{log}")
-    return [_kernel(found) for found in ENTRY.finditer(log)]
-
-
-def _checked(result: tuple[Any, ...]) -> Any:
-    status, *values = result
-    if status.value:
-        raise RuntimeError(f"NVRTC: {status.name}")
-    return values[0] if values else None
-
-
-def _log(nvrtc: Any, program: Any) -> str:
-    log = bytes(_checked(nvrtc.nvrtcGetProgramLogSize(program)))
-    _checked(nvrtc.nvrtcGetProgramLog(program, log))  # which writes into it
-    return log.rstrip(b"\0").decode()
+def taken(compiled: Compiled) -> list[Kernel]:
+    """Return what each kernel takes, by the assembler's words."""
+    return [_kernel(found) for found in ENTRY.finditer(compiled.log)]
 
 
 def _kernel(found: re.Match[str]) -> Kernel:
@@ -127,30 +98,36 @@ def _kernel(found: re.Match[str]) -> Kernel:
     )
 
 
+def compile_variant(variant: Variant, architecture: str) -> Compiled:
+    """Compile as for a device, and let the assembler say what kernels take."""
+    source = kernels.source(variant.package, variant.file)
+    options = (*kernels.options(variant.defines), VERBOSE)
+    return compile_kernel(source, options, architecture)
+
+
 def report(variant: Variant, architecture: str) -> list[Kernel]:
     """Compile a variant and print a line for each of its kernels."""
-    source = kernels.source(variant.package, variant.file)
-    taken = compiled(source, kernels.options(variant.defines), architecture)
-    for kernel in taken:
+    found = taken(compile_variant(variant, architecture))
+    for kernel in found:
         sys.stdout.write(
             f"{architecture:7}{kernel.name:20}{kernel.registers:5} registers"
             f"{kernel.shared:8} B shared{kernel.stack:6} B stack{kernel.spills:6} B spilled"
             f"  {variant}\n"
         )
-    return taken
+    return found
 
 
 def main(wanted: Sequence[str]) -> int:
     """Print all, return the number of kernels that spill too much."""
     chosen = [p for p in packages() if not wanted or p.rpartition(".")[2] in wanted]
-    taken = [
+    found = [
         kernel
         for package in chosen
         for variant in variants(package)
         for architecture in ARCHITECTURES
         for kernel in report(variant, architecture)
     ]
-    return sum(kernel.spills > MAX_SPILL_BYTES for kernel in taken)
+    return sum(kernel.spills > MAX_SPILL_BYTES for kernel in found)
 
 
 if __name__ == "__main__":

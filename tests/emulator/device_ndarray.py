@@ -20,6 +20,11 @@ IMPLICIT = (
     "Implicit conversion to a NumPy array is not allowed. "
     "Please use `.get()` to construct a NumPy array explicitly."
 )
+# what moves floats and computes nothing; zarr compares with fill values
+MOVES = {
+    *("concatenate", "stack", "broadcast_to", "broadcast_arrays", "repeat", "pad", "moveaxis"),
+    *("transpose", "where", "copyto", "array_equal"),
+}
 
 
 class MemoryPointer:
@@ -215,6 +220,8 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 - CuPy's name
         copy: bool = True,
     ) -> ndarray:
         refuse_foreign(self, np.dtype(dtype))
+        if self.dtype != np.dtype(dtype):
+            refuse_floats(self)
         if not copy and self.dtype == np.dtype(dtype):
             return self
         return wrapped(self.get().astype(dtype, order))
@@ -269,6 +276,15 @@ def refuse_foreign(*values: Any) -> None:
             refuse_foreign(value.dtype)
 
 
+def refuse_floats(*values: Any) -> None:
+    """Raise where CuPy would compute with floats: its own kernels take denormals for 0."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            refuse_floats(*value)
+        elif isinstance(value, ndarray) and value.dtype.kind in "fc":
+            raise NotImplementedError("floats are computed with in kernels of ours alone")
+
+
 def unwrapped(value: Any) -> Any:
     """Return the value with host views in place of device arrays."""
     if isinstance(value, ndarray):
@@ -295,6 +311,8 @@ def applied(function: Any, args: Any, kwargs: Any) -> Any:
     """Return what a function of NumPy makes of device arrays, on the device."""
     refuse_host(*args, *kwargs.values())
     refuse_foreign(*args, *kwargs.values())
+    if function.__name__ not in MOVES:
+        refuse_floats(*args, *kwargs.values())
     streams.current().synchronize()
     out = kwargs.get("out")
     result = function(*unwrapped(tuple(args)), **{k: unwrapped(v) for k, v in kwargs.items()})

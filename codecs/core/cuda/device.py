@@ -123,7 +123,8 @@ def _check_device(runtime: Any) -> None:
 def _spare_read_only_homes() -> None:
     """Let CuPy do without its cache of kernels on disk where its folder cannot be written.
 
-    It makes the folder when it is imported, and writes each kernel there: both raise.
+    It makes the folder when it is imported, and writes kernels of its own there (copies of strided
+    arrays, sums): both raise. Ours lie elsewhere, see kernel_files.py.
     """
     folder = Path(os.environ.get("CUPY_CACHE_DIR") or Path("~/.cupy/kernel_cache").expanduser())
     try:

@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda import sources as kernels
+from gangsaw.codecs.core.cuda.compiling import CompileError
 from gangsaw.codecs.core.cuda.device import backend_name, cupy, first_line
+from gangsaw.codecs.core.cuda.kernel_files import kernel_file
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, DeviceError
 
 Result = TypeVar("Result")
@@ -30,20 +32,22 @@ around_launch: Callable[[], AbstractContextManager[None]] = nullcontext  # `time
 def load(package: str, file: str, defines: Mapping[str, int | str]) -> Any:
     """Return a CUDA source of a package, compiled for the current device, as a CuPy module.
 
-    It is compiled once per process, device and `defines`; beyond that CuPy keeps what it compiled
-    in `CUPY_CACHE_DIR`, by the whole text, options, architecture and version of the compiler.
+    It is loaded once per process, device and `defines`, and compiled only where no process before
+    left the machine code of this text, these options, architecture and compiler (kernel_files.py).
 
     Raises
     ------
-    DeviceError : it does not compile here, or there is no device
+    DeviceError : it does not compile here, there is no device, or no folder can be written
     """
     cp, options = cupy(), kernels.options(defines)
     key = (cp, package, file, options, cp.cuda.runtime.getDevice())
     with _compiling:  # many threads want the same kernel at once, when a job begins
         if key not in _modules:
             with device_errors(f"compiling {file}"):
-                module = cp.RawModule(code=kernels.source(package, file), options=options)
-                module.compile()
+                architecture = f"sm_{cp.cuda.Device().compute_capability}"
+                path = kernel_file(kernels.source(package, file), options, architecture)
+                module = cp.RawModule(path=str(path))  # with a path it compiles nothing
+                module.compile()  # which reads the file: later it may be gone
             _modules[key] = module
         return _modules[key]
 
@@ -139,7 +143,7 @@ def device_errors(doing: str) -> Iterator[None]:
         if error.status == OUT_OF_MEMORY:
             raise MemoryError(first_line(error)) from error
         raise DeviceError(f"{doing} failed: {first_line(error)}") from error
-    except cuda.compiler.CompileException as error:
+    except (CompileError, cuda.compiler.CompileException) as error:
         raise DeviceError(f"{doing} failed: {first_line(error)}") from error
 
 

@@ -1,7 +1,7 @@
 """CUDA sources as text: what a device compiles, and what is compiled and emulated without one.
 
-Headers are put in by us, not by the compiler: CuPy's cache on disk looks at the text alone, and
-would keep kernels whose headers have changed.
+Headers are put in by us, not by the compiler: compiled kernels are kept by their text alone, and
+those whose headers have changed would be kept, too.
 """
 
 from __future__ import annotations

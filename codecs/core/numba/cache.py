@@ -23,6 +23,8 @@ from typing import Any
 
 import numba
 
+from gangsaw.codecs.core.folders import user_cache
+
 IMPORT = re.compile(r"^ *from +(gangsaw[\w.]*) +import +(\([^)]*\)|.*)", re.MULTILINE)
 SETTINGS: Any = numba.config  # its names come from the environment: no type checker knows them
 # What reading or writing a damaged, full or vanished cache raises: it may cost time, never a run.
@@ -44,7 +46,7 @@ def enable_cache(compiled: Any, function: Callable[..., Any]) -> None:
 
 def cache_folder(source: Path) -> Path:
     """Return the folder for kernels of the file `source`; it lies under NUMBA_CACHE_DIR if set."""
-    base = Path(SETTINGS.CACHE_DIR) if SETTINGS.CACHE_DIR else _user_cache() / "numba"
+    base = Path(SETTINGS.CACHE_DIR) if SETTINGS.CACHE_DIR else user_cache() / "numba"
     return base / f"gangsaw-{fingerprint(source)}"
 
 
@@ -91,18 +93,6 @@ def _places(name: str) -> tuple[Path, ...]:
         return ()
     place = Path(package.__path__[0]).joinpath(*parts[2:])
     return place.with_suffix(".py"), place / "__init__.py"
-
-
-def _user_cache() -> Path:
-    """Return this user's cache folder for Gangsaw by the conventions of the platform."""
-    with suppress(RuntimeError):  # no home at all
-        if sys.platform == "win32":
-            default = Path.home() / "AppData/Local"
-            return Path(os.environ.get("LOCALAPPDATA") or default) / "gangsaw"
-        if sys.platform == "darwin":
-            return Path.home() / "Library/Caches/gangsaw"
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gangsaw"
-    return Path(os.devnull)  # cannot be a folder: Numba goes on to its other places
 
 
 def _forgive(compiled: Any) -> None:

@@ -293,6 +293,19 @@ PLANTED: Sequence[tuple[str, str, str]] = [
 ]
 
 
+def plant(monkeypatch: pytest.MonkeyPatch, file: str, right: str, wrong: str) -> None:
+    """Let kernels of a file have a fault from now on."""
+    taken = kernels.source
+    assert right in taken("gangsaw.codecs.visibility", file)
+
+    def source(package: str, name: str) -> str:
+        text = taken(package, name)
+        return text.replace(right, wrong) if name == file else text
+
+    monkeypatch.setattr(kernels, "source", source)
+    monkeypatch.setattr(core_gpu, "_modules", {})
+
+
 # On a device a race may come out right.
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
 @pytest.mark.parametrize(("file", "right", "wrong"), PLANTED)
@@ -308,15 +321,7 @@ def test_planted_faults_are_found(
     choose(monkeypatch, predictors=in_turn(0, 3, 1), means=1)
     blocks = [noise((9, 7, 32), "f4"), mixed((9, 7, 9), "f4")]
     check(cupy, blocks, DENSE)
-    taken = kernels.source
-    assert right in taken("gangsaw.codecs.visibility", file)
-
-    def source(package: str, name: str) -> str:
-        text = taken(package, name)
-        return text.replace(right, wrong) if name == file else text
-
-    monkeypatch.setattr(kernels, "source", source)
-    monkeypatch.setattr(core_gpu, "_modules", {})
+    plant(monkeypatch, file, right, wrong)
     with pytest.raises((KernelFault, AssertionError, CorruptChunk)), schedule(seed=3):
         check(cupy, blocks, DENSE)
 
@@ -346,3 +351,37 @@ def test_the_memory_of_a_block_is_enough(
 def test_denormals_of_halves_and_doubles(cupy: ModuleType) -> None:
     for dtype in DTYPES:
         check(cupy, [denormals((6, 5, 20), dtype), constant((3, 3, 3), dtype)], DENSE)
+
+
+def denormal_ramps(dtype: str) -> list[Block]:
+    """Ramps from denormals into the least normal numbers, of the type and of float32."""
+    kind = np.dtype(dtype)
+    places = np.arange(16 * 5 * 33).reshape(16, 5, 33) % 1021
+    least = {float(np.finfo(one).smallest_normal) for one in (kind, np.float32)}
+    return [(places / 500 * one).astype(kind) for one in sorted(least)]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "c8", "f8", "c16"])
+@pytest.mark.parametrize("means", [None, *range(5)], ids=str)
+def test_denormal_ramps(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, dtype: str, means: int | None
+) -> None:
+    """Sizes, means and their steps are denormal, too: frames are those of the CPU all the same."""
+    if means is not None:
+        choose(monkeypatch, means=means, predictors=in_turn(0))
+    coded = check(cupy, denormal_ramps(dtype), DENSE)
+    assert dense.KIND in {int(part[0]) for part in coded.parts}  # some fit no better than raw
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_flushed_denormals_are_found(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, dtype: str
+) -> None:
+    """As -ftz=true does it: else the test above would prove little."""
+    choose(monkeypatch, means=3, predictors=in_turn(0))
+    step = "__fmul_rn(__fsub_rn(size, sizes.mean), rate)"
+    flushed = f"(fabsf({step}) < 1.17549435e-38f ? 0.0f : {step})"
+    plant(monkeypatch, "dense_encode.cu", step, flushed)
+    with pytest.raises(AssertionError):
+        check(cupy, denormal_ramps(dtype), DENSE)

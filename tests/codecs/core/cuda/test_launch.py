@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gangsaw.codecs.core.cuda import compiling, kernel_files
 from gangsaw.codecs.core.cuda import launch as gpu
 from gangsaw.codecs.core.errors import CorruptChunk, DeviceError
 
@@ -66,6 +68,39 @@ def test_many_threads_compile_a_kernel_once(cupy: Any, package: str, monkeypatch
         thread.join()
     assert len(made) == 1
     assert len({id(module) for module in modules}) == 1
+
+
+def test_what_another_process_compiled_is_loaded(
+    cupy: Any, package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As in a fresh process, with no module; no compiler is asked, and the numbers are the same."""
+    calls: list[str] = []
+    compile_kernel = compiling.compile_kernel
+
+    def count(source: str, options: Sequence[str], architecture: str) -> compiling.Compiled:
+        calls.append(architecture)
+        return compile_kernel(source, options, architecture)
+
+    monkeypatch.setattr(compiling, "compile_kernel", count)
+    monkeypatch.setattr(kernel_files, "folder", lambda: tmp_path)
+    numbers = cupy.asarray(np.arange(100, dtype=np.int32))
+    for add in (1, 1, 2, 2):
+        gpu.forget_modules()
+        out = scaled(cupy, package, add, numbers, np.int32(100), np.int64(3))
+        np.testing.assert_array_equal(out, 3 * np.arange(100) + add)
+    assert calls == [f"sm_{cupy.cuda.Device().compute_capability}"] * 2
+
+
+def test_a_missing_compiler_is_told_in_one_line(
+    cupy: Any, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> str:
+        raise compiling.CompileError("CUDA's compiler NVRTC cannot be loaded: no libnvrtc.so.13")
+
+    monkeypatch.setattr(compiling, "compiler_version", missing)
+    gpu.forget_modules()
+    with pytest.raises(DeviceError, match=r"^compiling scale.cu failed: CUDA's compiler NVRTC"):
+        gpu.load(package, "scale.cu", {"GS_ADD": 1})
 
 
 @pytest.mark.parametrize(
