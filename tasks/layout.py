@@ -13,6 +13,7 @@ from zarr.codecs import BloscCodec, ZstdCodec
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.visibility.axes import FREQUENCIES, SHORT, is_interferometric
+from gangsaw.tasks.chunks import MOST_CHUNKS
 from gangsaw.tasks.memory import transcode_bytes
 from gangsaw.tasks.sources.axes import image_axes
 from gangsaw.tasks.sources.base import SourceArray
@@ -99,6 +100,11 @@ def default_chunks(source: SourceArray) -> tuple[int, ...]:
     Pieces of an axis are equally long. Zarr pads the last one, and cutting 349 samples by 256 left
     163 columns of padding that cost a bit per sample.
     """
+    if _size(source.shape, source) > MOST_CHUNKS * CHUNK_BYTES:
+        raise BadParams(
+            f"{source.name} claims {' x '.join(map(str, source.shape))} samples of "
+            f"{source.dtype.name}, more than any array has: its file is damaged"
+        )
     least = _tiles(source)
     pieces = [1 if i in least else n for i, n in enumerate(source.shape)]
     while least and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
