@@ -117,8 +117,8 @@ def _map_coordinates(fields: Fields, shape: tuple[int, int, int]) -> Iterable[Co
         column, row, x, y, dx, dy = (float(part) for part in info[1:7])
     except ValueError:
         return
-    largest = max(map(abs, (column, row, x, y, dx, dy, *shape)))
-    if not largest < MOST_NUMBER or max(shape[1:]) * np.dtype("f8").itemsize > SMALL:
+    are_finite = all(abs(number) < MOST_NUMBER for number in (column, row, x, y, dx, dy))
+    if not are_finite or max(shape[1:]) * np.dtype("f8").itemsize > SMALL:
         return
     # the reference pixel counts from 1 at the outer corner of the upper left pixel
     attrs = {"units": _map_units(info)}
