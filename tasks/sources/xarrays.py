@@ -175,4 +175,5 @@ def _has_small_sides(path: str) -> bool:
             raise BadParams(
                 f"{path} holds several images; save the one that is meant as its own file"
             )
-        return max(image.width, image.height) * np.dtype("f8").itemsize <= SMALL
+        side: int = max(image.width, image.height)
+        return side * np.dtype("f8").itemsize <= SMALL
