@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -41,6 +42,12 @@ def _touched(chunk: int, piece: int) -> int:
     if piece % chunk == 0 or chunk % piece == 0:
         return max(1, chunk // piece)
     return -(-chunk // piece) + 1
+
+
+def this_process() -> dict[str, Any]:
+    """Return what `check_memory` asks of a worker for one thread and all memory of the machine."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {"name": "of this machine", "memory_limit": total, "nthreads": 1}
 
 
 def check_memory(peak_bytes: int, workers: Iterable[Mapping[str, Any]]) -> None:

@@ -24,7 +24,7 @@ from gangsaw.cluster.interrupts import Waiting, interrupts_wait
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.batches import Done, do_batches, settle, settled_on_device
 from gangsaw.tasks.engine.failure import ChunkFailed
-from gangsaw.tasks.engine.memory import check_memory
+from gangsaw.tasks.engine.memory import check_memory, this_process
 from gangsaw.tasks.engine.pools import (
     SLOTS,
     TASKS_PER_THREAD,
@@ -155,6 +155,7 @@ def _here(
     on_done: Callable[[BatchT, ResultT], None],
     interrupts: Waiting,
 ) -> None:
+    check_memory(task.peak_bytes, [this_process()])
     for batch in batches:
         interrupts.let_in()
         with _final():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,11 @@ from gangsaw.tasks.formats.envi_header import (
     read_header,
 )
 from gangsaw.tasks.formats.flat import INTERLEAVES, FlatArray, check_size, file_identity
+from gangsaw.tasks.formats.variables import SMALL
 from gangsaw.tasks.source import Coordinate
 
 UNITS_FIELDS = ("wavelength", "fwhm")  # both are in "wavelength units"
+MOST_NUMBER = 1e100  # of map info: products of two stay finite; NaN is not below it, either
 ATTRS = {"description": "description", "band names": "band_names"}  # ENVI field: attribute
 
 
@@ -56,11 +58,12 @@ def open_envi(path: str) -> EnviSource:
     dims = INTERLEAVES[header.interleave]
     extents = dict(zip(("band", "y", "x"), header.shape, strict=True))
     shape = tuple(extents[d] for d in dims)
+    array = FlatArray(
+        str(find_data(header_path)), shape, header.dtype.str, dims, offset=header.offset
+    )
+    check_size(array)  # before anything is built as long as the header says
     coords, attrs = to_metadata(header)
-    data = str(find_data(header_path))
-    array = FlatArray(data, shape, header.dtype.str, dims, offset=header.offset, attrs=attrs)
-    check_size(array)
-    return EnviSource(path, str(header_path), (array,), coords)
+    return EnviSource(path, str(header_path), (replace(array, attrs=attrs),), coords)
 
 
 def to_metadata(header: EnviHeader) -> tuple[tuple[Coordinate, ...], dict[str, Any]]:
@@ -86,25 +89,36 @@ def _band_coordinates(fields: Fields, n_bands: int) -> Iterable[Coordinate]:
 
 
 def _numbers(value: object, n: int) -> NDArray[Any] | None:
-    """(n,) int64 or float64, or None where `value` is no list of n numbers: it is kept as text."""
+    """(n,) int64 or float64, or None where `value` is no list of n numbers: it is kept as text.
+
+    So are numbers too large for a float64, which would come back as infinite.
+    """
     if not isinstance(value, list) or len(value) != n:
         return None
-    for kind in (int, float):
+    for kind, dtype in ((int, np.int64), (float, np.float64)):
         try:
-            return np.array([kind(text) for text in value])
+            numbers = np.array([kind(text) for text in value], dtype)
         except (ValueError, OverflowError):
             continue
+        is_named = ["inf" in text.lower() for text in value]
+        return numbers if np.array_equal(np.isinf(numbers), is_named) else None
     return None
 
 
 def _map_coordinates(fields: Fields, shape: tuple[int, int, int]) -> Iterable[Coordinate]:
-    """Centres of the pixels from map info; none where the map is rotated or arbitrary."""
+    """Centres of the pixels from map info; none where the map is rotated or arbitrary.
+
+    Nor where they would be large: map info, which gives them, is kept with the other fields.
+    """
     info = fields.get("map info")
     if not isinstance(info, list) or len(info) < 7 or any("rotation" in part for part in info):
         return
     try:
         column, row, x, y, dx, dy = (float(part) for part in info[1:7])
     except ValueError:
+        return
+    are_finite = all(abs(number) < MOST_NUMBER for number in (column, row, x, y, dx, dy))
+    if not are_finite or max(shape[1:]) * np.dtype("f8").itemsize > SMALL:
         return
     # the reference pixel counts from 1 at the outer corner of the upper left pixel
     attrs = {"units": _map_units(info)}

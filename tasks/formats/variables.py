@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from math import prod
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Coordinate, SourceArray
 
 SMALL = 16 << 20  # bytes: a coordinate that is larger goes chunk by chunk, like data
+MOST_WHOLE = 256 << 20  # bytes: what is copied whole has no more in all, and no larger piece
 NAMING = (
     "coordinates",
     "bounds",
@@ -34,12 +36,23 @@ def split(
     `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
     is.
     """
-    whole = [v for v in found if _is_whole(v, found) and v.name not in wanted]
+    whole = _within_memory([v for v in found if _is_whole(v, found) and v.name not in wanted])
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
     _check_found(found, wanted, arrays)
     dims = {dim for array in arrays for dim in array.dims}
     near = [v for v in whole if not wanted or dims.issuperset(v.dims)]
     return arrays, tuple(_coordinate(v) for v in near if _is_kept(v))
+
+
+def _within_memory(whole: Sequence[Array]) -> list[Array]:
+    """Return the smallest of the variables, as many as may be copied whole.
+
+    A file of a kilobyte may claim thousands of coordinates that are small each.
+    """
+    ordered = sorted(whole, key=_bytes)
+    sums = accumulate(map(_bytes, ordered))
+    names = {v.name for v, total in zip(ordered, sums, strict=True) if total <= MOST_WHOLE}
+    return [v for v in whole if v.name in names]
 
 
 def _is_kept(variable: SourceArray) -> bool:
@@ -48,7 +61,12 @@ def _is_kept(variable: SourceArray) -> bool:
 
 
 def _is_small(variable: SourceArray) -> bool:
-    return prod(variable.shape) * variable.dtype.itemsize <= SMALL
+    piece = prod(variable.chunks or ()) * variable.dtype.itemsize
+    return _bytes(variable) <= SMALL and piece <= MOST_WHOLE
+
+
+def _bytes(variable: SourceArray) -> int:
+    return prod(variable.shape) * variable.dtype.itemsize
 
 
 def _is_whole(variable: SourceArray, found: Sequence[SourceArray]) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.formats.variables import fill_of, json_attrs, split
+from gangsaw.tasks.formats.variables import SMALL, fill_of, json_attrs, split
 from gangsaw.tasks.source import Coordinate, Described, Region
 
 HDF5 = b"\x89HDF"
@@ -139,18 +139,41 @@ def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
         return _geotiff(path)
     options: dict[str, Any] = {"phony_dims": "sort"} if engine == "h5netcdf" else {}
     return xr.open_dataset(
-        path, engine=engine, group=group or None, decode_cf=False, cache=False, **options
+        path,
+        engine=engine,
+        group=group or None,
+        decode_cf=False,
+        cache=False,
+        create_default_indexes=False,  # which would read coordinates whole, of any size
+        **options,
     )
 
 
 def _geotiff(path: str) -> xr.Dataset:
     import rioxarray
 
-    image = rioxarray.open_rasterio(path, masked=False, cache=False)
-    if not isinstance(image, xr.DataArray):
-        raise BadParams(f"{path} holds several images; save the one that is meant as its own file")
+    with_coords = _has_small_sides(path)
+    image = rioxarray.open_rasterio(path, parse_coordinates=with_coords, masked=False, cache=False)
+    assert isinstance(image, xr.DataArray)  # of one image
     data = image.rename("data").to_dataset()
     data["data"].attrs["coordinates"] = " ".join(
         str(n) for n in image.coords if n not in image.dims
     )
     return data
+
+
+def _has_small_sides(path: str) -> bool:
+    """Whether coordinates along the sides of a GeoTIFF are small.
+
+    Large ones are left out: spatial_ref holds the transform that gives them. No file of a kilobyte
+    must cost gigabytes, and tiles that were never written are legal, so its bytes say nothing.
+    """
+    import rasterio
+
+    with rasterio.open(path) as image:
+        if image.subdatasets:
+            raise BadParams(
+                f"{path} holds several images; save the one that is meant as its own file"
+            )
+        side: int = max(image.width, image.height)
+        return side * np.dtype("f8").itemsize <= SMALL

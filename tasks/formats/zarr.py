@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,13 +17,13 @@ import zarr
 from numpy.typing import NDArray
 from zarr.errors import UnknownCodecError
 
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
 from gangsaw.tasks.formats.variables import NUMBERS, TEXTS, as_text, json_attrs, split
 from gangsaw.tasks.source import Below, Coordinate, Described, Region
 from gangsaw.tasks.store.holes import must_be_whole, refuse_holes
 
 ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
-MOST_BELOW = 256 << 20  # bytes of a group below the one that is compressed
+MOST_BELOW = 256 << 20  # bytes of all groups below the one that is compressed
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,9 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     node = _open(address, group)
     if isinstance(node, zarr.Array):
         return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
-    found = [_describe(address, array, name) for name, array in sorted(node.arrays())]
+    with told_in_a_line(address):
+        arrays_here = sorted(node.arrays())
+    found = [_describe(address, array, name) for name, array in arrays_here]
     if not found:
         inner = ", ".join(sorted(node.group_keys())) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
@@ -79,20 +81,27 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     return ZarrSource(address, arrays, coords, below, attrs)
 
 
-def _below(address: str, node: zarr.Group, path: str = "") -> Iterator[Below]:
-    """Yield the groups below, such as the tables of antennas and fields of xradio, whole."""
+def _below(
+    address: str, node: zarr.Group, path: str = "", before: int = 0
+) -> Generator[Below, None, int]:
+    """Yield the groups below, such as the tables of antennas and fields of xradio, whole.
+
+    `before` is the bytes of the groups before; it returns those with its own.
+    """
     for name, group in sorted(node.groups()):
         inner = f"{path}/{name}".lstrip("/")
         found = [_describe(address, array, key) for key, array in sorted(group.arrays())]
-        n_bytes = sum(math.prod(array.shape) * array.dtype.itemsize for array in found)
-        if n_bytes > MOST_BELOW:
+        before += sum(math.prod(array.shape) * array.dtype.itemsize for array in found)
+        if before > MOST_BELOW:
             raise BadParams(
-                f"{address}: the group {inner} below holds {n_bytes >> 20} MiB, which would be "
-                "copied whole: name the arrays to take by --variable, or the group by --group"
+                f"{address}: the group {inner} below holds, with those before it, "
+                f"{before >> 20} MiB, which would be copied whole: name the arrays to take by "
+                "--variable, or the group by --group"
             )
         coords = tuple(Coordinate(a.name, a.dims, _whole(a), a.attrs) for a in found)
         yield Below(inner, coords, json_attrs(group.attrs, np.dtype("u1")))
-        yield from _below(address, group, inner)
+        before = yield from _below(address, group, inner, before)
+    return before
 
 
 def _whole(array: ZarrArray) -> NDArray[Any]:
@@ -120,12 +129,19 @@ def told_in_a_line(where: str) -> Iterator[None]:
         yield
     except json.JSONDecodeError as error:
         raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
+    except (GangsawError, FileNotFoundError):
+        raise
     except UnknownCodecError as error:
         raise BadParams(f"{where}: {error}: install the package that has this codec") from None
+    except (ValueError, TypeError, KeyError) as error:  # shapes that are none, fields not there
+        raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
 
 
 def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:
     must_be_whole(array)
+    if 0 in array.chunks:
+        reason = f"the metadata is damaged: chunks of {array.chunks}"
+        raise CorruptChunk(reason, store=f"{address}/{array.path}")
     metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
     return ZarrArray(
         # a worker may stand in another directory than the user

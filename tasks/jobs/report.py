@@ -135,6 +135,7 @@ class _Survey:
         self.array, self.name, self.dims = array, name, dims
         self.place = store / array.path if array.path else store
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
+        self.grid.check_count(name)
         self.serializer: Any = getattr(array, "serializer", None)
         self.coder = self._coder()
         self.sizes: list[int] = []

@@ -244,7 +244,11 @@ def _differences(arrays: list[_Array], against: Source) -> list[str]:
         if coordinate.name == TEMPLATE:  # other bytes can be the same header: HDF5's own layout
             continue
         found = stored.get(coordinate.name)
-        if found is None or not same_bits(_whole(found), np.asarray(coordinate.values)):
+        if (
+            found is None
+            or found.coder.grid.shape != coordinate.values.shape
+            or not same_bits(_whole(found), np.asarray(coordinate.values))
+        ):
             problems.append(f"{coordinate.name}: the coordinate differs from the source's")
     return problems
 

@@ -6,6 +6,7 @@ format knows of its header is pyuvdata's memo on uvh5 and katdal's page on its f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
+from gangsaw.tasks.formats.variables import SMALL
 from gangsaw.tasks.radio.hdf5_template import make_template
 from gangsaw.tasks.radio.radio import (
     FREQUENCY,
@@ -30,6 +32,7 @@ from gangsaw.tasks.radio.radio import (
 from gangsaw.tasks.radio.rows import BASELINE, ROW, TIME, Rows, find_rows
 from gangsaw.tasks.source import Coordinate, Region
 
+MOST_PACKED = 1100  # bytes that one stored byte may stand for; Deflate gives at most 1032
 COMPLEX = "complex"  # the axis of real and imaginary part where they are integers
 UVH5_NAMES = {"Data/visdata": "VISIBILITY", "Data/flags": "FLAG", "Data/nsamples": "WEIGHT"}
 UVH5_ROWS = {  # items of the header with a value per row, and their names in the store
@@ -71,6 +74,21 @@ class Hdf5Column(ColumnArray):
         return _from_file(dataset, dataset[(run, *rest[: dataset.ndim - 1])], rest)
 
 
+def read_whole(path: str, dataset: h5py.Dataset) -> NDArray[Any]:
+    """Return all of a small dataset; BadParams where it claims far more than the file holds of it.
+
+    HDF5 gives fill values for what was never written, as many as a header of a kilobyte says.
+    """
+    piece = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
+    stored = dataset.id.get_storage_size()
+    if max(dataset.nbytes, piece) > max(SMALL, MOST_PACKED * stored):
+        raise BadParams(
+            f"{path}: {dataset.name.lstrip('/')} claims {dataset.size:,} values, of which the file "
+            f"holds {stored:,} bytes: it is damaged, or was never written; copy it again"
+        )
+    return np.asarray(dataset[()])
+
+
 def is_radio(file: h5py.File) -> bool:
     """Whether the file is uvh5 or of KAT's layout."""
     return _is_uvh5(file) or "Data/correlator_data" in file
@@ -107,14 +125,14 @@ def opened(path: str, version: str) -> h5py.File:
 
 
 def _uvh5(path: str, absolute: str, version: str, file: h5py.File) -> RadioSource:
-    keys = {item: file[item][()] for item in UVH5_KEYS}
+    keys = {item: read_whole(path, file[item]) for item in UVH5_KEYS}
     rows = find_rows(*keys.values())
     named = {**_data_names(file, rows), **{i: n for i, n in UVH5_ROWS.items() if i in file}}
     columns = [
         _column(file[item], name, rows, absolute, version, _uvh5_dims(file[item], rows))
         for item, name in named.items()
     ]
-    coords = [*_keys(keys, rows), *_channels(file)]
+    coords = [*_keys(keys, rows), *_channels(path, file)]
     template = make_template(file, {*named, *UVH5_KEYS})
     return make_source(path, absolute, columns, coords, ("uvh5", template))
 
@@ -144,10 +162,11 @@ def _keys(keys: Mapping[str, NDArray[Any]], rows: Rows) -> Iterator[Coordinate]:
         yield Coordinate(name, own, rows.along(values, dim), attrs)
 
 
-def _channels(file: h5py.File) -> Iterator[Coordinate]:
+def _channels(path: str, file: h5py.File) -> Iterator[Coordinate]:
     """Frequencies and polarizations, for readers; the template holds them, too."""
-    yield Coordinate(FREQUENCY, (FREQUENCY,), np.ravel(file["Header/freq_array"]), {"units": "Hz"})
-    codes = np.asarray(file["Header/polarization_array"]).tolist()
+    frequencies = read_whole(path, file["Header/freq_array"])
+    yield Coordinate(FREQUENCY, (FREQUENCY,), np.ravel(frequencies), {"units": "Hz"})
+    codes = read_whole(path, file["Header/polarization_array"]).tolist()
     names = [POLARIZATIONS.get(code, str(code)) for code in codes]
     yield Coordinate(POLARIZATION, (POLARIZATION,), np.array(names, np.dtypes.StringDType()))
 
@@ -168,7 +187,7 @@ def _kat(path: str, absolute: str, version: str, file: h5py.File) -> RadioSource
         _column(file[item], name, rows, absolute, version, _kat_dims(file[item]))
         for item, name in named.items()
     ]
-    stamps = [file[item][()] for item in ("Data/timestamps",) if item in file]
+    stamps = [read_whole(path, file[item]) for item in ("Data/timestamps",) if item in file]
     coords = [
         Coordinate(TIME, (TIME,), values, {"units": "s", "format": "unix"}) for values in stamps
     ]

@@ -125,6 +125,7 @@ def _open(path: str, absolute: str, wanted: str) -> RadioSource:
         )
     if not table.nrows():
         raise BadParams(f"{path} holds no rows")
+    _check_rows(path, absolute, table.nrows())
     description = _description(path, table, wanted)
     table = opened(absolute, description, version)
     keys = {item: table.getcol(item) for item in KEYS}
@@ -135,6 +136,16 @@ def _open(path: str, absolute: str, wanted: str) -> RadioSource:
     ]
     coords = [*_keys(keys, rows), *_channels(table)]
     return make_source(path, absolute, columns, coords, ("ms", make_template(table)))
+
+
+def _check_rows(path: str, absolute: str, rows: int) -> None:
+    """Raise BadParams for rows that cannot be there: times and antennas of all are read at once."""
+    stored = sum(file.stat().st_size for file in Path(absolute).rglob("*") if file.is_file())
+    if rows > stored:  # a row has visibilities, of more than a byte
+        raise BadParams(
+            f"{path}: its table claims {rows:,} rows, and all files of the folder have "
+            f"{stored:,} bytes: it is damaged; copy it again"
+        )
 
 
 def _description(path: str, table: Any, wanted: str) -> int:

@@ -22,10 +22,10 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
 from gangsaw.tasks.radio.radio import ColumnArray, RadioSource, identity_of, radio_needed
 from gangsaw.tasks.source import Region
+from gangsaw.tasks.sources.fits_sizes import CARD, check_fits
 
 # pyuvdata would make autocorrelations real, and refuse what its checks find odd
 AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
-CARD = 80  # bytes of a line of a FITS header
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ def open_uvfits(path: str) -> RadioSource:
     cards = [header[at : at + CARD].split() for at in range(0, len(header), CARD)]
     if not any(card[:3] in ([b"GROUPS", b"=", b"T"], [b"GROUPS=", b"T"]) for card in cards):
         raise BadParams(f"{path} is FITS but not uvfits: it has no random groups")
+    check_fits(path)
     return _open(path, "uvfits")
 
 

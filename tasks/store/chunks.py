@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.storage import MemoryStore
 
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Region
 
 METADATA = "zarr.json"
+MOST_CHUNKS = 1 << 24  # of an array: jobs and surveys list them, 512 TiB in chunks of 32 MiB
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,15 @@ class ChunkGrid:
     def n_chunks(self) -> int:
         """Number of chunks."""
         return math.prod(self.counts)
+
+    def check_count(self, name: str) -> None:
+        """Raise BadParams for more chunks than a job or a survey of `name` can list."""
+        if self.n_chunks > MOST_CHUNKS:
+            shape, chunks = (" x ".join(map(str, sizes)) for sizes in (self.shape, self.chunks))
+            raise BadParams(
+                f"{name}: {shape} samples are {self.n_chunks:,} chunks of {chunks}, more than "
+                f"{MOST_CHUNKS:,}: use larger chunks, if its metadata are right"
+            )
 
     def position(self, number: int) -> tuple[int, ...]:
         """Return the index of the chunk along each axis."""

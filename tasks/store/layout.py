@@ -16,6 +16,7 @@ from gangsaw.codecs.visibility.axes import FREQUENCIES, SHORT, is_interferometri
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.formats.axes import image_axes
 from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.store.chunks import MOST_CHUNKS
 
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk is cut smaller, y and x as a block is
@@ -99,6 +100,11 @@ def default_chunks(source: SourceArray) -> tuple[int, ...]:
     Pieces of an axis are equally long. Zarr pads the last one, and cutting 349 samples by 256 left
     163 columns of padding that cost a bit per sample.
     """
+    if _size(source.shape, source) > MOST_CHUNKS * CHUNK_BYTES:
+        raise BadParams(
+            f"{source.name} claims {' x '.join(map(str, source.shape))} samples of "
+            f"{source.dtype.name}, more than any array has: its file is damaged"
+        )
     least = _tiles(source)
     pieces = [1 if i in least else n for i, n in enumerate(source.shape)]
     while least and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:

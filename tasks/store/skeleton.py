@@ -153,7 +153,9 @@ def _job(
     source: Source, array: SourceArray, objects: Mapping[str, Buffer], layouts: Mapping[str, Layout]
 ) -> Job:
     chunks = layouts[array.name].chunks
-    n_chunks = ChunkGrid(array.shape, chunks).n_chunks
+    grid = ChunkGrid(array.shape, chunks)
+    grid.check_count(array.name)
+    n_chunks = grid.n_chunks
     chunk_bytes = int(np.prod(chunks, dtype=object)) * array.dtype.itemsize
     return Job(
         source=f"{source.identity()} {array.name}",

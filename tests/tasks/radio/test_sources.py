@@ -291,7 +291,7 @@ def test_fits_that_is_an_image(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert "is FITS but not uvfits" in refusal(gangsaw, tmp_path / "a.fits")
     source = write(tmp_path / "a.uvfits")
     source.write_bytes(source.read_bytes()[:9000])
-    assert "a.uvfits cannot be read: " in refusal(gangsaw, source)
+    assert "a.uvfits is truncated: " in refusal(gangsaw, source)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,259 @@
+"""Small files whose headers claim large arrays: refused in a line, or opened without the memory.
+
+Each is opened in a process of its own that may take one more gigabyte of addresses, so that a claim
+which is believed fails there and does no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5netcdf
+import h5py
+import numpy as np
+import pytest
+import zarr
+from helpers.envi_files import cube, write_envi
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.engine.memory import check_memory, this_process
+from gangsaw.tasks.formats.envi import open_envi
+from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.formats.variables import MOST_WHOLE
+from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
+
+HUGE = 10**11  # values, of 8 bytes 745 GiB
+UTM = "map info = {UTM, 1, 1, 5e5, 4e6, 15, 15, 33, North, WGS-84}\n"
+OPENING = """
+import json, resource, sys
+import h5netcdf, h5py, zarr
+from gangsaw.codecs.core.errors import GangsawError
+from gangsaw.tasks.formats import envi
+from gangsaw.tasks.radio import hdf5_radio
+from gangsaw.tasks.formats import opening
+from gangsaw.tasks.formats import xarrays
+kind = sys.argv[2]
+if kind == "uvfits":
+    import pyuvdata, astropy.io.fits
+if kind == "tif":
+    import rioxarray
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), used + (1 << 30)))
+try:
+    source = opening.open_source(sys.argv[1])
+except GangsawError as error:
+    print(json.dumps({"error": str(error)}))
+else:
+    arrays = {array.name: array.shape for array in source.arrays}
+    n_bytes = sum(coord.values.nbytes for coord in source.coords)
+    names = [coord.name for coord in source.coords]
+    print(json.dumps({"arrays": arrays, "bytes": n_bytes, "coords": names}))
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs limits as Linux has them")
+
+
+def opened(path: Path) -> dict[str, Any]:
+    """Return what a process with little memory makes of a file: an error, or its arrays."""
+    command = [sys.executable, "-c", OPENING, str(path), path.suffix.lstrip(".")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    found: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def refused(path: Path) -> str:
+    """Return the one line that the file is refused with."""
+    line = str(opened(path)["error"])
+    assert path.stem in line
+    assert "\n" not in line
+    return line
+
+
+def envi(path: Path, **changed: object) -> Path:
+    """Write an ENVI image whose header says something else than its data file."""
+    write_envi(path, cube(), metadata=UTM)
+    lines = path.read_text().splitlines()
+    for name, value in changed.items():
+        lines = [f"{name} = {value}" if line.startswith(name) else line for line in lines]
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("axis", ["samples", "lines", "bands"])
+def test_envi_sizes_before_coordinates(tmp_path: Path, axis: str) -> None:
+    line = refused(envi(tmp_path / "a.hdr", **{axis: 2147483648}))
+    assert "is truncated" in line
+    assert "2147483648" in line
+
+
+@pytest.mark.parametrize("value", ["1e400", "-5", "NaN", "0", "9" * 5000])
+def test_envi_sizes_that_are_none(tmp_path: Path, value: str) -> None:
+    with pytest.raises(BadParams, match="'samples' must be a whole number from 1"):
+        open_envi(str(envi(tmp_path / "a.hdr", samples=value)))
+
+
+def test_envi_lines_longer_than_a_coordinate_may_be(tmp_path: Path) -> None:
+    header = envi(tmp_path / "a.hdr", samples=2**33, lines=1, bands=1)
+    with header.with_suffix(".img").open("r+b") as data:
+        data.truncate(2**34)  # sparse
+    found = opened(header)
+    assert found["arrays"] == {"data": [1, 1, 2**33]}
+    assert found["coords"] == []
+
+
+@pytest.mark.parametrize("wrong", ["1e400", "nan", "-inf", "1e200"])
+def test_envi_map_of_no_place(tmp_path: Path, wrong: str) -> None:
+    metadata = UTM.replace("5e5", wrong)
+    source = open_envi(str(write_envi(tmp_path / "a.hdr", cube(), metadata=metadata)))
+    assert source.coords == ()
+    assert wrong in json.loads(source.arrays[0].attrs["envi"])["map info"]
+
+
+@pytest.mark.parametrize(
+    "values", ["1, 2", "1, 2, 3, 4, 5, 6", "1, 2, 3, 4, 1e400", "1, 2, 3, 4, x", ", , , ,"]
+)
+def test_envi_lists_that_are_no_numbers_of_bands_stay_text(tmp_path: Path, values: str) -> None:
+    metadata = f"wavelength = {{{values}}}\n"
+    source = open_envi(str(write_envi(tmp_path / "a.hdr", cube(), metadata=metadata)))
+    assert source.coords == ()
+    kept = json.loads(source.arrays[0].attrs["envi"])["wavelength"]
+    assert [text.strip() for text in kept] == [text.strip() for text in values.split(",")]
+
+
+@pytest.mark.parametrize("value", [str(2**64), str(2**70), "nan", "inf"])
+def test_envi_lists_of_odd_numbers_are_floats(tmp_path: Path, value: str) -> None:
+    metadata = f"wavelength = {{1, 2, 3, 4, {value}}}\n"
+    (found,) = open_envi(str(write_envi(tmp_path / "a.hdr", cube(), metadata=metadata))).coords
+    assert found.values.dtype == np.float64
+    assert np.array_equal(found.values[4], float(value), equal_nan=True)
+
+
+def test_hdf5_coordinates_go_chunk_by_chunk(tmp_path: Path) -> None:
+    path = tmp_path / "a.nc"
+    with h5netcdf.File(path, "w") as file:
+        file.dimensions = {"y": 8, "x": HUGE}
+        file.create_variable("image", ("y", "x"), "u2", chunks=(8, 1000))
+        # a coordinate of its own dimension, of which xarray would build an index
+        file.create_variable("x", ("x",), "f8", chunks=(1000,))
+    found = opened(path)
+    assert found["arrays"] == {"image": [8, HUGE], "x": [HUGE]}
+    assert "x" not in found["coords"]
+
+
+def test_hdf5_many_small_coordinates(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("image", (8, 8), "u2")
+        for i in range(100):
+            file.create_dataset(f"x{i:02}", (2 << 20,), "f8", chunks=(1 << 20,))
+    found = opened(tmp_path / "a.h5")
+    assert found["bytes"] <= MOST_WHOLE
+    assert len(found["arrays"]) + len(found["coords"]) == 101
+
+
+def test_hdf5_small_coordinate_in_a_huge_chunk(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("image", (8, 8), "u2")
+        x = file.create_dataset("x", (10,), "f8", chunks=(2**28,), maxshape=(None,))
+        assert x.chunks == (2**28,)
+    assert set(opened(tmp_path / "a.h5")["arrays"]) == {"image", "x"}
+
+
+def test_geotiff_wider_than_a_coordinate_may_be(tmp_path: Path) -> None:
+    rasterio = pytest.importorskip("rasterio")
+    pytest.importorskip("rioxarray")
+    shape = {"width": 2**31 - 1, "height": 1, "count": 1, "dtype": "uint8"}
+    place = rasterio.Affine(15, 0, 5e5, 0, -15, 4e6)
+    with rasterio.open(
+        tmp_path / "a.tif", "w", driver="GTiff", SPARSE_OK=True, transform=place, **shape
+    ):
+        pass
+    found = opened(tmp_path / "a.tif")
+    assert found["arrays"] == {"data": [1, 1, 2**31 - 1]}
+    assert "spatial_ref" in found["coords"]
+
+
+def zarr_group(path: Path, **shapes: tuple[int, ...]) -> Path:
+    """Write metadata of arrays without any chunk."""
+    group = zarr.open_group(path, mode="w")
+    for name, shape in shapes.items():
+        group.create_array(name, shape=shape, chunks=shape, dtype="f8")
+    return path
+
+
+def test_zarr_coordinate_goes_chunk_by_chunk(tmp_path: Path) -> None:
+    found = opened(zarr_group(tmp_path / "a.zarr", image=(8, 8), x=(HUGE,)))
+    assert found["arrays"] == {"image": [8, 8], "x": [HUGE]}
+
+
+def test_zarr_groups_below_count_together(tmp_path: Path) -> None:
+    path = zarr_group(tmp_path / "a.zarr", image=(8, 8))
+    for i in range(40):
+        zarr_group(path / f"below{i:02}", table=(16 << 20,))
+    assert "the group below02 below holds" in refused(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("[8,9]", "[-8,9]"), ("[8,9]", "[1e400,9]"), ("[8,9]", '["x",9]'), ("[4,3]", "[0,3]")],
+)
+def test_zarr_shapes_that_are_none(tmp_path: Path, old: str, new: str) -> None:
+    zarr.create_array(tmp_path / "a.zarr", shape=(8, 9), chunks=(4, 3), dtype="u2")
+    metadata = tmp_path / "a.zarr" / "zarr.json"
+    plain = json.dumps(json.loads(metadata.read_text()), separators=(",", ":"))
+    assert old in plain
+    metadata.write_text(plain.replace(old, new))
+    with pytest.raises(CorruptChunk, match=r"a.zarr.*: the metadata is damaged: "):
+        open_source(str(tmp_path / "a.zarr"))
+
+
+def kat(file: h5py.File) -> None:
+    """Make the data set by which KAT files are known."""
+    file.create_dataset("Data/correlator_data", (8, 16, 6, 2), "f4")
+
+
+def uvh5(file: h5py.File) -> None:
+    """Make all that a uvh5 file of eight rows needs to be opened."""
+    file["Data/visdata"] = np.zeros((8, 16, 4), "c8")
+    file["Header/time_array"] = np.arange(8.0)
+    file["Header/ant_1_array"] = file["Header/ant_2_array"] = np.zeros(8, "i4")
+    file["Header/freq_array"], file["Header/polarization_array"] = np.arange(16.0), np.arange(4)
+
+
+@pytest.mark.parametrize(
+    ("write", "item"),
+    [
+        (kat, "Data/timestamps"),
+        (uvh5, "Header/time_array"),
+        (uvh5, "Header/ant_1_array"),
+        (uvh5, "Header/freq_array"),
+        (uvh5, "Header/polarization_array"),
+    ],
+)
+def test_radio_hdf5_that_was_never_written(
+    tmp_path: Path, write: Callable[[h5py.File], None], item: str
+) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        write(file)
+        file.pop(item, None)
+        file.create_dataset(item, (HUGE,), "f8", chunks=(1000,))
+    line = refused(tmp_path / "a.h5")
+    assert f"{item} claims 100,000,000,000 values" in line
+    assert "copy it again" in line
+
+
+def test_chunks_that_no_job_can_list() -> None:
+    ChunkGrid((MOST_CHUNKS, 5), (1, 5)).check_count("a")
+    with pytest.raises(BadParams, match="a: 16777217 x 5 samples are 16,777,217 chunks of 1 x 5"):
+        ChunkGrid((MOST_CHUNKS + 1, 5), (1, 5)).check_count("a")
+
+
+def test_a_task_larger_than_the_machine() -> None:
+    check_memory(1 << 20, [this_process()])
+    with pytest.raises(BadParams, match="use smaller chunks"):
+        check_memory(1 << 60, [this_process()])
