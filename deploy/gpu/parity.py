@@ -29,6 +29,7 @@ if str(TESTS) not in sys.path:
     sys.path.append(str(TESTS))
 
 from every_codec import Case, folder, gpu_cases, package  # noqa: E402
+from variants import variants  # noqa: E402
 
 from gangsaw.codecs.core import checksum, frame  # noqa: E402
 from gangsaw.codecs.core.device import backend, cupy  # noqa: E402
@@ -187,11 +188,12 @@ MODELS = {
     "DP-2": Model(),
     "DP-2, two strands": Model(strands=2),
     "DP-1": Model("dp1"),
-    "both, two strands, any D end": Model("both", strands=2, min_d_end=0),
+    "DP-2, two strands, any D end": Model(strands=2, min_d_end=0),
+    "DP-2, nothing": Model(max_p=0, max_n=0),
     "both, few": Model("both", max_p=1, max_n=3),
-    "both, nothing": Model("both", max_p=0, max_n=0),
+    "both, two strands": Model("both", strands=2),
     "V-D-D-J": Model(d_segments=2),
-    "V-D-D-J, two strands": Model(strands=2, d_segments=2),
+    "V-D-D-J, two strands, any D end": Model(strands=2, d_segments=2, min_d_end=0),
 }
 REFERENCES = 60
 
@@ -219,7 +221,7 @@ def _batches() -> dict[str, Batch]:
 def setups() -> dict[str, Setup]:
     """Return all by name, of each group by turns: a time limit then leaves some of each."""
     codings: dict[str, list[Setup]] = {}
-    for case in gpu_cases():
+    for case in [*gpu_cases(), *variants()]:
         codings.setdefault(folder(case.codec_type), []).append(Coding(case))
     batches = _batches().items()
     counts: list[Setup] = [
