@@ -1,17 +1,92 @@
 #!/usr/bin/env bash
 # Measures this project on a machine with Python and an NVIDIA driver, from a clone of it:
-#   bash deploy/gpu/measure.sh            # packages from the index
-#   WHEELS=folder bash deploy/gpu/measure.sh   # packages from a folder, offline; scikit-build-core too
-# Tests on the device, the same under compute-sanitizer, then tests/benchmarks/RESULTS-GPU.md. Tests
-# that fail do not keep it from measuring; then it exits with 1 at its end.
-# EXTRA=gpu12 for CUDA 12; OUT=folder for the logs; PYTHON=python3.12 for another Python; HERE=1 to
-# install into that Python, beside the packages that it has, instead of a new environment.
+#
+#   bash deploy/gpu/measure.sh [--limit SECONDS] [--rounds N] [--out FOLDER]
+#
+#   --limit SECONDS   end within that time, with what there is then (default: no limit)
+#   --rounds N        of each figure of the benchmark (default: 3)
+#   --out FOLDER      where rows, logs and page go (default: a new folder, named at the end)
+#   --help            this text
+#
+# First the bytes of every codec and kernel, held against checksums that the CPU made (under a limit
+# 60 seconds at most), then the figures, then the tests on a device, then profiles, then the tests again under
+# compute-sanitizer. Each row is in rows.jsonl of the folder as soon as it is measured; the page,
+# tests/benchmarks/RESULTS-GPU.md, is written after the figures and again at the end, from the rows
+# that are there. A step that fails does not keep others from it; then the exit status is 1.
+#
+# Environment: EXTRA=gpu12 for CUDA 12; PYTHON=python3.12 for another Python; WHEELS=folder to
+# install from a folder, offline (scikit-build-core, too); HERE=1 to install into that Python,
+# beside the packages that it has, instead of a new environment.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-logs=${OUT:-$(mktemp -d)}
-python=${PYTHON:-python3}
-failed=0
+PARITY_SECONDS=60 RESERVE=30  # for the bytes; for programs that start or end, and for the page
+late="not measured: time limit"  # bench_gpu.py looks for it at the end of a log
+limit= rounds=3 logs=${OUT:-} failed=0
 
+refuse() { echo "$1; see --help" >&2; exit 2; }
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --help) sed -n '2,/^set /{s/^# \{0,1\}//p}' "$0"; exit ;;
+    --limit | --rounds | --out) [ $# -gt 1 ] || refuse "$1 wants a value" ;;
+    *) refuse "there is no option $1" ;;
+  esac
+  case $1 in
+    --limit) limit=$2 ;;
+    --rounds) rounds=$2 ;;
+    --out) logs=$2 ;;
+  esac
+  shift 2
+done
+[[ $limit =~ ^([1-9][0-9]*)?$ ]] || refuse "--limit must be whole seconds, got $limit"
+[[ $rounds =~ ^[1-9][0-9]*$ ]] || refuse "--rounds must be a number of rounds, got $rounds"
+logs=${logs:-$(mktemp -d)}
+mkdir -p "$logs"
+rm -f "$logs"/{parity,figures,tests,counters,memcheck,racecheck}.log  # of another run; rows stay
+
+left() { # seconds that there are for a step
+  local seconds=$((${limit:-86400} - SECONDS - RESERVE))
+  echo $((seconds > 0 ? seconds : 0))
+}
+
+step() { # step NAME COMMAND...: runs it within the time that is left; what it says is in NAME.log
+  local log=$logs/$1.log seconds status=124
+  seconds=$(left)
+  echo "$(date +%T) $1: ${seconds} s" >&2
+  shift
+  if [ "$seconds" -gt 0 ]; then
+    status=0
+    timeout --kill-after=5 "$seconds" "$@" >>"$log" 2>&1 || status=$?
+  fi
+  case $status in
+    0) ;;
+    124 | 137) echo "$late" >>"$log" ;;
+    *) return 1 ;;
+  esac
+}
+
+bench() { # bench PART MOST ARGUMENT...: rows, for MOST seconds; it keeps to a limit by itself
+  local part=$1 seconds
+  seconds=$(left)
+  seconds=$((seconds < ${2:-seconds} ? seconds : ${2:-seconds}))
+  echo "$(date +%T) $part: ${seconds} s" >&2
+  shift 2
+  timeout --kill-after=5 $((seconds + RESERVE / 2)) \
+    "$python" tests/benchmarks/bench_gpu.py --measure "$part" --limit "$seconds" \
+    --rows "$logs/rows.jsonl" "$@" >>"$logs/$part.log" 2>&1 || failed=1
+}
+
+page() { # from the rows and logs that are there
+  "$python" tests/benchmarks/bench_gpu.py --measure nothing --rows "$logs/rows.jsonl" \
+    --logs "$logs" --write --json >"$logs/results.json" || failed=1
+  cp tests/benchmarks/RESULTS-GPU.md "$logs/"
+}
+
+of_toolkit() { # of_toolkit ncu -> its path: on PATH, or where the CUDA toolkit lies
+  command -v "$1" || ls /usr/local/cuda/bin/"$1" 2>/dev/null
+}
+
+python=${PYTHON:-python3}
 if [ -z "${HERE:-}" ]; then
   venv=$(mktemp -d)
   trap 'rm -rf "$venv"' EXIT
@@ -20,31 +95,30 @@ if [ -z "${HERE:-}" ]; then
 fi
 "$python" -m pip install --quiet ${WHEELS:+--no-index --find-links "$WHEELS"} ".[${EXTRA:-gpu},test]"
 
-of_toolkit() { # of_toolkit ncu -> its path: on PATH, or where the CUDA toolkit lies
-  command -v "$1" || ls /usr/local/cuda/bin/"$1" 2>/dev/null
-}
+bench parity "${limit:+$PARITY_SECONDS}"
+bench figures "" --rounds "$rounds"
+page
 
-"$python" -m pytest -q -m gpu 2>&1 | tee "$logs/tests.log" || failed=1
+step tests "$python" -m pytest -q -m gpu || failed=1
+
+if profiler=$(of_toolkit ncu); then  # what limits the kernels, where counters may be read
+  for kernels in "encode_bands|decode_lanes" count_rows "write_tiles|decode_tiles" \
+    "code_rows|push_rows|decode_blocks"; do
+    step counters "$profiler" --kernel-name "regex:$kernels" --launch-count 8 \
+      --section SpeedOfLight --section Occupancy --section WarpStateStats \
+      "$python" tests/benchmarks/bench_gpu.py --measure figures --rounds 1 || true
+  done
+fi
 
 if sanitizer=$(of_toolkit compute-sanitizer); then
   for tool in memcheck racecheck; do  # its own exit code counts below, as a row of the page
-    "$sanitizer" --tool "$tool" --target-processes all \
-      "$python" -m pytest -q -m "gpu and not slow" >"$logs/$tool.log" 2>&1 || true
+    step "$tool" "$sanitizer" --tool "$tool" --target-processes all \
+      "$python" -m pytest -q -m "gpu and not slow" || true
   done
 else
   echo "compute-sanitizer, of the CUDA toolkit, is not here: its rows stay unmeasured" >&2
 fi
 
-if profiler=$(of_toolkit ncu); then  # what limits the kernels, where counters may be read
-  for kernels in "encode_bands|decode_lanes" count_rows "write_tiles|decode_tiles" \
-    "code_rows|push_rows|decode_blocks"; do
-    "$profiler" --kernel-name "regex:$kernels" --launch-count 8 \
-      --section SpeedOfLight --section Occupancy --section WarpStateStats \
-      "$python" tests/benchmarks/bench_gpu.py --rounds 1 >>"$logs/counters.log" 2>&1 || true
-  done
-fi
-
-"$python" tests/benchmarks/bench_gpu.py --write --json --logs "$logs" >"$logs/results.json"
-cp tests/benchmarks/RESULTS-GPU.md "$logs/"
-echo "logs and page: $logs"
+page
+echo "rows, logs and page: $logs"
 exit "$failed"

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.radio.fits_sizes import CARD, check_fits
 from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
 from gangsaw.tasks.radio.radio import ColumnArray, RadioSource, identity_of, radio_needed
 from gangsaw.tasks.source import Region
-from gangsaw.tasks.sources.fits_sizes import CARD, check_fits
 
 # pyuvdata would make autocorrelations real, and refuse what its checks find odd
 AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.model import MAX_LENGTH
+from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 
 # columns of Calls.genes and Calls.d (section 7): positions count from 1
 GENE_CALLS = ("length", "v_length", "j_length", "v_match", "j_match", "vj_distance")
 D_CALLS = ("d_length", "d_first", "d_last", "vd_distance", "dj_distance")
+CALLS = {"genes", "ndn", "d", "n1", "n2"}  # fields of Counts that are int16, not counts
 
 
 @dataclass(frozen=True)
@@ -111,3 +112,25 @@ class Counts:
     d: Any
     n1: Any
     n2: Any
+
+
+def shapes_of(n: int, n_d: int, model: Model) -> dict[str, tuple[int, ...] | None]:
+    """Return the shape of each array of Counts, None for what the model leaves out."""
+    sweep = (model.max_n + 1, model.max_p + 1)
+    choices = n_d if model.d_segments == 1 else n_d * (n_d - 1) // 2
+    with_d = (n, choices, *sweep) if model.dp2 and n_d else None
+    totals = model.max_n + 1
+    of_d = n_d > 0
+    return {
+        "full": with_d,
+        "zero": with_d,
+        "no_d": (n, *sweep) if model.dp2 else None,
+        "no_d_two": (n, *sweep) if model.dp2 else None,
+        "dp1_nonempty": (n, max(n_d, 1), totals) if model.dp1 else None,
+        "dp1_empty": (n, totals) if model.dp1 and of_d else None,
+        "genes": (n, 6),
+        "ndn": (n, 4),
+        "d": (n, n_d, 5) if of_d else None,
+        "n1": (n, n_d, 4) if of_d else None,
+        "n2": (n, n_d, 4) if of_d else None,
+    }

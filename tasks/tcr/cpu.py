@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.tasks.tcr.batch import Batch, Counts, check_lengths
+from gangsaw.tasks.tcr.batch import CALLS, Batch, Counts, check_lengths, shapes_of
 from gangsaw.tasks.tcr.dp1 import count_exact_rows
 from gangsaw.tasks.tcr.ends import WAYS
 from gangsaw.tasks.tcr.kernel import count_rows
@@ -19,7 +19,6 @@ SLICE = 2048  # references that a thread takes at once: milliseconds, and megaby
 # types of rows and of terms; what makes 16 and 32 bits enough is in bounds.py
 NARROW = (np.uint16, np.uint32)
 WIDE = (np.uint64, np.uint64)
-CALLS = {"genes", "ndn", "d", "n1", "n2"}
 
 
 def count(batch: Batch, model: Model) -> Counts:
@@ -62,28 +61,6 @@ def count(batch: Batch, model: Model) -> Counts:
 
     run_blocks(count_slice, -(-n // SLICE))
     return Counts(**{name: arrays[name] if shape else None for name, shape in shapes.items()})
-
-
-def shapes_of(n: int, n_d: int, model: Model) -> dict[str, tuple[int, ...] | None]:
-    """Return the shape of each array of Counts, None for what the model leaves out."""
-    sweep = (model.max_n + 1, model.max_p + 1)
-    choices = n_d if model.d_segments == 1 else n_d * (n_d - 1) // 2
-    with_d = (n, choices, *sweep) if model.dp2 and n_d else None
-    totals = model.max_n + 1
-    of_d = n_d > 0
-    return {
-        "full": with_d,
-        "zero": with_d,
-        "no_d": (n, *sweep) if model.dp2 else None,
-        "no_d_two": (n, *sweep) if model.dp2 else None,
-        "dp1_nonempty": (n, max(n_d, 1), totals) if model.dp1 else None,
-        "dp1_empty": (n, totals) if model.dp1 and of_d else None,
-        "genes": (n, 6),
-        "ndn": (n, 4),
-        "d": (n, n_d, 5) if of_d else None,
-        "n1": (n, n_d, 4) if of_d else None,
-        "n2": (n, n_d, 4) if of_d else None,
-    }
 
 
 def with_wildcards(batch: Batch) -> npt.NDArray[np.bool_]:

@@ -13,8 +13,7 @@ from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import device_errors, in_runs, launch, load, pull
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import BadParams, DeviceError
-from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences
-from gangsaw.tasks.tcr.cpu import CALLS, shapes_of
+from gangsaw.tasks.tcr.batch import CALLS, Batch, Counts, Sequences, shapes_of
 from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, Model
 
 WARP = 32

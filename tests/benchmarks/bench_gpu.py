@@ -2,9 +2,12 @@
 
 python tests/benchmarks/bench_gpu.py                        # printed
 python tests/benchmarks/bench_gpu.py --write --logs FOLDER  # into RESULTS-GPU.md
+python tests/benchmarks/bench_gpu.py --measure parity --rows FILE --limit 60
 
 FOLDER holds tests.log of pytest, memcheck.log and racecheck.log of compute-sanitizer;
-deploy/gpu/measure.sh makes them.
+deploy/gpu/measure.sh makes them. Each row is appended to FILE, as a line of JSON, as soon as it is
+measured; rows that are there already stand on the page, too. The exit status is 1 if bytes differ
+from the CPU's or a row failed; running out of time is no failure.
 """
 
 from __future__ import annotations
@@ -15,28 +18,48 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+import bench_parity_gpu
 import bench_tcr_gpu
 import bench_visibility_gpu
-from table import Row, dump, markdown, say
+from limited import LATE, Run
+from rows_file import Key, RowsFile
+from table import Row, Task, dump, markdown, say
 
 from gangsaw.codecs.core.errors import DeviceError
-from gangsaw.tasks.bench.device import Workbench, aviris_scene, device_machine, figures
+from gangsaw.tasks.bench.device import (
+    CASES,
+    Figure,
+    Workbench,
+    aviris_scene,
+    device_machine,
+)
 
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"
 COMMAND = "bash deploy/gpu/measure.sh"
 TITLE, TESTS_TITLE = "CCSDS-123 on a GPU", "Tests on a GPU"
+PARTS = {  # what --measure takes: which sections it means
+    "all": lambda _: True,
+    "parity": lambda title: title == bench_parity_gpu.TITLE,
+    "figures": lambda title: title != bench_parity_gpu.TITLE,
+    "nothing": lambda _: False,
+}
 NOTHING_YET = "No device has measured anything yet."
 INTRODUCTION = f"""# Results on a GPU
 
 Written by `python tests/benchmarks/bench_gpu.py --write`. On a machine with Python and an NVIDIA
-driver one command installs the package, runs the tests that need a device, under compute-sanitizer
-too, and fills this page: `{COMMAND}`.
+driver one command installs the package, fills this page, and runs the tests that need a device,
+under compute-sanitizer too: `{COMMAND}`.
+
+Bytes first: all samples of the tests and all kernels of path counting, held against checksums that
+the CPU made (`deploy/gpu/parity.py`); frames that are right are decoded on the device, too.
 
 AVIRIS-like chunks of 224 bands and 14 bits in the default store configuration (P=3, reduced).
 Kernel time is that between events around each launch, on data larger than the second-level cache;
-medians of many rounds. The thesis that founded this codec encoded 0.322 Gsamples/s on its GPU.
+medians of several rounds. The thesis that founded this codec encoded 0.322 Gsamples/s on its GPU.
 
 Visibilities: the synthetic 8 s cube of `gangsaw.tasks.radio.synthetic`, as often as fills a
 batch, in GB/s (10^9 bytes) of raw data.
@@ -52,38 +75,51 @@ SUMMARIES = {
 }
 
 
-def sections(logs: Path | None = None, rounds: int = 20) -> dict[str, list[Row]]:
-    """Return every row, unmeasured where there is no device, or no log of the sanitizer."""
-    bench = _workbench(rounds)
-    there = rounds if bench else None
-    found = {
-        TITLE: _codec(bench),
-        bench_visibility_gpu.TITLE: bench_visibility_gpu.rows(there),
-        bench_tcr_gpu.TITLE: bench_tcr_gpu.rows(there),
-        TESTS_TITLE: _logged(logs),
+def plan(parts: str = "all", rounds: int = 20) -> dict[str, list[Task]]:
+    """Return what is measured on a device, in this order.
+
+    Parameters
+    ----------
+    parts : a key of PARTS
+    rounds : of each figure
+    """
+    makers = {
+        bench_parity_gpu.TITLE: bench_parity_gpu.tasks,
+        TITLE: partial(_codec, rounds),
+        bench_visibility_gpu.TITLE: partial(bench_visibility_gpu.tasks, rounds),
+        bench_tcr_gpu.TITLE: partial(bench_tcr_gpu.tasks, rounds),
     }
+    return {title: make() for title, make in makers.items() if PARTS[parts](title)}
+
+
+def _codec(rounds: int) -> list[Task]:
+    bench = cache(lambda: Workbench(aviris_scene(), rounds))
+
+    def measured(case: Any) -> Row:
+        return _row(case.figure(bench()))
+
+    return [Task(_row(case.figure(None)), partial(measured, case), case.quick) for case in CASES]
+
+
+def _row(figure: Figure) -> Row:
+    return Row(figure.what, figure.value, figure.unit, figure.target, figure.note)
+
+
+def sections(measured: Mapping[Key, Row], logs: Path | None = None) -> dict[str, list[Row]]:
+    """Return every row of the page, unmeasured where it was not, or where there is no log of it."""
+    found = {
+        title: [measured.get((title, task.row.what), task.row) for task in tasks]
+        for title, tasks in plan().items()
+    }
+    found[bench_parity_gpu.TITLE] = bench_parity_gpu.folded(found[bench_parity_gpu.TITLE])
+    found[TESTS_TITLE] = list(_logged(logs))
     return {title: [_marked(row) for row in rows] for title, rows in found.items()}
-
-
-def _codec(bench: Workbench | None) -> Iterator[Row]:
-    for figure in figures(bench):
-        say(figure.what)
-        yield Row(figure.what, figure.value, figure.unit, figure.target, figure.note)
 
 
 def _logged(logs: Path | None) -> Iterator[Row]:
     yield _tested(logs)
     for tool, summary in SUMMARIES.items():
         yield _sanitized(tool, summary, logs)
-
-
-def _workbench(rounds: int) -> Workbench | None:
-    try:
-        device_machine()
-    except DeviceError as error:
-        say(f"nothing is measured: {error}")
-        return None
-    return Workbench(aviris_scene(), rounds)
 
 
 def _log(logs: Path | None, name: str) -> str:
@@ -94,7 +130,8 @@ def _log(logs: Path | None, name: str) -> str:
 def _tested(logs: Path | None) -> Row:
     found = FAILED.search(_log(logs, "tests"))
     failed = int(found[1] or 0) if found else None
-    return Row(TESTS, failed, "tests", "<= 0", f"{found[2]} passed" if found else "")
+    note = f"{found[2]} passed" if found else ""
+    return Row(TESTS, failed, "tests", "<= 0", note, why=_late(_log(logs, "tests")))
 
 
 def _sanitized(tool: str, summary: re.Pattern[str], logs: Path | None) -> Row:
@@ -103,51 +140,78 @@ def _sanitized(tool: str, summary: re.Pattern[str], logs: Path | None) -> Row:
     passed, found = PASSED.search(text), summary.findall(text)
     errors = sum(map(int, found)) if found and passed else None
     note = f"{passed[1]} tests" if passed else ""
-    return Row(f"compute-sanitizer {tool}, tests on a device", errors, "errors", "<= 0", note)
+    what = f"compute-sanitizer {tool}, tests on a device"
+    return Row(what, errors, "errors", "<= 0", note, why=_late(text))
+
+
+def _late(log: str) -> str:
+    """Return that a step was ended, or never begun, as measure.sh says at the end of its log."""
+    return LATE if log.rstrip().endswith(f"not measured: {LATE}") else ""
 
 
 def _marked(row: Row) -> Row:
-    return replace(row, note=f"`{COMMAND}`") if row.value is None else row
+    return row if row.value is not None or row.why else replace(row, note=f"`{COMMAND}`")
 
 
-def page(found: Mapping[str, list[Row]]) -> str:
-    """Return the page."""
+def page(found: Mapping[str, list[Row]], about: Mapping[str, str]) -> str:
+    """Return the page; about : what was measured on, or nothing."""
     tables = "\n".join(markdown(title, rows) for title, rows in found.items())
-    return f"{INTRODUCTION}\n{_environment()}\n\n{tables}"
+    machine = ", ".join(f"{k} {v}" for k, v in about.items()) or NOTHING_YET
+    return f"{INTRODUCTION}\n{machine}\n\n{tables}"
 
 
-def _environment() -> str:
+def _machine() -> dict[str, str]:
+    """Return what is measured on; nothing without a device."""
     try:
-        about = device_machine()
-    except DeviceError:
-        return NOTHING_YET
-    return ", ".join(f"{k} {v}" for k, v in {**about, "date": date.today().isoformat()}.items())
+        return {**device_machine(), "date": date.today().isoformat()}
+    except DeviceError as error:
+        say(f"nothing is measured: {error}")
+        return {}
 
 
-def main() -> None:
-    """Print or write the page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--logs", type=Path, help="folder of the logs")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
-    options = parser.parse_args()
-    found = sections(options.logs, options.rounds)
+def main() -> int:
+    """Measure; print or write the page; return the exit status."""
+    options = _parser().parse_args()
+    file, failed = RowsFile(options.rows), False
+    if options.measure != "nothing" and (about := _machine()):
+        file.begin(about)
+        run = Run(file, options.limit)
+        run.measure(plan(options.measure, options.rounds))
+        failed = run.failed
+    about, found = file.measured.about, sections(file.measured.rows, options.logs)
     if options.write:
-        write(found)
+        write(found, about)
     if options.json:
         sys.stdout.write(dump(found))
     elif not options.write:
-        sys.stdout.write(page(found))
+        sys.stdout.write(page(found, about))
+    return 1 if failed or _bytes_differ(found) else 0
 
 
-def write(found: Mapping[str, list[Row]]) -> None:
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--rounds", type=int, default=20)
+    add("--limit", type=float, help="seconds after which it ends with what there is")
+    add("--measure", choices=PARTS, default="all", help="nothing: only write what is in --rows")
+    add("--rows", type=Path, help="file that each row is appended to as it is measured")
+    add("--logs", type=Path, help="folder of the logs")
+    add("--json", action="store_true", help="print JSON instead of Markdown")
+    add("--write", action="store_true", help=f"write {PAGE.name}")
+    return parser
+
+
+def _bytes_differ(found: Mapping[str, list[Row]]) -> bool:
+    return any(row.value for row in found[bench_parity_gpu.TITLE])
+
+
+def write(found: Mapping[str, list[Row]], about: Mapping[str, str]) -> None:
     """Write the page; exit rather than put rows without figures in place of a device's figures."""
-    text = page(found)
+    text = page(found, about)
     if NOTHING_YET in text and PAGE.is_file() and NOTHING_YET not in PAGE.read_text():
         sys.exit(f"{PAGE.name} has figures of a device and is left as it is: nothing was measured")
     PAGE.write_text(text)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

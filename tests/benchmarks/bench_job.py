@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from distributed import Client
-from table import Row, say, seconds_in_turn, two_cores
+from table import Row, say, seconds_in_turn
+from two_cores import two_cores
 
 import gangsaw
 from gangsaw.cluster.config import ClusterConfig

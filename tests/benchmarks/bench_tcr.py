@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from table import Row, cpu_seconds, say, seconds_in_turn, two_cores
+from table import Row, cpu_seconds, say, seconds_in_turn
+from two_cores import two_cores
 
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.tcr import Model, count_paths

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
+from functools import cache, partial
 
 import visibility_data
-from table import Row, say
+from table import Row, Task
 
 from gangsaw.tasks.bench.device import ChunkBench, Timing
 
@@ -36,26 +35,25 @@ CASES = (
 )
 
 
-def rows(rounds: int | None) -> Iterator[Row]:
-    """Yield every row; rounds : None where there is no device, so that none is measured."""
-    there = rounds is not None and find_spec("gangsaw.codecs.visibility.gpu") is not None
-    cube = visibility_data.synthetic() if there else None
-    for effort in dict.fromkeys(case.effort for case in CASES):
-        bench = None
-        if cube is not None and rounds is not None:
-            bench = ChunkBench(visibility_data.coder_of(cube, effort=effort), [cube], rounds)
-        for case in (case for case in CASES if case.effort == effort):
-            yield from _rows(case, bench)
+def tasks(rounds: int) -> list[Task]:
+    """Return a task for each row; what both directions and several rows need is made once."""
 
+    @cache
+    def bench(effort: str) -> ChunkBench:
+        cube = visibility_data.synthetic()
+        return ChunkBench(visibility_data.coder_of(cube, effort=effort), [cube], rounds)
 
-def _rows(case: Case, bench: ChunkBench | None) -> Iterator[Row]:
-    for i, direction in enumerate(DIRECTIONS[case.kernels]):
-        row = Row(f"{direction}, {case.effort}", None, "GB/s", case.target)
-        say(row.what)
-        if bench is not None:
-            timing = (bench.batch if case.kernels else bench.hosted)[i]
-            row = _measured(row, timing, bench.chunks[0].itemsize)
-        yield row
+    def measured(row: Row, case: Case, direction: int) -> Row:
+        own = bench(case.effort)
+        timing = (own.batch if case.kernels else own.hosted)[direction]
+        return _measured(row, timing, own.chunks[0].itemsize)
+
+    return [
+        Task(row, partial(measured, row, case, i), quick=i > 0)
+        for case in CASES
+        for i, direction in enumerate(DIRECTIONS[case.kernels])
+        for row in [Row(f"{direction}, {case.effort}", None, "GB/s", case.target)]
+    ]
 
 
 def _measured(row: Row, timing: Timing, itemsize: int) -> Row:

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from table import Row, say, seconds_in_turn, two_cores
+from table import Row, say, seconds_in_turn
+from two_cores import two_cores
 from visibility_data import (
     EFFORTS,
     SYNTHETIC,

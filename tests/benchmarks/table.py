@@ -8,15 +8,12 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import version
 from typing import Any
 
-import numba
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.cluster.local import KEEP_MEMORY
 from gangsaw.codecs.core.numba.jit import HAS_AVX512
@@ -34,6 +31,7 @@ class Row:
     target : what was asked, with its sense (">= 250"), or ""
     note : peer, share, spread or reason
     figures : further figures by name, for the JSON and for plots; the note says them in words
+    why : where it was not measured, the reason, as far as there is one
     """
 
     what: str
@@ -42,6 +40,7 @@ class Row:
     target: str = ""
     note: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
+    why: str = ""
 
     @property
     def verdict(self) -> str:
@@ -54,8 +53,26 @@ class Row:
 
     @property
     def measured(self) -> str:
-        """The figure with its unit."""
-        return "not measured yet" if self.value is None else f"{self.value:.4g} {self.unit}"
+        """The figure with its unit, or why there is none."""
+        if self.value is None:
+            return f"not measured: {self.why}" if self.why else "not measured yet"
+        return f"{self.value:.4g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A row, and how it is measured.
+
+    Attributes
+    ----------
+    row : without a figure
+    measure : returns the row with its figure
+    quick : whether its figure is there at once when the row before it was measured
+    """
+
+    row: Row
+    measure: Callable[[], Row]
+    quick: bool = False
 
 
 def cpu_seconds(work: Callable[[], object], rounds: int = 5) -> float:
@@ -103,26 +120,6 @@ def touch_memory() -> None:
     np.empty(free * 3 // 4 * page, np.uint8)[::page] = 1
 
 
-def two_cores() -> Row:
-    """Return what two threads of this machine give where neither waits for memory nor for Python.
-
-    Cores that are two threads of one share its units: no kernel can gain more than these.
-    """
-    rows = [np.ones((2, 4096), np.float32) for _ in range(2)]
-    with ThreadPoolExecutor(2) as pool:
-        works = [lambda m=m: list(m(_add_often, rows)) for m in (map, pool.map)]
-        one, two = (np.array(spans) for spans in seconds_in_turn(works))
-    what = "two threads against one, vectors added in the first cache: the machine's own"
-    return Row(what, float(np.median(one / two)), "times")
-
-
-@numba.njit(nogil=True)  # type: ignore[misc]
-def _add_often(rows: npt.NDArray[np.float32]) -> None:
-    for _ in range(200_000):
-        for i in range(rows.shape[1]):
-            rows[1, i] = rows[1, i] * np.float32(0.999) + rows[0, i]
-
-
 def markdown(title: str, rows: Iterable[Row]) -> str:
     """Return a table with a verdict for each row that has a target."""
     lines = [
@@ -144,6 +141,7 @@ def document(sections: dict[str, list[Row]]) -> dict[str, Any]:
 def environment() -> dict[str, str]:
     """Say where, with what and when the figures were obtained."""
     packages = {name: version(name) for name in ("zarr", "dask", "xarray")}
+
     vectors = "AVX-512" if HAS_AVX512 else "at most AVX2"
     where = {"cores": str(os.cpu_count()), "vectors": vectors}
     return {**machine(), **packages, **where, "date": date.today().isoformat()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -35,9 +34,16 @@ def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
 
 def run(page: Any, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> str:
     """Run the program; return its page."""
-    monkeypatch.setattr(sys, "argv", ["bench_gpu.py", *map(str, arguments)])
-    page.main()
+    assert exit_status(page, monkeypatch, *arguments) == 0
     return str(page.PAGE.read_text())
+
+
+def leave_setups(page: Any, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let parity be of some set-ups alone."""
+    parity = page.bench_parity_gpu.parity
+    some = {name: setup for name, setup in parity.setups().items() if name in names}
+    assert len(some) == len(names)
+    monkeypatch.setattr(parity, "setups", lambda: some)
 
 
 @pytest.mark.usefixtures("no_cupy")
@@ -47,6 +53,7 @@ def test_without_a_device_the_page_says_so(page: Any, monkeypatch: pytest.Monkey
         assert "No device has measured anything yet." in text
         visibilities = 2 * len(page.bench_visibility_gpu.CASES)  # both directions of each
         n_rows = len(figures.CASES) + visibilities + len(page.bench_tcr_gpu.CASES) + len(LOGS)
+        n_rows += len({setup.group for setup in page.bench_parity_gpu.parity.setups().values()})
         assert text.count("not measured yet") == n_rows
         assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
 
@@ -80,13 +87,58 @@ def test_one_run_writes_page_and_figures(
     monkeypatch.setattr(visibility.visibility_data, "synthetic", lambda: cube)
     monkeypatch.setattr(page.bench_tcr_gpu, "REFERENCES", 40)
     monkeypatch.setattr(page.bench_tcr_gpu, "TASK", 16)
+    leave_setups(page, monkeypatch, "ccsds123 one-sample", "tcr DP-1, no D", "visibility mean")
     arguments = ("--write", "--json", "--rounds", 1, "--logs", tmp_path)
     with schedule(checks=False):
         text = run(page, monkeypatch, *arguments)
-    backend = find_spec("gangsaw.codecs.visibility.gpu")
-    assert text.count("not measured yet") == (0 if backend else 2 * len(visibility.CASES))
+    assert "not measured yet" not in text
+    assert "| tcr, 1 samples | 0 differences | <= 0 | yes |" in text
+    assert "| visibility, 1 samples | not measured: these run on the CPU | <= 0 |" in text
     assert "emulated device, sm_90" in text
     assert f"| {page.TESTS} | 1 tests | <= 0 | **no** | 11 passed |" in text
     assert "| compute-sanitizer memcheck, tests on a device | 0 errors | <= 0 | yes |" in text
     assert "| compute-sanitizer racecheck, tests on a device | 2 errors | <= 0 | **no** |" in text
     assert '"sections"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+def test_wrong_bytes_are_on_the_page(
+    cupy: Any, page: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They are measured within a limit; the page is made of rows on disk, later and elsewhere."""
+    parity, rows = page.bench_parity_gpu.parity, tmp_path / "rows.jsonl"
+    leave_setups(page, monkeypatch, "ccsds123 blocks", "ccsds123 one-sample")
+    known = parity.known()
+    known["ccsds123 blocks"]["block 2"] ^= 1
+    monkeypatch.setattr(parity, "known", lambda: known)
+    arguments = ["--rows", rows, "--write"]
+    with schedule(checks=False):
+        status = exit_status(page, monkeypatch, "--measure", "parity", "--limit", 99, *arguments)
+    assert status == 1
+    assert rows.read_text().count('"section"') == 2
+    page.PAGE.unlink()
+    assert exit_status(page, monkeypatch, "--measure", "nothing", *arguments) == 1
+    text = page.PAGE.read_text()
+    assert "| ccsds123 blocks | 1 differences | <= 0 | **no** | block 2 |" in text
+    assert "| ccsds123, 1 samples | 0 differences | <= 0 | yes |" in text
+    assert "emulated device, sm_90" in text
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+def test_what_there_was_no_time_for_is_told(
+    cupy: Any, page: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in LOGS:
+        (tmp_path / f"{name}.log").write_text("....not measured: time limit\n")
+    arguments = ("--write", "--limit", 0, "--logs", tmp_path)
+    assert exit_status(page, monkeypatch, *arguments) == 0
+    text = page.PAGE.read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "| asked |" not in line]
+    assert rows
+    assert all("| not measured: time limit |" in row for row in rows)
+
+
+def exit_status(page: Any, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    """Run the program; return its exit status."""
+    monkeypatch.setattr(sys, "argv", ["bench_gpu.py", *map(str, arguments)])
+    return int(page.main())

@@ -8,7 +8,7 @@ import pytest
 from helpers.radio_files import write
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.sources.fits_sizes import BLOCK, CARD, check_fits
+from gangsaw.tasks.radio.fits_sizes import BLOCK, CARD, check_fits
 
 pytest.importorskip("pyuvdata")
 

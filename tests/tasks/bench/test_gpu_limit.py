@@ -1,0 +1,207 @@
+"""Rows as they are measured, and the end of the time for them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[3]
+BENCHMARKS = REPOSITORY / "tests" / "benchmarks"
+SCRIPT = REPOSITORY / "deploy" / "gpu" / "measure.sh"
+
+
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module of runs within a limit."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import limited
+
+    return limited
+
+
+def plan(**works: Callable[[], float]) -> dict[str, list[Any]]:
+    """One section: a row for each work, with what it returns."""
+    from table import Row, Task
+
+    def task(name: str, work: Callable[[], float]) -> Task:
+        return Task(Row(name, None, "s"), lambda: Row(name, work(), "s"))
+
+    return {"a": [task(*pair) for pair in works.items()]}
+
+
+def run(limited: Any, path: Path, works: Any, limit: float | None = None) -> Any:
+    made = limited.Run(limited.RowsFile(path), limit)
+    made.measure(works)
+    return made
+
+
+def figures(path: Path) -> dict[str, float | str]:
+    """What is in a file of rows, by what they measure: a figure, or why there is none."""
+    from rows_file import read
+
+    rows = read(path).rows.values()
+    return {row.what: row.why if row.value is None else row.value for row in rows}
+
+
+def test_a_row_is_in_the_file_before_the_next_begins(limited: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    seen: list[int] = []
+
+    def work() -> float:
+        seen.append(len(path.read_text().splitlines()) if path.exists() else 0)
+        return 1.0
+
+    run(limited, path, plan(x=work, y=work, z=work))
+    assert seen == [0, 1, 2]
+    assert figures(path) == {"x": 1, "y": 1, "z": 1}
+
+
+def test_a_line_that_was_cut_off_costs_one_row(limited: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    run(limited, path, plan(x=lambda: 1.0, y=lambda: 2.0))
+    path.write_text(path.read_text()[:-9])
+    assert figures(path) == {"x": 1}
+
+
+def test_a_row_that_fails_keeps_no_other_from_it(limited: Any, tmp_path: Path) -> None:
+    def fail() -> float:
+        raise ValueError("no | such\nthing")
+
+    path = tmp_path / "rows.jsonl"
+    assert run(limited, path, plan(x=fail, y=lambda: 2.0)).failed
+    assert figures(path) == {"x": "ValueError: no / such", "y": 2}
+
+
+@pytest.fixture
+def hour(limited: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Lets so many seconds pass, of the clock that runs look at."""
+    now = [0.0]
+    monkeypatch.setattr(limited, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def pass_by(seconds: float) -> None:
+        now[0] += seconds
+
+    return pass_by
+
+
+def test_no_row_is_begun_that_cannot_end_in_time(limited: Any, tmp_path: Path, hour: Any) -> None:
+    def work() -> float:
+        hour(400)
+        return 1.0
+
+    path = tmp_path / "rows.jsonl"
+    made = run(limited, path, plan(x=work, y=work, z=work), limit=1000)
+    assert figures(path) == {"x": 1, "y": 1, "z": "time limit"}
+    assert not made.failed
+
+
+def test_what_was_measured_along_with_a_row_is_not_left_out(
+    limited: Any, tmp_path: Path, hour: Any
+) -> None:
+    from table import Row, Task
+
+    def slow() -> Row:
+        hour(300)
+        return Row("x", 1.0, "s")
+
+    free = Task(Row("y", None, "s"), lambda: Row("y", 2.0, "s"), quick=True)
+    late = Task(Row("z", None, "s"), lambda: Row("z", 3.0, "s"))
+    path = tmp_path / "rows.jsonl"
+    run(limited, path, {"a": [Task(Row("x", None, "s"), slow), free, late, free]}, limit=500)
+    assert figures(path) == {"x": 1, "y": 2, "z": "time limit"}
+
+
+def test_a_figure_stays_where_a_later_run_has_none(limited: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    run(limited, path, plan(x=lambda: 1.0, y=lambda: 1.0))
+    run(limited, path, plan(x=lambda: 5.0))
+    run(limited, path, plan(y=lambda: 5.0), limit=0.0)
+    assert figures(path) == {"x": 5, "y": 1}
+
+
+STUCK = """
+import sys, time
+sys.path[:0] = sys.argv[1:2]
+from limited import Run
+from pathlib import Path
+from rows_file import RowsFile
+from table import Row, Task
+tasks = [Task(Row(n, None, "s"), lambda n=n, s=s: (time.sleep(s), Row(n, 1.0, "s"))[1])
+         for n, s in (("quick", 0), ("stuck", 60), ("never", 0))]
+Run(RowsFile(Path(sys.argv[2])), 0.5).measure({"a": tasks})
+"""
+
+
+def test_a_row_without_an_end_is_ended(limited: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    command = [sys.executable, "-c", STUCK, BENCHMARKS, path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
+    assert figures(path) == {"quick": 1, "stuck": "time limit", "never": "time limit"}
+    assert "_measured" in done.stderr  # where it was stuck
+
+
+FAKE = """#!/usr/bin/env bash
+echo "$*" >>"$CALLS"
+case "$*" in *"-m pytest"*) exec sleep 60 ;; *"--measure parity"*) exit 1 ;; esac
+"""
+
+
+def measured(tmp_path: Path, *arguments: str) -> tuple[int, list[str], Path]:
+    """Run the script with a Python whose tests have no end and whose bytes are wrong."""
+    python, calls, out = tmp_path / "python", tmp_path / "calls", tmp_path / "out"
+    python.write_text(FAKE)
+    python.chmod(0o755)
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HERE": "1",
+        "PYTHON": str(python),
+        "CALLS": str(calls),
+    }
+    command = ["bash", SCRIPT, "--out", out, *arguments]
+    done = subprocess.run(command, env=environment, timeout=50, check=False, capture_output=True)
+    return done.returncode, calls.read_text().splitlines(), out
+
+
+def test_the_script_measures_bytes_first_and_ends_in_time(tmp_path: Path) -> None:
+    began = time.monotonic()
+    status, calls, out = measured(tmp_path, "--limit", "33")
+    assert time.monotonic() - began < 33
+    steps = ["pip install", "--measure parity", "--measure figures", "--measure nothing"]
+    for call, step in zip(calls, [*steps, "-m pytest", "--measure nothing"], strict=True):
+        assert step in call
+    assert "--rounds 3" in calls[2]
+    assert (out / "tests.log").read_text() == "not measured: time limit\n"
+    assert status == 1  # bytes are wrong, and yet all went on
+
+
+def test_the_script_says_what_is_wrong(tmp_path: Path) -> None:
+    for arguments, told in (
+        (["--limt", "3"], "there is no option --limt"),
+        (["--limit"], "--limit wants a value"),
+        (["--limit", "1.5"], "--limit must be whole seconds, got 1.5"),
+        (["--rounds", "0"], "--rounds must be a number of rounds, got 0"),
+    ):
+        command = ["bash", SCRIPT, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (2, f"{told}; see --help\n")
+    shown = subprocess.run(["bash", SCRIPT, "--help"], capture_output=True, text=True, check=True)
+    assert all(option in shown.stdout for option in ("--limit", "--rounds", "--out", "rows.jsonl"))
+
+
+def test_rows_say_what_they_were_measured_on(limited: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    file = limited.RowsFile(path)
+    file.begin({"device": "H200"})
+    limited.Run(file).measure(plan(x=lambda: 1.0))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert lines[0] == {"about": {"device": "H200"}}
+    assert (lines[1]["section"], lines[1]["row"]["what"]) == ("a", "x")
+    assert limited.RowsFile(path).measured.about == {"device": "H200"}
