@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.source import Described
-from gangsaw.tasks.store.layout import choose_layout
 
 Extents = tuple[int, ...]
 Row = tuple[str, str, str, Extents, str, Extents]
