@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import pickle
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 import zarr
 from helpers import plugins
-from helpers.every_codec import Case, assert_same_bits, cases, codec_types, folder, v2_type
+from helpers.every_codec import TESTS, Case, assert_same_bits, cases, codec_types, folder, v2_type
 
 from gangsaw import codecs
 from gangsaw.codecs.core import table
@@ -141,3 +142,20 @@ def test_help_is_there_within_a_second() -> None:
     code = "import sys; from gangsaw.cli import main; sys.exit(main(['--help']))"
     command = [sys.executable, "-c", code]
     assert min(seconds() for _ in range(3)) < 1
+
+
+NAMES = {name.rpartition(".")[2] for name in table.table()}
+BY_NAME = {"cli/stream.py"}  # commands of one codec's own files
+
+
+@pytest.mark.parametrize("part", ["tasks/engine", "tasks/store", "tasks/jobs", "src/gangsaw"])
+def test_who_asks_names_no_codec(part: str) -> None:
+    """No import of a codec and no Zarr name of one, but in docstrings."""
+    for path in sorted((TESTS.parent / part).rglob("*.py")):
+        if any(path.as_posix().endswith(name) for name in BY_NAME):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                assert not NAMES & set(node.module.split(".")), path
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert node.value.removeprefix("gangsaw.") not in NAMES, path

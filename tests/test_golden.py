@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from helpers.every_codec import Case, cases, codec_types, folder, golden, label
+from helpers.every_codec import TESTS, Case, cases, codec_types, folder, golden, label
 
 from gangsaw.codecs.core.container import frame
 
@@ -62,3 +62,7 @@ def test_golden_file_decodes(codec_type: Any, path: Path) -> None:
     out = np.empty(what["shape"], what["dtype"])
     codec.decode_chunk(path.with_suffix(".frame").read_bytes(), out)
     assert checksum(out) == what["sha256"]
+
+
+def test_every_golden_folder_has_its_codec() -> None:
+    assert {path.name for path in (TESTS / "golden").iterdir()} <= set(map(folder, codec_types()))
