@@ -169,57 +169,8 @@ BY_CONTENT: list[list[Row]] = [
     ],
 ]
 NAMED_VISIBILITY: list[list[Row]] = [
-    [
-        ("data", "band y x", "f4", (50, 700, 700), "gangsaw.visibility", (50, 234, 700)),
-    ],
-    [
-        ("data", "time", "f8", (10000000,), "gangsaw.visibility axes=t", (3333334,)),
-    ],
-    [
-        ("data", "x y", "c8", (4000, 5000), "gangsaw.visibility", (2000, 1667)),
-    ],
-    [
-        ("data", "x", "c16", (50000000,), "gangsaw.visibility", (2083334,)),
-    ],
-    [
-        ("vis", AXES, "c8", (600, 2016, 768, 4), "gangsaw.visibility axes=tbfb", (200, 18, 256, 4)),
-        ("weight", AXES, "f4", (600, 2016, 768, 4), "blosc 4 shuffle", (300, 23, 256, 4)),
-        ("flag", AXES, "bool", (600, 2016, 768, 4), "blosc 1 bitshuffle", (300, 37, 384, 4)),
-        ("flag8", AXES, "u1", (600, 2016, 768, 4), "blosc 1 bitshuffle", (300, 37, 384, 4)),
-        (
-            "uvw",
-            "time baseline_id uvw_label",
-            "f8",
-            (600, 2016, 3),
-            "blosc 8 shuffle",
-            (600, 2016, 3),
-        ),
-        ("antenna", "baseline_id", "i4", (2016,), "blosc 4 shuffle", (2016,)),
-        (
-            "scan",
-            "time frequency",
-            "i4",
-            (600, 768),
-            "gangsaw.ccsds123 block=0,120,256",
-            (600, 768),
-        ),
-        ("gain", "time frequency", "f4", (600, 768), "zstd level=3", (600, 768)),
-    ],
-    [
-        ("spectrum", "time freq", "c8", (3000, 4096), "gangsaw.visibility axes=tf", (1500, 2048)),
-        ("mask", "time freq", "u1", (3000, 4096), "gangsaw.ccsds123 block=0,131,256", (3000, 4096)),
-    ],
-    [
-        (
-            "row_data",
-            "row chan corr",
-            "c8",
-            (100000, 64, 4),
-            "gangsaw.visibility axes=bfb",
-            (14286, 64, 4),
-        ),
-        ("FLAG", "row chan corr", "u1", (100000, 64, 4), "blosc 1 bitshuffle", (100000, 64, 4)),
-    ],
+    [("data", "band y x", "f4", (50, 700, 700), "gangsaw.visibility", (50, 234, 700))],
+    [("data", "time", "f8", (10000000,), "gangsaw.visibility axes=t", (3333334,))],
     [
         (
             "WEIGHT",
@@ -228,85 +179,16 @@ NAMED_VISIBILITY: list[list[Row]] = [
             (300, 500, 100),
             "gangsaw.visibility axes=tbf",
             (300, 250, 100),
-        ),
-    ],
-]
-NAMED_CCSDS123: list[list[Row]] = [
-    [
-        (
-            "data",
-            "band y x",
-            "u2",
-            (224, 512, 614),
-            "gangsaw.ccsds123 block=0,171,307",
-            (224, 171, 307),
-        ),
-    ],
-    [
-        (
-            "data",
-            "y x band",
-            "u2",
-            (512, 614, 224),
-            "gangsaw.ccsds123 block=0,171,307 axes=yxz",
-            (171, 307, 224),
-        ),
-    ],
-    [
-        (
-            "data",
-            "y band x",
-            ">i2",
-            (512, 224, 614),
-            "gangsaw.ccsds123 block=0,171,307 axes=yzx",
-            (171, 224, 307),
-        ),
-    ],
-    [
-        (
-            "data",
-            "band y x",
-            "u1",
-            (3, 10000, 10000),
-            "gangsaw.ccsds123 block=0,125,250",
-            (3, 2000, 5000),
-        ),
-    ],
-    [
-        ("data", "band y x", "i4", (3000, 1000, 800), "gangsaw.ccsds123", (1000, 125, 200)),
-    ],
-    [
-        ("data", "y x", "u2", (5000, 5000), "gangsaw.ccsds123 block=0,125,250", (2500, 5000)),
-    ],
-    [
-        ("data", "y x", "i1", (100, 145), "gangsaw.ccsds123", (100, 145)),
-    ],
-    [
-        (
-            "data",
-            "dim_0 dim_1 dim_2",
-            "u4",
-            (10, 349, 300),
-            "gangsaw.ccsds123 block=0,117,300",
-            (10, 349, 300),
-        ),
-    ],
-    [
-        (
-            "data",
-            "time band y x",
-            "u2",
-            (7, 50, 600, 600),
-            "gangsaw.ccsds123 block=0,150,300",
-            (1, 50, 300, 600),
-        ),
+        )
     ],
 ]
 
+WITH_COMPLEX = [rows for rows in BY_CONTENT if any(row[2].startswith("c") for row in rows)]
+OF_IMAGES = [rows for rows in BY_CONTENT if all(row[4].startswith("gangsaw.cc") for row in rows)]
 CHOICES = [
     *(("auto", rows) for rows in BY_CONTENT),
-    *(("visibility", rows) for rows in NAMED_VISIBILITY),
-    *(("ccsds123", rows) for rows in NAMED_CCSDS123),
+    *(("visibility", rows) for rows in NAMED_VISIBILITY + WITH_COMPLEX),
+    *(("ccsds123", rows) for rows in OF_IMAGES),
 ]
 
 
