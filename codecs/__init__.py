@@ -22,6 +22,8 @@ V2 = "V2"
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return _names()
     if name.startswith("_"):  # of Python's machinery
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from gangsaw.codecs.core.table import codec_class
@@ -43,5 +45,11 @@ def _homes() -> dict[str, str]:
     return {entry.attr: name for name, entry in table().items()}
 
 
+def _names() -> list[str]:
+    """Return the names that are derived."""
+    homes = _homes()
+    return sorted([*homes, *(name + V2 for name in homes)])
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_homes(), *(name + V2 for name in _homes())})
+    return sorted({*globals(), *_names()})

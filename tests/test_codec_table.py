@@ -37,6 +37,14 @@ def test_names_are_derived_from_the_table(codec_type: Any) -> None:
     assert {name, f"{name}V2"} <= set(dir(codecs))
 
 
+def test_a_star_imports_the_codecs() -> None:
+    found: dict[str, Any] = {}
+    exec("from gangsaw.codecs import *", found)
+    assert found.keys() - {"__builtins__"} == {
+        name for kind in codec_types() for name in (kind.__name__, f"{kind.__name__}V2")
+    }
+
+
 def test_other_names_are_not_there() -> None:
     for name in ("Nope", "NopeV2", "V2V2", "_nope"):
         with pytest.raises(AttributeError, match=name):

@@ -53,8 +53,8 @@ class ArrayFacts:
     ----------
     name, shape, dtype, dims, attrs : as its source describes it
     beside : the other arrays of the source, each without those beside it
-    sample : reads a piece of its middle, of a MiB at most; None where nothing can be read
-    extremes : reads all of an integer array; None where nothing can be read
+    sample : reads a piece of its middle, of a MiB at most; None where there is nothing to read
+    extremes : reads all of an integer array; None where there is nothing to read
     """
 
     name: str

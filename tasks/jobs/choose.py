@@ -55,7 +55,7 @@ def facts_of(
     facts = ArrayFacts(array.name, array.shape, array.dtype, array.dims, array.attrs)
     others = tuple(facts_of(other) for other in beside if other is not array)
     readers: dict[str, Any] = {}
-    if isinstance(array, SourceArray):
+    if isinstance(array, SourceArray) and 0 not in array.shape:
         readers["sample"] = lru_cache(partial(_sample, array))
         readers["extremes"] = lru_cache(partial(find_extremes, array, client=client))
     return replace(facts, beside=others, **readers)
