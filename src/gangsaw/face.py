@@ -40,6 +40,7 @@ def compress(
     params: Mapping[str, Any] | None = None,
     block: Sequence[int] | None = None,
     bit_depth: int | str | None = None,
+    options: Mapping[str, Any] | None = None,
     chunks: ChunkChoice = None,
     layout: SourceOptions | None = None,
     device: str = "cpu",
@@ -56,11 +57,12 @@ def compress(
         miriad, HDF5 of KAT-7 or MeerKAT, raw samples, or any object that follows
         `gangsaw.tasks.source.Source`
     target : path or address of the store
-    codec : "auto" by content, a Zarr name such as "gangsaw.ccsds123", "zstd" or "none"
+    codec : "auto" by content, the Zarr name of a codec with or without "gangsaw.", "zstd" or "none"
     params : parameters of the codec that differ from its defaults
-    block : extent (z, y, x) of a block in samples, 0 for a whole chunk; of visibilities (time,
-        frequency, rest), 0 to choose
-    bit_depth : D of the samples, "auto" to scan for the fewest, None for the dtype's width
+    block : extents of a block, as the codec's parameter of that name has them
+    bit_depth : D of the samples, "auto" to scan for the fewest, None for the dtype's width; an
+        option of codecs of integers
+    options : values of the options that codecs bring, by name, such as {"effort": "fast"}
     chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
     layout : what the content of the source does not tell, such as the shape of a raw file
     device : "gpu" encodes on GPUs, with the same bytes: on that of this process, or on those of
@@ -80,7 +82,8 @@ def compress(
         The job stopped; `resume` goes on from there.
     """
     opened = source if isinstance(source, Source) else open_source(str(source), layout)
-    recipe = Recipe(codec, dict(params or {}), None if block is None else tuple(block), bit_depth)
+    chosen = {**(options or {}), **({} if bit_depth is None else {"bit_depth": bit_depth})}
+    recipe = Recipe(codec, dict(params or {}), None if block is None else tuple(block), chosen)
     return jobs.compress(
         opened,
         target,
@@ -172,7 +175,7 @@ def plot(store: str | Path) -> Figure:
 
     Raises BadParams for a store without blocks, CorruptChunk for damaged chunks.
     """
-    from gangsaw.tasks.hyperspectral.plots import figure_of
+    from gangsaw.tasks.jobs.plots import figure_of
 
     return figure_of(info(store))
 

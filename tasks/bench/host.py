@@ -20,13 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.ccsds123.suits import ANSWERS, bits_of
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit, thread_limit
 from gangsaw.tasks.formats.axes import image_dims
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.formats.opening import open_source
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
-from gangsaw.tasks.jobs.depth import find_extremes, refuse_floats
+from gangsaw.tasks.jobs.choose import facts_of, refuse
+from gangsaw.tasks.jobs.extremes import find_extremes
 
 Cube = NDArray[Any]  # (bands, rows, columns), C order
 LEAST_SECONDS = 0.05  # a chunk is one of many: small ones are coded again and again
@@ -243,7 +245,7 @@ def sample_of(path: str) -> tuple[Cube, int]:
     if len(arrays) != 1:
         raise BadParams(f"{path} holds {len(arrays)} arrays; the benchmark takes one")
     (array,) = arrays
-    refuse_floats(array, "gangsaw.ccsds123")
+    refuse("gangsaw.ccsds123", ANSWERS, facts_of(array), array)
     band, y, x = image_dims(array)
     per_pixel = array.dtype.itemsize * (array.shape[array.dims.index(band)] if band else 1)
     side = max(1, int((MAX_BYTES / per_pixel) ** 0.5))
@@ -256,8 +258,8 @@ def sample_of(path: str) -> tuple[Cube, int]:
     cube = np.ascontiguousarray(
         samples[(None,) * (3 - samples.ndim)], array.dtype.newbyteorder("=")
     )
-    bits = find_extremes(MemoryArray(cube, ("band", "y", "x"))).bits(signed=cube.dtype.kind == "i")
-    return cube, bits
+    found = find_extremes(MemoryArray(cube, ("band", "y", "x")))
+    return cube, bits_of(found, signed=cube.dtype.kind == "i")
 
 
 def _middle(extent: int, wanted: int) -> slice:

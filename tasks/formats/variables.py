@@ -36,7 +36,10 @@ def split(
     `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
     is.
     """
-    whole = _within_memory([v for v in found if _is_whole(v, found) and v.name not in wanted])
+    whole = [v for v in found if _is_whole(v, found) and v.name not in wanted]
+    if not wanted and len(whole) == len(found):  # one axis is all there is: then that is the data
+        whole = [v for v in whole if not _is_series(v, found)]
+    whole = _within_memory(whole)
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
     _check_found(found, wanted, arrays)
     dims = {dim for array in arrays for dim in array.dims}
@@ -76,6 +79,13 @@ def _is_whole(variable: SourceArray, found: Sequence[SourceArray]) -> bool:
         return False
     named = " ".join(str(v.attrs.get(key, "")) for v in found for key in NAMING).split()
     return len(variable.shape) < 2 or variable.name in named
+
+
+def _is_series(variable: SourceArray, found: Sequence[SourceArray]) -> bool:
+    """Whether a variable of one axis holds data: it is no coordinate of its axis, named by none."""
+    named = " ".join(str(v.attrs.get(key, "")) for v in found for key in NAMING).split()
+    is_coordinate = variable.name in (*variable.dims, *named)
+    return variable.dtype.kind in NUMBERS and len(variable.dims) == 1 and not is_coordinate
 
 
 def _check_found(

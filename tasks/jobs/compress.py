@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 
 from zarr.abc.store import Store
 
+from gangsaw.codecs.core import table
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
 from gangsaw.tasks.engine.window import Options, run
+from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.jobs.device import COPIES, batches_per_task, runs_on_gpu
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.journal import Job, Journal
-from gangsaw.tasks.store.layout import ChunkChoice, CodecChoices, Layout, check_axes, choose_layout
+from gangsaw.tasks.store.layout import ChunkChoice, CodecChoices, Layout, check_axes
 from gangsaw.tasks.store.manifest import fold, read_manifest, split, write_manifest
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
@@ -196,8 +198,9 @@ def compress(
         The job stopped; what is finished is kept, and `resume` goes on from there.
     """
     started = time.monotonic()
-    check_axes(_arrays(source), chunks)
-    layouts = {array.name: choose_layout(array, codec, chunks) for array in _arrays(source)}
+    arrays = _arrays(source)
+    check_axes(arrays, chunks)
+    layouts = {array.name: choose_layout(array, codec, chunks, arrays) for array in arrays}
     skeleton = build_skeleton(source, layouts)
     final = open_place(target, writable=True)
     _check_apart(source, final)
@@ -300,9 +303,8 @@ def _work(jobs: list[_ArrayJob]) -> _Work:
 def _check_codecs(jobs: list[_ArrayJob]) -> None:
     if not any(runs_on_gpu(job.task.metadata) for job in jobs):
         places = ", ".join(str(job.task.target) for job in jobs)
-        raise BadParams(
-            f"no codec of {places} runs on a GPU, as gangsaw.ccsds123 does: leave --device gpu out"
-        )
+        able = ", ".join(name for name in table.table() if table.has_module(name, "gpu"))
+        raise BadParams(f"no codec of {places} runs on a GPU, as {able} do: leave --device gpu out")
 
 
 def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:

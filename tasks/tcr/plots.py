@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.atomic import check_target, whole_files
-from gangsaw.tasks.hyperspectral.plots import ACCENT, INK, SOFT
+from gangsaw.tasks.jobs.plots import ACCENT, INK, SOFT
 from gangsaw.tasks.tcr.by_sharing import QUANTILES, Group
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from table import Row
 
-from gangsaw.tasks.hyperspectral.plots import ACCENT, INK, SOFT
+from gangsaw.tasks.jobs.plots import ACCENT, INK, SOFT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gangsaw.cli import options as opt
+from gangsaw.cli.codec_options import with_codec_options
 from gangsaw.cli.console import (
     Interrupted,
     clock,
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
 
 
+@with_codec_options
 def compress(
     source: Annotated[
         str,
@@ -33,12 +37,10 @@ def compress(
     ],
     target: Annotated[str, typer.Argument(help="Zarr store to write.")],
     codec: opt.Codec = "auto",
-    effort: opt.Effort = None,
     chunks: opt.Chunks = None,
     block: opt.Block = None,
     param: opt.Param = None,
     params: opt.ParamsFile = None,
-    bit_depth: opt.BitDepth = None,
     resume: opt.Resume = False,
     overwrite: opt.Overwrite = False,
     workers: opt.Workers = None,
@@ -54,6 +56,7 @@ def compress(
     offset: opt.Offset = 0,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
+    codec_options: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Compress a scene, visibilities or an array into a Zarr store.
 
@@ -66,9 +69,9 @@ def compress(
     opened = open_source(source, layout)  # mistakes in its name should not wait for a cluster
     settings = {
         "codec": codec,
-        "params": {**opt.params_of(param, params), **({"effort": effort} if effort else {})},
+        "params": opt.params_of(param, params),
+        "options": codec_options,
         "block": None if block is None else opt.extents_of("--block", block),
-        "bit_depth": opt.bit_depth_of(bit_depth),
         "chunks": opt.chunks_of(chunks),
         "device": device,
         "resume": resume,

@@ -108,9 +108,10 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
     import numpy as np
 
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
-    from gangsaw.tasks.store.layout import choose_codec
+    from gangsaw.tasks.jobs.choose import choose_layout
 
-    codec, shape, dtype = choose_codec(image), [min(n, CORNER) for n in image.shape], image.dtype
+    codec = choose_layout(image, "auto", None).codec
+    shape, dtype = [min(n, CORNER) for n in image.shape], image.dtype
 
     def compile_all() -> None:
         whole = np.zeros(shape, dtype)
@@ -124,10 +125,17 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
 
 def tiles(extents: tuple[int, ...]) -> dict[str, int]:
     """Return chunks of a block each: a small scene has many then, and the bar something to show."""
-    from gangsaw.tasks.store.layout import default_block
+    import numpy as np
 
-    _, y, x = default_block(extents, "zyx")
-    return {"y": y, "x": x}
+    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+    from gangsaw.tasks.jobs.choose import choose_layout
+    from gangsaw.tasks.source import Described
+
+    dtype, dims = np.dtype(np.uint16), ("band", "y", "x")
+    scene = Described(name="scene", shape=extents, dtype=dtype, dims=dims, chunks=None)
+    codec = choose_layout(scene, "auto", extents).codec
+    assert isinstance(codec, BlockCodec)
+    return dict(zip(dims[1:], codec.coder(extents, dtype).grid.block_shape[1:], strict=True))
 
 
 @dataclass(frozen=True)
@@ -215,7 +223,7 @@ class _Run:
     def draw(self, store: str) -> str | None:
         """Draw the picture; return its path, or None where there are no blocks."""
         from gangsaw import face
-        from gangsaw.tasks.hyperspectral.plots import plot_store
+        from gangsaw.tasks.jobs.plots import plot_store
 
         info = face.info(store)
         if all(array.block_bits is None for array in info.arrays):

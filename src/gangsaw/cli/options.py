@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gangsaw.cli import codec_options
+from gangsaw.cli.codec_options import CODEC
 from gangsaw.codecs.core.errors import BadParams
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from gangsaw.tasks.formats.opening import SourceOptions
 
-CLUSTER, SOURCE, CODEC = "Cluster", "Source", "Codec"
+CLUSTER, SOURCE = "Cluster", "Source"
 
 Workers = Annotated[
     int | None,
@@ -81,21 +83,7 @@ Offset = Annotated[
     int, typer.Option(min=0, help="Raw: bytes before the first sample.", rich_help_panel=SOURCE)
 ]
 
-Codec = Annotated[
-    str,
-    typer.Option(
-        help="auto (by content), gangsaw.ccsds123, gangsaw.visibility, zstd or none.",
-        rich_help_panel=CODEC,
-    ),
-]
-Effort = Annotated[
-    str | None,
-    typer.Option(
-        help="Of gangsaw.visibility: fast or dense. (default: dense)",
-        show_default=False,
-        rich_help_panel=CODEC,
-    ),
-]
+Codec = Annotated[str, typer.Option(help=codec_options.CHOICES, rich_help_panel=CODEC)]
 Chunks = Annotated[
     str | None,
     typer.Option(
@@ -106,7 +94,7 @@ Chunks = Annotated[
 Block = Annotated[
     str | None,
     typer.Option(
-        help="Block extents z,y,x (0: all) or time,frequency,rest (0: chosen).",
+        help="Block extents, in the order of the codec's parameter block: z,y,x of an image.",
         rich_help_panel=CODEC,
     ),
 ]
@@ -116,14 +104,6 @@ Param = Annotated[
 ]
 ParamsFile = Annotated[
     Path | None, typer.Option(help="JSON file of codec parameters.", rich_help_panel=CODEC)
-]
-BitDepth = Annotated[
-    str | None,
-    typer.Option(
-        help="Bits per sample, or auto to scan. (default: the dtype's)",
-        show_default=False,
-        rich_help_panel=CODEC,
-    ),
 ]
 
 
@@ -195,16 +175,6 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError:
         return text
-
-
-def bit_depth_of(text: str | None) -> int | str | None:
-    """Return the number of bits, "auto" or None."""
-    if text is None or text == "auto":
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise BadParams(f"--bit-depth must be auto or a number of bits, got {text!r}") from None
 
 
 @contextmanager

@@ -15,6 +15,13 @@ app = typer.Typer(
     "Example: gangsaw stream decode scene.c123 scene.hdr"
 )
 
+BitDepth = Annotated[
+    str | None,
+    typer.Option(
+        help="Bits per sample, or auto to scan. (default: the dtype's)", show_default=False
+    ),
+]
+
 
 @app.command()
 def decode(
@@ -59,7 +66,7 @@ def encode(
     target: Annotated[Path, typer.Argument(help="CCSDS-123 file to write.")],
     params: opt.ParamsFile = None,
     param: opt.Param = None,
-    bit_depth: opt.BitDepth = None,
+    bit_depth: BitDepth = None,
     overwrite: opt.Overwrite = False,
 ) -> None:
     """Encode an image into one CCSDS-123 file; all of it is held in memory.
@@ -68,19 +75,22 @@ def encode(
     """
     from gangsaw.codecs.ccsds123 import encode_stream
     from gangsaw.codecs.ccsds123.params import Params
+    from gangsaw.codecs.ccsds123.suits import ANSWERS, read_depth
+    from gangsaw.codecs.ccsds123.suits import bit_depth as find_depth
     from gangsaw.tasks.formats.atomic import whole_files
     from gangsaw.tasks.formats.axes import image_dims
     from gangsaw.tasks.formats.opening import open_source
-    from gangsaw.tasks.jobs.depth import choose_bit_depth, refuse_floats
+    from gangsaw.tasks.jobs.choose import facts_of, refuse
 
     arrays = open_source(source).arrays
     if len(arrays) != 1:
         raise BadParams(f"{source} holds {len(arrays)} arrays; a stream is one image")
     (image,) = arrays
-    refuse_floats(image, "gangsaw.ccsds123")
+    facts = facts_of(image)
+    refuse("gangsaw.ccsds123", ANSWERS, facts, image)
     chosen = opt.params_of(param, params)
-    if (depth := opt.bit_depth_of(bit_depth)) is not None:
-        chosen["bit_depth"] = choose_bit_depth(image, depth)
+    if bit_depth is not None:
+        chosen["bit_depth"] = find_depth(facts, read_depth(bit_depth))
     settings = Params.from_dict(chosen)
     band, y, x = image_dims(image)
     samples = image.read(tuple(slice(0, n) for n in image.shape))

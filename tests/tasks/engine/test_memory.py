@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.store.layout import choose_layout
+from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.formats.raw import open_raw
 from zarr.codecs import ZstdCodec
 

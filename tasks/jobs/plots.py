@@ -1,4 +1,4 @@
-"""The picture of a store: false colours beside the bits that each block and band costs."""
+"""The picture of a store: bits of each block; of a scene also of each band, and false colours."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.axes import spectral_axis
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.visibility.axes import is_interferometric
 from gangsaw.tasks.formats.atomic import whole_files
-from gangsaw.tasks.formats.axes import spectral_axis
 from gangsaw.tasks.formats.zarr import ZarrArray, ZarrSource, open_zarr
 from gangsaw.tasks.jobs.report import ArrayInfo, BitMap, StoreInfo
 
@@ -39,10 +38,27 @@ def plot_store(info: StoreInfo, path: Path) -> None:
 
 def figure_of(info: StoreInfo) -> Figure:
     """Return the figure of the first array that has a map of its blocks; see `plot_store`."""
-    mapped = [array for array in info.arrays if array.block_bits is not None and _is_image(array)]
+    mapped = [array for array in info.arrays if array.block_bits is not None]
     if not mapped:
-        raise BadParams(f"{info.store}: no image with blocks, there is nothing to plot")
-    return draw(mapped[0], open_zarr(info.store))
+        raise BadParams(f"{info.store}: no array with blocks, there is nothing to plot")
+    if mapped[0].is_image:
+        return draw(mapped[0], open_zarr(info.store))
+    return draw_blocks(mapped[0])
+
+
+def draw_blocks(info: ArrayInfo) -> Figure:
+    """Return the figure of an array that is no image: its blocks along one axis or two."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5.6), layout="constrained")
+    assert info.block_bits is not None
+    axes = figure.add_subplot()
+    if info.block_bits.bits.ndim == 1:
+        _draw_line(axes, info.block_bits)
+    else:
+        _draw_map(figure, axes, info.block_bits)
+    figure.suptitle(_title(info), x=0.01, ha="left", color=INK, fontsize=12)
+    return figure
 
 
 def draw(info: ArrayInfo, source: ZarrSource) -> Figure:
@@ -58,15 +74,11 @@ def draw(info: ArrayInfo, source: ZarrSource) -> Figure:
     )
     _draw_quicklook(figure.add_subplot(grid[0, 0]), array, wavelength)
     assert info.block_bits is not None
-    _draw_map(figure, figure.add_subplot(grid[0, 1]), info.block_bits)
+    _draw_map(figure, figure.add_subplot(grid[0, 1]), info.block_bits, is_image=True)
     if bands is not None:
         _draw_bands(figure.add_subplot(grid[1, :]), bands, wavelength, info)
     figure.suptitle(_title(info), x=0.01, ha="left", color=INK, fontsize=12)
     return figure
-
-
-def _is_image(info: ArrayInfo) -> bool:
-    return not info.dtype.startswith("complex") and not is_interferometric(info.dims)
 
 
 def _title(info: ArrayInfo) -> str:
@@ -82,17 +94,19 @@ def _draw_quicklook(axes: Axes, array: ZarrArray, wavelength: NDArray[Any] | Non
     picture, extent, part = quicklook(array, bands)
     axes.imshow(picture, extent=extent, interpolation="nearest", cmap="gray")
     axes.set_title(f"{label}{part}", fontsize=10, color=INK, loc="left")
-    _label_image(axes)
+    _label_axes(axes, "row", "column")
 
 
-def _draw_map(figure: Figure, axes: Axes, blocks: BitMap) -> None:
-    mesh = axes.pcolormesh(
-        blocks.x_edges, blocks.y_edges, blocks.bits, cmap="cividis", edgecolors="white", lw=0.4
-    )
+def _draw_map(figure: Figure, axes: Axes, blocks: BitMap, is_image: bool = False) -> None:
+    down, across = blocks.edges
+    mesh = axes.pcolormesh(across, down, blocks.bits, cmap="cividis", edgecolors="white", lw=0.4)
     axes.invert_yaxis()
-    axes.set_aspect("equal")
     axes.set_title("bits/sample of each block", fontsize=10, color=INK, loc="left")
-    _label_image(axes)
+    if is_image:
+        axes.set_aspect("equal")
+        _label_axes(axes, "row", "column")
+    else:
+        _label_axes(axes, *blocks.dims)
     if blocks.bits.size <= MAX_CHUNKS:
         _write_values(axes, blocks)
     figure.colorbar(mesh, ax=axes, shrink=0.85, pad=0.02, panchor=False)  # or it moves them
@@ -101,8 +115,8 @@ def _draw_map(figure: Figure, axes: Axes, blocks: BitMap) -> None:
 def _write_values(axes: Axes, blocks: BitMap) -> None:
     middle = (blocks.bits.min() + blocks.bits.max()) / 2
     for (row, column), bits in np.ndenumerate(blocks.bits):
-        x = blocks.x_edges[column : column + 2].mean()
-        y = blocks.y_edges[row : row + 2].mean()
+        x = blocks.edges[1][column : column + 2].mean()
+        y = blocks.edges[0][row : row + 2].mean()
         ink = "black" if bits > middle else "white"
         axes.text(x, y, f"{bits:.2f}", ha="center", va="center", color=ink, fontsize=8)
 
@@ -124,10 +138,20 @@ def _draw_bands(
     axes.tick_params(labelsize=8)
 
 
-def _label_image(axes: Axes) -> None:
+def _draw_line(axes: Axes, blocks: BitMap) -> None:
+    axes.stairs(blocks.bits, blocks.edges[0], color=ACCENT, fill=True, alpha=0.18)
+    axes.stairs(blocks.bits, blocks.edges[0], color=ACCENT, lw=1.3, baseline=None)
+    axes.set_xlim(blocks.edges[0][0], blocks.edges[0][-1])
+    axes.set_ylim(0, None)
+    axes.set_title("bits/sample of each block", fontsize=10, color=INK, loc="left")
+    axes.grid(axis="y", color=SOFT, lw=0.6)
+    _label_axes(axes, "bits/sample", blocks.dims[0])
+
+
+def _label_axes(axes: Axes, down: str, across: str) -> None:
     axes.set_anchor("W")  # the title of a narrow image has the room to its right
-    axes.set_xlabel("column", fontsize=9)
-    axes.set_ylabel("row", fontsize=9)
+    axes.set_xlabel(across, fontsize=9)
+    axes.set_ylabel(down, fontsize=9)
     axes.tick_params(labelsize=8)
 
 
