@@ -56,7 +56,7 @@ class Transcode:
     def commit(self, done: Sequence[Records]) -> None:
         """Journal batches when their chunks are on the disk."""
         with naming(self.address(range(done[0].batch.start, done[-1].batch.stop))):
-            new = [records for records in done if not records.is_kept]
+            new = [records for records in done if not records.from_journal]
             if self.durable:
                 numbers = (number for records in new for number in records.batch)
                 self.target.flush(chunk_key(self.metadata, number) for number in numbers)
