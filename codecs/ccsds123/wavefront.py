@@ -138,7 +138,7 @@ def unmap(
     sample: Row, sign: Row, bad: Row, double: Row, delta: Row, lowest: int, highest: int, lo: int,
     hi: int,
 ) -> None:  # fmt: skip
-    """Undo the mapping (CCSDS 123.0-B-2, 4.11): samples and the signs of their errors; mark bad lanes."""
+    """Undo the mapping (CCSDS 123.0-B-2, 4.11): samples, signs of their errors; mark bad lanes."""
     least, most = fit(lowest, sample), fit(highest, sample)
     one = fit(1, sample)
     for z in range(lo, hi):
