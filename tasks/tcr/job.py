@@ -192,7 +192,7 @@ class _CountJob:
         return _checked(Contents(self.inputs, self.setup, files), table)
 
     def count(self, contents: Contents, on_count: OnProgress | None) -> int:
-        """Count the references, then write what makes the store whole; return how many it were."""
+        """Count the references, write what makes the store whole; return how many were counted."""
         objects = contents.objects()
         inner = {key: data for key, data in objects.items() if key != METADATA}
         write_skeleton(self.place, inner, {FIRST: self.reading})
