@@ -18,17 +18,17 @@ from gangsaw.tasks.store.layout import default_chunks
 if TYPE_CHECKING:
     from distributed import Client
 
-Index = tuple[int, ...]  # of a sample in the array
+Place = tuple[int, ...]  # index of a sample in the array
 
 
 @dataclass(frozen=True)
 class Extremes:
-    """Smallest and largest sample, each with the index where it is first in its chunk."""
+    """Smallest and largest sample, each with the index of its first place in its chunk."""
 
     low: int
-    low_at: Index
+    low_at: Place
     high: int
-    high_at: Index
+    high_at: Place
 
     def __or__(self, other: Extremes) -> Extremes:
         """Return the extremes of both parts."""
@@ -63,9 +63,9 @@ class FindExtremes:
             low, high = int(samples.argmin()), int(samples.argmax())
             return Extremes(
                 int(samples.flat[low]),
-                _index(region, samples, low),
+                _place(region, samples, low),
                 int(samples.flat[high]),
-                _index(region, samples, high),
+                _place(region, samples, high),
             )
 
 
@@ -124,7 +124,7 @@ def refuse_floats(source: SourceArray, codec: str) -> None:
     )
 
 
-def _first_nan(source: SourceArray) -> Index | None:
+def _first_nan(source: SourceArray) -> Place | None:
     """Index of the first NaN in the first chunk that has one; looks through all of the array."""
     grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
     for number in range(grid.n_chunks):
@@ -132,11 +132,11 @@ def _first_nan(source: SourceArray) -> Index | None:
         samples = source.read(region)
         missing = np.isnan(samples)
         if missing.any():
-            return _index(region, samples, int(missing.argmax()))
+            return _place(region, samples, int(missing.argmax()))
     return None
 
 
-def _index(region: Region, samples: np.ndarray[Any, Any], flat: int) -> Index:
+def _place(region: Region, samples: np.ndarray[Any, Any], flat: int) -> Place:
     local = np.unravel_index(flat, samples.shape)
     return tuple(int(s.start + i) for s, i in zip(region, local, strict=True))
 

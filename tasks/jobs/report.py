@@ -138,7 +138,7 @@ class _Survey:
         self.serializer: Any = getattr(array, "serializer", None)
         self.coder = self._coder()
         self.sizes: list[int] = []
-        self.tally = _BlockBits(self.coder, self.grid, dims, self._axes()) if self.coder else None
+        self.tally = _Tally(self.coder, self.grid, dims, self._axes()) if self.coder else None
 
     def info(self) -> ArrayInfo:
         """Return the figures."""
@@ -212,7 +212,7 @@ class _Survey:
             raise error.at(store=str(self.place), chunk=key) from None
 
 
-class _BlockBits:
+class _Tally:
     """Bits of each band and of each block of the image, added up chunk by chunk."""
 
     def __init__(

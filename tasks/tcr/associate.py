@@ -53,7 +53,7 @@ from gangsaw.tasks.tcr.spearman import (
     correlations,
     write_ranks,
 )
-from gangsaw.tasks.tcr.tally import Ns, ValueCounts, Values
+from gangsaw.tasks.tcr.tally import Ns, Tally, Values
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -131,7 +131,7 @@ def associate(
     individuals = check_table(table, opened)
     columns = path_columns(opened[0], nu, pi)
     with scratch(table) as folder:
-        job = _AssociateJob(opened, table.absolute(), columns, folder, client, options, bars)
+        job = _Job(opened, table.absolute(), columns, folder, client, options, bars)
         n = job.extract()
         correlated = job.correlate(n)
         regressed, notes = job.regress(n)
@@ -158,7 +158,7 @@ def _constants(found: Sequence[Correlation]) -> Iterator[str]:
 
 
 @dataclass
-class _AssociateJob:
+class _Job:
     """The passes over the files, and what they share."""
 
     stores: tuple[CountsStore, ...]
@@ -212,9 +212,9 @@ class _AssociateJob:
                 found += correlations(own, OUTCOMES, totals, tallies)
         return tuple(found)
 
-    def _tallies(self, names: Sequence[str]) -> dict[str, ValueCounts]:
+    def _tallies(self, names: Sequence[str]) -> dict[str, Tally]:
         """Tally columns, and write the ranks that follow."""
-        tallies = {name: ValueCounts() for name in names}
+        tallies = {name: Tally() for name in names}
 
         def add(some: dict[str, tuple[Values, Ns]]) -> None:
             for name, tally in some.items():
@@ -275,11 +275,11 @@ class _AssociateJob:
     def group(self) -> tuple[Group, ...]:
         """Return the figures of the plots."""
         names = (self._plotted(), *predictor_names(self.stores[0]))
-        tallies: dict[tuple[str, int], ValueCounts] = {}
+        tallies: dict[tuple[str, int], Tally] = {}
 
         def add(some: Groups) -> None:
             for key, tally in some.items():
-                tallies.setdefault(key, ValueCounts()).add(*tally)
+                tallies.setdefault(key, Tally()).add(*tally)
 
         with self.phase("group", 1):
             self._run(TallyGroups(names), self.files, add)

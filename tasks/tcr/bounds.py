@@ -26,8 +26,8 @@ from gangsaw.tasks.tcr.ends import WAYS, kept_range
 from gangsaw.tasks.tcr.match import SHORT, find_turns, unpacked
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 from gangsaw.tasks.tcr.scratch import (
-    KernelModel,
-    MatchedEnds,
+    Limits,
+    Place,
     Scratch,
     copy_symbols,
     find_everywhere,
@@ -79,7 +79,7 @@ def _harmless(model: Model) -> float:
 def largest(batch: Batch, model: Model, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return the greatest DP-2 count of each of the references `rows`, correctly to 9 digits."""
     check_lengths(batch.references.starts)
-    limits = KernelModel.of(model, len(batch.d))
+    limits = Limits.of(model, len(batch.d))
     out = np.zeros(len(rows), np.float64)
     chain = np.zeros((6, MAX_LENGTH + 1))
     scratch = make_scratch(np.uint64, np.uint64)
@@ -96,7 +96,7 @@ def _largest(
     v_of: Any,
     j_of: Any,
     tables: Tables,
-    limits: KernelModel,
+    limits: Limits,
     scratch: Scratch,
     chain: Any,
     out: Any,
@@ -128,7 +128,7 @@ def _largest(
 
 
 @jit_bare_inline
-def _end_at_v(place: MatchedEnds, tables: Tables, limits: KernelModel, ways: Any) -> None:
+def _end_at_v(place: Place, tables: Tables, limits: Limits, ways: Any) -> None:
     """ways[k] = multiplicity of a V of k symbols."""
     ways[: place.length + 1] = 0
     for kept in range(place.v_classes):
@@ -138,7 +138,7 @@ def _end_at_v(place: MatchedEnds, tables: Tables, limits: KernelModel, ways: Any
 
 
 @jit_bare_inline
-def _join_j(place: MatchedEnds, tables: Tables, limits: KernelModel, ways: Any) -> float:
+def _join_j(place: Place, tables: Tables, limits: Limits, ways: Any) -> float:
     """Sum of the ways to each boundary, times the multiplicity of the J that begins there."""
     total = 0.0
     for kept in range(place.j_classes):
@@ -150,9 +150,7 @@ def _join_j(place: MatchedEnds, tables: Tables, limits: KernelModel, ways: Any) 
 
 
 @jit_bare_inline
-def _pass_junction(
-    place: MatchedEnds, limits: KernelModel, symbols: Any, source: Any, target: Any
-) -> None:
+def _pass_junction(place: Place, limits: Limits, symbols: Any, source: Any, target: Any) -> None:
     """target[b] = ways source[a] followed by an n-string R[a:b] of at most max_n."""
     for b in range(place.length + 1):
         strings = 1.0
@@ -165,9 +163,9 @@ def _pass_junction(
 @jit_bare_inline
 def _pass_d(
     gene: int,
-    place: MatchedEnds,
+    place: Place,
     tables: Tables,
-    limits: KernelModel,
+    limits: Limits,
     scratch: Scratch,
     source: Any,
     target: Any,

@@ -14,7 +14,7 @@ from gangsaw.tasks.store.chunks import array_coder, chunk_key
 from gangsaw.tasks.store.journal import Journal
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.records import ROW, Records
-from gangsaw.tasks.tcr.staging import StagedPart, Staging
+from gangsaw.tasks.tcr.staging import Part, Staging
 from gangsaw.tasks.tcr.values import Columns, Values
 
 
@@ -31,7 +31,7 @@ class Chunk:
 
     number: int
     n_rows: int
-    parts: tuple[StagedPart, ...]
+    parts: tuple[Part, ...]
 
     def __str__(self) -> str:
         """Return what messages call it."""
@@ -90,7 +90,7 @@ class CountChunk:
     def _rows(self, chunk: Chunk) -> pa.Table:
         return pa.concat_tables([self._part(part) for part in chunk.parts]).combine_chunks()
 
-    def _part(self, part: StagedPart) -> pa.Table:
+    def _part(self, part: Part) -> pa.Table:
         """Return staged rows with the numbers that their samples have in the store."""
         rows = self.staging.read(part)
         numbers = np.asarray(part.samples, np.int32)[rows["sample"].to_numpy()]

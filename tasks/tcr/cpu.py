@@ -11,7 +11,7 @@ from gangsaw.tasks.tcr.dp1 import count_exact_rows
 from gangsaw.tasks.tcr.ends import WAYS
 from gangsaw.tasks.tcr.kernel import count_rows
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.scratch import KernelModel, Outputs, make_scratch
+from gangsaw.tasks.tcr.scratch import Limits, Outputs, make_scratch
 from gangsaw.tasks.tcr.tables import make_tables
 from gangsaw.tasks.tcr.vddj import count_pair_rows, make_chain
 
@@ -44,7 +44,7 @@ def count(batch: Batch, model: Model) -> Counts:
     }
     outputs = Outputs(**{name: array.reshape(-1) for name, array in arrays.items()})
     tables = make_tables(batch, model)
-    limits = KernelModel.of(model, n_d)
+    limits = Limits.of(model, n_d)
     wild = with_wildcards(batch)
     references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
 

@@ -11,13 +11,13 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.jit import jit_bare
 from gangsaw.tasks.tcr.batch import Batch, Counts, Sequences
 
-RowNumbers = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64]
 PRIME = np.uint64(1_099_511_628_211)  # FNV-1a's, 64 bits
 OFFSET = np.uint64(14_695_981_039_346_656_037)
 FREE = -1
 
 
-def distinct(batch: Batch) -> tuple[RowNumbers, RowNumbers]:
+def distinct(batch: Batch) -> tuple[Rows, Rows]:
     """Find references that are equal, and have the same V and J.
 
     Parameters
@@ -70,7 +70,7 @@ def _distinct(
     return found
 
 
-def take(batch: Batch, rows: RowNumbers) -> Batch:
+def take(batch: Batch, rows: Rows) -> Batch:
     """Return some references of a batch in host memory, in the order of `rows`."""
     starts = batch.references.starts
     lengths = np.diff(starts)[rows]
@@ -81,7 +81,7 @@ def take(batch: Batch, rows: RowNumbers) -> Batch:
     return replace(batch, references=references, v_of=batch.v_of[rows], j_of=batch.j_of[rows])
 
 
-def expand(counts: Counts, same: RowNumbers) -> Counts:
+def expand(counts: Counts, same: Rows) -> Counts:
     """Return the counts of all references from those of the distinct ones."""
     arrays = {field.name: getattr(counts, field.name) for field in fields(counts)}
     return Counts(**{name: a if a is None else a[same] for name, a in arrays.items()})

@@ -9,7 +9,7 @@ from gangsaw.codecs.core.numba.simd import load, resize_to, spread, store, to_ne
 from gangsaw.tasks.tcr.dp2 import short_pieces
 from gangsaw.tasks.tcr.ends import LANES, WAYS, exact_rows, row_of
 from gangsaw.tasks.tcr.match import EVERYWHERE, SHORT, find_d, unpacked
-from gangsaw.tasks.tcr.scratch import KernelModel, Outputs, Scratch, copy_symbols, match_ends
+from gangsaw.tasks.tcr.scratch import Limits, Outputs, Scratch, copy_symbols, match_ends
 from gangsaw.tasks.tcr.tables import Tables
 
 
@@ -21,7 +21,7 @@ def count_exact_rows(
     v_of: Any,
     j_of: Any,
     tables: Tables,
-    limits: KernelModel,
+    limits: Limits,
     scratch: Scratch,
     outputs: Outputs,
 ) -> None:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.tcr.counted import ROW_DIM, CountsStore, RowRun
+from gangsaw.tasks.tcr.counted import ROW_DIM, CountsStore, Rows
 from gangsaw.tasks.tcr.parts import read_part, write_parts
 from gangsaw.tasks.tcr.path_columns import COUNTED, PathColumn, read_columns
 from gangsaw.tasks.tcr.predictors import read_predictors
@@ -62,7 +62,7 @@ class Extract:
         per_row = max(math.prod(extents.values()) // extents[ROW_DIM] for extents in counts)
         return RUN_ROWS * 8 * (COPIES * per_row + KEPT_COPIES * len(self.columns))
 
-    def __call__(self, run: RowRun) -> int:
+    def __call__(self, run: Rows) -> int:
         """Return the number of nucleotypes whose first reference is in the run."""
         store = self.stores[run.store]
         with naming(f"{store}, rows {run.rows.start}..{run.rows.stop - 1}"):
@@ -77,7 +77,7 @@ class Extract:
             write_parts(file_of(self.folder, run), found, np.zeros(len(found), np.int64), 1)
             return len(found)
 
-    def _nucleotypes(self, run: RowRun) -> pa.Table:
+    def _nucleotypes(self, run: Rows) -> pa.Table:
         place = pd.field("first_reference")
         wanted = (pd.field("first_store") == run.store) & (place >= run.rows.start)
         found = pd.dataset(self.shared, format="parquet").to_table(
@@ -86,7 +86,7 @@ class Extract:
         return found.sort_by("first_reference")
 
 
-def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: Any) -> None:
+def _same(table: pa.Table, store: CountsStore, run: Rows, keep: Any) -> None:
     """Raise BadParams unless the table's nucleotypes are those of the store."""
     v, j = (np.array(store.names[f"{end}_gene"], object) for end in "vj")
     wanted = {
@@ -100,7 +100,7 @@ def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: Any) -> None:
             raise BadParams("the table has other nucleotypes at these rows: share this store anew")
 
 
-def file_of(folder: Path, run: RowRun) -> Path:
+def file_of(folder: Path, run: Rows) -> Path:
     """Return the file of a run."""
     return folder / f"run-{run.place}"
 

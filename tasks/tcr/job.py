@@ -33,7 +33,7 @@ from gangsaw.tasks.tcr.reading import ReadRepertoire, opened_input
 from gangsaw.tasks.tcr.setup import Setup
 from gangsaw.tasks.tcr.staging import FileRows, Staging
 from gangsaw.tasks.tcr.store import FIRST, Contents, nbytes
-from gangsaw.tasks.tcr.summary import CountSummary, Run, summary_of
+from gangsaw.tasks.tcr.summary import Run, Summary, summary_of
 from gangsaw.tasks.tcr.values import Values
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def count(
     durable: bool = True,
     on_read: OnProgress | None = None,
     on_count: OnProgress | None = None,
-) -> CountSummary:
+) -> Summary:
     """Read repertoires, count the paths of each row that is kept, write all into a Zarr v3 group.
 
     Rows keep their order: that of the files, and of the lines in each. Until all are counted the
@@ -95,7 +95,7 @@ def count(
     check_target(table, overwrite=overwrite or resume)
     if resume:
         place.work.clean()
-    job = _CountJob(inputs, setup, place, reading, client, options or Options(), durable)
+    job = _Job(inputs, setup, place, reading, client, options or Options(), durable)
     counted, read_seconds = 0, 0.0
     if not place.work.has(METADATA):
         with _left_as_found(place.work, resume), can_be_resumed():
@@ -150,7 +150,7 @@ def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _CountJob:
+class _Job:
     """The two phases of a job, and its end."""
 
     inputs: Sequence[Input]

@@ -10,14 +10,7 @@ from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.tasks.tcr.calls import add_up, put_composition, put_d_calls, put_gene_calls
 from gangsaw.tasks.tcr.dp2 import append_empty, fill_pairs, sum_with_d, weigh
 from gangsaw.tasks.tcr.match import EVERYWHERE, SHORT, find_d, find_turned_d, find_turns
-from gangsaw.tasks.tcr.scratch import (
-    KernelModel,
-    MatchedEnds,
-    Outputs,
-    Scratch,
-    copy_symbols,
-    match_ends,
-)
+from gangsaw.tasks.tcr.scratch import Limits, Outputs, Place, Scratch, copy_symbols, match_ends
 from gangsaw.tasks.tcr.tables import D_CLASSES, Tables
 
 
@@ -29,7 +22,7 @@ def count_rows(
     v_of: Any,
     j_of: Any,
     tables: Tables,
-    limits: KernelModel,
+    limits: Limits,
     scratch: Scratch,
     outputs: Outputs,
 ) -> None:
@@ -51,7 +44,7 @@ def count_rows(
 
 @jit_bare_inline
 def _count_without_d(
-    place: MatchedEnds, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
+    place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
 ) -> None:
     pairs = fill_pairs(scratch.symbols, place, D_CLASSES + 1 + limits.n_d, scratch)
     sweep = (limits.max_n + 1, limits.max_p + 1)
@@ -63,7 +56,7 @@ def _count_without_d(
 
 @jit_bare_inline
 def _count_with_d(
-    place: MatchedEnds, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
+    place: Place, tables: Tables, limits: Limits, scratch: Scratch, outputs: Outputs
 ) -> None:
     symbols, length = scratch.symbols, place.length
     find_turns(symbols, length, limits.max_p, scratch)
@@ -85,9 +78,9 @@ def _count_with_d(
 def _weigh_d(
     gene: int,
     found: Any,
-    place: MatchedEnds,
+    place: Place,
     tables: Tables,
-    limits: KernelModel,
+    limits: Limits,
     scratch: Scratch,
     outputs: Outputs,
 ) -> None:

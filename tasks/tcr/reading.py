@@ -16,7 +16,7 @@ from gangsaw.tasks.tcr.dropped import dropped_lines
 from gangsaw.tasks.tcr.inputs import Input
 from gangsaw.tasks.tcr.reasons import UNCOUNTABLE
 from gangsaw.tasks.tcr.repertoire import Repertoire, open_repertoire
-from gangsaw.tasks.tcr.row_tally import RowCounts, tally
+from gangsaw.tasks.tcr.row_tally import Tally, tally
 from gangsaw.tasks.tcr.setup import Setup
 from gangsaw.tasks.tcr.staging import ROWS, FileRows, Staging
 from gangsaw.tasks.tcr.values import batch_of
@@ -102,7 +102,7 @@ class _Reading:
 
     staging: Staging
     file: Input
-    tally: RowCounts = field(default_factory=RowCounts)
+    tally: Tally = field(default_factory=Tally)
     samples: dict[str, int] = field(default_factory=dict)
     waiting: list[pa.RecordBatch] = field(default_factory=list)
     pieces: int = 0

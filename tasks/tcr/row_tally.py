@@ -15,7 +15,7 @@ with extra_needed():
 
 
 @dataclass(frozen=True)
-class RowCounts:
+class Tally:
     """How many rows were kept, and dropped for which reason: per sample. Tallies add up.
 
     Attributes
@@ -25,9 +25,9 @@ class RowCounts:
 
     rows: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
-    def __add__(self, other: RowCounts) -> RowCounts:
+    def __add__(self, other: Tally) -> Tally:
         """Return the tally of the rows of both."""
-        return RowCounts(dict(Counter(self.rows) + Counter(other.rows)))
+        return Tally(dict(Counter(self.rows) + Counter(other.rows)))
 
     @property
     def samples(self) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ class RowCounts:
         return sum(count for (_, given), count in self.rows.items() if given == reason)
 
 
-def tally(kept: Any, dropped: Any) -> RowCounts:
+def tally(kept: Any, dropped: Any) -> Tally:
     """Return the tally of what `clean` returned."""
     pairs = pa.concat_tables(
         [
@@ -59,9 +59,9 @@ def tally(kept: Any, dropped: Any) -> RowCounts:
     )
     counts = pairs.group_by(["sample", "reason"], use_threads=False).aggregate([([], "count_all")])
     rows = counts.to_pylist()
-    return RowCounts({(row["sample"], row["reason"]): row["count_all"] for row in rows})
+    return Tally({(row["sample"], row["reason"]): row["count_all"] for row in rows})
 
 
-def merged(tallies: Iterable[RowCounts]) -> RowCounts:
+def merged(tallies: Iterable[Tally]) -> Tally:
     """Return the sum of tallies."""
-    return sum(tallies, RowCounts())
+    return sum(tallies, Tally())

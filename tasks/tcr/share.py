@@ -27,7 +27,7 @@ from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.atomic import check_target, whole_files
-from gangsaw.tasks.tcr.counted import CountsStore, RowRun, open_all, runs
+from gangsaw.tasks.tcr.counted import CountsStore, Rows, open_all, runs
 from gangsaw.tasks.tcr.hashing import hashes
 from gangsaw.tasks.tcr.individuals import Individuals, individuals
 from gangsaw.tasks.tcr.nucleotypes import (
@@ -96,7 +96,7 @@ class _Spread:
     name: str = "share-rows"
     peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows, and what leaves for the parts
 
-    def __call__(self, run: RowRun) -> NDArray[np.int64]:
+    def __call__(self, run: Rows) -> NDArray[np.int64]:
         """Return (individuals,) copies."""
         store = self.stores[run.store]
         with naming(f"{store}, rows {run.rows.start}..{run.rows.stop - 1}"):
@@ -112,7 +112,7 @@ class _Spread:
 
 
 @dataclass(frozen=True)
-class _GroupPart:
+class _Group:
     """The task over a part: its nucleotypes, in parts by place."""
 
     people: Individuals
@@ -177,7 +177,7 @@ def share(
     with scratch(target) as folder:
         totals = [0] * len(people.names)
 
-        def add(_: RowRun, found: NDArray[np.int64]) -> None:
+        def add(_: Rows, found: NDArray[np.int64]) -> None:
             totals[:] = (a + b for a, b in zip(totals, found.tolist(), strict=True))
             meter.add(1, 0, 0)
 
@@ -185,7 +185,7 @@ def share(
         run(spread, batches, add, client=client, options=options)
         check_copies(sum(totals))
         files = tuple(folder / f"rows-{batch.place}" for batch in batches)
-        group = _GroupPart(people, tuple(totals), files, folder, n_parts)
+        group = _Group(people, tuple(totals), files, folder, n_parts)
         run(group, range(n_parts), lambda *_: meter.add(1, 0, 0), client=client, options=options)
         groups = [folder / f"groups-{part}" for part in range(n_parts)]
         with whole_files([target], overwrite=overwrite) as (partial,):

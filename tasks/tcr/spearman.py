@@ -18,7 +18,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.extract import COPIES, RUN_ROWS, read_file
-from gangsaw.tasks.tcr.tally import Ns, ValueCounts, Values, centred_ranks, sum_of_squares, tallied
+from gangsaw.tasks.tcr.tally import Ns, Tally, Values, centred_ranks, sum_of_squares, tallied
 
 MAX_ROWS = 1 << 31  # so that products of ranks of a run add up in 64 bits
 LOW_BITS = 16
@@ -102,7 +102,7 @@ def rank_file(folder: Path, column: str, what: str) -> Path:
     return folder / f"{quote(column, safe='')}.{what}.npy"
 
 
-def write_ranks(folder: Path, column: str, tally: ValueCounts) -> None:
+def write_ranks(folder: Path, column: str, tally: Tally) -> None:
     """Write what `RankProducts` looks ranks up in."""
     for what, array in zip(RANK_FILES, (tally.values, centred_ranks(tally)), strict=True):
         np.save(rank_file(folder, column, what), array)
@@ -120,7 +120,7 @@ def check_rows(n: int) -> None:
         raise BadParams(f"{n} nucleotypes: correlations take fewer than 2^31")
 
 
-def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, float]:
+def correlation(total: int, x: Tally, y: Tally) -> tuple[float, float]:
     """Return Spearman's rho and its P value from the sum of rank products."""
     squares = sum_of_squares(x) * sum_of_squares(y)
     if not squares:
@@ -152,7 +152,7 @@ def correlations(
     columns: Sequence[str],
     outcomes: Sequence[str],
     totals: list[list[int]],
-    tallies: dict[str, ValueCounts],
+    tallies: dict[str, Tally],
 ) -> tuple[Correlation, ...]:
     """Return all correlations."""
     found = []

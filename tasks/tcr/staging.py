@@ -21,7 +21,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.store.journal import FOLDER
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.records import sealed, unsealed
-from gangsaw.tasks.tcr.row_tally import RowCounts
+from gangsaw.tasks.tcr.row_tally import Tally
 
 ROWS = pa.schema(
     [
@@ -49,7 +49,7 @@ class FileRows:
     format, notes : what it was taken for, and what else was taken for granted
     """
 
-    tally: RowCounts = field(default_factory=RowCounts)
+    tally: Tally = field(default_factory=Tally)
     samples: tuple[str, ...] = ()
     tables: int = 0
     problem: str = ""
@@ -73,13 +73,13 @@ class FileRows:
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> FileRows:
         """Return what `to_dict` described."""
-        tally = RowCounts({(sample, reason): n for sample, reason, n in plain.pop("tally")})
+        tally = Tally({(sample, reason): n for sample, reason, n in plain.pop("tally")})
         samples, notes = tuple(plain.pop("samples")), tuple(plain.pop("notes"))
         return cls(tally, samples, notes=notes, **plain)
 
 
 @dataclass(frozen=True)
-class StagedPart:
+class Part:
     """Consecutive rows of one piece.
 
     Attributes
@@ -119,7 +119,7 @@ class Staging:
             stream.write_table(rows)
         return self._put(f"{self._file(file)}/rows/{piece:06d}", sink.getvalue().to_pybytes())
 
-    def read(self, part: StagedPart) -> pa.Table:
+    def read(self, part: Part) -> pa.Table:
         """Return rows of a piece.
 
         Raises
@@ -187,7 +187,7 @@ class Staging:
 
 def parts_of(
     rows: range, kept: Sequence[int], samples: Sequence[tuple[int, ...]], piece: int
-) -> tuple[StagedPart, ...]:
+) -> tuple[Part, ...]:
     """Return where rows of the store are staged.
 
     Parameters
@@ -203,7 +203,7 @@ def parts_of(
         while start < stop:
             number, offset = divmod(start, piece)
             end = min(stop, (number + 1) * piece)
-            found.append(StagedPart(file, number, offset, end - number * piece, samples[file]))
+            found.append(Part(file, number, offset, end - number * piece, samples[file]))
             start = end
         first += n
     return tuple(found)

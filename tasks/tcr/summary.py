@@ -33,7 +33,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class CountSummary:
+class Summary:
     """What a job did.
 
     Attributes
@@ -66,7 +66,7 @@ class CountSummary:
         return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
 
-def summary_of(store: Place, table: str, run: Run) -> CountSummary:
+def summary_of(store: Place, table: str, run: Run) -> Summary:
     """Return the summary of a finished store."""
     metadata = store.get(METADATA)
     assert metadata is not None, "its job has just been finished"
@@ -75,7 +75,7 @@ def summary_of(store: Place, table: str, run: Run) -> CountSummary:
     arrays: dict[str, Any] = root["consolidated_metadata"]["metadata"]
     along = [name for name, array in arrays.items() if "reference" in array["dimension_names"]]
     manifests = [found for name in along if (found := read_manifest(store / name)) is not None]
-    return CountSummary(
+    return Summary(
         store=str(store),
         table=table,
         files=len(attrs["input_files"]),

@@ -20,9 +20,9 @@ from gangsaw.tasks.tcr.match import (
     unpacked,
 )
 from gangsaw.tasks.tcr.scratch import (
-    KernelModel,
-    MatchedEnds,
+    Limits,
     Outputs,
+    Place,
     Scratch,
     copy_symbols,
     find_everywhere,
@@ -58,7 +58,7 @@ def count_pair_rows(
     v_of: Any,
     j_of: Any,
     tables: Tables,
-    limits: KernelModel,
+    limits: Limits,
     scratch: Scratch,
     chain: Chain,
     outputs: Outputs,
@@ -86,7 +86,7 @@ def count_pair_rows(
 
 @jit_bare_inline
 def _weigh_ends(
-    place: MatchedEnds, tables: Tables, limits: KernelModel, scratch: Scratch, chain: Chain
+    place: Place, tables: Tables, limits: Limits, scratch: Scratch, chain: Chain
 ) -> None:
     """Fill chain.before and .to_j: rows of all classes of V and of J by their multiplicities."""
     for pi in range(limits.max_p + 1):
@@ -108,9 +108,9 @@ def _weigh_ends(
 @jit_bare_inline
 def _pass_d(
     gene: int,
-    place: MatchedEnds,
+    place: Place,
     tables: Tables,
-    limits: KernelModel,
+    limits: Limits,
     scratch: Scratch,
     source: Any,
     target: Any,
@@ -141,7 +141,7 @@ def _add(source: Any, a: int, ways: Any, target: Any, b: int) -> None:
 
 @jit_bare_inline
 def _pass_junction(
-    place: MatchedEnds, limits: KernelModel, scratch: Scratch, source: Any, target: Any
+    place: Place, limits: Limits, scratch: Scratch, source: Any, target: Any
 ) -> None:
     """Fill target[pi, b]: ways source[pi, a] followed by the n-string R[a:b] of at most nu."""
     for pi in range(limits.max_p + 1):
@@ -156,9 +156,7 @@ def _pass_junction(
 
 
 @jit_bare_inline
-def _join_j(
-    place: MatchedEnds, limits: KernelModel, scratch: Scratch, source: Any, to_j: Any
-) -> None:
+def _join_j(place: Place, limits: Limits, scratch: Scratch, source: Any, to_j: Any) -> None:
     """Fill scratch.terms[pi]: the ways to all boundaries, times those from there to J."""
     for pi in range(limits.max_p + 1):
         total = spread(0, source, LANES)
@@ -169,9 +167,9 @@ def _join_j(
 
 @jit_bare_inline
 def _count_empty(
-    place: MatchedEnds,
+    place: Place,
     tables: Tables,
-    limits: KernelModel,
+    limits: Limits,
     scratch: Scratch,
     chain: Chain,
     outputs: Outputs,
@@ -191,7 +189,7 @@ def _count_empty(
 
 
 @jit_bare_inline
-def _put(row: int, pair: int, ways: Any, limits: KernelModel, scratch: Scratch, out: Any) -> None:
+def _put(row: int, pair: int, ways: Any, limits: Limits, scratch: Scratch, out: Any) -> None:
     """Write scratch.terms, times the ways of each pi, as the counts of a pair of D genes."""
     n_pi = limits.max_p + 1
     pairs = limits.n_d * (limits.n_d - 1) // 2

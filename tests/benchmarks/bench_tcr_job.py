@@ -24,7 +24,7 @@ from gangsaw.tasks.tcr.inputs import open_inputs
 from gangsaw.tasks.tcr.job import count
 from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.setup import Setup
-from gangsaw.tasks.tcr.summary import CountSummary
+from gangsaw.tasks.tcr.summary import Summary
 from gangsaw.tasks.tcr.synthetic import random_batch
 
 FAST_ROWS, LARGE_ROWS = 1_000_000, 10_000_000
@@ -71,7 +71,7 @@ class Job:
                 file.writelines(_lines(self.germline, first, min(BLOCK, n - first)))
         return path
 
-    def count(self, tables: Sequence[Path], setup: Setup | None = None) -> CountSummary:
+    def count(self, tables: Sequence[Path], setup: Setup | None = None) -> Summary:
         """Count tables, by both models and every row unless said; the store is gone afterwards."""
         setup = setup or Setup(self.germline, Model("both"), EVERYTHING)
         done = count(open_inputs(tables), self.folder / "counts.zarr", setup, client=self.client)

@@ -18,7 +18,7 @@ from gangsaw.tasks.tcr.inputs import open_inputs
 from gangsaw.tasks.tcr.job import count
 from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.setup import Setup
-from gangsaw.tasks.tcr.summary import CountSummary
+from gangsaw.tasks.tcr.summary import Summary
 from gangsaw.tasks.tcr.synthetic import random_batch
 from helpers import tcr_tables
 from helpers.tcr_tables import Record
@@ -82,7 +82,7 @@ class Repertoires:
     paths: tuple[Path, ...]
     good: tuple[Record, ...]
 
-    def count(self, target: Any, changed: Setup | None = None, **options: Any) -> CountSummary:
+    def count(self, target: Any, changed: Setup | None = None, **options: Any) -> Summary:
         """Count them in this thread."""
         return count(open_inputs(self.paths), target, changed or setup(), **options)
 

@@ -23,7 +23,7 @@ from gangsaw.codecs.core.errors import BadParams
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import Progress
-    from gangsaw.tasks.tcr.summary import CountSummary
+    from gangsaw.tasks.tcr.summary import Summary
 
 ROWS, MODEL = "Rows", "Model"
 
@@ -221,13 +221,13 @@ def columns_of(pairs: list[str] | None, sample: str | None) -> tuple[tuple[str, 
     return tuple(sorted(found.items()))
 
 
-def figures(summary: CountSummary) -> dict[str, object]:
+def figures(summary: Summary) -> dict[str, object]:
     """Return the figures of a finished job as JSON holds them."""
     run = {**vars(summary.run), "references_per_second": summary.run.references_per_second}
     return {**vars(summary), "ratio": summary.ratio, "run": run}
 
 
-def rows(summary: CountSummary) -> list[tuple[str, str]]:
+def rows(summary: Summary) -> list[tuple[str, str]]:
     """Return the figures of a finished job as a table."""
     run = summary.run
     before = summary.kept - run.references

@@ -19,7 +19,7 @@ from gangsaw.tasks.tcr.germline import Part, Resolver, open_germline
 from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.repertoire import ROWS, open_repertoire
 from gangsaw.tasks.tcr.repertoire.kernels import CYS, PHE_TRP
-from gangsaw.tasks.tcr.row_tally import RowCounts, merged, tally
+from gangsaw.tasks.tcr.row_tally import Tally, merged, tally
 
 V = Resolver([Part("TRBV1*01", "ACCTGC"), Part("TRBV2*01", "GCTAGC"), Part("TRBV6-2*01", "GCC")])
 J = Resolver([Part("TRBJ1-1*01", "AACACC"), Part("TRBJ2-7*01", "TACGAG")])
@@ -243,7 +243,7 @@ def test_a_tally_lists_samples_as_they_came_and_reasons_in_their_order() -> None
     assert counted.reasons == ("no CDR3", "no J")
     assert (counted.count("b"), counted.count("b", "no CDR3"), counted.count("a")) == (1, 1, 0)
     assert (counted.total(), counted.total("no J")) == (2, 1)
-    assert RowCounts() + counted == counted
+    assert Tally() + counted == counted
 
 
 # kept, and dropped for which reason: looked at by eye, explained in the comments

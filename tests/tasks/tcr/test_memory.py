@@ -18,7 +18,7 @@ from gangsaw.tasks.tcr.counted import CountsStore, open_all, runs
 from gangsaw.tasks.tcr.individuals import Individuals, individuals
 from gangsaw.tasks.tcr.path_columns import path_columns
 from gangsaw.tasks.tcr.predictors import predictor_names
-from gangsaw.tasks.tcr.tally import ValueCounts
+from gangsaw.tasks.tcr.tally import Tally
 
 ROWS = 20_000  # so that what does not grow with rows is little
 SAMPLES = ("ann", "ben", "cem")
@@ -64,7 +64,7 @@ def test_share(
     promise = spread.peak_bytes * ROWS // sharing.RUN_ROWS
     assert peak(spread, run) < promise + PLAIN
     owners = Individuals(SAMPLES, SAMPLES, (0, 1, 2))
-    group = sharing._GroupPart(owners, (10**6,) * 3, (tmp_path / f"rows-{run.place}",), tmp_path, 1)
+    group = sharing._Group(owners, (10**6,) * 3, (tmp_path / f"rows-{run.place}",), tmp_path, 1)
     assert peak(group, 0) < group.peak_bytes * ROWS // sharing.PART_ROWS + PLAIN
 
 
@@ -89,7 +89,7 @@ def test_associate(
     ):
         assert peak(task, batch) < task.peak_bytes + PLAIN, task.name
     for name, found in tallied(file).items():
-        tally = ValueCounts()
+        tally = Tally()
         tally.add(*found)
         spearman.write_ranks(tmp_path, name, tally)
     ranks = spearman.RankProducts(counts, extract.OUTCOMES, tmp_path)
