@@ -22,8 +22,9 @@ DOMAINS = ("tasks.hyperspectral", "tasks.radio", "tasks.tcr")
 # itself. CONTRIBUTING.md draws it. Every folder of codecs/<name> is a room on the floor "codecs.*".
 FLOORS = (
     ("gangsaw",),
-    ("tasks.append", "tasks.bench"),
+    ("tasks.append",),
     (*DOMAINS, "tasks.formats.known"),
+    ("tasks.bench",),
     ("tasks.console",),
     ("tasks.face", "tasks.api"),
     ("tasks.jobs",),
@@ -39,7 +40,7 @@ FLOORS = (
     ("codecs.core",),
 )
 # folders inside a room that have an order of their own, from the top; files beside them are free
-INNER = {"codecs.visibility": (("dense", "fast"), ("lanes",), ("words",))}
+INNER = {"codecs.visibility": (("dense", "fast"), ("words",), ("lanes",))}
 PLACED = ("codecs/core", "codecs/visibility", "tasks")  # each of their folders must be listed
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
@@ -76,6 +77,7 @@ BEING_REMOVED = {
     ("gangsaw.cli.tcr_share", "gangsaw.tasks.tcr"),
     ("gangsaw.face", "gangsaw.tasks.hyperspectral"),
     ("gangsaw.tasks.bench.host", "gangsaw.codecs.ccsds123"),
+    ("gangsaw.tasks.bench", "gangsaw.tasks.hyperspectral"),
     ("gangsaw.tasks.formats.export", "gangsaw.tasks.jobs"),
     ("gangsaw.tasks.formats.export", "gangsaw.tasks.radio"),
     ("gangsaw.tasks.formats.opening", "gangsaw.tasks.radio"),
