@@ -1,4 +1,4 @@
-"""Sample-adaptive entropy decoder (section 10 of the specification), fused with the predictor."""
+"""Sample-adaptive entropy decoder (CCSDS 123.0-B-2, 5.4.3.2), fused with the predictor."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from zarr.errors import UnknownCodecError
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
 from gangsaw.tasks.formats.variables import NUMBERS, TEXTS, as_text, json_attrs, split
 from gangsaw.tasks.source import Below, Coordinate, Described, Region
-from gangsaw.tasks.store.holes import must_be_whole, refuse_holes
+from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 
 ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
 MOST_BELOW = 256 << 20  # bytes of all groups below the one that is compressed
@@ -45,7 +45,7 @@ class ZarrArray(Described):
         """Return the samples of the region."""
         array, is_whole = _array(self.address, self.key, self.version)
         if is_whole:
-            refuse_holes(array, region)
+            refuse_missing(array, region)
         return np.asarray(array[region])
 
 

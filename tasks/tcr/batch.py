@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 
-# columns of Calls.genes and Calls.d (section 7): positions count from 1
+# columns of Calls.genes and Calls.d (SPEC.md, "Calls"): positions count from 1
 GENE_CALLS = ("length", "v_length", "j_length", "v_match", "j_match", "vj_distance")
 D_CALLS = ("d_length", "d_first", "d_last", "vd_distance", "dj_distance")
 CALLS = {"genes", "ndn", "d", "n1", "n2"}  # fields of Counts that are int16, not counts

@@ -1,4 +1,4 @@
-"""Region calls: how far the genes match, how far they are apart, and of what (section 7)."""
+"""Region calls: how far the genes match, how far they are apart, and of what."""
 
 from __future__ import annotations
 

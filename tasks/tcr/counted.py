@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.zarr import told_in_a_line
 from gangsaw.tasks.store.chunks import METADATA
-from gangsaw.tasks.store.holes import must_be_whole, refuse_holes
+from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import open_place
 
 ROW_DIM = "reference"
@@ -61,7 +61,7 @@ class CountsStore:
         along = slice(rows.start, rows.stop)
         if is_whole:
             rest = (slice(0, n) for n in array.shape[1:])
-            refuse_holes(array, (along, *rest))
+            refuse_missing(array, (along, *rest))
         return np.asarray(array[(along, *cut)])
 
     def index(self, name: str, rows: range) -> NDArray[np.int32]:

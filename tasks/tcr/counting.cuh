@@ -39,7 +39,7 @@ __device__ __forceinline__ bool match_ends(Work& w, const Batch& batch, int* sta
     return true;
 }
 
-// Call V and J, and what is between them (section 7).
+// Call V and J, and what is between them. SPEC.md, "Calls".
 __device__ __forceinline__ void put_gene_calls(const Work& w, const Counts& out) {
     const int end = w.r.length - w.j.reach, lane = w.lane.number;
     if (lane == 0) {

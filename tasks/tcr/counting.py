@@ -40,7 +40,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class CountChunk:
-    """Counts the references of a chunk, stores the chunk of each variable; `settle` journals them.
+    """Counts the references of a chunk, stores the chunk of each variable; `commit` journals them.
 
     A journal entry holds a record for each variable: the chunks of all variables are numbered as if
     they were one array of (chunk, variable).
@@ -113,13 +113,13 @@ class CountChunk:
 
     @property
     def waits(self) -> bool:
-        """Whether to settle takes time."""
+        """Whether to commit takes time."""
         return self.durable
 
-    def settle(self, chunks: Sequence[Chunk], done: Sequence[Records]) -> None:
+    def commit(self, chunks: Sequence[Chunk], done: Sequence[Records]) -> None:
         """Journal chunks when those of all variables are on the disk."""
         with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
-            new = [pair for pair in zip(chunks, done, strict=True) if not pair[1].is_kept]
+            new = [pair for pair in zip(chunks, done, strict=True) if not pair[1].from_journal]
             if self.durable:
                 keys = (self._key(name, chunk) for chunk, _ in new for name in self.metadata)
                 self.target.flush(keys)

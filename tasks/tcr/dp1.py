@@ -1,4 +1,4 @@
-"""DP-1: exact totals of n-nucleotides in a vector, from boundary to boundary (section 5)."""
+"""DP-1: exact totals of n-nucleotides in a vector, from boundary to boundary."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ LANES = static(NU_LANES)
 # rows of one class; before the first boundary, and after the last that a junction reaches, SHORT of
 # zeros: pieces of D of 1..SHORT symbols are summed without asking where they begin
 CLASS_ROWS = (MAX_LENGTH + 1 + 2 * SHORT) * NU_LANES
-WAYS = np.array([bin(code).count("1") for code in range(16)], np.uint8)  # w(c) of section 1
+WAYS = np.array([bin(code).count("1") for code in range(16)], np.uint8)  # w(c) of SPEC.md
 FIRST_LANE = np.zeros(NU_LANES, np.uint8)
 FIRST_LANE[0] = 1
 

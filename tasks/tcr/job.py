@@ -13,12 +13,12 @@ import numpy as np
 from zarr.abc.store import Store
 from zarr.core.buffer import Buffer
 
-from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.atomic import check_target, whole_files
-from gangsaw.tasks.jobs.compress import RESUME
-from gangsaw.tasks.jobs.device import batches_per_task
+from gangsaw.tasks.jobs.device import share_of_device
+from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.journal import Job, Journal
 from gangsaw.tasks.store.manifest import fold, write_manifest
@@ -98,11 +98,11 @@ def count(
     job = _Job(inputs, setup, place, reading, client, options or Options(), durable)
     counted, read_seconds = 0, 0.0
     if not place.work.has(METADATA):
-        with _left_as_found(place.work, resume), _resumable():
+        with _left_as_found(place.work, resume), can_be_resumed():
             files = job.read(keep_going, on_read)
             read_seconds = time.monotonic() - started
             contents = job.contents(files, table, overwrite=overwrite or resume)
-        with _resumable():
+        with can_be_resumed():
             counted = job.count(contents, on_count)
     job.finish(counted)
     return summary_of(final, str(table), Run(counted, time.monotonic() - started, read_seconds))
@@ -192,7 +192,7 @@ class _Job:
         return _checked(Contents(self.inputs, self.setup, files), table)
 
     def count(self, contents: Contents, on_count: OnProgress | None) -> int:
-        """Count the references, then write what makes the store whole; return how many it were."""
+        """Count the references, write what makes the store whole; return how many were counted."""
         objects = contents.objects()
         inner = {key: data for key, data in objects.items() if key != METADATA}
         write_skeleton(self.place, inner, {FIRST: self.reading})
@@ -232,7 +232,7 @@ class _Job:
             batch_chunks=len(arrays),
         )
         chunk_bytes = sum(nbytes(a) for a in arrays) // n_chunks
-        n = batches_per_task(n_chunks, chunk_bytes)
+        share = share_of_device(n_chunks, chunk_bytes)
         task = CountChunk(
             staging=self.staging,
             target=self.place.work,
@@ -240,8 +240,8 @@ class _Job:
             values=Values(self.setup),
             journal=Journal(self.place.work / FIRST, job.fingerprint, job.batch_chunks),
             peak_bytes=COPIES * chunk_bytes,
-            device_batches=n,
-            device_peak_bytes=COPIES * n * chunk_bytes,
+            device_batches=share.batches,
+            device_peak_bytes=share.peak_bytes,
             durable=self.durable,
         )
         return task, job
@@ -266,14 +266,6 @@ def _write_root(group: Place, metadata: Buffer) -> None:
 def _refuse(file: Input, found: FileRows, keep_going: bool) -> None:
     if found.problem and not keep_going:
         raise BadParams(f"{found.problem}; leave it out, or see --keep-going")
-
-
-@contextmanager
-def _resumable() -> Iterator[None]:
-    try:
-        yield
-    except JobFailed as error:
-        raise JobFailed(f"{error}; {RESUME}") from error
 
 
 @contextmanager

@@ -26,7 +26,7 @@ SHORT = 4  # pieces of as many symbols are looked for everywhere: few chance mat
 def match_end(
     symbols: Any, at: int, step: int, length: int, part: Any, start: int, stop: int
 ) -> int:
-    """Count the symbols of part[start:stop] that match the reference from `at` on (section 4)."""
+    """Count the symbols of part[start:stop] that match the reference from `at` on."""
     most = min(length, stop - start)
     for k in range(most):
         if symbols[at] & part[start + k] == 0:
@@ -72,7 +72,7 @@ def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
 
 @jit_bare_part
 def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> Any:
-    """Find the places where R[a:b], a < b, is a piece of a D gene; section 5's bit registers.
+    """Find the places where R[a:b], a < b, is a piece of a D gene, by bit registers.
 
     Bit e - 1 of the register of start a says, at b, that R[a:b] is the piece of D that ends at e. A
     register that is 0 stays so, and never before that of an earlier start. Most are soon 0: those
@@ -211,7 +211,7 @@ def _longest(length: int, b: int, longest: Any) -> Any:
 def find_turned_d(
     symbols: Any, length: int, d: Any, ends: Any, window: Any, found: Any, scratch: Any
 ) -> Any:
-    """Find D with a palindrome of what follows it in the reference (section 6, f < 0).
+    """Find D with a palindrome of what follows it in the reference: f < 0 in SPEC.md, "DP-2".
 
     At a boundary q where the reference turns, D begins with its first symbol and has i = 1..reach
     symbols of palindrome before it. `d` and `window` are as in find_d, `found` is what it returned,

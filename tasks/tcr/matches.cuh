@@ -57,7 +57,7 @@ __device__ __forceinline__ void load_reference(Reference& r, const Sequence& fro
 }
 
 // Put for how many symbols, up to MAX_P, the reference is its own reverse complement around each
-// boundary: what a palindrome at the left of a D can be (section 6).
+// boundary: what a palindrome at the left of a D can be.
 __device__ __forceinline__ void find_turns(Reference& r, int lane) {
 #pragma unroll 1
     for (int q = lane; q <= r.length; q += WARP) {
@@ -86,7 +86,7 @@ struct End {
     }
 };
 
-// How many i in a row, from 0 on, are the same; each lane asks for one at a time (section 4).
+// How many i in a row, from 0 on, are the same; each lane asks for one at a time.
 template <class Same>
 __device__ __forceinline__ int match_end(int most, int lane, Same same) {
 #pragma unroll 1
@@ -149,7 +149,7 @@ __device__ __forceinline__ void each_match(const Gene& d, int b, Visit visit) {
     }
 }
 
-// Visit all places [b - t, b) of a gene in DP-2, and those before them (section 6).
+// Visit all places [b - t, b) of a gene in DP-2, and those before them. SPEC.md, "DP-2".
 //
 // inside(n)         : for the next t, from 1 on, n places end within the germline
 // crossing(t, ends) : places end in the palindrome; bit r - 1 if r symbols of it are left
@@ -174,8 +174,8 @@ __device__ __forceinline__ void find_d(const Reference& r, const Gene& d, int b,
     });
 }
 
-// The longest of the places of a D: how long, and over all of these the first boundary and the last
-// (section 7). Without any the boundaries are those of the reference.
+// The longest of the places of a D: how long, and over all of these the first boundary and the last.
+// Without any the boundaries are those of the reference.
 struct Longest {
     int length, first, last;
 

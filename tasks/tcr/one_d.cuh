@@ -74,7 +74,7 @@ __device__ __forceinline__ void count_without_d(const Work& w, const Batch& batc
     }
 }
 
-// DP-2 (section 6).
+// SPEC.md, "DP-2".
 __device__ __forceinline__ void count_dp2(const Work& w, const Batch& batch, const Counts& out) {
     count_without_d(w, batch, out);
 #pragma unroll 1
@@ -97,7 +97,7 @@ __device__ __forceinline__ void count_dp2(const Work& w, const Batch& batch, con
 }
 
 // DP-1: ways of exactly n nucleotides in all over what `come` gives for each right boundary of D;
-// from there n-nucleotides lead to any J end (section 5).
+// from there n-nucleotides lead to any J end. SPEC.md, "DP-1".
 template <class Come>
 __device__ __forceinline__ Paths sum_exact(const Work& w, Come come) {
     Paths sum = 0, row = 0;

@@ -2,7 +2,7 @@
 //
 // Specialised by GS_MAX_P, GS_MAX_N, GS_STRANDS and GS_MIN_D_END, as in model.py, and by GS_WIDE:
 // whether a D gene with its palindromes has more than 32 symbols. Boundaries of a reference count
-// from 0, R[a:b] lies between two; sections are those of the specification that SPEC.md names.
+// from 0, R[a:b] lies between two. SPEC.md, "Objects".
 
 #include "cuda.cuh"
 
@@ -58,7 +58,7 @@ __device__ __forceinline__ int symbol(const Sequence& gene, int k) {
     return beyond < 0 ? gene.codes[k] : complement(gene.codes[gene.length - 1 - beyond]);
 }
 
-// s(change, pi): ways to change the length of a gene end (section 3).
+// s(change, pi): ways to change the length of a gene end. SPEC.md, "Gene ends".
 __device__ __forceinline__ constexpr int ways(int change, int pi) {
     return change <= 0 ? GS_STRANDS * pi + 1 : change > pi ? 0 : GS_STRANDS * (pi + 1 - change);
 }

@@ -1,6 +1,6 @@
 """What enzymes did to each reference, as predictors: erosion, palindromes, n-nucleotides.
 
-Section 12.7 of the specification in SPEC.md. Of several D genes the one with the longest match
+Of several D genes the one with the longest match
 stands for the reference, among those that pair with its J; of equals the one that leaves the fewest
 nucleotides beside it. (The first of equals made N2 depend on the order of the D genes.)
 """

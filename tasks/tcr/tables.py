@@ -26,8 +26,8 @@ class Tables(NamedTuple):
     j, j_starts : J parts with their palindrome, reversed: matching runs forward in both
     v_germline, j_germline, d_germline : int64, lengths without palindromes
     d : (D genes * 16) uint64; bit k of d[16 * gene + code] says whether symbol k of the D gene with
-        its right palindrome can be `code` (section 6)
-    d_both : the same of the D gene with both palindromes (DP-1, section 5)
+        its right palindrome can be `code` (DP-2)
+    d_both : the same of the D gene with both palindromes (DP-1)
     weights : (pairs of V and J classes * per_pair * PI_LANES) uint32: multiplicities by pi, of
         which row 0..24 of a pair is for a class of D, row 25 for no D, row 26 + d for an empty D
     end_weights : (END_CLASSES * PI_LANES) uint32: multiplicities of one end

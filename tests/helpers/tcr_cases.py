@@ -134,7 +134,7 @@ def assert_counts(got: Mapping[str, Any], wanted: Expected) -> None:
         np.testing.assert_array_equal(found.astype(object), values, err_msg=field)
 
 
-# the worked example of the specification's section 11: TRBV1, TRBD1, TRBD2 and TRBJ1-1 of the mouse
+# the worked example of the source: TRBV1, TRBD1, TRBD2 and TRBJ1-1 of the mouse
 
 V, J = "ACCTGCAGTGCAGA", "CAAACACAGAAGTCTTC"
 D1, D2 = "GGGACAGGGGGC", "GGGACTGGGGGGGC"

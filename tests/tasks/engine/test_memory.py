@@ -76,7 +76,7 @@ class Hungry:
     def __call__(self, number: int) -> int:
         return int(np.ones(self.peak_bytes, np.uint8)[number])
 
-    def settle(self, numbers: Sequence[int], _: Sequence[int]) -> None:
+    def commit(self, numbers: Sequence[int], _: Sequence[int]) -> None:
         time.sleep(0.05)
 
 

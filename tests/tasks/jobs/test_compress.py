@@ -87,7 +87,7 @@ def test_decompressing_gives_the_samples_back(source: RawSource, tmp_path: Path)
     assert (plain["band"][...] == WAVELENGTHS.values).all()
 
 
-def test_holes_in_a_store_are_never_read_as_samples(source: RawSource, tmp_path: Path) -> None:
+def test_missing_chunks_are_never_read_as_samples(source: RawSource, tmp_path: Path) -> None:
     small = tmp_path / "small.zarr"
     interrupted(source, small)
     with pytest.raises(BadParams, match="is not finished: run it with --resume first"):

@@ -118,7 +118,7 @@ def test_many_chunks_of_a_task_are_one_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A large job gives a task several batches, of which each is journalled alone."""
-    monkeypatch.setattr("gangsaw.tasks.jobs.compress.batches_per_task", lambda *_: 7)
+    monkeypatch.setattr("gangsaw.tasks.jobs.device.batches_per_task", lambda *_: 7)
     calls: list[int] = []
     listen = record.subscribe(lambda event: calls.append(event.raw_bytes))
     store = tmp_path / "gpu.zarr"
@@ -165,7 +165,7 @@ def test_a_chunk_that_cannot_be_encoded_is_named(
     tmp_path: Path, quick: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is found among those that were encoded at once with it."""
-    monkeypatch.setattr("gangsaw.tasks.jobs.compress.batches_per_task", lambda *_: 30)
+    monkeypatch.setattr("gangsaw.tasks.jobs.device.batches_per_task", lambda *_: 30)
     source, codec = changed(raw_source(tmp_path, SHAPE), Bright), Ccsds123(bit_depth=12)
     with pytest.raises(JobFailed, match=r"a\.zarr/data/c/0/5/1: BadParams: .*65535"):
         compress(source, tmp_path / "a.zarr", codec=codec, chunks=CHUNKS, options=GPU)
@@ -189,7 +189,7 @@ def test_an_interrupted_job_is_resumed(
 def test_wrong_chunks_are_told_as_on_the_cpu(
     tmp_path: Path, plain: Path, quick: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gangsaw.tasks.jobs.verify.batches_per_task", lambda *_: 30)
+    monkeypatch.setattr("gangsaw.tasks.jobs.device.batches_per_task", lambda *_: 30)
     (plain / "data/c/0/1/1").unlink()
     broken = plain / "data/c/0/2/2"
     broken.write_bytes(broken.read_bytes()[:-1] + bytes([broken.read_bytes()[-1] ^ 1]))

@@ -24,7 +24,7 @@ from zarr.storage import StorePath
 
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.visibility import StepEncoder
-from gangsaw.tasks.append.steps import Steps, build_store, refuse_other, stored_group
+from gangsaw.tasks.radio.append.steps import Steps, build_store, refuse_other, stored_group
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.place import open_place

@@ -1,4 +1,4 @@
-"""Holes in a store that a job wrote: Zarr would fill them with fill values and say nothing."""
+"""Missing chunks of a store that a job wrote: Zarr would read fill values and say nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def must_be_whole(array: zarr.Array[Any]) -> bool:
     return place.has(MANIFEST)
 
 
-def refuse_holes(array: zarr.Array[Any], region: Region) -> None:
+def refuse_missing(array: zarr.Array[Any], region: Region) -> None:
     """Raise CorruptChunk for the first chunk of the region that is not there."""
     place, grid = _place(array), ChunkGrid(array.shape, array.shards or array.chunks)
     for position in grid.touched(region):

@@ -17,7 +17,7 @@ from gangsaw import BadParams, JobFailed
 from gangsaw.codecs.visibility import Params
 from gangsaw.codecs.visibility.samples import fringes, patterns
 from gangsaw.tasks.append import Appender, Steps
-from gangsaw.tasks.append import appender as append
+from gangsaw.tasks.radio.append import appender as append
 from gangsaw.tasks.source import Coordinate
 
 N = 4  # steps in a chunk
