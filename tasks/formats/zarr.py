@@ -68,6 +68,7 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     """Describe a Zarr array or group; raise BadParams where there is none or it has no array."""
     node = _open(address, group)
     if isinstance(node, zarr.Array):
+        _check_only(address, variables)
         return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
     found = [_describe(address, array, name) for name, array in sorted(node.arrays())]
     if not found:
@@ -77,6 +78,11 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     below = () if variables else tuple(_below(address, node))
     attrs = json_attrs(node.attrs, np.dtype("u1"))
     return ZarrSource(address, arrays, coords, below, attrs)
+
+
+def _check_only(address: str, variables: Sequence[str]) -> None:
+    if unknown := sorted(set(variables) - {ROOT_NAME}):
+        raise BadParams(f"{address}: no variable {unknown[0]!r}; there are: {ROOT_NAME}")
 
 
 def _below(address: str, node: zarr.Group, path: str = "") -> Iterator[Below]:

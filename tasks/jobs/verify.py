@@ -23,11 +23,11 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options, run
+from gangsaw.tasks.formats.table import may_differ
 from gangsaw.tasks.formats.variables import TEXTS, as_text
 from gangsaw.tasks.formats.zarr import told_in_a_line
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import COPIES, batches_per_task
-from gangsaw.tasks.radio.radio import TEMPLATE
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.journal import FOLDER, batch_chunks
@@ -241,7 +241,7 @@ def _differences(arrays: list[_Array], against: Source) -> list[str]:
         elif (had := _kind(array.coder)) != (has := (wanted.shape, wanted.dtype.name)):
             problems.append(f"{wanted.name}: the store has {had}, the source {has}")
     for coordinate in against.coords:
-        if coordinate.name == TEMPLATE:  # other bytes can be the same header: HDF5's own layout
+        if may_differ(coordinate):
             continue
         found = stored.get(coordinate.name)
         if found is None or not same_bits(_whole(found), np.asarray(coordinate.values)):

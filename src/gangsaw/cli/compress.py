@@ -16,6 +16,7 @@ from gangsaw.cli.console import (
     write_json,
     write_table,
 )
+from gangsaw.tasks.formats import table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
@@ -25,10 +26,10 @@ STOPPED = "interrupted: what is finished is kept, run the same command with --re
 
 def compress(
     source: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            help="ENVI header, Zarr, NetCDF, HDF5, GeoTIFF, MeasurementSet, uvh5, uvfits, miriad, "
-            "or raw with --shape and --dtype."
+            help=f"What to read: {table.titles(table.readable())}; several where a format takes "
+            "them together."
         ),
     ],
     target: Annotated[str, typer.Argument(help="Zarr store to write.")],
@@ -45,13 +46,14 @@ def compress(
     threads: opt.Threads = 0,
     scheduler: opt.Scheduler = "",
     device: opt.Device = "cpu",
+    format_: opt.SourceFormat = None,
     variable: opt.Variable = None,
     group: opt.Group = "",
     shape: opt.Shape = None,
     dtype: opt.Dtype = None,
-    interleave: opt.Interleave = "bsq",
+    interleave: opt.Interleave = None,
     byte_order: opt.ByteOrder = None,
-    offset: opt.Offset = 0,
+    offset: opt.Offset = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -60,10 +62,12 @@ def compress(
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
     from gangsaw import face
-    from gangsaw.tasks.formats.opening import open_source
+    from gangsaw.tasks.formats.opening import open_paths
 
-    layout = opt.source_options(variable, group, shape, dtype, interleave, byte_order, offset)
-    opened = open_source(source, layout)  # mistakes in its name should not wait for a cluster
+    layout = opt.source_options(
+        variable, group, shape, dtype, interleave, byte_order, offset, format_
+    )
+    opened = open_paths(source, layout)  # mistakes in its name should not wait for a cluster
     settings = {
         "codec": codec,
         "params": {**opt.params_of(param, params), **({"effort": effort} if effort else {})},
@@ -85,7 +89,7 @@ def compress(
     if as_json:
         write_json(figures(summary))
     else:
-        write_table(f"{source} -> {summary.store}", rows(summary))
+        write_table(f"{', '.join(source)} -> {summary.store}", rows(summary))
 
 
 def figures(summary: Summary) -> dict[str, object]:
