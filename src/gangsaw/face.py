@@ -20,7 +20,8 @@ from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.device import check_here
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.jobs.report import StoreInfo, describe
-from gangsaw.tasks.jobs.spool import compared, spool
+from gangsaw.tasks.jobs.compared import compared
+from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream

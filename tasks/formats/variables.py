@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any, TypeVar
 
@@ -27,14 +27,15 @@ Array = TypeVar("Array", bound=SourceArray)
 
 
 def split(
-    found: Sequence[Array], wanted: Sequence[str] = ()
+    found: Sequence[Array], wanted: Sequence[str] = (), chunked: Collection[str] = ()
 ) -> tuple[tuple[Array, ...], tuple[Coordinate, ...]]:
     """Return the arrays and the coordinates of a data set, small texts among these.
 
     `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
-    is.
+    is. What stands in `chunked` is no coordinate, however small it is.
     """
-    whole = [v for v in found if _is_whole(v, found) and v.name not in wanted]
+    named = {*wanted, *chunked}
+    whole = [v for v in found if _is_whole(v, found) and v.name not in named]
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
     _check_found(found, wanted, arrays)
     dims = {dim for array in arrays for dim in array.dims}

@@ -21,6 +21,8 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.variables import NUMBERS, TEXTS, as_text, json_attrs, split
 from gangsaw.tasks.source import Below, Coordinate, Described, Region
 from gangsaw.tasks.store.holes import must_be_whole, refuse_holes
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.target import JOB
 
 ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
 MOST_BELOW = 256 << 20  # bytes of a group below the one that is compressed
@@ -74,10 +76,16 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     if not found:
         inner = ", ".join(sorted(node.group_keys())) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
-    arrays, coords = split(found, variables)
+    chunked = {array.name for array in found if _is_chunked(node, array)}
+    arrays, coords = split(found, variables, chunked)
     below = () if variables else tuple(_below(address, node))
     attrs = json_attrs(node.attrs, np.dtype("u1"))
     return ZarrSource(address, arrays, coords, below, attrs)
+
+
+def _is_chunked(node: zarr.Group, array: ZarrArray) -> bool:
+    """Whether a job wrote the array chunk by chunk, and not whole as it writes coordinates."""
+    return Place(node.store, array.key).has(JOB)
 
 
 def _check_only(address: str, variables: Sequence[str]) -> None:
