@@ -16,11 +16,11 @@ from gangsaw.tasks.formats.export import export
 from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work
 from gangsaw.tasks.formats.opening import open_paths, open_source
 from gangsaw.tasks.jobs import compress as jobs
+from gangsaw.tasks.jobs.compared import compared
 from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.device import check_here
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.jobs.report import StoreInfo, describe
-from gangsaw.tasks.jobs.compared import compared
 from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
@@ -86,6 +86,11 @@ def compress(
     opened = _opened(source, layout)
     recipe = Recipe(codec, dict(params or {}), None if block is None else tuple(block), bit_depth)
     if isinstance(opened, Stream):
+        if device != "cpu" or bit_depth == "auto":
+            raise BadParams(
+                f"{opened.name} is a stream: it is encoded on device cpu as it comes, and cannot be "
+                "scanned for its bit depth beforehand"
+            )
         return spool(
             opened,
             target,

@@ -43,9 +43,7 @@ def choose_format(source: Source, targets: Paths, options: ExportOptions) -> For
     found = [kind for kind in writable() if _has_suffix(kind, targets)]
     if not found:
         what = ", ".join(targets)
-        raise BadParams(
-            f"the suffix of {what} tells no format: say --format {names(writable())}"
-        )
+        raise BadParams(f"the suffix of {what} tells no format: say --format {names(writable())}")
     return max(found, key=lambda kind: _order(kind, source)) if found[1:] else found[0]
 
 

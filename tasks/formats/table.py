@@ -59,10 +59,10 @@ def may_differ(coord: Coordinate) -> bool:
     return any(kind.may_differ(coord) for kind in formats().values())
 
 
-def rows() -> list[str]:
-    """Return the table of formats in Markdown, as the README has it."""
+def markdown(among: Iterable[Format]) -> str:
+    """Return a table of formats as the README has it."""
     head = ["| format | `--format` | read | written as |", "|---|---|---|---|"]
-    return head + [_row(kind) for kind in _sorted(formats().values())]
+    return "\n".join(head + [_row(kind) for kind in _sorted(among)])
 
 
 def _row(kind: Format) -> str:

@@ -124,7 +124,16 @@ def _open(address: str, group: str) -> zarr.Array[Any] | zarr.Group:
         with told_in_a_line(where):
             return zarr.open(address, path=group or None, mode="r")
     except FileNotFoundError:
-        raise BadParams(f"{where}: no Zarr array or group there") from None
+        raise BadParams(f"{where}: no Zarr array or group there{_groups(address, group)}") from None
+
+
+def _groups(address: str, wanted: str) -> str:
+    """Return which groups there are, where a wrong one was asked for."""
+    if not wanted:
+        return ""
+    node = _open(address, "")
+    names = sorted(node.group_keys()) if isinstance(node, zarr.Group) else []
+    return f"; groups in {address}: {', '.join(names) or 'none'}"
 
 
 @contextmanager

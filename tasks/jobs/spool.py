@@ -89,7 +89,9 @@ def spool(
         codec and chunks do not go together.
     """
     if resume:
-        raise BadParams(f"{stream.name} is a stream, which cannot be resumed: use --overwrite")
+        raise BadParams(
+            f"{stream.name} is a stream, which begins anew: say --overwrite in place of --resume"
+        )
     started = time.monotonic()
     lengths = {array.name: _rows(array, chunks) for array in stream.arrays}
     rows, pieces = sampled(stream, lengths)

@@ -122,7 +122,7 @@ def _is_template(coord: Coordinate) -> bool:
 MS = Format(
     name="ms",
     title="MeasurementSet",
-    about="every column of one data description, --group where there are several",
+    about="every column of one data description, `--group` where there are several",
     sure=_sure_ms,
     open=_open_ms,
     takes=VARIABLES | {"group"},

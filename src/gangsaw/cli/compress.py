@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
 
 STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
+STREAM_STOPPED = "interrupted: the stream has to come again, into another name or with --overwrite"
 
 
 def compress(
@@ -63,6 +64,7 @@ def compress(
     """
     from gangsaw import face
     from gangsaw.tasks.formats.opening import open_paths
+    from gangsaw.tasks.source import Stream
 
     layout = opt.source_options(
         variable, group, shape, dtype, interleave, byte_order, offset, format_
@@ -78,14 +80,15 @@ def compress(
         "resume": resume,
         "overwrite": overwrite,
     }
+    is_stream = isinstance(opened, Stream)
     try:
         with (
-            opt.session(workers, threads, scheduler, device) as client,
+            opt.session(0 if is_stream else workers, threads, scheduler, device) as client,
             progress_bar("compress", quiet=quiet or as_json) as show,
         ):
             summary = face.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]
     except KeyboardInterrupt:
-        raise Interrupted(STOPPED) from None
+        raise Interrupted(STREAM_STOPPED if is_stream else STOPPED) from None
     if as_json:
         write_json(figures(summary))
     else:

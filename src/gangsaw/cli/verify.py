@@ -50,13 +50,19 @@ def verify(
         progress_bar("verify", quiet=quiet or as_json) as show,
     ):
         report = face.verify(
-            store, against=against or None, layout=layout, device=device, client=client, on_progress=show
+            store,
+            against=against or None,
+            layout=layout,
+            device=device,
+            client=client,
+            on_progress=show,
         )
     if as_json:
         write_json({**vars(report), "ok": report.ok})
     else:
         write_table(
-            report.store, _rows(report.chunks, report.stored_bytes, report.problems, ", ".join(against or ()))
+            report.store,
+            _rows(report.chunks, report.stored_bytes, report.problems, ", ".join(against or ())),
         )
     if not report.ok:
         count = f" (the first of {len(report.problems)} problems)" if report.problems[1:] else ""

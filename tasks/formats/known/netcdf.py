@@ -56,7 +56,7 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
 NETCDF = Format(
     name="netcdf",
     title="NetCDF",
-    about="and HDF5, by variables or by group",
+    about="versions 3 and 4, and any HDF5",
     sure=_sure,
     open=_open,
     takes=frozenset({"variables", "group"}),

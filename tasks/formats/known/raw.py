@@ -69,8 +69,8 @@ def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) ->
 
 RAW = Format(
     name="raw",
-    title="raw samples",
-    about="said by --shape and --dtype",
+    title="raw",
+    about="samples alone, as `--shape` and `--dtype` say",
     sure=_sure,
     open=_open,
     takes=frozenset({"shape", "dtype", "interleave", "byte_order", "offset"}),

@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gangsaw.tasks.formats.format import ExportOptions, Format, Look, Paths, SourceOptions, Sure, Work
+from gangsaw.tasks.formats.format import (
+    ExportOptions,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+)
 
 if TYPE_CHECKING:
     from gangsaw.tasks.source import Source

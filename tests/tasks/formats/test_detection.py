@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import h5py
-import numpy as np
 import pytest
-import xarray as xr
-import zarr
-from helpers.envi_files import cube, write_envi
+from helpers.small_files import (
+    envi,
+    envi_by_content,
+    fits,
+    hdf5,
+    kat,
+    netcdf,
+    netcdf3,
+    unknown,
+    visibilities,
+    zarr2,
+    zarr3,
+)
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
@@ -18,56 +26,6 @@ from gangsaw.tasks.formats.opening import SourceOptions, open_source
 PLAIN = SourceOptions()
 RAW = SourceOptions(shape=(2, 2), dtype="u1")
 GROUP = SourceOptions(group="Data")
-
-
-def netcdf(path: Path) -> None:
-    xr.Dataset({"a": (("y", "x"), np.eye(3))}).to_netcdf(path, engine="h5netcdf")
-
-
-def netcdf3(path: Path) -> None:
-    xr.Dataset({"a": (("y", "x"), np.eye(3))}).to_netcdf(path, format="NETCDF3_64BIT")
-
-
-def hdf5(path: Path) -> None:
-    with h5py.File(path, "w") as file:
-        file["Data/cube"] = cube()
-
-
-def kat(path: Path) -> None:
-    with h5py.File(path, "w") as file:
-        file["Data/correlator_data"] = np.zeros((2, 3, 4, 2), "f4")
-
-
-def envi(path: Path) -> None:
-    write_envi(path.with_suffix(".hdr"), cube())
-
-
-def envi_by_content(path: Path) -> None:
-    """A header whose suffix is none of ENVI's."""
-    write_envi(path.with_suffix(".hdr"), cube()).rename(path)
-
-
-def zarr2(path: Path) -> None:
-    zarr.create_array(path, data=cube(), zarr_format=2)
-
-
-def zarr3(path: Path) -> None:
-    zarr.create_group(path).create_array("cube", data=cube())
-
-
-def fits(path: Path) -> None:
-    path.write_bytes(b"SIMPLE  =                    T".ljust(2880))
-
-
-def visibilities(path: Path) -> None:
-    pytest.importorskip("pyuvdata", reason="the extra radio is not installed")
-    from helpers.radio_files import write
-
-    write(path)
-
-
-def unknown(path: Path) -> None:
-    path.write_bytes(b"nothing that anyone knows")
 
 
 TAKEN = [
