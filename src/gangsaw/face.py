@@ -88,8 +88,8 @@ def compress(
     if isinstance(opened, Stream):
         if device != "cpu" or bit_depth == "auto":
             raise BadParams(
-                f"{opened.name} is a stream: it is encoded on device cpu as it comes, and cannot be "
-                "scanned for its bit depth beforehand"
+                f"{opened.name} is a stream: it is encoded on device cpu as it comes, and no scan "
+                "for its bit depth can go before"
             )
         return spool(
             opened,

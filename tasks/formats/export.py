@@ -1,4 +1,4 @@
-"""From a store to another format: the one that is named, else the one whose suffix the target has."""
+"""From a store to another format: the one that is named, else the one of the target's suffix."""
 
 from __future__ import annotations
 

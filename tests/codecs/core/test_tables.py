@@ -52,13 +52,14 @@ def test_all_of_a_group_by_name(installed: list[Entry]) -> None:
 
 def test_a_plugin_that_cannot_be_imported(installed: list[Entry]) -> None:
     installed += [Entry("a", "broken-plugin", ImportError("no foo")), Entry("b", "gangsaw", 2)]
-    with pytest.warns(RuntimeWarning, match=r"broken-plugin: 'a' .* ImportError: no foo") as told:
-        assert tables.load(GROUP) == {"b": 2}
-        assert tables.load(GROUP) == {"b": 2}
-    assert len(told) == 1
+    with pytest.warns(RuntimeWarning, match=r"broken-plugin: 'a' .* ImportError: no foo"):
+        found = tables.load(GROUP)
+    assert found == {"b": 2}
+    assert tables.load(GROUP) == found  # without a second warning, which would be an error here
 
 
 def test_two_of_one_name(installed: list[Entry]) -> None:
     installed += [Entry("a", "another", 1), Entry("a", "gangsaw", 2)]
     with pytest.warns(RuntimeWarning, match="another: 'a' .* a second one: that of gangsaw"):
-        assert tables.load(GROUP) == {"a": 2}
+        found = tables.load(GROUP)
+    assert found == {"a": 2}
