@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Region = tuple[slice, ...]  # one slice per axis, 0 <= start < stop <= extent, step 1
+# of a coordinate that holds a file without the arrays: its format, how they lie in it, their names
+FILE_ATTRS = {"format", "rows", "items"}
 
 
 @runtime_checkable
@@ -98,6 +100,11 @@ class Coordinate:
     dims: tuple[str, ...]
     values: NDArray[Any] = field(compare=False)
     attrs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is the file around the arrays, as bytes: other bytes can be the same file."""
+        return set(self.attrs) >= FILE_ATTRS
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from gangsaw.tasks.engine.progress import OnProgress
-    from gangsaw.tasks.source import Coordinate, Source, Stream
+    from gangsaw.tasks.source import Source, Stream
 
 Paths = tuple[str, ...]
 ONE = range(1, 2)  # path
@@ -170,7 +170,6 @@ class Format:
     paths : how many paths are one source
     streams : whether the paths may be pipes, read once from their start; `open` returns a Stream
     resumes : whether an export that stopped can go on
-    may_differ : whether equal data may have this coordinate with other values
     """
 
     name: str
@@ -188,7 +187,6 @@ class Format:
     paths: range = ONE
     streams: bool = False
     resumes: bool = False
-    may_differ: Callable[[Coordinate], bool] = lambda _: False
 
     def refuse_others(self, what: str, asked: frozenset[str], taken: frozenset[str]) -> None:
         """Raise BadParams for options that are given and not taken; it says which are."""

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.tables import load
 from gangsaw.tasks.formats.format import Format, listed
-
-if TYPE_CHECKING:
-    from gangsaw.tasks.source import Coordinate
 
 GROUP = "gangsaw.formats"
 
@@ -52,11 +48,6 @@ def suffixes(among: list[Format]) -> str:
     """Return the usual suffix of each format for a message, of those that have one."""
     usual = dict.fromkeys(kind.suffixes[0] for kind in among if kind.suffixes)
     return listed(list(usual), "or")
-
-
-def may_differ(coord: Coordinate) -> bool:
-    """Whether equal data of some format may have this coordinate with other values."""
-    return any(kind.may_differ(coord) for kind in formats().values())
 
 
 def markdown(among: Iterable[Format]) -> str:

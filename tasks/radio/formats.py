@@ -23,7 +23,7 @@ from gangsaw.tasks.formats.format import (
 )
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.source import Coordinate, Source
+    from gangsaw.tasks.source import Source
 
 HDF5 = b"\x89HDF"
 FITS = b"SIMP"
@@ -112,13 +112,6 @@ def _export(kind: str) -> Callable[[Source, Paths, ExportOptions, Work], None]:
     return export
 
 
-def _is_template(coord: Coordinate) -> bool:
-    """Other bytes can be the same header: HDF5 and casacore lay files out as they like."""
-    from gangsaw.tasks.radio.radio import TEMPLATE
-
-    return coord.name == TEMPLATE
-
-
 MS = Format(
     name="ms",
     title="MeasurementSet",
@@ -131,7 +124,6 @@ MS = Format(
     fit=_fit("ms"),
     needs=("casacore",),
     extra=EXTRA,
-    may_differ=_is_template,
 )
 UVH5 = Format(
     name="uvh5",
@@ -143,7 +135,6 @@ UVH5 = Format(
     export=_export("uvh5"),
     suffixes=(".uvh5",),
     fit=_fit("uvh5"),
-    may_differ=_is_template,
 )
 KAT = Format(
     name="hdf5",
@@ -155,7 +146,6 @@ KAT = Format(
     export=_export("hdf5"),
     suffixes=(".h5", ".hdf5"),
     fit=_fit("hdf5"),
-    may_differ=_is_template,
 )
 UVFITS = Format(
     name="uvfits",
