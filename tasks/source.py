@@ -8,7 +8,7 @@ in a cache of that module, keyed by the description.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -127,7 +127,8 @@ class Below:
 class Source(Protocol):
     """A file or store that a job reads: its arrays, coordinates and attributes.
 
-    One that has groups below has them as `below`, a tuple of `Below`.
+    One that has groups below has them as `below`, a tuple of `Below`; one that goes through stages
+    before it is encoded has them as `stages`, a tuple of `Stage`, and so has a `Stream`.
     """
 
     @property
@@ -184,3 +185,21 @@ class Stream(Protocol):
         It can be called once. BadParams for what is not of the format, OSError for what cannot be
         read.
         """
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What is done to a whole source before it is encoded, such as to sign records or sort them.
+
+    What a stage makes is stored beside the target until that is whole, as a job of its own with a
+    journal; the next stage, and at last the encoder, read it from there.
+
+    Attributes
+    ----------
+    name : of the stage, of lower-case letters
+    run : returns what it makes of a source, read as that is read; equal sources give equal bytes,
+        for `verify` runs it again
+    """
+
+    name: str
+    run: Callable[[Source | Stream], Source | Stream]

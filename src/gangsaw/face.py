@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
@@ -22,6 +24,7 @@ from gangsaw.tasks.jobs.device import check_here
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.jobs.report import StoreInfo, describe
 from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.stages import staged, staged_beside
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
@@ -83,34 +86,31 @@ def compress(
     JobFailed
         The job stopped; `resume` goes on from there.
     """
-    opened = _opened(source, layout)
     recipe = Recipe(codec, dict(params or {}), None if block is None else tuple(block), bit_depth)
+    opened = _opened(source, layout)
     if isinstance(opened, Stream):
-        if device != "cpu" or bit_depth == "auto":
-            raise BadParams(
-                f"{opened.name} is a stream: it is encoded on device cpu as it comes, and no scan "
-                "for its bit depth can go before"
+        _check_stream(opened, device, bit_depth, resume)
+    with staged_beside(opened, target, client=client, resume=resume, overwrite=overwrite) as ready:
+        if isinstance(ready, Stream):
+            return spool(
+                ready,
+                target,
+                choose=partial(recipe.codecs, chunks=chunks),
+                chunks=chunks,
+                overwrite=overwrite,
+                on_progress=on_progress,
             )
-        return spool(
-            opened,
+        return jobs.compress(
+            ready,
             target,
-            choose=lambda sample: recipe.codecs(sample, chunks),
+            codec=recipe.codecs(ready, chunks, client),
             chunks=chunks,
+            client=client,
+            options=options_for(device, client),
             resume=resume,
             overwrite=overwrite,
             on_progress=on_progress,
         )
-    return jobs.compress(
-        opened,
-        target,
-        codec=recipe.codecs(opened, chunks, client),
-        chunks=chunks,
-        client=client,
-        options=options_for(device, client),
-        resume=resume,
-        overwrite=overwrite,
-        on_progress=on_progress,
-    )
 
 
 def decompress(
@@ -154,10 +154,24 @@ def verify(
         raise BadParams(f"{store}: no such store")
     other = None if against is None else open_paths(_paths(against), layout)
     options = options_for(device, client)
-    if isinstance(other, Stream):
-        report = check(str(store), client=client, options=options, on_progress=on_progress)
-        return compared(report, str(store), other)
-    return check(str(store), against=other, client=client, options=options, on_progress=on_progress)
+    run = partial(check, str(store), client=client, options=options, on_progress=on_progress)
+    if other is None:
+        return run()
+    with TemporaryDirectory() as folder, staged(other, lambda name: Path(folder, name)) as ready:
+        if isinstance(ready, Stream):
+            return compared(run(), str(store), ready)
+        return run(against=ready)
+
+
+def _check_stream(stream: Stream, device: str, bit_depth: int | str | None, resume: bool) -> None:
+    """Raise BadParams for what cannot be done with a source that comes once, from its start."""
+    if resume:
+        raise BadParams(f"{stream.name} is a stream, which begins anew: say --overwrite instead")
+    if device != "cpu" or bit_depth == "auto":
+        raise BadParams(
+            f"{stream.name} is a stream: it is encoded on device cpu as it comes, and no scan for "
+            "its bit depth can go before"
+        )
 
 
 def _opened(

@@ -66,7 +66,6 @@ def spool(
     *,
     choose: Choose = lambda _: "auto",
     chunks: ChunkChoice = None,
-    resume: bool = False,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Summary:
@@ -78,7 +77,6 @@ def spool(
     target : path, address or Zarr store
     choose : returns the codec of each array, given the first chunk of all
     chunks : extents of a chunk as `compress` takes them; -1 not on the first axis, which grows
-    resume : refused, since a stream begins anew
     overwrite : replace an existing store, which stays whole until the new one is
     on_progress : called after each step of chunks
 
@@ -88,10 +86,6 @@ def spool(
         The stream is empty or holds what its format forbids, the target may not be touched, or
         codec and chunks do not go together.
     """
-    if resume:
-        raise BadParams(
-            f"{stream.name} is a stream, which begins anew: say --overwrite in place of --resume"
-        )
     started = time.monotonic()
     lengths = {array.name: _rows(array, chunks) for array in stream.arrays}
     rows, pieces = sampled(stream, lengths)

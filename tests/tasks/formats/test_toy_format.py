@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +107,7 @@ def test_what_is_refused(gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path
     assert "it grows" in gangsaw(*command, "--chunks=-1").failed(USAGE)
     assert "has no axis 'y'" in gangsaw(*command, "--chunks", "y=2").failed(USAGE)
     line = gangsaw("compress", left, "-", store, *HERE).failed(USAGE)
-    assert "is a stream of no known format: say --format toy" in line
+    assert "is a stream of no known format: say --format signedtoy or toy" in line
     line = gangsaw("compress", "-", store, "--format", "envi", *HERE).failed(USAGE)
     assert "- is a stream: ENVI is read from files alone" in line
     with pytest.raises(BadParams, match="can only be read once"):
@@ -135,3 +136,44 @@ def test_an_old_store_stays_until_the_new_one_is_whole(
     gangsaw.ok(*command, "--overwrite")
     gangsaw.ok("verify", store, "--against", left, "--against", right, *HERE)
     assert not list(tmp_path.glob(".out*"))
+
+
+def test_a_stage_goes_before(
+    gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path, Path]
+) -> None:
+    """A stage is a job with a store of its own beside the target, until that is whole."""
+    left, right = (path.rename(path.with_suffix(".signed")) for path in mates)
+    store, against = tmp_path / "out.zarr", ("--against", left, "--against", right)
+    command = ("compress", left, right, store, *HERE)
+    gangsaw.ok(*command)
+    pairs = zip(left.read_bytes().splitlines(), right.read_bytes().splitlines(), strict=True)
+    signatures = zarr.open_array(store / "signature", mode="r")[:]
+    assert signatures.tolist() == [zlib.crc32(a + b) for a, b in pairs]
+    gangsaw.ok("verify", store, *against, *HERE)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "left.signed",
+        "out.zarr",
+        "right.signed",
+    ]
+    assert "exists: give another name" in gangsaw(*command).failed(USAGE)
+    right.write_bytes(right.read_bytes()[:-2] + b"x\n")
+    ran = gangsaw("verify", store, *against, *HERE, "--json")
+    problems = ran.figures["problems"]
+    assert [line for line in problems if "out.zarr/signature" in line and "differ from" in line]
+    gangsaw.ok(*command, "--overwrite")
+    gangsaw.ok("verify", store, *against, *HERE)
+
+
+def test_what_a_stage_made_stays_until_the_store_is_whole(
+    gangsaw: CommandLine,
+    tmp_path: Path,
+    mates: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left, right = (path.rename(path.with_suffix(".signed")) for path in mates)
+    command = ("compress", left, right, tmp_path / "out.zarr", *HERE)
+    gangsaw(*command, "--chunks", "record=-2").failed(USAGE)
+    beside = tmp_path / ".out.zarr.gangsaw-stage-sign"
+    assert package.verify(beside).ok
+    gangsaw.ok(*command)
+    assert not beside.exists()

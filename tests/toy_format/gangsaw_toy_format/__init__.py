@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+from zlib import crc32
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.format import (
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gangsaw.tasks.source import Coordinate, Description, Source
+    from gangsaw.tasks.source import Coordinate, Description, Source, Stage, Stream
 
 SIDES = ("left", "right")
 LINES = 1000  # that are read at a time
@@ -38,6 +39,7 @@ class Mates:
     paths: Paths
     coords: tuple[Coordinate, ...] = ()
     attrs: Mapping[str, Any] = field(default_factory=lambda: {"toy": True})
+    stages: tuple[Stage, ...] = ()
 
     @property
     def name(self) -> str:
@@ -72,16 +74,53 @@ class Mates:
                 yield dict(zip(SIDES, joined, strict=True))
 
 
+@dataclass(frozen=True)
+class Signed(Mates):
+    """The same with a checksum of each pair of lines: what the stage makes of it."""
+
+    @property
+    def arrays(self) -> tuple[Description, ...]:
+        """Those of the mates, and the signatures."""
+        import numpy as np
+
+        from gangsaw.tasks.source import Described
+
+        kind: np.dtype[Any] = np.dtype("u4")
+        dims = ("record",)
+        own = Described(name="signature", shape=(0,), dtype=kind, dims=dims, chunks=None)
+        return (*super().arrays, own)
+
+    def pieces(self) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Yield some lines of both sides, and their checksums."""
+        import numpy as np
+
+        for piece in super().pieces():
+            sides = (piece[side].tobytes().splitlines() for side in SIDES)
+            signatures = [crc32(b"".join(pair)) for pair in zip(*sides, strict=True)]
+            yield {**piece, "signature": np.array(signatures, "u4")}
+
+
+def _sign(source: Source | Stream) -> Stream:
+    assert isinstance(source, Mates)
+    return Signed(source.paths)
+
+
 def _opened(path: str) -> IO[bytes]:
     return sys.stdin.buffer if path == "-" else Path(path).open("rb")
 
 
-def _sure(look: Look) -> Sure:
-    return Sure.PERHAPS if look.suffix == ".toy" else Sure.NO
+def _sure(suffix: str) -> Callable[[Look], Sure]:
+    return lambda look: Sure.PERHAPS if look.suffix == suffix else Sure.NO
 
 
 def _open(paths: Paths, _: SourceOptions) -> Mates:
     return Mates(paths)
+
+
+def _open_signed(paths: Paths, _: SourceOptions) -> Mates:
+    from gangsaw.tasks.source import Stage
+
+    return Mates(paths, stages=(Stage("sign", _sign),))
 
 
 def _fit(source: Source) -> Fit:
@@ -109,11 +148,20 @@ TOY = Format(
     name="toy",
     title="toy",
     about="lines of two files, streamed",
-    sure=_sure,
+    sure=_sure(".toy"),
     open=_open,
     export=_export,
     suffixes=(".toy",),
     fit=_fit,
     paths=range(2, 3),
     streams=True,
+)
+SIGNED = replace(
+    TOY,
+    name="signedtoy",
+    title="signed toy",
+    about="the same, signed by a stage before it is encoded",
+    sure=_sure(".signed"),
+    open=_open_signed,
+    suffixes=(".signed",),
 )
