@@ -12,7 +12,7 @@ from zarr.errors import NodeNotFoundError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.jobs.check import same_bits
-from gangsaw.tasks.jobs.regroup import Rows, regrouped
+from gangsaw.tasks.jobs.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.source import Coordinate, Stream
 
@@ -41,7 +41,7 @@ def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
 def _differences(stored: dict[str, Any], stream: Stream, lengths: dict[str, int]) -> Iterator[str]:
     """Yield the first difference of each array, and where one is longer than the other."""
     ends, differing = dict.fromkeys(stored, 0), set()
-    rows = {array.name: Rows(array) for array in stream.arrays}
+    rows = {array.name: Backlog(array) for array in stream.arrays}
     for name, at, samples in regrouped(rows, stream.pieces(), lengths):
         ends[name] = at + len(samples)
         if name in differing or ends[name] > stored[name].shape[0]:

@@ -15,7 +15,7 @@ from gangsaw.tasks.source import Description, Stream
 Pieces = Iterator[Mapping[str, NDArray[Any]]]
 
 
-class Rows:
+class Backlog:
     """Samples of one array that wait for their step to become full."""
 
     def __init__(self, array: Description) -> None:
@@ -56,12 +56,12 @@ def row_bytes(array: Description) -> int:
     return max(1, math.prod(array.shape[1:]) * array.dtype.itemsize)
 
 
-def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Rows], Pieces]:
+def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backlog], Pieces]:
     """Read on until an array has so many rows or the stream ends; return what waits, and the rest.
 
     Raises BadParams for pieces that are not as the stream announced them.
     """
-    rows, pieces = {array.name: Rows(array) for array in stream.arrays}, stream.pieces()
+    rows, pieces = {array.name: Backlog(array) for array in stream.arrays}, stream.pieces()
     while all(part.n_rows < lengths[name] for name, part in rows.items()):
         piece = next(pieces, None)
         if piece is None:
@@ -73,7 +73,7 @@ def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Rows]
 
 
 def regrouped(
-    rows: Mapping[str, Rows], pieces: Pieces, lengths: Mapping[str, int]
+    rows: Mapping[str, Backlog], pieces: Pieces, lengths: Mapping[str, int]
 ) -> Iterator[tuple[str, int, NDArray[Any]]]:
     """Yield name, first row and samples of each step of `lengths` rows; the last may be shorter."""
     at = dict.fromkeys(rows, 0)
@@ -87,7 +87,7 @@ def regrouped(
 
 
 def _full(
-    rows: Mapping[str, Rows], lengths: Mapping[str, int], at: dict[str, int]
+    rows: Mapping[str, Backlog], lengths: Mapping[str, int], at: dict[str, int]
 ) -> Iterator[tuple[str, int, NDArray[Any]]]:
     for name, part in rows.items():
         while part.n_rows >= lengths[name]:
@@ -95,6 +95,6 @@ def _full(
             at[name] += lengths[name]
 
 
-def _add(rows: Mapping[str, Rows], piece: Mapping[str, NDArray[Any]]) -> None:
+def _add(rows: Mapping[str, Backlog], piece: Mapping[str, NDArray[Any]]) -> None:
     for name, samples in piece.items():
         rows[name].add(samples)

@@ -24,7 +24,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.compress import Summary
-from gangsaw.tasks.jobs.regroup import Pieces, Rows, regrouped, row_bytes, sampled
+from gangsaw.tasks.jobs.regroup import Backlog, Pieces, regrouped, row_bytes, sampled
 from gangsaw.tasks.source import Coordinate, Description, Stream
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.journal import Job, Journal
@@ -166,7 +166,7 @@ def _rows(array: Description, chunks: ChunkChoice) -> int:
     return wanted or max(1, CHUNK_BYTES // row_bytes(array))
 
 
-def _sample(stream: Stream, rows: Mapping[str, Rows], lengths: Mapping[str, int]) -> Sample:
+def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> Sample:
     """Return a source of a chunk of each array, repeated where the stream gave less so far."""
     if not any(part.n_rows for part in rows.values()):
         raise BadParams(f"{stream.name} is empty")
@@ -198,7 +198,7 @@ def _job(
 
 
 def _fill(
-    arrays: Mapping[str, _Growing], rows: Mapping[str, Rows], pieces: Pieces, meter: Meter
+    arrays: Mapping[str, _Growing], rows: Mapping[str, Backlog], pieces: Pieces, meter: Meter
 ) -> None:
     lengths = {name: array.length for name, array in arrays.items()}
     for name, _, samples in regrouped(rows, pieces, lengths):

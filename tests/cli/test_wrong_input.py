@@ -178,7 +178,7 @@ def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, sce
         (("--bit-depth", "17"), "must be in 2..16, got 17"),
         (("--codec", "zstd", "--block", "0,8,8"), "no array takes codec parameters"),
         (("--workers", "-1"), "--workers"),
-        (("--frobnicate",), "No such option: --frobnicate (see gangsaw compress --help)"),
+        (("--frobnicate",), "No such option: --frobnicate "),
     ],
 )
 def test_wrong_options(

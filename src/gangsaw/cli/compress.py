@@ -16,6 +16,7 @@ from gangsaw.cli.console import (
     write_json,
     write_table,
 )
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats import table
 
 if TYPE_CHECKING:
@@ -26,14 +27,14 @@ STREAM_STOPPED = "interrupted: the stream has to come again, into another name o
 
 
 def compress(
-    source: Annotated[
+    paths: Annotated[
         list[str],
         typer.Argument(
+            metavar="SOURCE... TARGET",
             help=f"What to read: {table.titles(table.readable())}; several where a format takes "
-            "them together."
+            "them together. Behind it the Zarr store to write.",
         ),
     ],
-    target: Annotated[str, typer.Argument(help="Zarr store to write.")],
     codec: opt.Codec = "auto",
     effort: opt.Effort = None,
     chunks: opt.Chunks = None,
@@ -66,6 +67,9 @@ def compress(
     from gangsaw.tasks.formats.opening import open_paths
     from gangsaw.tasks.source import Stream
 
+    *source, target = paths
+    if not source:
+        raise BadParams("name a source and behind it the target (see gangsaw compress --help)")
     layout = opt.source_options(
         variable, group, shape, dtype, interleave, byte_order, offset, format_
     )
