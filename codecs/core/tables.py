@@ -1,46 +1,61 @@
-"""Tables: entry points of a group, by name, whoever installed them."""
+"""Tables of plugins: what distributions add under a group of entry points."""
 
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
+from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-OURS = "gangsaw"
+OWN = "gangsaw"  # the distribution whose entries nobody replaces
 
 
-@lru_cache(maxsize=8)
-def load(group: str) -> dict[str, Any]:
-    """Return what the entry points of a group name, sorted by name, our own first of equal ones.
+class PluginWarning(UserWarning):
+    """A plugin was left out; the text names its distribution."""
 
-    One that cannot be imported, and the second of one name, are left out with a warning that names
-    the distribution: a broken plugin must not take the rest with it.
+
+def entries(group: str) -> dict[str, EntryPoint]:
+    """Return the entries of a group by name, ours first; nothing is imported.
+
+    Of two with one name the first is taken: ours, then that of the distribution whose name comes
+    first. A PluginWarning names the other one.
     """
-    found: dict[str, Any] = {}
-    owners: dict[str, str] = {}
-    for entry in sorted(entry_points(group=group), key=_order):
-        if entry.name in found:
-            _warn(entry, f"is a second one: that of {owners[entry.name]} is taken")
-            continue
-        try:
-            found[entry.name] = entry.load()
-        except Exception as error:  # whatever the plugin's modules raise
-            _warn(entry, f"cannot be loaded: {type(error).__name__}: {error}")
-            continue
-        owners[entry.name] = _owner(entry)
-    return dict(sorted(found.items()))
+    found: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=group), key=_rank):
+        taken = found.setdefault(entry.name, entry)
+        if taken.value != entry.value:
+            _warn(entry, f"{distribution(taken)} has one of this name")
+    return found
 
 
-def _order(entry: EntryPoint) -> tuple[str, bool, str]:
-    owner = _owner(entry)
-    return entry.name, owner != OURS, owner
+def load(entry: EntryPoint, made: Callable[[Any], Any] = lambda value: value) -> Any | None:
+    """Import what an entry names, and return what is made of it.
+
+    None, and a PluginWarning, where either fails.
+    """
+    try:
+        return made(entry.load())
+    except Exception as error:  # whatever a plugin of others raises, the rest works
+        _warn(entry, f"{type(error).__name__}: {error}")
+        return None
 
 
-def _owner(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist is not None else "an unnamed distribution"
+def table(group: str) -> dict[str, Any]:
+    """Import all entries of a group; return those that can be imported, by name."""
+    found = {name: load(entry) for name, entry in entries(group).items()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
-def _warn(entry: EntryPoint, what: str) -> None:
-    line = f"{_owner(entry)}: {entry.name!r} of the table {entry.group} {what}"
-    warnings.warn(line, RuntimeWarning, stacklevel=3)
+def distribution(entry: EntryPoint) -> str:
+    """Return the name of the distribution that an entry comes from."""
+    return "an unknown distribution" if entry.dist is None else str(entry.dist.name)
+
+
+def _rank(entry: EntryPoint) -> tuple[bool, str]:
+    name = distribution(entry)
+    return name != OWN, name
+
+
+def _warn(entry: EntryPoint, reason: str) -> None:
+    text = f"{entry.name} of {distribution(entry)} ({entry.group}) is left out: {reason}"
+    warnings.warn(text, PluginWarning, stacklevel=3)

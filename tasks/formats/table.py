@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.tables import load
+from gangsaw.codecs.core.tables import table
 from gangsaw.tasks.formats.format import Format, listed
 
 GROUP = "gangsaw.formats"
 
 
+@lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
-    """Return every format by its name."""
-    return load(GROUP)
+    """Return every format by its name; a warning names what cannot be imported."""
+    return dict(sorted(table(GROUP).items()))
 
 
 def readable() -> list[Format]:

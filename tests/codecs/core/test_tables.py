@@ -1,65 +1,56 @@
-"""Tables of entry points: a broken plugin, and two of one name, cost a warning and no more."""
+"""Tables of plugins: a broken one, or a second one of a name, leaves the others alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from gangsaw.codecs.core import tables
+from gangsaw.codecs.core.tables import PluginWarning, entries, load, table
 
-GROUP = "gangsaw.test"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An entry point of a distribution, as importlib.metadata gives it."""
-
-    name: str
-    owner: str
-    value: Any
-    group: str = GROUP
-
-    @property
-    def dist(self) -> SimpleNamespace:
-        return SimpleNamespace(name=self.owner)
-
-    def load(self) -> Any:
-        if isinstance(self.value, Exception):
-            raise self.value
-        return self.value
+GROUP = "gangsaw.test_tables"
+Install = Callable[..., None]
 
 
 @pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Entry]]:
-    """Entry points that are found in place of those installed."""
-    found: list[Entry] = []
-    monkeypatch.setattr(
-        tables, "entry_points", lambda group: [e for e in found if e.group == group]
-    )
-    tables.load.cache_clear()
-    yield found
-    tables.load.cache_clear()
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Return what installs a distribution with entries of GROUP."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def make(name: str, **lines: str) -> None:
+        folder = tmp_path / f"{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        text = "\n".join(f"{entry} = {value}" for entry, value in lines.items())
+        (folder / "entry_points.txt").write_text(f"[{GROUP}]\n{text}\n")
+
+    return make
 
 
-def test_all_of_a_group_by_name(installed: list[Entry]) -> None:
-    installed += [Entry("b", "gangsaw", 2), Entry("a", "other", 1), Entry("c", "x", 3, "elsewhere")]
-    assert tables.load(GROUP) == {"a": 1, "b": 2}
+def test_what_can_be_imported_is_there(install: Install) -> None:
+    install("good", one="math:pi")
+    install("bad", two="no_such_module_at_all:x", three="math:no_such_name")
+    with pytest.warns(PluginWarning) as seen:
+        assert list(table(GROUP)) == ["one"]
+    texts = sorted(str(warning.message) for warning in seen)
+    assert len(texts) == 2
+    assert all(" of bad (gangsaw.test_tables) is left out: " in text for text in texts)
 
 
-def test_a_plugin_that_cannot_be_imported(installed: list[Entry]) -> None:
-    installed += [Entry("a", "broken-plugin", ImportError("no foo")), Entry("b", "gangsaw", 2)]
-    with pytest.warns(RuntimeWarning, match=r"broken-plugin: 'a' .* ImportError: no foo"):
-        found = tables.load(GROUP)
-    assert found == {"b": 2}
-    assert tables.load(GROUP) == found  # without a second warning, which would be an error here
+def test_entries_import_nothing(install: Install) -> None:
+    install("lazy", one="antigravity:fly")
+    assert list(entries(GROUP)) == ["one"]
+    assert "antigravity" not in sys.modules
 
 
-def test_two_of_one_name(installed: list[Entry]) -> None:
-    installed += [Entry("a", "another", 1), Entry("a", "gangsaw", 2)]
-    with pytest.warns(RuntimeWarning, match="another: 'a' .* a second one: that of gangsaw"):
-        found = tables.load(GROUP)
-    assert found == {"a": 2}
+def test_of_two_with_one_name_ours_is_taken(install: Install) -> None:
+    install("another", one="math:e")
+    install("gangsaw", one="math:pi")
+    with pytest.warns(PluginWarning, match="one of another .* gangsaw has one of this name"):
+        assert load(entries(GROUP)["one"]) == 3.141592653589793
+
+
+def test_an_empty_group_is_an_empty_table() -> None:
+    assert table("gangsaw.no_such_group") == {}

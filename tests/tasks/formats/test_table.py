@@ -119,3 +119,20 @@ def test_a_command_opens_its_source_once(
 def test_no_format_is_sure_of_an_address_but_zarr() -> None:
     look = Look("s3://bucket/a.nc", is_address=True)
     assert [kind.name for kind in table.readable() if kind.sure(look)] == ["zarr"]
+
+
+def test_a_format_that_cannot_be_imported_costs_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "broken_plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[gangsaw.formats]\nbroken = no_such_module:X\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    table.formats.cache_clear()
+    with pytest.warns(UserWarning, match="broken of broken-plugin .* is left out"):
+        found = table.formats()
+    assert "broken" not in found
+    assert "envi" in found
+    assert table.formats() is found
+    table.formats.cache_clear()
