@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.formats.export import ExportOptions, export
-from gangsaw.tasks.formats.opening import SourceOptions, open_source
+from gangsaw.tasks.formats.export import export
+from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work
+from gangsaw.tasks.formats.opening import open_paths, open_source
 from gangsaw.tasks.jobs import compress as jobs
+from gangsaw.tasks.jobs.compared import compared
 from gangsaw.tasks.jobs.compress import Summary
 from gangsaw.tasks.jobs.device import check_here
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.jobs.report import StoreInfo, describe
+from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.stages import staged, staged_beside
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
-from gangsaw.tasks.source import Source
+from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
 
 CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def compress(
-    source: str | Path | Source,
+    source: str | Path | Sequence[str | Path] | Source | Stream,
     target: str | Path,
     *,
     codec: str = "auto",
@@ -53,9 +59,9 @@ def compress(
 
     Parameters
     ----------
-    source : ENVI header, Zarr array or group, NetCDF, HDF5, GeoTIFF, MeasurementSet, uvh5, uvfits,
-        miriad, HDF5 of KAT-7 or MeerKAT, raw samples, or any object that follows
-        `gangsaw.tasks.source.Source`
+    source : path or address of any format in the table `gangsaw.formats`, several paths where the
+        format takes them together, "-" for standard input where it reads streams, or any object
+        that follows `gangsaw.tasks.source.Source` or `Stream`
     target : path or address of the store
     codec : "auto" by content, the Zarr name of a codec with or without "gangsaw.", "zstd" or "none"
     params : parameters of the codec that differ from its defaults
@@ -64,7 +70,8 @@ def compress(
         option of codecs of integers
     options : values of the options that codecs bring, by name, such as {"effort": "fast"}
     chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
-    layout : what the content of the source does not tell, such as the shape of a raw file
+    layout : what the content of the source does not tell, such as the shape of a raw file; an
+        option that the format does not take is an error
     device : "gpu" encodes on GPUs, with the same bytes: on that of this process, or on those of
         the client's workers that have the resource GPU=1, while the other workers use their cores
     client : Dask client; None works in this process, with its threads
@@ -81,25 +88,37 @@ def compress(
     JobFailed
         The job stopped; `resume` goes on from there.
     """
-    opened = source if isinstance(source, Source) else open_source(str(source), layout)
     chosen = {**(options or {}), **({} if bit_depth is None else {"bit_depth": bit_depth})}
     recipe = Recipe(codec, dict(params or {}), None if block is None else tuple(block), chosen)
-    return jobs.compress(
-        opened,
-        target,
-        codec=recipe.codecs(opened, chunks, client),
-        chunks=chunks,
-        client=client,
-        options=options_for(device, client),
-        resume=resume,
-        overwrite=overwrite,
-        on_progress=on_progress,
-    )
+    opened = _opened(source, layout)
+    if isinstance(opened, Stream):
+        _check_stream(opened, device, chosen.get("bit_depth"), resume)
+    with staged_beside(opened, target, client=client, resume=resume, overwrite=overwrite) as ready:
+        if isinstance(ready, Stream):
+            return spool(
+                ready,
+                target,
+                choose=partial(recipe.codecs, chunks=chunks),
+                chunks=chunks,
+                overwrite=overwrite,
+                on_progress=on_progress,
+            )
+        return jobs.compress(
+            ready,
+            target,
+            codec=recipe.codecs(ready, chunks, client),
+            chunks=chunks,
+            client=client,
+            options=options_for(device, client),
+            resume=resume,
+            overwrite=overwrite,
+            on_progress=on_progress,
+        )
 
 
 def decompress(
     store: str | Path,
-    target: str | Path,
+    target: str | Path | Sequence[str | Path],
     *,
     options: ExportOptions | None = None,
     source: SourceOptions | None = None,
@@ -107,29 +126,23 @@ def decompress(
     overwrite: bool = False,
     resume: bool = False,
     on_progress: OnProgress | None = None,
-) -> None:
+) -> tuple[str, ...]:
     """Write a store's samples, coordinates and attributes in another format.
 
-    The format is told by the suffix of `target` unless `options` says it. Raises BadParams for
-    what the format cannot hold or a file that stands in the way, JobFailed where work stopped;
-    `resume` finishes a Zarr store that stopped.
+    The format is told by the suffix of `target` unless `options` says it; several targets are for
+    formats that write several files. Returns what the format has no place for, in words. Raises
+    BadParams for what it cannot hold or a file that stands in the way, JobFailed where work
+    stopped; `resume` finishes a Zarr store that stopped.
     """
     opened = open_source(str(store), source)
-    export(
-        opened,
-        str(target),
-        options or ExportOptions(),
-        overwrite=overwrite,
-        resume=resume,
-        client=client,
-        on_progress=on_progress,
-    )
+    work = Work(overwrite, resume, client, on_progress, jobs.decompress)
+    return export(opened, _paths(target), options or ExportOptions(), work)
 
 
 def verify(
     store: str | Path,
     *,
-    against: str | Path | None = None,
+    against: str | Path | Sequence[str | Path] | None = None,
     layout: SourceOptions | None = None,
     device: str = "cpu",
     client: Client | None = None,
@@ -142,9 +155,38 @@ def verify(
     """
     if "://" not in str(store) and not Path(store).exists():
         raise BadParams(f"{store}: no such store")
-    other = None if against is None else open_source(str(against), layout)
+    other = None if against is None else open_paths(_paths(against), layout)
     options = options_for(device, client)
-    return check(str(store), against=other, client=client, options=options, on_progress=on_progress)
+    run = partial(check, str(store), client=client, options=options, on_progress=on_progress)
+    if other is None:
+        return run()
+    with TemporaryDirectory() as folder, staged(other, lambda name: Path(folder, name)) as ready:
+        if isinstance(ready, Stream):
+            return compared(run(), str(store), ready)
+        return run(against=ready)
+
+
+def _check_stream(stream: Stream, device: str, bit_depth: int | str | None, resume: bool) -> None:
+    """Raise BadParams for what cannot be done with a source that comes once, from its start."""
+    if resume:
+        raise BadParams(f"{stream.name} is a stream, which begins anew: say --overwrite instead")
+    if device != "cpu" or bit_depth == "auto":
+        raise BadParams(
+            f"{stream.name} is a stream: it is encoded on device cpu as it comes, and no scan for "
+            "its bit depth can go before"
+        )
+
+
+def _opened(
+    source: str | Path | Sequence[str | Path] | Source | Stream, layout: SourceOptions | None
+) -> Source | Stream:
+    if isinstance(source, str | Path) or not isinstance(source, Source | Stream):
+        return open_paths(_paths(source), layout)
+    return source
+
+
+def _paths(paths: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
+    return (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
 
 
 def options_for(device: str, client: Client | None) -> Options:

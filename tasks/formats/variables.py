@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import prod
 from typing import Any, TypeVar
@@ -29,14 +29,15 @@ Array = TypeVar("Array", bound=SourceArray)
 
 
 def split(
-    found: Sequence[Array], wanted: Sequence[str] = ()
+    found: Sequence[Array], wanted: Sequence[str] = (), chunked: Collection[str] = ()
 ) -> tuple[tuple[Array, ...], tuple[Coordinate, ...]]:
     """Return the arrays and the coordinates of a data set, small texts among these.
 
     `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
-    is.
+    is. What stands in `chunked` is no coordinate, however small it is.
     """
-    whole = [v for v in found if _is_whole(v, found) and v.name not in wanted]
+    named = {*wanted, *chunked}
+    whole = [v for v in found if _is_whole(v, found) and v.name not in named]
     if not wanted and len(whole) == len(found):  # one axis is all there is: then that is the data
         whole = [v for v in whole if not _is_series(v, found)]
     whole = _within_memory(whole)

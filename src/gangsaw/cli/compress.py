@@ -19,23 +19,26 @@ from gangsaw.cli.console import (
     write_json,
     write_table,
 )
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats import table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
 
 STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
+STREAM_STOPPED = "interrupted: the stream has to come again, into another name or with --overwrite"
 
 
 @with_codec_options
 def compress(
-    source: Annotated[
-        str,
+    paths: Annotated[
+        list[str],
         typer.Argument(
-            help="ENVI header, Zarr, NetCDF, HDF5, GeoTIFF, MeasurementSet, uvh5, uvfits, miriad, "
-            "or raw with --shape and --dtype."
+            metavar="SOURCE... TARGET",
+            help=f"What to read: {table.titles(table.readable())}; several where a format takes "
+            "them together. Behind it the Zarr store to write.",
         ),
     ],
-    target: Annotated[str, typer.Argument(help="Zarr store to write.")],
     codec: opt.Codec = "auto",
     chunks: opt.Chunks = None,
     block: opt.Block = None,
@@ -47,13 +50,14 @@ def compress(
     threads: opt.Threads = 0,
     scheduler: opt.Scheduler = "",
     device: opt.Device = "cpu",
+    format_: opt.SourceFormat = None,
     variable: opt.Variable = None,
     group: opt.Group = "",
     shape: opt.Shape = None,
     dtype: opt.Dtype = None,
-    interleave: opt.Interleave = "bsq",
+    interleave: opt.Interleave = None,
     byte_order: opt.ByteOrder = None,
-    offset: opt.Offset = 0,
+    offset: opt.Offset = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     codec_options: Mapping[str, str] = MappingProxyType({}),
@@ -63,10 +67,16 @@ def compress(
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
     from gangsaw import face
-    from gangsaw.tasks.formats.opening import open_source
+    from gangsaw.tasks.formats.opening import open_paths
+    from gangsaw.tasks.source import Stream
 
-    layout = opt.source_options(variable, group, shape, dtype, interleave, byte_order, offset)
-    opened = open_source(source, layout)  # mistakes in its name should not wait for a cluster
+    *source, target = paths
+    if not source:
+        raise BadParams("name a source and behind it the target (see gangsaw compress --help)")
+    layout = opt.source_options(
+        variable, group, shape, dtype, interleave, byte_order, offset, format_
+    )
+    opened = open_paths(source, layout)  # mistakes in its name should not wait for a cluster
     settings = {
         "codec": codec,
         "params": opt.params_of(param, params),
@@ -77,18 +87,19 @@ def compress(
         "resume": resume,
         "overwrite": overwrite,
     }
+    is_stream = isinstance(opened, Stream)
     try:
         with (
-            opt.session(workers, threads, scheduler, device) as client,
+            opt.session(0 if is_stream else workers, threads, scheduler, device) as client,
             progress_bar("compress", quiet=quiet or as_json) as show,
         ):
             summary = face.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]
     except KeyboardInterrupt:
-        raise Interrupted(STOPPED) from None
+        raise Interrupted(STREAM_STOPPED if is_stream else STOPPED) from None
     if as_json:
         write_json(figures(summary))
     else:
-        write_table(f"{source} -> {summary.store}", rows(summary))
+        write_table(f"{', '.join(source)} -> {summary.store}", rows(summary))
 
 
 def figures(summary: Summary) -> dict[str, object]:

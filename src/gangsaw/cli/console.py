@@ -82,7 +82,9 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | None]:
             task = bar.add_task(title, total=None, status=status)
 
             def show(state: Progress) -> None:
-                bar.update(task, total=state.total, completed=state.done, status=status_of(state))
+                bar.update(
+                    task, total=state.total or None, completed=state.done, status=status_of(state)
+                )
 
             return show
 
@@ -90,7 +92,8 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | None]:
 
 
 def _bytes_status(state: Progress) -> str:
-    parts = [f"{state.done}/{state.total} chunks"]
+    of_all = f"/{state.total}" if state.total else ""  # nobody knows how long a stream is
+    parts = [f"{state.done}{of_all} chunks"]
     if state.throughput:
         parts.append(rate(state.throughput))
     if state.ratio:

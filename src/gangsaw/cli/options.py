@@ -13,11 +13,12 @@ import typer
 from gangsaw.cli import codec_options
 from gangsaw.cli.codec_options import CODEC
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats import table
 
 if TYPE_CHECKING:
     from distributed import Client
 
-    from gangsaw.tasks.formats.opening import SourceOptions
+    from gangsaw.tasks.formats.format import SourceOptions
 
 CLUSTER, SOURCE = "Cluster", "Source"
 
@@ -57,6 +58,15 @@ Overwrite = Annotated[
         "--overwrite", help="Replace an existing target; it stays until the new one is whole."
     ),
 ]
+SourceFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help=f"{table.names(table.readable())}. (default: by content)",
+        show_default=False,
+        rich_help_panel=SOURCE,
+    ),
+]
 Variable = Annotated[
     list[str] | None,
     typer.Option(
@@ -77,10 +87,21 @@ Shape = Annotated[
 Dtype = Annotated[
     str | None, typer.Option(help="Raw: sample type, such as uint16.", rich_help_panel=SOURCE)
 ]
-Interleave = Annotated[str, typer.Option(help="Raw: bsq, bil or bip.", rich_help_panel=SOURCE)]
+Interleave = Annotated[
+    str | None,
+    typer.Option(
+        help="Raw: bsq, bil or bip. (default: bsq)", show_default=False, rich_help_panel=SOURCE
+    ),
+]
 ByteOrder = Annotated[str | None, typer.Option(help="Raw: little or big.", rich_help_panel=SOURCE)]
 Offset = Annotated[
-    int, typer.Option(min=0, help="Raw: bytes before the first sample.", rich_help_panel=SOURCE)
+    int | None,
+    typer.Option(
+        min=0,
+        help="Raw: bytes before the first sample. (default: 0)",
+        show_default=False,
+        rich_help_panel=SOURCE,
+    ),
 ]
 
 Codec = Annotated[str, typer.Option(help=codec_options.CHOICES, rich_help_panel=CODEC)]
@@ -112,16 +133,17 @@ def source_options(
     group: str = "",
     shape: str | None = None,
     dtype: str | None = None,
-    interleave: str = "bsq",
+    interleave: str | None = None,
     byte_order: str | None = None,
-    offset: int = 0,
+    offset: int | None = None,
+    format_: str | None = None,
 ) -> SourceOptions:
     """Return what the options of the source panel say."""
-    from gangsaw.tasks.formats.opening import SourceOptions
+    from gangsaw.tasks.formats.format import SourceOptions
 
     extents = None if shape is None else extents_of("--shape", shape)
     names = tuple(variable or ())
-    return SourceOptions(names, group, extents, dtype, interleave, byte_order, offset)
+    return SourceOptions(names, group, extents, dtype, interleave, byte_order, offset, format_)
 
 
 def extents_of(option: str, text: str) -> tuple[int, ...]:
