@@ -78,6 +78,8 @@ def allowed(module: str, target: str) -> bool:
     if within(module, "gangsaw.tasks"):
         if top in DASK:
             return module in {"gangsaw.tasks.engine.window", "gangsaw.tasks.engine.batches"}
+        if within(target, "gangsaw.cluster") and module == "gangsaw.tasks.face":
+            return True
         lower = ("gangsaw.tasks", "gangsaw.codecs", "gangsaw.cluster.interrupts")
         return top != "gangsaw" or any(within(target, name) for name in lower)
     return True

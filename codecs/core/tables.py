@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -27,10 +28,13 @@ def entries(group: str) -> dict[str, EntryPoint]:
     return found
 
 
-def load(entry: EntryPoint) -> Any | None:
-    """Import what an entry names; None, and a PluginWarning, where that fails."""
+def load(entry: EntryPoint, made: Callable[[Any], Any] = lambda value: value) -> Any | None:
+    """Import what an entry names, and return what is made of it.
+
+    None, and a PluginWarning, where either fails.
+    """
     try:
-        return entry.load()
+        return made(entry.load())
     except Exception as error:  # whatever a plugin of others raises, the rest works
         _warn(entry, f"{type(error).__name__}: {error}")
         return None

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import size, write_json, write_table
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import size, write_json, write_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import (
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import (
+    STOPPED,
     Interrupted,
     clock,
+    job_figures,
     progress_bar,
     rate,
     size,
@@ -19,8 +21,6 @@ from gangsaw.cli.console import (
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
-
-STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
 
 
 def compress(
@@ -59,7 +59,7 @@ def compress(
 
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
-    from gangsaw import face
+    from gangsaw.tasks import face
     from gangsaw.tasks.formats.opening import open_source
 
     layout = opt.source_options(variable, group, shape, dtype, interleave, byte_order, offset)
@@ -83,15 +83,9 @@ def compress(
     except KeyboardInterrupt:
         raise Interrupted(STOPPED) from None
     if as_json:
-        write_json(figures(summary))
+        write_json(job_figures(summary))
     else:
         write_table(f"{source} -> {summary.store}", rows(summary))
-
-
-def figures(summary: Summary) -> dict[str, object]:
-    """Return the figures of a finished job as JSON holds them."""
-    derived = ("ratio", "bits_per_sample", "throughput")
-    return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
 
 
 def rows(summary: Summary) -> list[tuple[str, str]]:

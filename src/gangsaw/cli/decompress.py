@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import progress_bar
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import progress_bar
 
 
 def decompress(
@@ -48,7 +48,7 @@ def decompress(
 
     Example: gangsaw decompress scene.zarr copy.hdr --interleave bip
     """
-    from gangsaw import face
+    from gangsaw.tasks import face
     from gangsaw.tasks.formats.export import ExportOptions
 
     with (

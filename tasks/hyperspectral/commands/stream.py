@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
 from gangsaw.codecs.core.errors import BadParams, ChunkError
+from gangsaw.tasks.console import options as opt
 
 app = typer.Typer(
     help="Read and write stand-alone CCSDS-123 files.\n\n"

@@ -8,7 +8,7 @@ SCRIPT = """
 import numpy as np
 from helpers.compiled import kernels
 
-from gangsaw.cli.demo import warm_up
+from gangsaw.tasks.hyperspectral.commands.demo import warm_up
 from gangsaw.tasks.store.layout import choose_codec
 from gangsaw.tasks.formats.memory import MemoryArray
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli import tcr_options as tcr
-from gangsaw.cli.compress import STOPPED
-from gangsaw.cli.console import (
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import (
+    STOPPED,
     Interrupted,
     clock,
     progress_bars,
@@ -19,7 +19,7 @@ from gangsaw.cli.console import (
     write_json,
     write_table,
 )
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import Progress
@@ -162,7 +162,7 @@ def count(
 
     Example: gangsaw tcr count donor1.tsv.gz donor2.tsv.gz paths.zarr --species human
     """
-    from gangsaw import face
+    from gangsaw.tasks import face
     from gangsaw.tasks.tcr.extra import extra_needed
 
     with extra_needed():

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import clock, progress_bar, write_json, write_table
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import clock, progress_bar, write_json, write_table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.share import Shared

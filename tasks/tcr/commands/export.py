@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import progress_bars, write_json, write_table
-from gangsaw.cli.tcr_count import references
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import progress_bars, write_json, write_table
+from gangsaw.tasks.tcr.commands.count import references
 
 SHOWN = 12  # names of columns that are listed; --json has all
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli import tcr_options as tcr
-from gangsaw.cli.console import write_json, write_table
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import write_json, write_table
+from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.germline import Germline

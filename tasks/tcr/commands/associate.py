@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import clock, progress_bars, time_left, write_json, write_table
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import clock, progress_bars, time_left, write_json, write_table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import OnProgress, Progress

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import OnProgress, Progress
+    from gangsaw.tasks.jobs.compress import Summary
 
     StatusOf = Callable[[Progress], str]
     AddBar = Callable[..., OnProgress]
+
+
+STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
 
 
 class Interrupted(Exception):
@@ -22,6 +26,12 @@ class Interrupted(Exception):
 def write_json(figures: Mapping[str, Any]) -> None:
     """Print figures as one JSON object."""
     sys.stdout.write(json.dumps(figures, indent=2, default=str) + "\n")
+
+
+def job_figures(summary: Summary) -> dict[str, object]:
+    """Return the figures of a finished job as JSON holds them."""
+    derived = ("ratio", "bits_per_sample", "throughput")
+    return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
 
 
 def write_table(

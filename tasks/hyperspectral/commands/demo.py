@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import clock, progress_bar, rate, size, write_json, write_table
 from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import (
+    clock,
+    job_figures,
+    progress_bar,
+    rate,
+    size,
+    write_json,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -147,10 +155,8 @@ class Result:
 
     def figures(self) -> dict[str, object]:
         """Return the figures as JSON holds them."""
-        from gangsaw.cli.compress import figures
-
         extra = {"copy": self.copy, "picture": self.picture, "step_seconds": self.seconds}
-        return {**figures(self.summary), **extra}
+        return {**job_figures(self.summary), **extra}
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the figures as a table."""
@@ -177,7 +183,7 @@ class _Run:
         self.seconds: dict[str, float] = {}
 
     def all(self, source: str, client: Client | None, chunks: dict[str, int] | None) -> Result:
-        from gangsaw import face
+        from gangsaw.tasks import face
         from gangsaw.tasks.engine.window import on_every_worker
         from gangsaw.tasks.formats.opening import open_source
 
@@ -203,7 +209,7 @@ class _Run:
 
     def verify(self, store: str, against: str, client: Client | None, title: str) -> None:
         """Check every chunk and compare every sample; raise JobFailed for the first problem."""
-        from gangsaw import face
+        from gangsaw.tasks import face
 
         report = self.barred(
             title,
@@ -214,7 +220,7 @@ class _Run:
 
     def draw(self, store: str) -> str | None:
         """Draw the picture; return its path, or None where there are no blocks."""
-        from gangsaw import face
+        from gangsaw.tasks import face
         from gangsaw.tasks.hyperspectral.plots import plot_store
 
         info = face.info(store)

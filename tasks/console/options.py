@@ -222,7 +222,7 @@ def session(
         set_thread_limit(threads or None)
         yield None
         return
-    from gangsaw import face
+    from gangsaw.tasks import face
 
     settings = {
         "workers": workers or 0,
