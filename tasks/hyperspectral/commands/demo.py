@@ -13,6 +13,7 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import Workers
 from gangsaw.tasks.console.output import (
     clock,
     job_figures,
@@ -22,6 +23,7 @@ from gangsaw.tasks.console.output import (
     write_json,
     write_table,
 )
+from gangsaw.tasks.console.panels import panels
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -38,19 +40,28 @@ CORNER = 64  # samples along each axis: compiles what a scene of any size needs
 SEED = 123
 
 
+@dataclass(frozen=True)
+class Two(Workers):
+    """Two workers of a thread unless said."""
+
+    workers: opt.Workers = WORKERS
+    threads: opt.Threads = 1
+
+
+@panels
 def demo(
     source: Annotated[
         str | None,
         typer.Argument(help="A scene of yours. (default: a synthetic one)", show_default=False),
     ] = None,
+    *,
     out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path(
         "gangsaw-demo"
     ),
     scene: Annotated[
         str, typer.Option("--size", help="bands,rows,columns of the synthetic scene.")
     ] = "96,512,512",
-    workers: opt.Workers = WORKERS,
-    threads: opt.Threads = 1,
+    cluster: Two,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -68,7 +79,7 @@ def demo(
     prepare(out)
     run = _Run(out, quiet or as_json, as_json)
     path = source or run.timed("make a scene", lambda: make_scene(out, extents))
-    with opt.session(workers, threads, "") as client:
+    with cluster.session() as client:
         result = run.all(path, client, None if source else tiles(extents))
     if as_json:
         write_json(result.figures())

@@ -10,7 +10,9 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import clock, progress_bars, time_left, write_json, write_table
+from gangsaw.tasks.console.panels import panels
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import OnProgress, Progress
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 SHOWN = 12  # numbers of individuals that are listed; --json has all
 
 
+@panels
 def associate(
     counts: Annotated[
         list[str],
@@ -28,6 +31,7 @@ def associate(
     table: Annotated[
         Path, typer.Argument(metavar="SHARED.parquet", help="Table of gangsaw tcr share.")
     ],
+    *,
     nu: Annotated[
         str | None,
         typer.Option(
@@ -45,9 +49,7 @@ def associate(
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for the plots, as SVG and PNG.")
     ] = None,
-    workers: opt.Workers = 0,
-    threads: opt.Threads = 0,
-    scheduler: opt.Scheduler = "",
+    cluster: Near,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing plots.")] = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -65,7 +67,7 @@ def associate(
 
         check_folder(plots, overwrite=overwrite)
     with (
-        opt.session(workers, threads, scheduler) as client,
+        cluster.session() as client,
         progress_bars(quiet=quiet or as_json) as add,
     ):
         bars = None if add is None else _bars(add)

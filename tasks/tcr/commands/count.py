@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import Cluster
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
@@ -19,130 +18,28 @@ from gangsaw.tasks.console.output import (
     write_json,
     write_table,
 )
+from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import Progress
+    from gangsaw.tasks.tcr.germline import Germline
+    from gangsaw.tasks.tcr.setup import Setup
     from gangsaw.tasks.tcr.summary import Summary
 
-ROWS, MODEL = "Rows", "Model"
 
-
+@panels
 def count(
     repertoire: Annotated[
         list[str],
         typer.Argument(help="AIRR, VDJtools, immunoSEQ, 10x, MiXCR tables or Parquet; .gz or not."),
     ],
     target: Annotated[str, typer.Argument(metavar="OUT.zarr", help="Zarr store to write.")],
+    *,
     germline: tcr.Source = ["olga"],  # noqa: B006  typer copies it
-    locus: tcr.Locus = "TRB",
-    species: tcr.Species = None,
-    anchors: tcr.Anchors = None,
-    model: Annotated[str, typer.Option(help="dp1, dp2 or both.", rich_help_panel=MODEL)] = "both",
-    strands: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=2,
-            help="dp2: strands of a palindrome that can be cut.",
-            rich_help_panel=MODEL,
-        ),
-    ] = 1,
-    max_p: tcr.MaxP = 4,
-    max_n: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=10,
-            help="Most n-nucleotides: of each junction in dp2, of all together in dp1.",
-            rich_help_panel=MODEL,
-        ),
-    ] = 10,
-    d_segments: Annotated[
-        int,
-        typer.Option(
-            min=1, max=2, help="D genes in a row; 2 is V-D-D-J, dp2 only.", rich_help_panel=MODEL
-        ),
-    ] = 1,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="ROLE=NAME, repeatable: which column holds junction (with the codons of Cys and "
-            "Phe/Trp), cdr3 (without), v, j, copies, id, sample, locus or productive, where it is "
-            "not as the format has it.",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    sample_column: Annotated[
-        str | None,
-        typer.Option(
-            help="Column that names the sample of each row. (default: the file is the sample)",
-            show_default=False,
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    ambiguous: Annotated[
-        str,
-        typer.Option(
-            help="drop or first: a call of several genes whose CDR3 parts differ.",
-            rich_help_panel=ROWS,
-        ),
-    ] = "drop",
-    unknown_allele: Annotated[
-        str,
-        typer.Option(
-            help="drop or gene: an allele that the germline lacks, of a gene that it has.",
-            rich_help_panel=ROWS,
-        ),
-    ] = "drop",
-    max_length: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Longest CDR3 to keep, in nucleotides. (default: all that can be counted)",
-            show_default=False,
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    keep_out_of_frame: Annotated[
-        bool,
-        typer.Option(
-            "--keep-out-of-frame",
-            help="Keep rows whose length is no multiple of three: counting needs no frame.",
-            rich_help_panel=ROWS,
-        ),
-    ] = False,
-    keep_unproductive: Annotated[
-        bool,
-        typer.Option(
-            "--keep-unproductive",
-            help="Keep rows with a stop codon, or that their file calls unproductive.",
-            rich_help_panel=ROWS,
-        ),
-    ] = False,
-    codons: Annotated[
-        str,
-        typer.Option(
-            help="cys, both or any: codons that a junction must have to be one.",
-            rich_help_panel=ROWS,
-        ),
-    ] = "cys",
-    dropped: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table of dropped rows to write. (default: OUT.dropped.tsv)",
-            show_default=False,
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    keep_going: Annotated[
-        bool,
-        typer.Option(
-            "--keep-going",
-            help="Leave files out that cannot be read, and the rest of those that are damaged.",
-            rich_help_panel=ROWS,
-        ),
-    ] = False,
+    genes: tcr.Genes,
+    paths: tcr.Paths,
+    rows: tcr.Rows,
     chunk: Annotated[
         int | None,
         typer.Option(
@@ -151,10 +48,7 @@ def count(
     ] = None,
     resume: opt.Resume = False,
     overwrite: opt.Overwrite = False,
-    workers: opt.Workers = None,
-    threads: opt.Threads = 0,
-    scheduler: opt.Scheduler = "",
-    device: opt.Device = "cpu",
+    cluster: Cluster,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -167,38 +61,24 @@ def count(
 
     with extra_needed():
         from gangsaw.tasks.tcr import job
-        from gangsaw.tasks.tcr.clean import Limits
         from gangsaw.tasks.tcr.inputs import open_inputs
-        from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
-        from gangsaw.tasks.tcr.setup import CHUNK_ROWS, Setup
 
     inputs = open_inputs(repertoire)
-    setup = Setup(
-        germline=tcr.germline_of(germline, locus, species, anchors, max_p),
-        model=Model(model, strands, max_p, max_n, d_segments),  # type: ignore[arg-type]
-        limits=Limits(max_length or MAX_LENGTH, keep_out_of_frame, keep_unproductive, codons),  # type: ignore[arg-type]
-        on_ambiguous=ambiguous,  # type: ignore[arg-type]
-        on_unknown_allele=unknown_allele,  # type: ignore[arg-type]
-        columns=columns_of(column, sample_column),
-        chunk_rows=chunk or CHUNK_ROWS,
-    )
-    if not keep_going:
+    setup = setup_of(genes.of(germline), genes, paths, rows, chunk)
+    if not rows.keep_going:
         job.check_inputs(inputs, setup)  # mistakes should not wait for a cluster
     try:
-        with (
-            opt.session(workers, threads, scheduler, device) as client,
-            progress_bars(quiet=quiet or as_json) as bar,
-        ):
+        with cluster.session() as client, progress_bars(quiet=quiet or as_json) as bar:
             summary = job.count(
                 inputs,
                 target,
                 setup,
-                table=dropped,
+                table=rows.dropped,
                 client=client,
-                options=face.options_for(device, client),
+                options=face.options_for(cluster.device, client),
                 resume=resume,
                 overwrite=overwrite,
-                keep_going=keep_going,
+                keep_going=rows.keep_going,
                 on_read=bar and bar("read", _files, "waiting"),
                 on_count=bar and bar("count", references, "waiting"),
             )
@@ -207,18 +87,24 @@ def count(
     if as_json:
         write_json(figures(summary))
     else:
-        write_table(f"{len(inputs)} files -> {summary.store}", rows(summary))
+        write_table(f"{len(inputs)} files -> {summary.store}", table_of(summary))
 
 
-def columns_of(pairs: list[str] | None, sample: str | None) -> tuple[tuple[str, str], ...]:
-    """Return the columns of "junction=cdr3nt", and that of the sample."""
-    found = {}
-    for pair in [*(pairs or ()), *([] if sample is None else [f"sample={sample}"])]:
-        role, equals, name = pair.partition("=")
-        if not (role and equals and name):
-            raise BadParams(f"--column must be ROLE=NAME such as junction=cdr3nt, got {pair!r}")
-        found[role.strip()] = name.strip()
-    return tuple(sorted(found.items()))
+def setup_of(
+    germline: Germline, genes: tcr.Genes, paths: tcr.Paths, rows: tcr.Rows, chunk: int | None
+) -> Setup:
+    """Return what the panels say, and the store's references in a chunk."""
+    from gangsaw.tasks.tcr.setup import CHUNK_ROWS, Setup
+
+    return Setup(
+        germline=germline,
+        model=paths.counted(genes.max_p),
+        limits=rows.limits(),
+        on_ambiguous=rows.ambiguous,  # type: ignore[arg-type]
+        on_unknown_allele=rows.unknown_allele,  # type: ignore[arg-type]
+        columns=rows.columns(),
+        chunk_rows=chunk or CHUNK_ROWS,
+    )
 
 
 def figures(summary: Summary) -> dict[str, object]:
@@ -227,7 +113,7 @@ def figures(summary: Summary) -> dict[str, object]:
     return {**vars(summary), "ratio": summary.ratio, "run": run}
 
 
-def rows(summary: Summary) -> list[tuple[str, str]]:
+def table_of(summary: Summary) -> list[tuple[str, str]]:
     """Return the figures of a finished job as a table."""
     run = summary.run
     before = summary.kept - run.references

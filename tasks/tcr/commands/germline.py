@@ -8,28 +8,28 @@ import typer
 
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import write_json, write_table
+from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.germline import Germline
 
 
+@panels
 def germline(
     source: Annotated[
         list[str],
         typer.Argument(help="FASTA files (IMGT style) or tables, .gz or not; or olga."),
     ],
-    locus: tcr.Locus = "TRB",
-    species: tcr.Species = None,
-    anchors: tcr.Anchors = None,
-    max_p: tcr.MaxP = 4,
+    *,
+    genes: tcr.Genes,
     as_json: opt.Json = False,
 ) -> None:
     """List the germline parts that would be counted with, and what is wrong with single genes.
 
     Example: gangsaw tcr germline TRBV.fasta TRBD.fasta TRBJ.fasta --locus TRB --species human
     """
-    found = tcr.germline_of(source, locus, species, anchors, max_p)
+    found = genes.of(source)
     if as_json:
         write_json(figures(found))
         return

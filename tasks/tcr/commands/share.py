@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import clock, progress_bar, write_json, write_table
+from gangsaw.tasks.console.panels import panels
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.share import Shared
@@ -16,11 +18,13 @@ if TYPE_CHECKING:
 SHOWN = 20  # numbers of individuals that are listed one by one; --json has all
 
 
+@panels
 def share(
     counts: Annotated[
         list[str], typer.Argument(metavar="COUNTS.zarr...", help="Stores of gangsaw tcr count.")
     ],
     target: Annotated[Path, typer.Argument(metavar="OUT.parquet", help="Table to write.")],
+    *,
     individuals: Annotated[
         Path | None,
         typer.Option(
@@ -29,9 +33,7 @@ def share(
             show_default=False,
         ),
     ] = None,
-    workers: opt.Workers = 0,
-    threads: opt.Threads = 0,
-    scheduler: opt.Scheduler = "",
+    cluster: Near,
     overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -45,7 +47,7 @@ def share(
     with extra_needed():
         from gangsaw.tasks.tcr.share import share as job
     with (
-        opt.session(workers, threads, scheduler) as client,
+        cluster.session() as client,
         progress_bar("share", quiet=quiet or as_json) as show,
     ):
         found = job(
