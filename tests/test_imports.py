@@ -114,7 +114,7 @@ def test_imports_go_one_way(module: str) -> None:
         ("gangsaw.cluster.local", "gangsaw.codecs.core.errors"),
         ("gangsaw.tasks.jobs.compress", "cupy"),
         ("gangsaw.tasks.gpu", "cupy"),
-        ("gangsaw.tasks.tcr.count", "cupy"),
+        ("gangsaw.tasks.tcr.paths.count", "cupy"),
         ("gangsaw.codecs.ccsds123.cpu", "cupy"),
         ("gangsaw.codecs.core.container.chunk", "cupy"),
     ],

@@ -16,9 +16,10 @@ from gangsaw.codecs.core.cuda.launch import free_bytes, timed_launches
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.pools import SLOTS
-from gangsaw.tasks.tcr import Model, cpu, gpu
-from gangsaw.tasks.tcr.batch import Batch, Counts
-from gangsaw.tasks.tcr.synthetic import random_batch
+from gangsaw.tasks.tcr import Model
+from gangsaw.tasks.tcr.kernels import cpu, gpu
+from gangsaw.tasks.tcr.kernels.batch import Batch, Counts
+from gangsaw.tasks.tcr.paths.synthetic import random_batch
 
 TITLE = "Recombination paths on a GPU"
 REFERENCES = 1 << 20  # 2.4 GB of counts: far beyond any cache

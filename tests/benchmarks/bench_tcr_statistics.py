@@ -14,14 +14,14 @@ from pathlib import Path
 
 from table import Row, say
 
-from gangsaw.tasks.tcr.associate import Association, associate
 from gangsaw.tasks.tcr.germline import open_germline
-from gangsaw.tasks.tcr.inputs import open_inputs
-from gangsaw.tasks.tcr.job import count
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.setup import Setup
-from gangsaw.tasks.tcr.share import Shared, share
-from gangsaw.tasks.tcr.spearman import Correlation
+from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
+from gangsaw.tasks.tcr.sharing.share import Shared, share
+from gangsaw.tasks.tcr.statistics.associate import Association, associate
+from gangsaw.tasks.tcr.statistics.spearman import Correlation
+from gangsaw.tasks.tcr.store.job import count
+from gangsaw.tasks.tcr.store.setup import Setup
 
 SHARED = Path(os.environ.get("GANGSAW_SHARED", Path(__file__).parents[3] / "shared"))
 FOLDER = SHARED / "data" / "tcr"

@@ -16,8 +16,8 @@ from gangsaw.tasks.console.panels import panels
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import OnProgress, Progress
-    from gangsaw.tasks.tcr.associate import Association
-    from gangsaw.tasks.tcr.regression import Regression
+    from gangsaw.tasks.tcr.statistics.associate import Association
+    from gangsaw.tasks.tcr.statistics.regression import Regression
 
 SHOWN = 12  # numbers of individuals that are listed; --json has all
 
@@ -61,9 +61,9 @@ def associate(
     from gangsaw.tasks.tcr.extra import extra_needed
 
     with extra_needed():
-        from gangsaw.tasks.tcr.associate import associate as job
+        from gangsaw.tasks.tcr.statistics.associate import associate as job
     if plots is not None:
-        from gangsaw.tasks.tcr.plots import check_folder
+        from gangsaw.tasks.tcr.statistics.plots import check_folder
 
         check_folder(plots, overwrite=overwrite)
     with (
@@ -75,7 +75,7 @@ def associate(
             counts, table, nu=_limits("--nu", nu), pi=_limits("--pi", pi), client=client, bars=bars
         )
     if plots is not None:
-        from gangsaw.tasks.tcr.plots import write_plots
+        from gangsaw.tasks.tcr.statistics.plots import write_plots
 
         write_plots(found, plots, overwrite=overwrite)
     if as_json:

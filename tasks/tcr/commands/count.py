@@ -24,8 +24,8 @@ from gangsaw.tasks.tcr.commands import options as tcr
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import Progress
     from gangsaw.tasks.tcr.germline import Germline
-    from gangsaw.tasks.tcr.setup import Setup
-    from gangsaw.tasks.tcr.summary import Summary
+    from gangsaw.tasks.tcr.store.setup import Setup
+    from gangsaw.tasks.tcr.store.summary import Summary
 
 
 @panels
@@ -60,8 +60,8 @@ def count(
     from gangsaw.tasks.tcr.extra import extra_needed
 
     with extra_needed():
-        from gangsaw.tasks.tcr import job
-        from gangsaw.tasks.tcr.inputs import open_inputs
+        from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
+        from gangsaw.tasks.tcr.store import job
 
     inputs = open_inputs(repertoire)
     setup = setup_of(genes.of(germline), genes, paths, rows, chunk)
@@ -94,7 +94,7 @@ def setup_of(
     germline: Germline, genes: tcr.Genes, paths: tcr.Paths, rows: tcr.Rows, chunk: int | None
 ) -> Setup:
     """Return what the panels say, and the store's references in a chunk."""
-    from gangsaw.tasks.tcr.setup import CHUNK_ROWS, Setup
+    from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS, Setup
 
     return Setup(
         germline=germline,

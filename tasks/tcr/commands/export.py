@@ -57,7 +57,7 @@ def export(
     from gangsaw.tasks.tcr.extra import extra_needed
 
     with extra_needed():
-        from gangsaw.tasks.tcr import export as job
+        from gangsaw.tasks.tcr.store import export as job
     choice = job.Choice(
         tuple(variable or ()),
         tuple(nu or ()),

@@ -12,7 +12,7 @@ import typer
 from gangsaw.codecs.core.errors import BadParams
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.tcr.clean import Limits
+    from gangsaw.tasks.tcr.cleaning.clean import Limits
     from gangsaw.tasks.tcr.germline import Germline
     from gangsaw.tasks.tcr.model import Model
 
@@ -171,7 +171,7 @@ class Rows:
 
     def limits(self) -> Limits:
         """Return what a CDR3 must be to be counted."""
-        from gangsaw.tasks.tcr.clean import Limits
+        from gangsaw.tasks.tcr.cleaning.clean import Limits
         from gangsaw.tasks.tcr.model import MAX_LENGTH
 
         longest = self.max_length or MAX_LENGTH

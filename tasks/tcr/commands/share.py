@@ -13,7 +13,7 @@ from gangsaw.tasks.console.output import clock, progress_bar, write_json, write_
 from gangsaw.tasks.console.panels import panels
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.tcr.share import Shared
+    from gangsaw.tasks.tcr.sharing.share import Shared
 
 SHOWN = 20  # numbers of individuals that are listed one by one; --json has all
 
@@ -45,7 +45,7 @@ def share(
     from gangsaw.tasks.tcr.extra import extra_needed
 
     with extra_needed():
-        from gangsaw.tasks.tcr.share import share as job
+        from gangsaw.tasks.tcr.sharing.share import share as job
     with (
         cluster.session() as client,
         progress_bar("share", quiet=quiet or as_json) as show,
