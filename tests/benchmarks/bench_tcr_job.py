@@ -23,7 +23,7 @@ from gangsaw.tasks.tcr.germline import Germline, open_germline
 from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
-from gangsaw.tasks.tcr.store.job import count
+from gangsaw.tasks.tcr.store.job import count_repertoires
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.summary import Summary
 
@@ -74,7 +74,9 @@ class Job:
     def count(self, tables: Sequence[Path], setup: Setup | None = None) -> Summary:
         """Count tables, by both models and every row unless said; the store is gone afterwards."""
         setup = setup or Setup(self.germline, Model("both"), EVERYTHING)
-        done = count(open_inputs(tables), self.folder / "counts.zarr", setup, client=self.client)
+        done = count_repertoires(
+            open_inputs(tables), self.folder / "counts.zarr", setup, client=self.client
+        )
         shutil.rmtree(done.store)
         Path(done.table).unlink()
         return done

@@ -17,7 +17,7 @@ from gangsaw.tasks.tcr.germline import Germline, open_germline
 from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
-from gangsaw.tasks.tcr.store.job import count
+from gangsaw.tasks.tcr.store.job import count_repertoires
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.summary import Summary
 from helpers import tcr_tables
@@ -84,7 +84,7 @@ class Repertoires:
 
     def count(self, target: Any, changed: Setup | None = None, **options: Any) -> Summary:
         """Count them in this thread."""
-        return count(open_inputs(self.paths), target, changed or setup(), **options)
+        return count_repertoires(open_inputs(self.paths), target, changed or setup(), **options)
 
 
 def three_files(folder: Path) -> Repertoires:

@@ -15,7 +15,7 @@ with extra_needed():
 
 
 @dataclass(frozen=True)
-class Tally:
+class RowCounts:
     """How many rows were kept, and dropped for which reason: per sample. Tallies add up.
 
     Attributes
@@ -25,9 +25,9 @@ class Tally:
 
     rows: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: RowCounts) -> RowCounts:
         """Return the tally of the rows of both."""
-        return Tally(dict(Counter(self.rows) + Counter(other.rows)))
+        return RowCounts(dict(Counter(self.rows) + Counter(other.rows)))
 
     @property
     def samples(self) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ class Tally:
         return sum(count for (_, given), count in self.rows.items() if given == reason)
 
 
-def tally(kept: Any, dropped: Any) -> Tally:
+def row_counts(kept: Any, dropped: Any) -> RowCounts:
     """Return the tally of what `clean` returned."""
     pairs = pa.concat_tables(
         [
@@ -59,9 +59,9 @@ def tally(kept: Any, dropped: Any) -> Tally:
     )
     counts = pairs.group_by(["sample", "reason"], use_threads=False).aggregate([([], "count_all")])
     rows = counts.to_pylist()
-    return Tally({(row["sample"], row["reason"]): row["count_all"] for row in rows})
+    return RowCounts({(row["sample"], row["reason"]): row["count_all"] for row in rows})
 
 
-def merged(tallies: Iterable[Tally]) -> Tally:
+def merged(tallies: Iterable[RowCounts]) -> RowCounts:
     """Return the sum of tallies."""
-    return sum(tallies, Tally())
+    return sum(tallies, RowCounts())

@@ -39,7 +39,7 @@ def count(
     germline: tcr.Source = ["olga"],  # noqa: B006  typer copies it
     genes: tcr.Genes,
     paths: tcr.Paths,
-    rows: tcr.Rows,
+    rows: tcr.RowOptions,
     chunk: Annotated[
         int | None,
         typer.Option(
@@ -69,7 +69,7 @@ def count(
         job.check_inputs(inputs, setup)  # mistakes should not wait for a cluster
     try:
         with cluster.session() as client, progress_bars(quiet=quiet or as_json) as bar:
-            summary = job.count(
+            summary = job.count_repertoires(
                 inputs,
                 target,
                 setup,
@@ -91,7 +91,7 @@ def count(
 
 
 def setup_of(
-    germline: Germline, genes: tcr.Genes, paths: tcr.Paths, rows: tcr.Rows, chunk: int | None
+    germline: Germline, genes: tcr.Genes, paths: tcr.Paths, rows: tcr.RowOptions, chunk: int | None
 ) -> Setup:
     """Return what the panels say, and the store's references in a chunk."""
     from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS, Setup

@@ -101,7 +101,7 @@ class Paths:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowOptions:
     """Which rows of the tables are counted."""
 
     PANEL: ClassVar[str] = "Rows"

@@ -34,29 +34,29 @@ def put_composition(sums: Any, start: int, stop: int, out: Any, at: int) -> None
 
 
 @jit_bare_inline
-def put_gene_calls(place: Any, out: Any) -> None:
+def put_gene_calls(reference: Any, out: Any) -> None:
     """Write the columns GENE_CALLS of a reference."""
-    at = 6 * place.row
-    out[at] = place.length
-    out[at + 1] = place.v_length
-    out[at + 2] = place.j_length
-    out[at + 3] = place.v_match
-    out[at + 4] = place.j_match
-    out[at + 5] = place.length - place.j_match - place.v_match
+    at = 6 * reference.row
+    out[at] = reference.length
+    out[at + 1] = reference.v_length
+    out[at + 2] = reference.j_length
+    out[at + 3] = reference.v_match
+    out[at + 4] = reference.j_match
+    out[at + 5] = reference.length - reference.j_match - reference.v_match
 
 
 @jit_bare_inline
-def put_d_calls(gene: int, n_d: int, found: Any, place: Any, outputs: Any, sums: Any) -> None:
+def put_d_calls(gene: int, n_d: int, found: Any, reference: Any, outputs: Any, sums: Any) -> None:
     """Write the columns D_CALLS and the compositions of N1 and N2, from what find_d found."""
     _, _, longest, first, last = found
     if longest == 0:
-        first, last = 1, place.length
-    end = place.length - place.j_match
-    at = place.row * n_d + gene
+        first, last = 1, reference.length
+    end = reference.length - reference.j_match
+    at = reference.row * n_d + gene
     outputs.d[5 * at] = longest
     outputs.d[5 * at + 1] = first
     outputs.d[5 * at + 2] = last
-    outputs.d[5 * at + 3] = first - (place.v_match + 1)
+    outputs.d[5 * at + 3] = first - (reference.v_match + 1)
     outputs.d[5 * at + 4] = end - last
-    put_composition(sums, place.v_match, first - 1, outputs.n1, 4 * at)
+    put_composition(sums, reference.v_match, first - 1, outputs.n1, 4 * at)
     put_composition(sums, last, end, outputs.n2, 4 * at)

@@ -10,7 +10,7 @@ from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, check_lengths
 from gangsaw.tasks.tcr.kernels.dp1 import count_exact_rows
 from gangsaw.tasks.tcr.kernels.ends import WAYS
 from gangsaw.tasks.tcr.kernels.kernel import count_rows
-from gangsaw.tasks.tcr.kernels.scratch import Limits, Outputs, make_scratch
+from gangsaw.tasks.tcr.kernels.scratch import KernelModel, Outputs, make_scratch
 from gangsaw.tasks.tcr.kernels.tables import make_tables
 from gangsaw.tasks.tcr.kernels.vddj import count_pair_rows, make_chain
 from gangsaw.tasks.tcr.model import Model
@@ -44,7 +44,7 @@ def count(batch: Batch, model: Model) -> Counts:
     }
     outputs = Outputs(**{name: array.reshape(-1) for name, array in arrays.items()})
     tables = make_tables(batch, model)
-    limits = Limits.of(model, n_d)
+    limits = KernelModel.of(model, n_d)
     wild = with_wildcards(batch)
     references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
 

@@ -29,38 +29,38 @@ NUS, PIS = static(MAX_N + 1), static(PI_LANES)
 
 
 @jit_bare_inline
-def fill_pairs(symbols: Any, place: Any, per_pair: int, scratch: Any) -> int:
+def fill_pairs(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> int:
     """Fill the rows of each class of V and of J, and the terms without D of each pair of them."""
-    for v in range(place.v_classes):
-        v_rows(symbols, place, v, scratch.v_rows)
-    for j in range(place.j_classes):
-        j_rows(symbols, place, j, scratch.j_rows)
+    for v in range(reference.v_classes):
+        v_rows(symbols, reference, v, scratch.v_rows)
+    for j in range(reference.j_classes):
+        j_rows(symbols, reference, j, scratch.j_rows)
     term = 0
-    for v in range(place.v_classes):
-        for j in range(place.j_classes):
-            sum_direct(place, v, j, term, scratch)
-            sum_parted(place, v, j, term, scratch)
+    for v in range(reference.v_classes):
+        for j in range(reference.j_classes):
+            sum_direct(reference, v, j, term, scratch)
+            sum_parted(reference, v, j, term, scratch)
             scratch.pair_weight[term] = pair_row(v, j, per_pair) * PI_LANES
             term += 1
     return term
 
 
 @jit_bare_inline
-def sum_direct(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
+def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill the term of V N J: the rows of J at the ends of V."""
-    fewest, most = kept_range(place.v_match, place.v_length, v)
+    fewest, most = kept_range(reference.v_match, reference.v_length, v)
     ways = spread(0, scratch.direct, LANES)
-    for k in range(max(fewest, place.first_b), most + 1):
+    for k in range(max(fewest, reference.first_b), most + 1):
         row = load(scratch.j_rows, row_of(j, k), LANES)
         ways = ways + resize_to(row, scratch.direct)
     store(scratch.direct, term * NU_LANES, ways)
 
 
 @jit_bare_inline
-def sum_parted(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
+def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill the term of V N N J: any boundary can part the junctions."""
     ways = spread(0, scratch.parted, LANES)
-    for a in range(place.first_b, place.last_a + 1):
+    for a in range(reference.first_b, reference.last_a + 1):
         before = load(scratch.v_rows, row_of(v, a), LANES)
         after = load(scratch.j_rows, row_of(j, a), LANES)
         ways = ways + resize_to(before * after, scratch.parted)
@@ -68,10 +68,10 @@ def sum_parted(place: Any, v: int, j: int, term: int, scratch: Any) -> None:
 
 
 @jit_bare_inline
-def sum_inside(place: Any, v: int, j: int, longer: int, term: int, scratch: Any) -> None:
+def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: Any) -> None:
     """Fill the term of D without palindromes: places of one b are added up before J's factor."""
     total = spread(0, scratch.terms, LANES)
-    for b in range(max(1, place.first_b), min(place.length, place.last_a + SHORT) + 1):
+    for b in range(max(1, reference.first_b), min(reference.length, reference.last_a + SHORT) + 1):
         ways = short_pieces(scratch.v_rows, v, b, scratch.matches)
         after = load(scratch.j_rows, row_of(j, b), LANES)
         total = total + resize_to(ways, scratch.terms) * resize_to(after, scratch.terms)
@@ -121,20 +121,20 @@ def list_classes(crossing: int, scratch: Any) -> int:
 
 
 @jit_bare_inline
-def sum_with_d(place: Any, longer: int, crossing: int, per_pair: int, scratch: Any) -> int:
+def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratch: Any) -> int:
     """Fill the terms of one D gene, for each pair of classes of V and J; return their number.
 
     scratch.term_weight gets where in the table of weights those of each term are.
     """
     n_classes = list_classes(crossing, scratch)
     term = 0
-    for v in range(place.v_classes):
-        for j in range(place.j_classes):
+    for v in range(reference.v_classes):
+        for j in range(reference.j_classes):
             for n in range(n_classes):
                 row = pair_row(v, j, per_pair) + scratch.classes[n]
                 scratch.term_weight[term + n] = row * PI_LANES
                 store(scratch.terms, (term + n) * NU_LANES, spread(0, scratch.terms, LANES))
-            sum_inside(place, v, j, longer, term, scratch)
+            sum_inside(reference, v, j, longer, term, scratch)
             sum_crossing(crossing, v, j, term, scratch)
             term += n_classes
     return term

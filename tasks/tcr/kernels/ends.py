@@ -46,46 +46,46 @@ def kept_range(matched: int, germline: int, kept: int) -> Any:
 
 
 @jit_bare_inline
-def v_rows(symbols: Any, place: Any, kept: int, rows: Any) -> None:
+def v_rows(symbols: Any, reference: Any, kept: int, rows: Any) -> None:
     """Fill rows[a]: sum over k = a - nu .. a, V of k symbols, of the n-strings R[k:a].
 
     By recursion, A[a, nu] = v(a) + w(R[a - 1]) A[a - 1, nu - 1], for a = 0..last_a.
     """
-    fewest, most = kept_range(place.v_match, place.v_length, kept)
+    fewest, most = kept_range(reference.v_match, reference.v_length, kept)
     row = spread(0, rows, LANES)
     one = spread(1, rows, LANES)
-    for a in range(place.last_a + 1):
+    for a in range(reference.last_a + 1):
         if a:
             row = to_next_lane(row) * WAYS[symbols[a - 1]]
         if fewest <= a <= most:
             row = row + one
         store(rows, row_of(kept, a), row)
-    clear_after(place.last_a, kept, rows)
+    clear_after(reference.last_a, kept, rows)
 
 
 @jit_bare_inline
-def j_rows(symbols: Any, place: Any, kept: int, rows: Any) -> None:
+def j_rows(symbols: Any, reference: Any, kept: int, rows: Any) -> None:
     """Fill rows[b]: the same from the right, for b = first_b..length."""
-    fewest, most = kept_range(place.j_match, place.j_length, kept)
+    fewest, most = kept_range(reference.j_match, reference.j_length, kept)
     row = spread(0, rows, LANES)
     one = spread(1, rows, LANES)
-    for b in range(place.length, place.first_b - 1, -1):
-        if b < place.length:
+    for b in range(reference.length, reference.first_b - 1, -1):
+        if b < reference.length:
             row = to_next_lane(row) * WAYS[symbols[b]]
-        if fewest <= place.length - b <= most:
+        if fewest <= reference.length - b <= most:
             row = row + one
         store(rows, row_of(kept, b), row)
 
 
 @jit_bare_inline
-def exact_rows(symbols: Any, place: Any, rows: Any, unit: Any) -> None:
+def exact_rows(symbols: Any, reference: Any, rows: Any, unit: Any) -> None:
     """Fill rows[a]: V of a - n symbols and n n-nucleotides, for each n (DP-1)."""
     row = spread(0, rows, LANES)
     one = load(unit, 0, LANES)
-    for a in range(place.last_a + 1):
+    for a in range(reference.last_a + 1):
         if a:
             row = to_next_lane(row) * WAYS[symbols[a - 1]]
-        if a <= place.v_match:
+        if a <= reference.v_match:
             row = row + one
         store(rows, row_of(0, a), row)
-    clear_after(place.last_a, 0, rows)
+    clear_after(reference.last_a, 0, rows)

@@ -22,7 +22,7 @@ from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, T
 from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P, Model
 
 
-class Limits(NamedTuple):
+class KernelModel(NamedTuple):
     """What kernels know of the model."""
 
     max_p: int
@@ -33,13 +33,13 @@ class Limits(NamedTuple):
     n_d: int
 
     @classmethod
-    def of(cls, model: Model, n_d: int) -> Limits:
+    def of(cls, model: Model, n_d: int) -> KernelModel:
         """Return those of a model and a number of D genes."""
         one_d = model.dp2 and model.d_segments == 1
         return cls(model.max_p, model.max_n, model.min_d_end, model.dp2, one_d, n_d)
 
 
-class Place(NamedTuple):
+class Reference(NamedTuple):
     """One reference and how its V and J match it.
 
     Attributes
@@ -155,13 +155,13 @@ def copy_symbols(codes: Any, start: int, stop: int, symbols: Any) -> int:
 @jit_bare_inline
 def match_ends(
     row: int, length: int, v: int, j: int, tables: Tables, max_n: int, symbols: Any
-) -> Place:
+) -> Reference:
     """Return how far V and J of a reference match, and what follows from that."""
     starts, ends = tables.v_starts, tables.j_starts
     v_match = match_end(symbols, 0, 1, length, tables.v, starts[v], starts[v + 1])
     j_match = match_end(symbols, length - 1, -1, length, tables.j, ends[j], ends[j + 1])
     v_length, j_length = tables.v_germline[v], tables.j_germline[j]
-    return Place(
+    return Reference(
         row,
         length,
         v_length,
@@ -177,13 +177,13 @@ def match_ends(
 
 @jit_bare_inline
 def find_everywhere(
-    gene: int, place: Place, tables: Tables, limits: Limits, scratch: Scratch
+    gene: int, reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch
 ) -> Any:
     """Find all places of a D gene, whatever V and J reach; return how many longer and crossing."""
     germline = tables.d_germline[gene]
     d = (tables.d, gene, EVERYWHERE >> np.uint64(64 - germline), germline, True)
-    window = (place.length, 0)
-    found = find_d(scratch.symbols, place.length, d, window, scratch)
+    window = (reference.length, 0)
+    found = find_d(scratch.symbols, reference.length, d, window, scratch)
     ends = (limits.min_d_end, germline + limits.max_p)
-    found = find_turned_d(scratch.symbols, place.length, d, ends, window, found, scratch)
+    found = find_turned_d(scratch.symbols, reference.length, d, ends, window, found, scratch)
     return found[0], found[1]

@@ -20,9 +20,9 @@ from gangsaw.tasks.tcr.kernels.match import (
     unpacked,
 )
 from gangsaw.tasks.tcr.kernels.scratch import (
-    Limits,
+    KernelModel,
     Outputs,
-    Place,
+    Reference,
     Scratch,
     copy_symbols,
     find_everywhere,
@@ -58,7 +58,7 @@ def count_pair_rows(
     v_of: Any,
     j_of: Any,
     tables: Tables,
-    limits: Limits,
+    limits: KernelModel,
     scratch: Scratch,
     chain: Chain,
     outputs: Outputs,
@@ -68,37 +68,37 @@ def count_pair_rows(
     for x in range(len(rows)):
         row = rows[x]
         length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
-        place = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
-        fill_pairs(symbols, place, 0, scratch)
-        _weigh_ends(place, tables, limits, scratch, chain)
+        reference = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
+        fill_pairs(symbols, reference, 0, scratch)
+        _weigh_ends(reference, tables, limits, scratch, chain)
         find_turns(symbols, length, limits.max_p, scratch)
-        _count_empty(place, tables, limits, scratch, chain, outputs)
+        _count_empty(reference, tables, limits, scratch, chain, outputs)
         pair = 0
         for first in range(limits.n_d - 1):
-            _pass_d(first, place, tables, limits, scratch, chain.before, chain.after_d)
-            _pass_junction(place, limits, scratch, chain.after_d, chain.after_n)
+            _pass_d(first, reference, tables, limits, scratch, chain.before, chain.after_d)
+            _pass_junction(reference, limits, scratch, chain.after_d, chain.after_n)
             for second in range(first + 1, limits.n_d):
-                _pass_d(second, place, tables, limits, scratch, chain.after_n, chain.after_d)
-                _join_j(place, limits, scratch, chain.after_d, chain.to_j)
+                _pass_d(second, reference, tables, limits, scratch, chain.after_n, chain.after_d)
+                _join_j(reference, limits, scratch, chain.after_d, chain.to_j)
                 _put(row, pair, ONCE, limits, scratch, outputs.full)
                 pair += 1
 
 
 @jit_bare_inline
 def _weigh_ends(
-    place: Place, tables: Tables, limits: Limits, scratch: Scratch, chain: Chain
+    reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, chain: Chain
 ) -> None:
     """Fill chain.before and .to_j: rows of all classes of V and of J by their multiplicities."""
     for pi in range(limits.max_p + 1):
-        for b in range(place.length + 1):
+        for b in range(reference.length + 1):
             v_row = spread(0, chain.before, LANES)
             j_row = spread(0, chain.before, LANES)
-            if b <= place.last_a:
-                for kept in range(place.v_classes):
+            if b <= reference.last_a:
+                for kept in range(reference.v_classes):
                     ways = tables.end_weights[kept * PI_LANES + pi]
                     v_row = v_row + load(scratch.v_rows, row_of(kept, b), LANES) * ways
-            if b >= place.first_b:
-                for kept in range(place.j_classes):
+            if b >= reference.first_b:
+                for kept in range(reference.j_classes):
                     ways = tables.end_weights[kept * PI_LANES + pi]
                     j_row = j_row + load(scratch.j_rows, row_of(kept, b), LANES) * ways
             store(chain.before, row_of(pi, b), v_row)
@@ -108,19 +108,19 @@ def _weigh_ends(
 @jit_bare_inline
 def _pass_d(
     gene: int,
-    place: Place,
+    reference: Reference,
     tables: Tables,
-    limits: Limits,
+    limits: KernelModel,
     scratch: Scratch,
     source: Any,
     target: Any,
 ) -> None:
     """Fill target[pi, b]: ways source[pi, a] and then D as R[a:b], of length zero or more."""
-    longer, crossing = find_everywhere(gene, place, tables, limits, scratch)
+    longer, crossing = find_everywhere(gene, reference, tables, limits, scratch)
     for pi in range(limits.max_p + 1):
         inside = tables.d_weights[pi]
         empty = tables.d_weights[(D_CLASSES + gene) * PI_LANES + pi]
-        for b in range(place.length + 1):
+        for b in range(reference.length + 1):
             row = load(source, row_of(pi, b), LANES) * empty
             if b:
                 row = row + short_pieces(source, pi, b, scratch.matches) * inside
@@ -141,11 +141,11 @@ def _add(source: Any, a: int, ways: Any, target: Any, b: int) -> None:
 
 @jit_bare_inline
 def _pass_junction(
-    place: Place, limits: Limits, scratch: Scratch, source: Any, target: Any
+    reference: Reference, limits: KernelModel, scratch: Scratch, source: Any, target: Any
 ) -> None:
     """Fill target[pi, b]: ways source[pi, a] followed by the n-string R[a:b] of at most nu."""
     for pi in range(limits.max_p + 1):
-        for b in range(place.length + 1):
+        for b in range(reference.length + 1):
             row = load(source, row_of(pi, b), LANES)
             strings = np.uint64(1)
             for m in range(1, min(b, limits.max_n) + 1):
@@ -156,27 +156,29 @@ def _pass_junction(
 
 
 @jit_bare_inline
-def _join_j(place: Place, limits: Limits, scratch: Scratch, source: Any, to_j: Any) -> None:
+def _join_j(
+    reference: Reference, limits: KernelModel, scratch: Scratch, source: Any, to_j: Any
+) -> None:
     """Fill scratch.terms[pi]: the ways to all boundaries, times those from there to J."""
     for pi in range(limits.max_p + 1):
         total = spread(0, source, LANES)
-        for b in range(place.first_b, place.length + 1):
+        for b in range(reference.first_b, reference.length + 1):
             total = total + load(source, row_of(pi, b), LANES) * load(to_j, row_of(pi, b), LANES)
         store(scratch.terms, pi * NU_LANES, total)
 
 
 @jit_bare_inline
 def _count_empty(
-    place: Place,
+    reference: Reference,
     tables: Tables,
-    limits: Limits,
+    limits: KernelModel,
     scratch: Scratch,
     chain: Chain,
     outputs: Outputs,
 ) -> None:
     """Write the paths in which both D have length zero: they differ by the ways to that alone."""
-    _pass_junction(place, limits, scratch, chain.before, chain.after_n)
-    _join_j(place, limits, scratch, chain.after_n, chain.to_j)
+    _pass_junction(reference, limits, scratch, chain.before, chain.after_n)
+    _join_j(reference, limits, scratch, chain.after_n, chain.to_j)
     pair = 0
     for first in range(limits.n_d - 1):
         for second in range(first + 1, limits.n_d):
@@ -184,12 +186,12 @@ def _count_empty(
                 one = tables.d_weights[(D_CLASSES + first) * PI_LANES + pi]
                 other = tables.d_weights[(D_CLASSES + second) * PI_LANES + pi]
                 scratch.sums[pi] = np.uint64(one) * np.uint64(other)
-            _put(place.row, pair, scratch.sums, limits, scratch, outputs.zero)
+            _put(reference.row, pair, scratch.sums, limits, scratch, outputs.zero)
             pair += 1
 
 
 @jit_bare_inline
-def _put(row: int, pair: int, ways: Any, limits: Limits, scratch: Scratch, out: Any) -> None:
+def _put(row: int, pair: int, ways: Any, limits: KernelModel, scratch: Scratch, out: Any) -> None:
     """Write scratch.terms, times the ways of each pi, as the counts of a pair of D genes."""
     n_pi = limits.max_p + 1
     pairs = limits.n_d * (limits.n_d - 1) // 2

@@ -25,8 +25,8 @@ from gangsaw.tasks.tcr.kernels.batch import Batch, check_lengths
 from gangsaw.tasks.tcr.kernels.ends import WAYS, kept_range
 from gangsaw.tasks.tcr.kernels.match import SHORT, find_turns, unpacked
 from gangsaw.tasks.tcr.kernels.scratch import (
-    Limits,
-    Place,
+    KernelModel,
+    Reference,
     Scratch,
     copy_symbols,
     find_everywhere,
@@ -79,7 +79,7 @@ def _harmless(model: Model) -> float:
 def largest(batch: Batch, model: Model, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return the greatest DP-2 count of each of the references `rows`, correctly to 9 digits."""
     check_lengths(batch.references.starts)
-    limits = Limits.of(model, len(batch.d))
+    limits = KernelModel.of(model, len(batch.d))
     out = np.zeros(len(rows), np.float64)
     chain = np.zeros((6, MAX_LENGTH + 1))
     scratch = make_scratch(np.uint64, np.uint64)
@@ -96,7 +96,7 @@ def _largest(
     v_of: Any,
     j_of: Any,
     tables: Tables,
-    limits: Limits,
+    limits: KernelModel,
     scratch: Scratch,
     chain: Any,
     out: Any,
@@ -106,53 +106,55 @@ def _largest(
     for x in range(len(rows)):
         row = rows[x]
         length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
-        place = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
+        reference = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
         find_turns(symbols, length, limits.max_p, scratch)
-        _end_at_v(place, tables, limits, at_v)
-        _pass_junction(place, limits, symbols, at_v, to_d)
+        _end_at_v(reference, tables, limits, at_v)
+        _pass_junction(reference, limits, symbols, at_v, to_d)
         greatest = 0.0
         if limits.n_d == 0:
-            _pass_junction(place, limits, symbols, to_d, to_j)
-            greatest = _join_j(place, tables, limits, to_j)
+            _pass_junction(reference, limits, symbols, to_d, to_j)
+            greatest = _join_j(reference, tables, limits, to_j)
         for first in range(limits.n_d):
-            _pass_d(first, place, tables, limits, scratch, to_d, after_d)
-            _pass_junction(place, limits, symbols, after_d, to_next)
+            _pass_d(first, reference, tables, limits, scratch, to_d, after_d)
+            _pass_junction(reference, limits, symbols, after_d, to_next)
             if limits.one_d:
-                greatest = max(greatest, _join_j(place, tables, limits, to_next))
+                greatest = max(greatest, _join_j(reference, tables, limits, to_next))
                 continue
             for second in range(first + 1, limits.n_d):
-                _pass_d(second, place, tables, limits, scratch, to_next, after_next)
-                _pass_junction(place, limits, symbols, after_next, to_j)
-                greatest = max(greatest, _join_j(place, tables, limits, to_j))
+                _pass_d(second, reference, tables, limits, scratch, to_next, after_next)
+                _pass_junction(reference, limits, symbols, after_next, to_j)
+                greatest = max(greatest, _join_j(reference, tables, limits, to_j))
         out[x] = greatest
 
 
 @jit_bare_inline
-def _end_at_v(place: Place, tables: Tables, limits: Limits, ways: Any) -> None:
+def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: Any) -> None:
     """ways[k] = multiplicity of a V of k symbols."""
-    ways[: place.length + 1] = 0
-    for kept in range(place.v_classes):
-        fewest, most = kept_range(place.v_match, place.v_length, kept)
+    ways[: reference.length + 1] = 0
+    for kept in range(reference.v_classes):
+        fewest, most = kept_range(reference.v_match, reference.v_length, kept)
         for k in range(fewest, most + 1):
             ways[k] = tables.end_weights[kept * PI_LANES + limits.max_p]
 
 
 @jit_bare_inline
-def _join_j(place: Place, tables: Tables, limits: Limits, ways: Any) -> float:
+def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Any) -> float:
     """Sum of the ways to each boundary, times the multiplicity of the J that begins there."""
     total = 0.0
-    for kept in range(place.j_classes):
-        fewest, most = kept_range(place.j_match, place.j_length, kept)
+    for kept in range(reference.j_classes):
+        fewest, most = kept_range(reference.j_match, reference.j_length, kept)
         for k in range(fewest, most + 1):
             weight = tables.end_weights[kept * PI_LANES + limits.max_p]
-            total += ways[place.length - k] * weight
+            total += ways[reference.length - k] * weight
     return total
 
 
 @jit_bare_inline
-def _pass_junction(place: Place, limits: Limits, symbols: Any, source: Any, target: Any) -> None:
+def _pass_junction(
+    reference: Reference, limits: KernelModel, symbols: Any, source: Any, target: Any
+) -> None:
     """target[b] = ways source[a] followed by an n-string R[a:b] of at most max_n."""
-    for b in range(place.length + 1):
+    for b in range(reference.length + 1):
         strings = 1.0
         target[b] = source[b]
         for m in range(1, min(b, limits.max_n) + 1):
@@ -163,17 +165,17 @@ def _pass_junction(place: Place, limits: Limits, symbols: Any, source: Any, targ
 @jit_bare_inline
 def _pass_d(
     gene: int,
-    place: Place,
+    reference: Reference,
     tables: Tables,
-    limits: Limits,
+    limits: KernelModel,
     scratch: Scratch,
     source: Any,
     target: Any,
 ) -> None:
     """target[b] = ways source[a] followed by a D gene R[a:b], of length zero or more."""
-    longer, crossing = find_everywhere(gene, place, tables, limits, scratch)
+    longer, crossing = find_everywhere(gene, reference, tables, limits, scratch)
     weights, pi = tables.d_weights, limits.max_p
-    for b in range(place.length + 1):
+    for b in range(reference.length + 1):
         target[b] = source[b] * weights[(D_CLASSES + gene) * PI_LANES + pi]
         for t in range(1, min(b, SHORT) + 1):
             target[b] += source[b - t] * scratch.matches[b * SHORT + t - 1] * weights[pi]

@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.tcr.store.counts_store import CountsStore, Rows
+from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun
 
 KEYS = ("cdr3", "v", "j")
 MOST_COPIES = 1 << 62
 
 
-def read_rows(store: CountsStore, run: Rows, sample_numbers: NDArray[np.int32]) -> pa.Table:
+def read_rows(store: CountsStore, run: RowRun, sample_numbers: NDArray[np.int32]) -> pa.Table:
     """Return a run of rows; `sample_numbers` says which sample each of the store's samples is."""
     copies = store.read("copies", run.rows).astype(np.int64)
     if len(copies) and copies.min() < 0:

@@ -37,8 +37,8 @@ from gangsaw.tasks.tcr.sharing.nucleotypes import (
     sharing_counts,
     total_copies,
 )
-from gangsaw.tasks.tcr.sharing.parts import read_part, scratch, write_parts
-from gangsaw.tasks.tcr.store.counts_store import CountsStore, Rows, open_all, runs
+from gangsaw.tasks.tcr.sharing.partitions import read_partition, temporary_folder, write_partitions
+from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun, open_all, runs
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -96,7 +96,7 @@ class _Spread:
     name: str = "share-rows"
     peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows, and what leaves for the parts
 
-    def __call__(self, run: Rows) -> NDArray[np.int64]:
+    def __call__(self, run: RowRun) -> NDArray[np.int64]:
         """Return (individuals,) copies."""
         store = self.stores[run.store]
         with naming(f"{store}, rows {run.rows.start}..{run.rows.stop - 1}"):
@@ -106,13 +106,13 @@ class _Spread:
             keys = found["cdr3"].combine_chunks()
             spread = hashes(keys, found["v"].to_numpy(), found["j"].to_numpy())
             part = (spread % np.uint64(self.n_parts)).astype(np.int64)
-            write_parts(self.folder / f"rows-{run.place}", found, part, self.n_parts)
+            write_partitions(self.folder / f"rows-{run.place}", found, part, self.n_parts)
             owners = np.array(self.people.of_sample, np.int32)
             return total_copies(found, owners, len(self.people.names))
 
 
 @dataclass(frozen=True)
-class _Group:
+class _AcrossIndividuals:
     """The task over a part: its nucleotypes, in parts by place."""
 
     people: Individuals
@@ -127,9 +127,9 @@ class _Group:
         with naming(f"part {part} of the nucleotypes"):
             of_sample = np.array(self.people.of_sample, np.int32)
             totals = np.array(self.totals, np.int64)
-            found = across_individuals(read_part(self.sources, part), of_sample, totals)
+            found = across_individuals(read_partition(self.sources, part), of_sample, totals)
             place = found["place"].to_numpy() // PART_ROWS
-            write_parts(self.folder / f"groups-{part}", found, place, self.n_parts)
+            write_partitions(self.folder / f"groups-{part}", found, place, self.n_parts)
 
 
 def share(
@@ -174,10 +174,10 @@ def share(
     n_parts = -(-n_rows // PART_ROWS)
     batches = list(runs(opened, RUN_ROWS))
     meter = Meter(len(batches) + 2 * n_parts, on_progress, started)
-    with scratch(target) as folder:
+    with temporary_folder(target) as folder:
         totals = [0] * len(people.names)
 
-        def add(_: Rows, found: NDArray[np.int64]) -> None:
+        def add(_: RowRun, found: NDArray[np.int64]) -> None:
             totals[:] = (a + b for a, b in zip(totals, found.tolist(), strict=True))
             meter.add(1, 0, 0)
 
@@ -185,7 +185,7 @@ def share(
         run(spread, batches, add, client=client, options=options)
         check_copies(sum(totals))
         files = tuple(folder / f"rows-{batch.place}" for batch in batches)
-        group = _Group(people, tuple(totals), files, folder, n_parts)
+        group = _AcrossIndividuals(people, tuple(totals), files, folder, n_parts)
         run(group, range(n_parts), lambda *_: meter.add(1, 0, 0), client=client, options=options)
         groups = [folder / f"groups-{part}" for part in range(n_parts)]
         with whole_files([target], overwrite=overwrite) as (partial,):
@@ -213,7 +213,7 @@ def _write(
     writer: pq.ParquetWriter | None = None
     try:
         for part in range(len(groups)):
-            found = _finished(read_part(groups, part).sort_by("place"), stores)
+            found = _finished(read_partition(groups, part).sort_by("place"), stores)
             if writer is None:
                 schema = found.schema.with_metadata({METADATA: _metadata(stores, people)})
                 writer = pq.ParquetWriter(path, schema, compression="zstd")

@@ -27,7 +27,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.engine.work import Task
-from gangsaw.tasks.tcr.sharing.parts import scratch
+from gangsaw.tasks.tcr.sharing.partitions import temporary_folder
 from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
 from gangsaw.tasks.tcr.statistics.design import (
     Design,
@@ -130,8 +130,8 @@ def associate(
     opened, table = open_all(stores), Path(table)
     individuals = check_table(table, opened)
     columns = path_columns(opened[0], nu, pi)
-    with scratch(table) as folder:
-        job = _Job(opened, table.absolute(), columns, folder, client, options, bars)
+    with temporary_folder(table) as folder:
+        job = _Passes(opened, table.absolute(), columns, folder, client, options, bars)
         n = job.extract()
         correlated = job.correlate(n)
         regressed, notes = job.regress(n)
@@ -158,7 +158,7 @@ def _constants(found: Sequence[Correlation]) -> Iterator[str]:
 
 
 @dataclass
-class _Job:
+class _Passes:
     """The passes over the files, and what they share."""
 
     stores: tuple[CountsStore, ...]

@@ -21,11 +21,11 @@ import pyarrow.parquet as pq
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.failure import naming
-from gangsaw.tasks.tcr.sharing.parts import read_part, write_parts
+from gangsaw.tasks.tcr.sharing.partitions import read_partition, write_partitions
 from gangsaw.tasks.tcr.sharing.share import METADATA
 from gangsaw.tasks.tcr.statistics.path_columns import COUNTED, PathColumn, read_columns
 from gangsaw.tasks.tcr.statistics.predictors import read_predictors
-from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, Rows
+from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, RowRun
 
 RUN_ROWS = 1 << 15  # of a store; 2 of the usual chunks. Fixed: sums are rounded run by run
 COPIES = (
@@ -62,7 +62,7 @@ class Extract:
         per_row = max(math.prod(extents.values()) // extents[ROW_DIM] for extents in counts)
         return RUN_ROWS * 8 * (COPIES * per_row + KEPT_COPIES * len(self.columns))
 
-    def __call__(self, run: Rows) -> int:
+    def __call__(self, run: RowRun) -> int:
         """Return the number of nucleotypes whose first reference is in the run."""
         store = self.stores[run.store]
         with naming(f"{store}, rows {run.rows.start}..{run.rows.stop - 1}"):
@@ -74,10 +74,10 @@ class Extract:
             columns |= read_columns(store, self.columns, run.rows, keep)
             columns |= read_predictors(store, run.rows, keep)
             found = pa.table({name: np.ascontiguousarray(c) for name, c in columns.items()})
-            write_parts(file_of(self.folder, run), found, np.zeros(len(found), np.int64), 1)
+            write_partitions(file_of(self.folder, run), found, np.zeros(len(found), np.int64), 1)
             return len(found)
 
-    def _nucleotypes(self, run: Rows) -> pa.Table:
+    def _nucleotypes(self, run: RowRun) -> pa.Table:
         place = pd.field("first_reference")
         wanted = (pd.field("first_store") == run.store) & (place >= run.rows.start)
         found = pd.dataset(self.shared, format="parquet").to_table(
@@ -86,7 +86,7 @@ class Extract:
         return found.sort_by("first_reference")
 
 
-def _same(table: pa.Table, store: CountsStore, run: Rows, keep: Any) -> None:
+def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: Any) -> None:
     """Raise BadParams unless the table's nucleotypes are those of the store."""
     v, j = (np.array(store.names[f"{end}_gene"], object) for end in "vj")
     wanted = {
@@ -100,14 +100,14 @@ def _same(table: pa.Table, store: CountsStore, run: Rows, keep: Any) -> None:
             raise BadParams("the table has other nucleotypes at these rows: share this store anew")
 
 
-def file_of(folder: Path, run: Rows) -> Path:
+def file_of(folder: Path, run: RowRun) -> Path:
     """Return the file of a run."""
     return folder / f"run-{run.place}"
 
 
 def read_file(path: Path, columns: Sequence[str]) -> pa.Table:
     """Return columns of a run."""
-    return read_part([path], 0, columns)
+    return read_partition([path], 0, columns)
 
 
 def check_table(shared: Path, stores: Sequence[CountsStore]) -> int:

@@ -25,7 +25,7 @@ BOX = "#dbe4ea"
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     """What a plot says beside its boxes.
 
     Attributes
@@ -76,7 +76,7 @@ def plot_paths(found: Association) -> Figure:
     """Return the figure of path counts by the number of individuals that have a nucleotype."""
     column = found.by_sharing[0].column
     title = "Recombination paths by sharing"
-    return _figure(found, column, Look(title, f"paths, {_in_words(column)}", True, False))
+    return _figure(found, column, Style(title, f"paths, {_in_words(column)}", True, False))
 
 
 def plot_n2(found: Association) -> Figure:
@@ -84,7 +84,7 @@ def plot_n2(found: Association) -> Figure:
     columns = {group.column for group in found.by_sharing}
     column, name = ("n2", "N2") if "n2" in columns else ("ndn", "N")
     return _figure(
-        found, column, Look(f"{name} length by sharing", f"{name} length, nt", False, True)
+        found, column, Style(f"{name} length by sharing", f"{name} length, nt", False, True)
     )
 
 
@@ -95,7 +95,7 @@ def _in_words(column: str) -> str:
     return f"{words.get(kind, kind)} ({limits})"
 
 
-def _figure(found: Association, column: str, look: Look) -> Figure:
+def _figure(found: Association, column: str, look: Style) -> Figure:
     from matplotlib.figure import Figure
 
     groups = [group for group in found.by_sharing if group.column == column]
@@ -117,13 +117,13 @@ def _of(found: Association) -> str:
     return f" of {found.individuals:,} individuals" if found.individuals else ""
 
 
-def _legend(look: Look) -> str:
+def _legend(look: Style) -> str:
     whiskers = f"{100 * QUANTILES[0]:.0f} and {100 * QUANTILES[-1]:.0f} %"
     boxes = f"boxes: median and quartiles; whiskers: {whiskers}"
     return f"{boxes}; points: mean with 95 % confidence interval" if look.mean else boxes
 
 
-def _draw_boxes(axes: Axes, groups: Sequence[Group], look: Look) -> None:
+def _draw_boxes(axes: Axes, groups: Sequence[Group], look: Style) -> None:
     has_zero = any(group.quantiles[0] <= 0 for group in groups)
     if look.is_log and has_zero:
         axes.set_yscale("symlog", linthresh=1, linscale=0.5)
@@ -163,7 +163,7 @@ def _draw_means(axes: Axes, groups: Sequence[Group]) -> None:
     axes.plot([i for i, _ in one], [g.mean for _, g in one], "o", color=ACCENT, ms=4, zorder=3)
 
 
-def _label(axes: Axes, groups: Sequence[Group], look: Look) -> None:
+def _label(axes: Axes, groups: Sequence[Group], look: Style) -> None:
     ticks = [f"{group.individuals}\n{_short(group.n)}" for group in groups]
     axes.set_xticks(range(len(groups)), ticks)
     axes.set_xlabel("individuals that have the nucleotype, and below it how many nucleotypes")

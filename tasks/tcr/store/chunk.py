@@ -14,8 +14,8 @@ from gangsaw.tasks.store.chunks import array_coder, chunk_key
 from gangsaw.tasks.store.journal import Journal
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.records import ROW, Records
-from gangsaw.tasks.tcr.store.staging import Part, Staging
-from gangsaw.tasks.tcr.store.values import Columns, Values
+from gangsaw.tasks.tcr.store.staging import PieceRows, Staging
+from gangsaw.tasks.tcr.store.values import Columns, CountTables
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Chunk:
 
     number: int
     n_rows: int
-    parts: tuple[Part, ...]
+    parts: tuple[PieceRows, ...]
 
     def __str__(self) -> str:
         """Return what messages call it."""
@@ -57,7 +57,7 @@ class CountChunk:
     staging: Staging
     target: Place
     metadata: Mapping[str, bytes]
-    values: Values
+    values: CountTables
     journal: Journal
     peak_bytes: int
     device_batches: int
@@ -90,7 +90,7 @@ class CountChunk:
     def _rows(self, chunk: Chunk) -> pa.Table:
         return pa.concat_tables([self._part(part) for part in chunk.parts]).combine_chunks()
 
-    def _part(self, part: Part) -> pa.Table:
+    def _part(self, part: PieceRows) -> pa.Table:
         """Return staged rows with the numbers that their samples have in the store."""
         rows = self.staging.read(part)
         numbers = np.asarray(part.samples, np.int32)[rows["sample"].to_numpy()]

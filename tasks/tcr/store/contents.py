@@ -26,7 +26,7 @@ from gangsaw.tasks.tcr.repertoire.inputs import Input
 from gangsaw.tasks.tcr.repertoire.reasons import ORDER
 from gangsaw.tasks.tcr.store.chunk import Chunk
 from gangsaw.tasks.tcr.store.setup import Setup
-from gangsaw.tasks.tcr.store.staging import FileRows, parts_of
+from gangsaw.tasks.tcr.store.staging import FileRows, pieces_of
 
 TEXT = np.dtypes.StringDType()
 CODEC = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
@@ -182,7 +182,7 @@ class Contents:
         numbers = [tuple(samples[name] for name in file.samples) for file in self.files]
         rows = [range(first, min(first + step, n)) for first in range(0, n, step)]
         return [
-            Chunk(i, len(some), parts_of(some, kept, numbers, piece_rows))
+            Chunk(i, len(some), pieces_of(some, kept, numbers, piece_rows))
             for i, some in enumerate(rows)
         ]
 

@@ -79,7 +79,7 @@ class CountsStore:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowRun:
     """A run of rows of one of several stores.
 
     Attributes
@@ -145,13 +145,13 @@ def open_all(addresses: Sequence[str]) -> tuple[CountsStore, ...]:
     return stores
 
 
-def runs(stores: Sequence[CountsStore], n: int) -> Iterator[Rows]:
+def runs(stores: Sequence[CountsStore], n: int) -> Iterator[RowRun]:
     """Cut the rows of the stores into runs of n, whatever their chunks are."""
     place = 0
     for number, store in enumerate(stores):
         for start in range(0, store.rows, n):
             rows = range(start, min(start + n, store.rows))
-            yield Rows(number, rows, place + start)
+            yield RowRun(number, rows, place + start)
         place += store.rows
 
 

@@ -34,7 +34,7 @@ from gangsaw.tasks.tcr.store.reading import ReadRepertoire, opened_input
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import FileRows, Staging
 from gangsaw.tasks.tcr.store.summary import Run, Summary, summary_of
-from gangsaw.tasks.tcr.store.values import Values
+from gangsaw.tasks.tcr.store.values import CountTables
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 COPIES = 3
 
 
-def count(
+def count_repertoires(
     inputs: Sequence[Input],
     target: str | Path | Store,
     setup: Setup,
@@ -95,7 +95,7 @@ def count(
     check_target(table, overwrite=overwrite or resume)
     if resume:
         place.work.clean()
-    job = _Job(inputs, setup, place, reading, client, options or Options(), durable)
+    job = _Phases(inputs, setup, place, reading, client, options or Options(), durable)
     counted, read_seconds = 0, 0.0
     if not place.work.has(METADATA):
         with _left_as_found(place.work, resume), _resumable():
@@ -150,7 +150,7 @@ def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _Phases:
     """The two phases of a job, and its end."""
 
     inputs: Sequence[Input]
@@ -237,7 +237,7 @@ class _Job:
             staging=self.staging,
             target=self.place.work,
             metadata=metadata,
-            values=Values(self.setup),
+            values=CountTables(self.setup),
             journal=Journal(self.place.work / FIRST, job.fingerprint, job.batch_chunks),
             peak_bytes=COPIES * chunk_bytes,
             device_batches=n,

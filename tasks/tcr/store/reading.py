@@ -12,7 +12,7 @@ from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.cleaning.clean import clean
 from gangsaw.tasks.tcr.cleaning.dropped import dropped_lines
-from gangsaw.tasks.tcr.cleaning.row_counts import Tally, tally
+from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts, row_counts
 from gangsaw.tasks.tcr.paths.bounds import countable
 from gangsaw.tasks.tcr.repertoire import Repertoire, open_repertoire
 from gangsaw.tasks.tcr.repertoire.inputs import Input
@@ -102,7 +102,7 @@ class _Reading:
 
     staging: Staging
     file: Input
-    tally: Tally = field(default_factory=Tally)
+    tally: RowCounts = field(default_factory=RowCounts)
     samples: dict[str, int] = field(default_factory=dict)
     waiting: list[pa.RecordBatch] = field(default_factory=list)
     pieces: int = 0
@@ -114,7 +114,7 @@ class _Reading:
 
     def take(self, kept: pa.RecordBatch, dropped: pa.RecordBatch) -> None:
         """Take what became of a batch of rows; write pieces as soon as they are full."""
-        self.tally += tally(kept, dropped)
+        self.tally += row_counts(kept, dropped)
         self.waiting.append(self._numbered(kept))
         if sum(map(len, self.waiting)) >= self.staging.piece_rows:
             self._write(whole=False)

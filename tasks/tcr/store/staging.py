@@ -21,7 +21,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.store.journal import FOLDER
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.records import sealed, unsealed
-from gangsaw.tasks.tcr.cleaning.row_counts import Tally
+from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts
 
 ROWS = pa.schema(
     [
@@ -49,7 +49,7 @@ class FileRows:
     format, notes : what it was taken for, and what else was taken for granted
     """
 
-    tally: Tally = field(default_factory=Tally)
+    tally: RowCounts = field(default_factory=RowCounts)
     samples: tuple[str, ...] = ()
     tables: int = 0
     problem: str = ""
@@ -73,13 +73,13 @@ class FileRows:
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> FileRows:
         """Return what `to_dict` described."""
-        tally = Tally({(sample, reason): n for sample, reason, n in plain.pop("tally")})
+        tally = RowCounts({(sample, reason): n for sample, reason, n in plain.pop("tally")})
         samples, notes = tuple(plain.pop("samples")), tuple(plain.pop("notes"))
         return cls(tally, samples, notes=notes, **plain)
 
 
 @dataclass(frozen=True)
-class Part:
+class PieceRows:
     """Consecutive rows of one piece.
 
     Attributes
@@ -119,7 +119,7 @@ class Staging:
             stream.write_table(rows)
         return self._put(f"{self._file(file)}/rows/{piece:06d}", sink.getvalue().to_pybytes())
 
-    def read(self, part: Part) -> pa.Table:
+    def read(self, part: PieceRows) -> pa.Table:
         """Return rows of a piece.
 
         Raises
@@ -185,9 +185,9 @@ class Staging:
         return f"{FOLDER}/staging/{name}"
 
 
-def parts_of(
+def pieces_of(
     rows: range, kept: Sequence[int], samples: Sequence[tuple[int, ...]], piece: int
-) -> tuple[Part, ...]:
+) -> tuple[PieceRows, ...]:
     """Return where rows of the store are staged.
 
     Parameters
@@ -203,7 +203,7 @@ def parts_of(
         while start < stop:
             number, offset = divmod(start, piece)
             end = min(stop, (number + 1) * piece)
-            found.append(Part(file, number, offset, end - number * piece, samples[file]))
+            found.append(PieceRows(file, number, offset, end - number * piece, samples[file]))
             start = end
         first += n
     return tuple(found)

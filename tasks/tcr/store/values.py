@@ -25,7 +25,7 @@ Columns = Mapping[str, NDArray[Any]]  # values of each variable for some referen
 
 
 @dataclass(frozen=True)
-class Values:
+class CountTables:
     """Counts rows; frozen and small, so that it travels with every batch."""
 
     setup: Setup

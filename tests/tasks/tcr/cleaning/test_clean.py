@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.cleaning.clean import DROPPED, KEPT, Limits, clean
-from gangsaw.tasks.tcr.cleaning.row_counts import Tally, merged, tally
+from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts, merged, row_counts
 from gangsaw.tasks.tcr.germline import Part, Resolver, open_germline
 from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.repertoire import ROWS, open_repertoire, reasons
@@ -229,20 +229,20 @@ def test_rows_are_dropped_as_the_slow_reference_says(
     parts = [clean(part, V, J, limits) for part in (whole.slice(0, cut), whole.slice(cut))]
     assert pa.Table.from_batches([part[0] for part in parts]) == pa.Table.from_batches([kept])
     assert pa.Table.from_batches([part[1] for part in parts]) == pa.Table.from_batches([dropped])
-    total = merged(tally(*part) for part in parts)
-    assert total.rows == tally(kept, dropped).rows
+    total = merged(row_counts(*part) for part in parts)
+    assert total.rows == row_counts(kept, dropped).rows
     pairs = [(row["sample"], reason) for row, reason in zip(numbered, why, strict=True)]
     assert total.rows == {pair: pairs.count(pair) for pair in pairs}
 
 
 def test_a_tally_lists_samples_as_they_came_and_reasons_in_their_order() -> None:
     rows = [{"sample": "b"}, {"sample": "a", "j_call": ""}, {"sample": "b", "cdr3": ""}, {}]
-    counted = tally(*clean(batch(*rows), V, J))
+    counted = row_counts(*clean(batch(*rows), V, J))
     assert counted.samples == ("b", "m", "a")
     assert counted.reasons == ("no CDR3", "no J")
     assert (counted.count("b"), counted.count("b", "no CDR3"), counted.count("a")) == (1, 1, 0)
     assert (counted.total(), counted.total("no J")) == (2, 1)
-    assert Tally() + counted == counted
+    assert RowCounts() + counted == counted
 
 
 # kept, and dropped for which reason: looked at by eye, explained in the comments
@@ -289,7 +289,7 @@ def test_real_repertoires_are_read_as_they_were_looked_at(
     germline = open_germline(table, locus=locus, species=species)
     resolvers = [germline.resolver(region) for region in "VJ"]
     found = merged(
-        tally(*clean(rows, *resolvers)) for rows in open_repertoire(data / name, locus=locus)
+        row_counts(*clean(rows, *resolvers)) for rows in open_repertoire(data / name, locus=locus)
     )
     reasons_found = ["", *found.reasons]
     assert {

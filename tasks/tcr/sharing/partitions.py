@@ -23,7 +23,7 @@ from pyarrow import ipc
 CODEC = "lz4"
 
 
-def write_parts(path: Path, table: pa.Table, part: NDArray[np.int64], n_parts: int) -> None:
+def write_partitions(path: Path, table: pa.Table, part: NDArray[np.int64], n_parts: int) -> None:
     """Write the rows of a table, `part[i]` in 0..n_parts-1 says where row i goes.
 
     The file appears when it is complete: a task that runs twice does no harm.
@@ -43,7 +43,9 @@ def write_parts(path: Path, table: pa.Table, part: NDArray[np.int64], n_parts: i
     partial.replace(path)
 
 
-def read_part(paths: Iterable[Path], part: int, columns: Sequence[str] | None = None) -> pa.Table:
+def read_partition(
+    paths: Iterable[Path], part: int, columns: Sequence[str] | None = None
+) -> pa.Table:
     """Return the rows of one part of all files, in the order of the files; None is all columns."""
     batches = []
     for path in paths:  # read, not mapped: thousands of maps would exceed the limit of open files
@@ -68,7 +70,7 @@ def _none(schema: pa.Schema) -> pa.RecordBatch:
 
 
 @contextmanager
-def scratch(beside: Path) -> Iterator[Path]:
+def temporary_folder(beside: Path) -> Iterator[Path]:
     """Yield a folder beside a file that is gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix=f".{beside.name}.", suffix=".parts", dir=beside.parent))
     try:
