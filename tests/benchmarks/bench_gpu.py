@@ -19,10 +19,10 @@ from pathlib import Path
 
 import bench_tcr_gpu
 import bench_visibility_gpu
-from table import Row, dump, markdown, say
 
 from gangsaw.codecs.core.errors import DeviceError
 from gangsaw.tasks.bench.device import Workbench, aviris_scene, device_machine, figures
+from gangsaw.tasks.bench.table import Row, dump, markdown, say
 
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"
 COMMAND = "bash deploy/gpu/measure.sh"

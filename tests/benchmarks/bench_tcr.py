@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from table import Row, cpu_seconds, say, seconds_in_turn, two_cores
+from two_cores import two_cores
 
 from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
 from gangsaw.tasks.tcr import Model, count_paths
 from gangsaw.tasks.tcr.germline import Germline, open_germline
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences

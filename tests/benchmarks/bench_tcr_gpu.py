@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from table import Row, say
 
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.codecs.core.cuda.launch import free_bytes, timed_launches
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.bench.table import Row, say
 from gangsaw.tasks.engine.pools import SLOTS
 from gangsaw.tasks.tcr import Model
 from gangsaw.tasks.tcr.kernels import cpu, gpu

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import psutil
 from distributed import Client
-from table import Row, say
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
+from gangsaw.tasks.bench.table import Row, say
 from gangsaw.tasks.tcr.cleaning.clean import Limits
 from gangsaw.tasks.tcr.germline import Germline, open_germline
 from gangsaw.tasks.tcr.model import Model

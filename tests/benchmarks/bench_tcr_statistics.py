@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from table import Row, say
-
+from gangsaw.tasks.bench.table import Row, say
 from gangsaw.tasks.tcr.germline import open_germline
 from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 import visibility_data
-from table import Row, say
 
 from gangsaw.tasks.bench.device import ChunkBench, Timing
+from gangsaw.tasks.bench.table import Row, say
 
 TITLE = "Lossless visibilities on a GPU"
 HOSTED = ">= 42.95"  # 40 GiB/s, asked by the founding paper

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
-import numba
-import numpy as np
-import numpy.typing as npt
-
-from gangsaw.cluster.local import KEEP_MEMORY
-from gangsaw.codecs.core.numba.jit import HAS_AVX512
-from gangsaw.tasks.bench.host import machine
+LEAST_SECONDS = 0.05  # a chunk is one of many: small ones are coded again and again
 
 
 @dataclass(frozen=True)
@@ -74,53 +69,20 @@ def seconds_in_turn(works: Sequence[Callable[[], object]], rounds: int = 5) -> l
     return [list(of_one) for of_one in zip(*spans[1:], strict=True)]
 
 
+def call_seconds(function: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
+    """Return what a function gives, and CPU seconds of a call; short calls are repeated."""
+    began, calls, seconds = time.process_time(), 0, 0.0
+    while seconds < LEAST_SECONDS:
+        result = None  # memory is free again before the next call, as where results are written
+        result = function(argument)
+        calls, seconds = calls + 1, time.process_time() - began
+    return result, seconds / calls
+
+
 def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
     start = clock()
     work()
     return clock() - start
-
-
-def keep_memory() -> None:
-    """Start this program anew where the C library would give freed memory back: workers keep it.
-
-    They do for arrays of up to 32 MiB, as chunks are; here it is any, since fresh pages are zeroed
-    in the codec's time and its peers'.
-    """
-    prefix = "distributed.nanny.pre-spawn-environ."
-    settings = {name.removeprefix(prefix): str(size) for name, size in KEEP_MEMORY.items()}
-    settings["MALLOC_MMAP_MAX_"] = "0"
-    if not settings.keys() <= os.environ.keys():
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **settings})
-
-
-def touch_memory() -> None:
-    """Write once to most of the memory that is free.
-
-    A virtual machine gets memory from its host when it first uses it: copying 64 MB then took 160
-    ms, later 12. That is the price of a new machine, not of a codec.
-    """
-    page, free = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_AVPHYS_PAGES")
-    np.empty(free * 3 // 4 * page, np.uint8)[::page] = 1
-
-
-def two_cores() -> Row:
-    """Return what two threads of this machine give where neither waits for memory nor for Python.
-
-    Cores that are two threads of one share its units: no kernel can gain more than these.
-    """
-    rows = [np.ones((2, 4096), np.float32) for _ in range(2)]
-    with ThreadPoolExecutor(2) as pool:
-        works = [lambda m=m: list(m(_add_often, rows)) for m in (map, pool.map)]
-        one, two = (np.array(spans) for spans in seconds_in_turn(works))
-    what = "two threads against one, vectors added in the first cache: the machine's own"
-    return Row(what, float(np.median(one / two)), "times")
-
-
-@numba.njit(nogil=True)  # type: ignore[misc]
-def _add_often(rows: npt.NDArray[np.float32]) -> None:
-    for _ in range(200_000):
-        for i in range(rows.shape[1]):
-            rows[1, i] = rows[1, i] * np.float32(0.999) + rows[0, i]
 
 
 def markdown(title: str, rows: Iterable[Row]) -> str:
@@ -144,9 +106,33 @@ def document(sections: dict[str, list[Row]]) -> dict[str, Any]:
 def environment() -> dict[str, str]:
     """Say where, with what and when the figures were obtained."""
     packages = {name: version(name) for name in ("zarr", "dask", "xarray")}
+    from gangsaw.codecs.core.numba.jit import HAS_AVX512  # and Numba: a page needs it not
+
     vectors = "AVX-512" if HAS_AVX512 else "at most AVX2"
     where = {"cores": str(os.cpu_count()), "vectors": vectors}
     return {**machine(), **packages, **where, "date": date.today().isoformat()}
+
+
+def machine() -> dict[str, str]:
+    """Return what the figures depend on: processor, Python and the versions of the codecs."""
+    peers = ("numcodecs", "imagecodecs", "pcodec", "blosc2", "fpzip", "python-casacore")
+    return {"processor": _processor(), "python": platform.python_version()} | {
+        name: found for name in ("gangsaw", "numba", "numpy", *peers) if (found := _version(name))
+    }
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.is_file() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 def say(message: str) -> None:
