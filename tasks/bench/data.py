@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -61,16 +62,23 @@ def _image(array: SourceArray) -> MemoryArray:
 
 
 def _part(array: SourceArray, cut: Sequence[str]) -> MemoryArray:
-    """Return the middle of an array, the axes `cut` alike, at most MAX_BYTES."""
-    whole = {name: n for name, n in zip(array.dims, array.shape, strict=True) if name not in cut}
-    each = array.dtype.itemsize * int(np.prod(list(whole.values()), dtype=np.int64))
-    side = max(1, int((MAX_BYTES / each) ** (1 / len(cut))))
-    region = tuple(
-        _middle(n, n if name in whole else side)
-        for name, n in zip(array.dims, array.shape, strict=True)
-    )
+    """Return the middle of an array, cut along some axes, at most MAX_BYTES."""
+    extents = dict(zip(array.dims, array.shape, strict=True))
+    whole = prod(n for name, n in extents.items() if name not in cut) * array.dtype.itemsize
+    side = _side([extents[name] for name in cut], MAX_BYTES / max(1, whole))
+    region = tuple(_middle(n, side if name in cut else n) for name, n in extents.items())
     values = array.read(region).astype(array.dtype.newbyteorder("="), copy=False)
     return MemoryArray(np.ascontiguousarray(values), array.dims)
+
+
+def _side(extents: Sequence[int], n: float) -> int:
+    """Return the extent to which the longer axes are cut, so that at most n samples are left."""
+    for i, extent in enumerate(sorted(extents)):
+        side = n ** (1 / (len(extents) - i))
+        if extent > side:
+            return max(1, int(side))
+        n /= extent
+    return max(extents)
 
 
 def _middle(extent: int, wanted: int) -> slice:

@@ -64,7 +64,9 @@ def test_share(
     promise = spread.peak_bytes * ROWS // sharing.RUN_ROWS
     assert peak(spread, run) < promise + PLAIN
     owners = Individuals(SAMPLES, SAMPLES, (0, 1, 2))
-    group = sharing._Group(owners, (10**6,) * 3, (tmp_path / f"rows-{run.place}",), tmp_path, 1)
+    group = sharing._AcrossIndividuals(
+        owners, (10**6,) * 3, (tmp_path / f"rows-{run.place}",), tmp_path, 1
+    )
     assert peak(group, 0) < group.peak_bytes * ROWS // sharing.PART_ROWS + PLAIN
 
 
