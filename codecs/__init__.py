@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
         return _names()
     if name.startswith("_"):  # of Python's machinery
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from gangsaw.codecs.core.table import codec_class
+    from gangsaw.codecs.core.codec_table import codec_class
 
     if name in (homes := _homes()):
         return codec_class(homes[name])
@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
 
 def _homes() -> dict[str, str]:
     """Return the Zarr name of each class of the table."""
-    from gangsaw.codecs.core.table import table
+    from gangsaw.codecs.core.codec_table import table
 
     return {entry.attr: name for name, entry in table().items()}
 

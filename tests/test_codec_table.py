@@ -19,7 +19,7 @@ from helpers import plugins
 from helpers.every_codec import TESTS, Case, assert_same_bits, cases, codec_types, folder, v2_type
 
 from gangsaw import codecs
-from gangsaw.codecs.core import table
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade
 
 first_cases = {case.codec_type: case for case in reversed(cases())}.values()
@@ -88,9 +88,9 @@ def test_a_process_that_imports_only_zarr_reads(
 
 LOOK = """
 import warnings; warnings.simplefilter("always")
-from gangsaw.codecs.core import table
-print(*(kind.codec_name for kind in table.classes()))
-table.answers(); table.answers(); table.classes()
+from gangsaw.codecs.core import codec_table
+print(*(kind.codec_name for kind in codec_table.classes()))
+codec_table.answers(); codec_table.answers(); codec_table.classes()
 import gangsaw.cli.app, gangsaw.codecs
 gangsaw.codecs.Ccsds123
 """
@@ -105,7 +105,7 @@ def test_a_plugin_that_fails_is_left_out_with_one_warning(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [kind.codec_name for kind in codec_types()]
     assert done.stderr.count("Warning") == 1
-    assert "codec gangsaw.broken of broken-dist cannot be imported" in done.stderr
+    assert "gangsaw.broken of broken-dist (zarr.codecs) is left out" in done.stderr
     asked = "import gangsaw.codecs; gangsaw.codecs.Broken"
     assert "gangsaw.broken of broken-dist cannot be imported" in plugins.run(asked, tmp_path).stderr
 
@@ -117,7 +117,8 @@ def test_of_two_codecs_of_one_name_our_own_is_taken_with_one_warning(tmp_path: P
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [kind.codec_name for kind in codec_types()]
     assert done.stderr.count("Warning") == 1
-    assert "another-dist and gangsaw both bring a codec gangsaw.ccsds123" in done.stderr
+    assert "gangsaw.ccsds123 of another-dist" in done.stderr
+    assert "gangsaw has one of this name" in done.stderr
 
 
 def test_a_plugin_without_answers_is_chosen_on_request_alone(tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ def test_a_plugin_without_answers_is_chosen_on_request_alone(tmp_path: Path) -> 
 
 def test_answers_load_neither_zarr_nor_kernels() -> None:
     code = (
-        "import sys; from gangsaw.codecs.core import table; table.answers(); "
+        "import sys; from gangsaw.codecs.core import codec_table; codec_table.answers(); "
         "print(*{'zarr', 'numba', 'numpy'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -136,8 +137,12 @@ def test_answers_load_neither_zarr_nor_kernels() -> None:
 
 
 def test_a_long_and_a_short_name_are_one() -> None:
-    for name in table.table():
-        assert table.full_name(name.removeprefix("gangsaw.")) == table.full_name(name) == name
+    for name in codec_table.table():
+        assert (
+            codec_table.full_name(name.removeprefix("gangsaw."))
+            == codec_table.full_name(name)
+            == name
+        )
 
 
 def test_help_is_there_within_a_second() -> None:
@@ -152,7 +157,7 @@ def test_help_is_there_within_a_second() -> None:
     assert min(seconds() for _ in range(3)) < 1
 
 
-NAMES = {name.rpartition(".")[2] for name in table.table()}
+NAMES = {name.rpartition(".")[2] for name in codec_table.table()}
 BY_NAME = {"cli/stream.py"}  # commands of one codec's own files
 
 

@@ -14,14 +14,15 @@ class PluginWarning(UserWarning):
     """A plugin was left out; the text names its distribution."""
 
 
-def entries(group: str) -> dict[str, EntryPoint]:
-    """Return the entries of a group by name, ours first; nothing is imported.
+def entries(group: str, prefix: str = "") -> dict[str, EntryPoint]:
+    """Return the entries of a group whose names begin so, ours first; nothing is imported.
 
     Of two with one name the first is taken: ours, then that of the distribution whose name comes
     first. A PluginWarning names the other one.
     """
     found: dict[str, EntryPoint] = {}
-    for entry in sorted(entry_points(group=group), key=_rank):
+    named = (entry for entry in entry_points(group=group) if entry.name.startswith(prefix))
+    for entry in sorted(named, key=_rank):
         taken = found.setdefault(entry.name, entry)
         if taken.value != entry.value:
             _warn(entry, f"{distribution(taken)} has one of this name")
@@ -33,8 +34,13 @@ def load(entry: EntryPoint, made: Callable[[Any], Any] = lambda value: value) ->
 
     None, and a PluginWarning, where either fails.
     """
+    return attempt(entry, lambda: made(entry.load()))
+
+
+def attempt(entry: EntryPoint, work: Callable[[], Any]) -> Any | None:
+    """Return what `work` gives for an entry; None, and a PluginWarning, where it fails."""
     try:
-        return made(entry.load())
+        return work()
     except Exception as error:  # whatever a plugin of others raises, the rest works
         _warn(entry, f"{type(error).__name__}: {error}")
         return None
@@ -56,6 +62,14 @@ def _rank(entry: EntryPoint) -> tuple[bool, str]:
     return name != OWN, name
 
 
+_warned: set[tuple[str, ...]] = set()
+
+
 def _warn(entry: EntryPoint, reason: str) -> None:
+    """Warn once of a plugin, whatever of it is asked for."""
+    plugin = (entry.group, entry.name, entry.value, distribution(entry))
+    if plugin in _warned:
+        return
+    _warned.add(plugin)
     text = f"{entry.name} of {distribution(entry)} ({entry.group}) is left out: {reason}"
     warnings.warn(text, PluginWarning, stacklevel=3)

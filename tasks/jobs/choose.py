@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from zarr.codecs import ZstdCodec
 from zarr.registry import get_codec_class
 
-from gangsaw.codecs.core import table
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
 from gangsaw.tasks.jobs.extremes import find_extremes, first_nan
@@ -45,7 +45,7 @@ class Choice:
     @property
     def answers(self) -> Answers:
         """Who answers for the array."""
-        return Answers() if self.name is None else table.answers()[self.name]
+        return Answers() if self.name is None else codec_table.answers()[self.name]
 
 
 def facts_of(
@@ -86,7 +86,7 @@ def chunks_of(
 
     Where it answers nothing the content decides, whatever codec is taken then.
     """
-    answer = table.answers().get(name or "", Answers())
+    answer = codec_table.answers().get(name or "", Answers())
     least = answer.least_chunks(array)
     if least is None:
         least = by_content(array).answers.least_chunks(array)
@@ -99,10 +99,10 @@ def by_content(array: ArrayFacts) -> Choice:
     Codecs that a format named come first, then what one of them would have beside its own, then
     proof by a sample, then dtype and axes; those of equal grade code a sample.
     """
-    grades = {name: grade(answer, array) for name, answer in table.answers().items()}
+    grades = {name: grade(answer, array) for name, answer in codec_table.answers().items()}
     best = max(grades.values(), default=Grade.REFUSE)
     if best < Grade.MADE_FOR:
-        for name, answer in table.answers().items():
+        for name, answer in codec_table.answers().items():
             if (plain := answer.companion(array)) is not None:
                 return Choice(name, _plain(plain))
     if best < Grade.GENERAL:
@@ -115,7 +115,7 @@ def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
 
     Raises BadParams where the codec cannot hold the array.
     """
-    answer = table.answers().get(name, Answers())
+    answer = codec_table.answers().get(name, Answers())
     if answer.is_aside(array):
         return by_content(array)
     refuse(name, answer, array, source)
@@ -154,7 +154,7 @@ def configured(
     own = {option.name: option.read for option in answer.options}
     given = {n: _read(own[n], value) for n, value in (options or {}).items() if n in own}
     changes = {**answer.parameters(array, chunks), **(params or {}), **answer.settled(array, given)}
-    kind = table.codec_class(choice.name)
+    kind = codec_table.codec_class(choice.name)
     return kind.from_dict({"name": choice.name, "configuration": changes})
 
 
@@ -170,7 +170,7 @@ def _plain(configuration: Mapping[str, Any]) -> Codec:
 
 def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
     """Return the codec that codes a sample in the fewest bytes; the first where nothing is read."""
-    usable = [name for name in names if len(names) == 1 or table.is_usable(name)] or names
+    usable = [name for name in names if len(names) == 1 or codec_table.is_usable(name)] or names
     sample = array.sample() if len(usable) > 1 and array.sample is not None else None
     if sample is None:
         return usable[0]

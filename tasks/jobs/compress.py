@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from zarr.abc.store import Store
 
-from gangsaw.codecs.core import table
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
 from gangsaw.tasks.engine.window import Options
@@ -195,7 +195,9 @@ def _check_codecs(arrays: Iterable[ArrayRun]) -> None:
     functions = [array.function for array in arrays]
     if not any(runs_on_gpu(function.metadata) for function in functions):
         places = ", ".join(str(function.target) for function in functions)
-        able = ", ".join(name for name in table.table() if table.has_module(name, "gpu"))
+        able = ", ".join(
+            name for name in codec_table.table() if codec_table.has_module(name, "gpu")
+        )
         raise BadParams(f"no codec of {places} runs on a GPU, as {able} do: leave --device gpu out")
 
 

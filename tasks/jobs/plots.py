@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.axes import spectral_axis
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.formats.atomic import whole_files
 from gangsaw.tasks.formats.zarr import ZarrArray, ZarrSource, open_zarr
 from gangsaw.tasks.jobs.report import ArrayInfo, BitMap, StoreInfo
@@ -23,7 +24,6 @@ MAX_CHUNKS = 64  # decoded for the quicklook; of a larger store its middle is sh
 MAX_PIXELS = 1024  # along each side of the quicklook
 COLOURS_NM = (860.0, 650.0, 550.0)  # near infrared, red, green: vegetation is red
 STRETCH = (2.0, 98.0)  # percentiles that become black and white
-INK, ACCENT, SOFT = "#1f2933", "#b5442a", "#d9dee3"
 
 
 def plot_store(info: StoreInfo, path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gangsaw.codecs.core import table
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import ArrayFacts
 from gangsaw.tasks.jobs.choose import (
@@ -72,9 +72,9 @@ class Recipe:
             return by_content(facts)
         if self.codec == PLAIN:
             return Choice(None, GENERAL_CODEC)
-        name = table.full_name(self.codec)
-        if name not in table.table():
-            names = ", ".join(["auto", *table.table(), PLAIN, "none"])
+        name = codec_table.full_name(self.codec)
+        if name not in codec_table.table():
+            names = ", ".join(["auto", *codec_table.table(), PLAIN, "none"])
             raise BadParams(f"no codec {self.codec!r}; there are: {names}")
         return named(name, facts, array)
 
@@ -93,7 +93,7 @@ class Recipe:
         where = ", ".join(map(_told, arrays, choices))
         for name in self.options:
             if not any(name in _option_names(choice) for choice in ours):
-                owners = " and ".join(table.owners(name))
+                owners = " and ".join(codec_table.owners(name))
                 flag = name.replace("_", "-")
                 raise BadParams(f"no array takes --{flag}, an option of {owners}: {where}")
         if (self.params or self.block is not None) and not ours:
@@ -113,8 +113,8 @@ def _told(array: SourceArray, choice: Choice | None) -> str:
 
 def _check_options(options: Mapping[str, Any]) -> None:
     for name in options:
-        if not table.owners(name):
-            known = {option.name for a in table.answers().values() for option in a.options}
+        if not codec_table.owners(name):
+            known = {option.name for a in codec_table.answers().values() for option in a.options}
             raise BadParams(
                 f"no codec has an option {name!r}; there are: {', '.join(sorted(known))}"
             )

@@ -11,7 +11,7 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core import table
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -147,7 +147,7 @@ class _Survey:
         self.sizes: list[int] = []
         codec = self.serializer
         self.params: Mapping[str, Any] = codec.params.to_dict() if codec and self.coder else {}
-        answers = table.answers()
+        answers = codec_table.answers()
         self.answers = answers.get(self.coder.name, Answers()) if self.coder else Answers()
         self.picture = self.answers.picture(self.params, dims) if self.coder and dims else None
         self.tally = _Tally(self.coder, self.grid, dims, self.picture) if self.picture else None

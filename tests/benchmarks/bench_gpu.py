@@ -27,16 +27,10 @@ import bench_tcr_gpu
 import bench_visibility_gpu
 from limited import LATE, Run
 from rows_file import Key, RowsFile
-from table import Row, Task, dump, markdown, say
 
 from gangsaw.codecs.core.errors import DeviceError
-from gangsaw.tasks.bench.device import (
-    CASES,
-    Figure,
-    Workbench,
-    aviris_scene,
-    device_machine,
-)
+from gangsaw.tasks.bench.device import CASES, Figure, Workbench, aviris_scene, device_machine
+from gangsaw.tasks.bench.table import Row, Task, dump, markdown, say
 
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"
 COMMAND = "bash deploy/gpu/measure.sh"

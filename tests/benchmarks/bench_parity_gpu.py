@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from table import Row, Task
+from gangsaw.tasks.bench.table import Row, Task
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "deploy" / "gpu"))
 

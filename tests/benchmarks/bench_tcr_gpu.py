@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
-from table import Row, Task
 
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.codecs.core.cuda.launch import free_bytes, timed_launches
 from gangsaw.codecs.core.cuda.streams import own_stream
+from gangsaw.tasks.bench.table import Row, Task
 from gangsaw.tasks.engine.pools import SLOTS
-from gangsaw.tasks.tcr import Model, gpu
-from gangsaw.tasks.tcr.batch import Batch
-from gangsaw.tasks.tcr.synthetic import random_batch
+from gangsaw.tasks.tcr import Model
+from gangsaw.tasks.tcr.kernels import gpu
+from gangsaw.tasks.tcr.kernels.batch import Batch
+from gangsaw.tasks.tcr.paths.synthetic import random_batch
 
 TITLE = "Recombination paths on a GPU"
 REFERENCES = 1 << 20  # 2.4 GB of counts: far beyond any cache

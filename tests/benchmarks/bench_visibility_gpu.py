@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import visibility_data
-from table import Row, Task
 
 from gangsaw.tasks.bench.device import ChunkBench, Timing
+from gangsaw.tasks.bench.table import Row, Task
 
 TITLE = "Lossless visibilities on a GPU"
 HOSTED = ">= 42.95"  # 40 GiB/s, asked by the founding paper

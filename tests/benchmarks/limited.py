@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from rows_file import RowsFile
-from table import Row, Task, say
 
 from gangsaw.codecs.core.cuda.device import first_line
+from gangsaw.tasks.bench.table import Row, Task, say
 
 LATE = "time limit"
 GRACE = 5.0  # seconds in which the watchdog of Python ends the process, before that of C does

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core import table
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.device import to_host
@@ -51,7 +51,7 @@ class Case:
 
 
 def codec_types() -> list[type[BlockCodec]]:
-    return table.classes()
+    return codec_table.classes()
 
 
 def v2_type(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:

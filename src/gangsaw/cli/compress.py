@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.codec_options import with_codec_options
-from gangsaw.cli.console import (
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.codec_options import with_codec_options
+from gangsaw.tasks.console.output import (
+    STOPPED,
     Interrupted,
     clock,
+    job_figures,
     progress_bar,
     rate,
     size,
     write_json,
     write_table,
 )
-from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats import table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
 
-STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
 STREAM_STOPPED = "interrupted: the stream has to come again, into another name or with --overwrite"
 
 
@@ -66,7 +67,7 @@ def compress(
 
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
-    from gangsaw import face
+    from gangsaw.tasks import face
     from gangsaw.tasks.formats.opening import open_paths
     from gangsaw.tasks.source import Stream
 
@@ -97,15 +98,9 @@ def compress(
     except KeyboardInterrupt:
         raise Interrupted(STREAM_STOPPED if is_stream else STOPPED) from None
     if as_json:
-        write_json(figures(summary))
+        write_json(job_figures(summary))
     else:
         write_table(f"{', '.join(source)} -> {summary.store}", rows(summary))
-
-
-def figures(summary: Summary) -> dict[str, object]:
-    """Return the figures of a finished job as JSON holds them."""
-    derived = ("ratio", "bits_per_sample", "throughput")
-    return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
 
 
 def rows(summary: Summary) -> list[tuple[str, str]]:

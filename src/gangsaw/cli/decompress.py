@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import progress_bar, write_table
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import progress_bar, write_table
 from gangsaw.tasks.formats import table
 
 
@@ -49,7 +49,7 @@ def decompress(
 
     Example: gangsaw decompress scene.zarr copy.hdr --interleave bip
     """
-    from gangsaw import face
+    from gangsaw.tasks import face
     from gangsaw.tasks.formats.format import ExportOptions
 
     with (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import size, write_json, write_table
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import size, write_json, write_table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.report import ArrayInfo
@@ -28,7 +28,7 @@ def info(
 
     Example: gangsaw info scene.zarr --plot scene.png
     """
-    from gangsaw import face
+    from gangsaw.tasks import face
 
     if plot is not None:
         from gangsaw.tasks.formats.atomic import check_target

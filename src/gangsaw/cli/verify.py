@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import progress_bar, size, write_json, write_table
 from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import progress_bar, size, write_json, write_table
 
 SHOWN = 20  # problems that are listed; --json has all
 
@@ -40,7 +40,7 @@ def verify(
 
     Example: gangsaw verify scene.zarr --against scene.hdr
     """
-    from gangsaw import face
+    from gangsaw.tasks import face
 
     layout = opt.source_options(
         variable, group, shape, dtype, interleave, byte_order, offset, format_

@@ -44,7 +44,7 @@ class Fields:
     not_utf8: pa.Array
 
 
-class _Scratch:
+class _Buffers:
     """Where kernels say where fields lie; new pages for each block cost more than the splitting."""
 
     def __init__(self, wanted: int) -> None:
@@ -84,7 +84,7 @@ class TextTable:
         BadParams : the file cannot be read any more
         """
         self._line, self.failure = self._header.line, ""
-        scratch = _Scratch(len(self._wanted))
+        scratch = _Buffers(len(self._wanted))
         with opened(self._path) as stream:
             try:
                 _skip(stream, self._header.end)
@@ -99,7 +99,7 @@ class TextTable:
                 f"{self._path}: {self.failure}. Get the file anew, or keep going with what there is"
             )
 
-    def _split(self, block: bytes, scratch: _Scratch) -> Iterator[Fields]:
+    def _split(self, block: bytes, scratch: _Buffers) -> Iterator[Fields]:
         if not block:  # in place of a line too long
             self._line += 1
             yield self._refused(f"longer than {MAX_LINE} bytes")

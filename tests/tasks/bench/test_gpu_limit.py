@@ -29,7 +29,7 @@ def limited(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def plan(**works: Callable[[], float]) -> dict[str, list[Any]]:
     """One section: a row for each work, with what it returns."""
-    from table import Row, Task
+    from gangsaw.tasks.bench.table import Row, Task
 
     def task(name: str, work: Callable[[], float]) -> Task:
         return Task(Row(name, None, "s"), lambda: Row(name, work(), "s"))
@@ -106,7 +106,7 @@ def test_no_row_is_begun_that_cannot_end_in_time(limited: Any, tmp_path: Path, h
 def test_what_was_measured_along_with_a_row_is_not_left_out(
     limited: Any, tmp_path: Path, hour: Any
 ) -> None:
-    from table import Row, Task
+    from gangsaw.tasks.bench.table import Row, Task
 
     def slow() -> Row:
         hour(300)
@@ -133,7 +133,7 @@ sys.path[:0] = sys.argv[1:2]
 from limited import Run
 from pathlib import Path
 from rows_file import RowsFile
-from table import Row, Task
+from gangsaw.tasks.bench.table import Row, Task
 tasks = [Task(Row(n, None, "s"), lambda n=n, s=s: (time.sleep(s), Row(n, 1.0, "s"))[1])
          for n, s in (("quick", 0), ("stuck", 60), ("never", 0))]
 Run(RowsFile(Path(sys.argv[2])), 0.5).measure({"a": tasks})

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gangsaw.codecs.core import table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade
 from gangsaw.tasks.formats.memory import MemoryArray
@@ -50,9 +49,9 @@ class Sized:
 def chosen(
     monkeypatch: pytest.MonkeyPatch, sizes: Mapping[str, int | None] = {}, **answers: Any
 ) -> Any:
-    monkeypatch.setattr(table, "answers", lambda: answers)
-    monkeypatch.setattr(table, "is_usable", lambda name: True)
-    monkeypatch.setattr(table, "codec_class", lambda name: Sized(sizes.get(name, 0)))
+    monkeypatch.setattr(codec_table, "answers", lambda: answers)
+    monkeypatch.setattr(codec_table, "is_usable", lambda name: True)
+    monkeypatch.setattr(codec_table, "codec_class", lambda name: Sized(sizes.get(name, 0)))
     return by_content(facts_of(ARRAY))
 
 

@@ -23,13 +23,13 @@ from helpers.gpu_workers import cluster
 from helpers.job_data import LoggedArray, objects, raw_source
 from numpy.typing import NDArray
 
-from gangsaw import face
 from gangsaw.cluster import gpu as gpu_cluster
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
+from gangsaw.tasks import face
 from gangsaw.tasks.bench.device import CASES, Workbench, aviris_scene, device_machine, figures
 from gangsaw.tasks.engine.pools import HostPool, make_pools
 from gangsaw.tasks.engine.progress import Progress
