@@ -18,10 +18,13 @@ from gangsaw.codecs.core.container.views import Form, Places, places_of
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import Kept
 from gangsaw.codecs.core.memory.threads import run_blocks, thread_limit
-from gangsaw.codecs.visibility import construction, dense, dense_narrow, fast, raw
-from gangsaw.codecs.visibility.arrange import from_words, to_words, words_layout
-from gangsaw.codecs.visibility.fast_blocks import OTHER_KIND
+from gangsaw.codecs.visibility.dense import cpu as dense
+from gangsaw.codecs.visibility.dense import narrow as dense_narrow
+from gangsaw.codecs.visibility.fast import cpu as fast
+from gangsaw.codecs.visibility.fast.blocks import OTHER_KIND
 from gangsaw.codecs.visibility.params import Params
+from gangsaw.codecs.visibility.words import construction, raw
+from gangsaw.codecs.visibility.words.arrange import from_words, to_words, words_layout
 
 TOGETHER = 7  # blocks of "fast" in one call of a kernel: `Kept` keeps no more of usual ones
 LEAST_RUNS = 4  # for each thread

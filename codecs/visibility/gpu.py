@@ -13,18 +13,15 @@ from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import in_runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.visibility import (
-    cpu,
-    dense,
-    dense_narrow,
-    fast,
-    gpu_decode,
-    gpu_dense_decode,
-    gpu_dense_narrow,
-    gpu_encode,
-)
-from gangsaw.codecs.visibility.gpu_table import has_kernel, word_bytes
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility import cpu
+from gangsaw.codecs.visibility.dense import cpu as dense
+from gangsaw.codecs.visibility.dense import gpu_decode as gpu_dense_decode
+from gangsaw.codecs.visibility.dense import gpu_narrow as gpu_dense_narrow
+from gangsaw.codecs.visibility.dense import narrow as dense_narrow
+from gangsaw.codecs.visibility.fast import cpu as fast
+from gangsaw.codecs.visibility.fast import gpu_decode, gpu_encode
+from gangsaw.codecs.visibility.lanes.gpu_table import has_kernel, word_bytes
+from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.visibility.params import Params
 

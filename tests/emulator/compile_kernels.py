@@ -66,8 +66,8 @@ def variants(package: str) -> Iterator[Variant]:
 
 
 def sources(package: str) -> list[str]:
-    """Return the names of the CUDA sources of a package."""
-    return _cuda_sources(files(package))
+    """Return the paths of the CUDA sources of a package, as seen from its folder."""
+    return sorted(_cuda_sources(files(package)))
 
 
 def packages() -> list[str]:
@@ -76,12 +76,16 @@ def packages() -> list[str]:
     return sorted(
         f"{parent}.{folder.name}"
         for parent, folder in below
-        if folder.is_dir() and _cuda_sources(folder)
+        if folder.is_dir() and any(_cuda_sources(folder))
     )
 
 
-def _cuda_sources(folder: Traversable) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.name.endswith(".cu"))
+def _cuda_sources(folder: Traversable, above: str = "") -> Iterator[str]:
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from _cuda_sources(path, f"{above}{path.name}/")
+        elif path.name.endswith(".cu"):
+            yield above + path.name
 
 
 def compiled(source: str, options: Sequence[str], architecture: str) -> list[Kernel]:

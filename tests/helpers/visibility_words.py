@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
 
 DTYPES = ("f2", "f4", "f8", "c8", "c16")

@@ -1,0 +1,67 @@
+"""What the CUDA kernels of `dense` are told of blocks beside where they lie: what heads say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.visibility.dense.grid import grid_limits
+from gangsaw.codecs.visibility.dense.head import N_TABLES, Choice
+from gangsaw.codecs.visibility.dense.scale import SLOW
+from gangsaw.codecs.visibility.dense.symbols import N_SYMBOLS
+from gangsaw.codecs.visibility.dense.values import MANTISSA
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
+
+Table = npt.NDArray[np.int64]
+FREQUENCIES_KEPT = 2  # whose sizes means look at, this one and those before
+
+
+def choice_table(
+    choices: Sequence[Choice], lanes: Sequence[Lanes], first_sizes: Table, word_bytes: int
+) -> Table:
+    """(n_blocks, 11) int64, `Choice` of block.cuh.
+
+    first_sizes : of each block in the sizes of all
+    """
+    rows = np.empty((len(choices), 11), np.int64)
+    first_lanes = places_of(LANES * one.n_strips for one in lanes)
+    for i, choice in enumerate(choices):
+        limits = grid_limits(choice.grid, MANTISSA[word_bytes])
+        favourite = np.uint64(choice.favourite or 0).astype(np.int64)
+        rows[i] = [
+            *(choice.means, *limits, *choice.starts, choice.grid.has_beside),
+            *(choice.favourite is not None, favourite, first_lanes[i], first_sizes[i]),
+        ]
+    return rows
+
+
+def places_of(counts: Iterable[int]) -> Table:
+    """Return where the items of each block begin, and where all end, (n_blocks + 1,)."""
+    return np.cumsum([0, *counts], dtype=np.int64)
+
+
+def size_count(means: int, lanes: Lanes) -> int:
+    """Sizes that a kernel keeps of a block."""
+    return FREQUENCIES_KEPT * lanes.n_times * LANES if means < SLOW else 0
+
+
+def predictor_table(choices: Sequence[Choice]) -> npt.NDArray[np.uint8]:
+    """Predictors of all lanes of all strips, of one block after the other."""
+    return np.concatenate([choice.predictors for choice in choices])
+
+
+def first_slots(counts: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
+    """Return the first slot of each symbol, and the end of the last one, of (n, tables, symbols).
+
+    A table that is not used has symbol 0 alone, as in `rans.lay_out`.
+    """
+    firsts = np.full((len(counts), N_TABLES, rans.STRIDE), rans.TOTAL, np.uint16)
+    ends = np.cumsum(counts, axis=2)
+    firsts[:, :, 1:N_SYMBOLS] = ends[:, :, :-1]
+    firsts[:, :, 0] = 0
+    firsts[:, :, 1:][ends[:, :, -1] == 0] = rans.TOTAL
+    return firsts

@@ -1,0 +1,89 @@
+"""What CUDA kernels are told of blocks, whatever the effort: where they lie, and their lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.cuda.launch import aligned
+from gangsaw.codecs.visibility.fast.planes import ROWS
+from gangsaw.codecs.visibility.fast.tiles import GAIN
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
+from gangsaw.codecs.visibility.params import component_count
+
+Table = npt.NDArray[np.int64]
+MOST_WORDS = 1 << 31  # of a block's table: kernels count rows and words in 32 bits
+THREADS = LANES  # of a thread block, which is a warp
+
+
+def word_bytes(block: Any) -> int:
+    """Bytes of a component of a block's numbers."""
+    return int(block.dtype.itemsize) // component_count(block.dtype)
+
+
+def has_kernel(block: Any) -> bool:
+    """Tell whether the device can take a block: it loads no unaligned words."""
+    rows, lanes = Lanes.of_block(block).shape
+    return rows * lanes < MOST_WORDS and aligned(block, word_bytes(block))
+
+
+def defines(block: Any) -> dict[str, int | str]:
+    """Return what specialises a source for blocks of a dtype."""
+    swap = int(not block.dtype.isnative)
+    return {"GS_BITS": 8 * word_bytes(block), "GS_SWAP": swap, "GS_GAIN": GAIN}
+
+
+class BlockTable(NamedTuple):
+    """Blocks that go in one launch.
+
+    Attributes
+    ----------
+    rows : (n_blocks, 16) int64, `Block` of lanes/table.cuh
+    axes : (n, 2) int64, `Axis` of lanes/table.cuh: those of rest, of one block after the other
+    lanes : of each block
+    tiles : (n_blocks,) int64
+    """
+
+    rows: Table
+    axes: Table
+    lanes: list[Lanes]
+    tiles: Table
+
+    @property
+    def owners(self) -> npt.NDArray[np.int32]:
+        """(n_tiles,) : the block of each tile."""
+        return np.repeat(np.arange(self.tiles.size, dtype=np.int32), self.tiles)
+
+
+def block_table(blocks: Sequence[Any]) -> BlockTable:
+    """Describe CuPy blocks (time, frequency, ...) of one dtype."""
+    lanes = [Lanes.of_block(block) for block in blocks]
+    tiles = np.array([-(-one.shape[0] // ROWS) for one in lanes], np.int64)
+    first_tile = np.cumsum(tiles) - tiles
+    rows, axes = np.empty((len(blocks), 16), np.int64), list[tuple[int, int]]()
+    for i, (block, of) in enumerate(zip(blocks, lanes, strict=True)):
+        own = rest_axes(block.shape[2:], block.strides[2:])
+        rows[i] = [
+            *(block.data.ptr, *block.strides[:2], *block.shape[:2]),
+            *(of.n_times, of.n_frequencies, of.folds_time, of.n_rest, of.n_components),
+            *(of.n_series, of.shape[0], len(axes), len(own), first_tile[i], tiles[i]),
+        ]
+        axes += own
+    table = np.array(axes or [(1, 0)], np.int64)  # an argument of no bytes is none
+    return BlockTable(rows, table, lanes, tiles)
+
+
+def rest_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Return extent and byte step of each axis of rest; those that are one in memory are one."""
+    axes: list[tuple[int, int]] = []
+    for extent, step in zip(shape, strides, strict=True):
+        if extent == 1:
+            continue
+        if axes and axes[-1][1] == extent * step:
+            axes[-1] = axes[-1][0] * extent, step
+        else:
+            axes.append((extent, step))
+    return axes
