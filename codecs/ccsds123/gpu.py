@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from gangsaw.codecs.ccsds123 import gpu_decode, gpu_encode
 from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.container.blocks import Blocks
-from gangsaw.codecs.core.cuda.launch import in_runs
+from gangsaw.codecs.core.cuda.batches import in_batches
 
 
 def encode(sources: Sequence[Any], params: Params) -> Blocks:
@@ -29,14 +30,9 @@ def encode(sources: Sequence[Any], params: Params) -> Blocks:
     BadParams : a sample does not fit the bit depth, or params do not fit the blocks
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
-
-    def work(run: slice) -> Blocks:
-        return gpu_encode.encode(sources[run], params)
-
-    def needed(run: slice) -> int:
-        return sum(encoder_bytes(source, params) for source in sources[run])
-
-    return Blocks.joined(in_runs(work, len(sources), needed))
+    needed = [encoder_bytes(source, params) for source in sources]
+    encode_run = partial(gpu_encode.encode, params=params)
+    return Blocks.joined(in_batches(encode_run, needed, sources))
 
 
 def encoder_bytes(source: Any, params: Params) -> int:
@@ -58,12 +54,6 @@ def decode(coded: Blocks, targets: Sequence[Any], params: Params) -> None:
     CorruptChunk : a block is no stream of its target's shape and dtype with these params
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
-
-    def work(run: slice) -> None:
-        gpu_decode.decode(coded[run], targets[run], params)
-
-    def needed(run: slice) -> int:
-        pairs = zip(coded.parts[run], targets[run], strict=True)
-        return sum(decoder_device_bytes(part.size, target.shape[0]) for part, target in pairs)
-
-    in_runs(work, len(targets), needed)
+    pairs = zip(coded.parts, targets, strict=True)
+    needed = [decoder_device_bytes(part.size, target.shape[0]) for part, target in pairs]
+    in_batches(partial(gpu_decode.decode, params=params), needed, coded, targets)

@@ -85,13 +85,13 @@ class Scratch(NamedTuple):
     counts: Any
 
 
-_kept = Kept()
+_per_thread = Kept()
 
 
 def make_scratch(n_rows: int, words: npt.NDArray[Any]) -> Scratch:
     """Return what strips of so many rows need, for words like those; once at a time per thread."""
-    sizes = _kept.array("sizes", n_rows * LANES, "f4")  # read of rows alone that were written
-    return Scratch(sizes, sizes.view(np.uint32), *_kept.once(_make_rows, words.itemsize))
+    sizes = _per_thread.array("sizes", n_rows * LANES, "f4")  # read of rows alone that were written
+    return Scratch(sizes, sizes.view(np.uint32), *_per_thread.once(_make_rows, words.itemsize))
 
 
 def _make_rows(word_bytes: int) -> tuple[npt.NDArray[Any], ...]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import Kept
 from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.visibility.batch import Numbers, Targets
 from gangsaw.codecs.visibility.dense.block import MOST_BITS, ROOM, Block, make_scratch
 from gangsaw.codecs.visibility.dense.choose import (
     choose_favourite,
@@ -42,12 +43,12 @@ from gangsaw.codecs.visibility.dense.values import MANTISSA
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather, scatter
 
 __all__ = [
-    "KIND", "decode", "decode_table", "encode", "encode_parts", "encode_table", "kept_table",
+    "KIND", "decode", "decode_blocks", "decode_table", "encode", "encode_table", "reused_table",
 ]  # fmt: skip
 
 
 Words = npt.NDArray[Any]
-_kept = Kept()
+_per_thread = Kept()
 
 
 def encode(block: npt.NDArray[Any]) -> Payload:
@@ -57,17 +58,16 @@ def encode(block: npt.NDArray[Any]) -> Payload:
     ----------
     block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
     """
-    return np.concatenate(encode_parts(block))
-
-
-def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
-    """Return the parts of the payload of a block, as `encode` does.
-
-    They lie in memory of this thread that the next call uses again.
-    """
-    table, lanes = kept_table(block)
+    table, lanes = reused_table(block)
     gather(block, lanes, table)
-    return encode_table(table, lanes)
+    return np.concatenate(encode_table(table, lanes))
+
+
+def decode_blocks(batch: Targets, numbers: Numbers) -> int:
+    """Fill a block from its payload; return 1. CorruptChunk as `decode`."""
+    number = int(numbers[0])
+    decode(batch.coded.parts[number], batch.blocks[number])
+    return 1
 
 
 def decode(data: Payload, block: npt.NDArray[Any]) -> None:
@@ -77,21 +77,23 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
     ------
     CorruptChunk : it is no block of this kind, shape and dtype
     """
-    table, lanes = kept_table(block)
+    table, lanes = reused_table(block)
     decode_table(data, table, lanes)
     scatter(table, lanes, block)
 
 
-def kept_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
+def reused_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
     """Return a table for a block, in memory of this thread that the next call uses again."""
     lanes = Lanes.of_block(block)
     n = lanes.shape[0] * LANES
-    words = _kept.array("table", n, f"u{block.itemsize // lanes.n_components}")
+    words = _per_thread.array("table", n, f"u{block.itemsize // lanes.n_components}")
     return words[:n].reshape(lanes.shape), lanes
 
 
 def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload, ...]:
     """Return the parts of the payload of words, (n_strips * n_rows, 32) unsigned.
+
+    They lie in memory of this thread that the next call uses again.
 
     kind : what the payload begins with
     """
@@ -112,7 +114,7 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
     """Return words, as residuals in the lanes that are predicted."""
     if not predictors.any():
         return words
-    out = _kept.array("residuals", words.size, words.dtype.str[1:])[: words.size]
+    out = _per_thread.array("residuals", words.size, words.dtype.str[1:])[: words.size]
     to_residuals(_as_signed(out), *_prediction(words, lanes, predictors))
     return out
 
@@ -152,9 +154,9 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
 def _room(n_values: int) -> tuple[Payload, Payload, Payload]:
     """Return memory of this thread for symbols, contexts and bits of so many values."""
     return (
-        _kept.array("symbols", n_values + LANES, "u1"),
-        _kept.array("contexts", n_values + LANES, "u1"),
-        _kept.array("bits", n_values * (MOST_BITS + 7) // 8 + 8, "u1"),
+        _per_thread.array("symbols", n_values + LANES, "u1"),
+        _per_thread.array("contexts", n_values + LANES, "u1"),
+        _per_thread.array("bits", n_values * (MOST_BITS + 7) // 8 + 8, "u1"),
     )
 
 
@@ -196,7 +198,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[P
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies)
     states = np.full(LANES, rans.LOWEST, np.uint32)
-    stream = _kept.array("stream", n_symbols + 1, "u2")
+    stream = _per_thread.array("stream", n_symbols + 1, "u2")
     inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
     begin = push_symbols(
         symbols, contexts, n_symbols, lanes.n_rows, lanes.n_series, frequencies, inverses, states,
@@ -229,11 +231,11 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     CorruptChunk : it is no block of these lanes
     """
     coded = read_coded(data, lanes, table.itemsize)
-    slots = _kept.array("slots", N_TABLES * rans.TOTAL, "u4")
+    slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, "u4")
     rans.lay_out_slots(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
     bits = _with_room(data[coded.bits :], coded.n_bytes)
-    stream = _kept.array("stream", coded.n_words + LANES, "u2")
+    stream = _per_thread.array("stream", coded.n_words + LANES, "u2")
     stream[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
     stream[coded.n_words : coded.n_words + LANES] = 0
     block = _block(table.ravel(), lanes, coded.choice)

@@ -30,7 +30,7 @@ Payload = npt.NDArray[np.uint8]
 WORD_BYTES = 4  # that kernels load
 
 
-def decode(
+def decode_blocks(
     parts: Sequence[Payload], targets: Sequence[Any], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode payloads that begin with the kind `dense`; return the errors of those that are wrong.

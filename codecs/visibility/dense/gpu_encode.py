@@ -25,7 +25,7 @@ WORD_BYTES, ITEM_BYTES = 4, 2  # that bits and streams are written in
 COPYING = 256  # threads that put a payload together
 
 
-def encode(
+def encode_blocks(
     sources: Sequence[Any], kind: int = KIND, raw: Sequence[int] | None = None
 ) -> list[Payload | None]:
     """Return the payload of each CuPy block in host memory, None where raw is not longer.

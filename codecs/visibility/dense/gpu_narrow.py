@@ -12,8 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility.dense import gpu_decode as gpu_dense_decode
-from gangsaw.codecs.visibility.dense import gpu_encode as gpu_dense_encode
+from gangsaw.codecs.visibility.dense import gpu_decode, gpu_encode
 from gangsaw.codecs.visibility.dense.gpu_tables import places_of
 from gangsaw.codecs.visibility.dense.narrow import KIND, NOT_WIDE, WIDE
 from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defines, word_bytes
@@ -23,7 +22,7 @@ Payload = npt.NDArray[np.uint8]
 FILE = "narrow.cu"
 
 
-def encode(sources: Sequence[Any]) -> list[Payload | None]:
+def encode_blocks(sources: Sequence[Any]) -> list[Payload | None]:
     """Return the payload of each CuPy block in host memory, None where raw is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
@@ -31,13 +30,13 @@ def encode(sources: Sequence[Any]) -> list[Payload | None]:
     fit = _fitting(sources)
     rest = sorted(set(range(len(sources))) - set(fit))
     raw = [sources[i].nbytes for i in fit]
-    narrow = gpu_dense_encode.encode(_narrowed([sources[i] for i in fit]), KIND, raw)
-    others = gpu_dense_encode.encode([sources[i] for i in rest])
+    narrow = gpu_encode.encode_blocks(_narrowed([sources[i] for i in fit]), KIND, raw)
+    others = gpu_encode.encode_blocks([sources[i] for i in rest])
     parts = dict(zip([*fit, *rest], [*narrow, *others], strict=True))
     return [parts[i] for i in range(len(sources))]
 
 
-def decode(
+def decode_blocks(
     parts: Sequence[Payload], targets: Sequence[Any], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode payloads that begin with this kind; return the errors of those that are wrong.
@@ -47,7 +46,7 @@ def decode(
     if word_bytes(targets[0]) != WIDE:
         return {i: CorruptChunk(NOT_WIDE) for i in range(len(parts))}
     firsts, words, narrow = _room_for(targets)
-    errors = gpu_dense_decode.decode(parts, narrow, params)
+    errors = gpu_decode.decode_blocks(parts, narrow, params)
     right = [i for i in range(len(parts)) if i not in errors]
     if right:
         _run("widen_blocks", [targets[i] for i in right], firsts[right], words)

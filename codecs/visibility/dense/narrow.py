@@ -15,9 +15,11 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import Kept
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_bare
+from gangsaw.codecs.visibility.batch import Numbers, Sources, Targets
 from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.dense.head import Payload
 from gangsaw.codecs.visibility.lanes.table import gather, scatter
+from gangsaw.codecs.visibility.words import raw
 
 KIND = 4
 WIDE, NARROW = 8, 4  # bytes of words
@@ -25,15 +27,34 @@ NOT_WIDE = "it holds narrowed doubles, and the array has none"
 PIECE = 1024  # words between looks whether all of them fit
 
 Words = npt.NDArray[Any]
-_kept = Kept()
+_per_thread = Kept()
+
+
+def encode_blocks(batch: Sources, first: int, end: int) -> None:
+    """Encode blocks, those raw that do not get shorter."""
+    for number in range(first, end):
+        block = batch.blocks[number]
+        parts = encode_parts(block)
+        if sum(part.size for part in parts) > block.nbytes:
+            parts = raw.encode_parts(block)
+        batch.output.put(number, *parts)
+
+
+def decode_blocks(batch: Targets, numbers: Numbers) -> int:
+    """Fill a block from its payload; return 1. CorruptChunk as `decode`."""
+    number = int(numbers[0])
+    decode(batch.coded.parts[number], batch.blocks[number])
+    return 1
 
 
 def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block, of kind 4 where it can be, else of kind 3.
 
-    As `dense.encode_parts`, from blocks (time, frequency, ...) of any byte order and strides.
+    They lie in memory of this thread that the next call uses again.
+
+    block : (time, frequency, ...) of any byte order and strides
     """
-    table, lanes = dense.kept_table(block)
+    table, lanes = dense.reused_table(block)
     gather(block, lanes, table)
     if table.itemsize == WIDE:
         narrow = _narrow_like(table)
@@ -49,7 +70,7 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
     ------
     CorruptChunk : it is no block of this kind, shape and dtype
     """
-    table, lanes = dense.kept_table(block)
+    table, lanes = dense.reused_table(block)
     if table.itemsize != WIDE:
         raise CorruptChunk(NOT_WIDE)
     narrow = _narrow_like(table)
@@ -59,7 +80,7 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
 
 
 def _narrow_like(table: Words) -> Words:
-    return _kept.array("narrow", table.size, "u4")[: table.size].reshape(table.shape)
+    return _per_thread.array("narrow", table.size, "u4")[: table.size].reshape(table.shape)
 
 
 @jit_bare

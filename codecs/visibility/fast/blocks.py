@@ -6,90 +6,114 @@ each other a sixth of their time.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from gangsaw.codecs.core.container.folding import kernel_crc32c
 from gangsaw.codecs.core.numba.bits import octets_at
 from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
-from gangsaw.codecs.visibility.fast.planes import ROWS
 from gangsaw.codecs.visibility.fast.tiles import decode_tiles, encode_tiles
-from gangsaw.codecs.visibility.lanes.table import LANES, gather_words, scatter_words
+from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, gather_words, scatter_words
 
 KIND = 2
-WRONG_SUM, OTHER_KIND = 16, 17  # beside what `fast_tiles.check` finds
+WRONG_SUM, OTHER_KIND = 16, 17  # beside what `tiles.check` finds
+
+
+class Addresses(NamedTuple):
+    """Where blocks that are alike lie: `base` and `offsets` of `BlockViews`."""
+
+    base: int
+    offsets: Any
+
+
+class Written(NamedTuple):
+    """Where payloads are written to, back to back.
+
+    Attributes
+    ----------
+    out : uint8 with room for all, as `fast.encode_some` asks for
+    ends : (n,) int64, set to where each payload ends
+    sums : (n,) uint32, set to the CRC-32C of each where kernels can
+    """
+
+    out: Any
+    ends: Any
+    sums: Any
+
+
+class Coded(NamedTuple):
+    """What is decoded: the fields of `Payloads`, and `sums`.
+
+    Attributes
+    ----------
+    base, begins, ends, limit : where the payloads lie, and how far behind them may be read
+    sums : (n,) uint32, CRC-32C that they must have, or of no length where none is to be verified
+    """
+
+    base: int
+    begins: Any
+    ends: Any
+    limit: int
+    sums: Any
 
 
 @jit_bare
-def encode_blocks(
-    base: int, offsets: Any, memory: Any, is_foreign: bool, extents: Any, most: int, words: Any,
-    scratch: Any, out: Any, ends: Any, sums: Any,
-) -> int:  # fmt: skip
+def encode_blocks(plan: Any, work: Any, blocks: Any, most: int, written: Any) -> int:
     """Write payloads back to back; return how many blocks were encoded.
 
     It stops at the first one that gets longer than `most`; see `encode_tiles`.
 
     Parameters
     ----------
-    base, offsets : where blocks lie that are alike, as in `Places`
-    memory, extents, scratch : as in `fast.Plan`, and as `fast._scratch` makes it
-    words : of a table, with rows that fill up the last tile, and one of zeros
-    out : uint8 with room for all, as `fast.encode_some` asks for
-    ends : (n,) int64, set to where each payload ends
-    sums : (n,) uint32, set to the CRC-32C of each where kernels can
+    plan, work : `Plan` and `Work` of fast/plan.py
+    blocks, written : `Addresses`, `Written`
     """
     end = 0
-    for i in range(offsets.size):
-        _fill(words, base + offsets[i], memory, is_foreign, extents)
-        target = out[end:]
+    for i in range(blocks.offsets.size):
+        _fill(work.table, blocks.base + blocks.offsets[i], plan)
+        target = written.out[end:]
         target[0] = KIND
-        size = encode_tiles(words, extents, scratch, most, target)
+        size = encode_tiles(work.table, plan.extents, work.scratch, most, target)
         if size > most:
             return i
-        sums[i] = kernel_crc32c(target[:size])
+        written.sums[i] = kernel_crc32c(target[:size])
         end += size
-        ends[i] = end
-    return int(offsets.size)
+        written.ends[i] = end
+    return int(blocks.offsets.size)
 
 
 @jit_bare_inline
-def _fill(words: Any, place: int, memory: Any, is_foreign: bool, extents: Any) -> None:
+def _fill(table: Any, place: int, plan: Any) -> None:
     """Set the table of a block: rows that fill up are as the last one."""
-    size = extents[2] * LANES
-    zeros = -(-extents[2] // ROWS) * ROWS * LANES
-    gather_words(words[:size], place, memory, is_foreign)
+    size = plan.extents.n_rows * LANES
+    zeros = -(-plan.extents.n_rows // ROWS) * ROWS * LANES
+    gather_words(table[:size], place, plan.memory, plan.is_foreign)
     for i in range(size, zeros):
-        words[i] = words[i - LANES]
+        table[i] = table[i - LANES]
     for i in range(zeros, zeros + LANES):
-        words[i] = 0
+        table[i] = 0
 
 
 @jit_bare
-def decode_blocks(
-    payloads: Any, sums: Any, verify: bool, base: int, offsets: Any, numbers: Any, memory: Any,
-    is_long: bool, is_foreign: bool, extents: Any, words: Any, scratch: Any, tail: Any, ends: Any,
-) -> Any:  # fmt: skip
+def decode_blocks(plan: Any, work: Any, coded: Any, blocks: Any, numbers: Any) -> Any:
     """Fill blocks that are alike, up to one that is none; return how many, and what is wrong, or 0.
 
     Parameters
     ----------
-    payloads : as `Payloads`
-    sums : (n,) uint32, CRC-32C that they must have, where to `verify`
-    base, offsets : where the blocks lie, as in `Places`
+    plan, work : `Plan` and `Work` of fast/plan.py
+    coded, blocks : `Coded`, `Addresses`
     numbers : (n,) int64, which of them to decode
-    memory, is_long : as `lanes.memory_of` makes them
-    tail, ends : as in `decode_tiles`
     """
     for filled in range(numbers.size):
         i = numbers[filled]
-        at, stop = payloads[1][i], payloads[2][i]
-        data = octets_at(payloads[0] + at, stop - at)
+        begin, end = coded.begins[i], coded.ends[i]
+        data = octets_at(coded.base + begin, end - begin)
         if data.size == 0 or data[0] != KIND:
             return filled, OTHER_KIND
-        if verify and kernel_crc32c(data) != sums[i]:
+        if coded.sums.size and kernel_crc32c(data) != coded.sums[i]:
             return filled, WRONG_SUM
-        wrong = decode_tiles(data, payloads[3] - stop, tail, words, extents, ends, scratch)
+        wrong = decode_tiles(data, coded.limit - end, plan.extents, work)
         if wrong:
             return filled, wrong
-        place = base + offsets[i]
-        scatter_words(words[: extents[2] * LANES], place, memory, is_long, is_foreign)
+        words, place = work.table[: plan.extents.n_rows * LANES], blocks.base + blocks.offsets[i]
+        scatter_words(words, place, plan.memory, plan.is_long, plan.is_foreign)
     return numbers.size, 0

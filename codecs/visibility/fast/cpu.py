@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,22 +12,30 @@ from gangsaw.codecs.core.container.blocks import WRONG_CHECKSUM
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.container.folding import CAN_FOLD
 from gangsaw.codecs.core.container.runs import Payloads, payloads_of
-from gangsaw.codecs.core.container.views import Form, Places, places_of
+from gangsaw.codecs.core.container.views import Form, places_of
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.memory.aligned import aligned
-from gangsaw.codecs.core.memory.per_thread import Kept
-from gangsaw.codecs.core.numba.simd import static
-from gangsaw.codecs.visibility.fast.blocks import KIND as KIND
+from gangsaw.codecs.visibility.batch import Numbers, Sources, Targets
+from gangsaw.codecs.visibility.fast import blocks as kernels
+from gangsaw.codecs.visibility.fast.blocks import (
+    KIND as KIND,
+)
 from gangsaw.codecs.visibility.fast.blocks import (
     OTHER_KIND,
     WRONG_SUM,
-    decode_blocks,
-    encode_blocks,
+    Addresses,
+    Coded,
+    Written,
 )
-from gangsaw.codecs.visibility.fast.planes import ROWS, SLACK, VECTOR_BYTES
+from gangsaw.codecs.visibility.fast.plan import (
+    Plan,
+    head_bytes,
+    leave_room,
+    plan_of,
+    room_for,
+    tile_count,
+    work_for,
+)
 from gangsaw.codecs.visibility.fast.tiles import (
-    HEAD_BYTES,
-    MODES,
     WRONG_END,
     WRONG_KIND,
     WRONG_MODE,
@@ -37,60 +43,59 @@ from gangsaw.codecs.visibility.fast.tiles import (
     WRONG_WIDTH,
     check,
 )
-from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, Memory, memory_of
-from gangsaw.codecs.visibility.params import component_count
+from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
+from gangsaw.codecs.visibility.words import raw
+
+TOGETHER = 7  # blocks in one call: memory of a thread is used again for no more of usual ones
+NO_SUMS = np.empty(0, np.uint32)
+FIRST = np.zeros(1, np.int64)
 
 Array = npt.NDArray[Any]
 Payload = npt.NDArray[np.uint8]
-VECTOR = 32  # bytes
-GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # of a group's header, by the bytes of a word
-NO_SUMS = np.empty(0, np.uint32)
-FIRST = np.zeros(1, np.int64)
-TAIL_BYTES = 8 * LANES * ROWS + 2 * SLACK  # see `decode_tiles`
-
-_kept = Kept()
 
 
-class Plan(NamedTuple):
-    """What kernels know of blocks of one form.
+def spare(form: Form) -> int:
+    """Return the bytes that may be written behind the payloads of blocks of a form."""
+    return plan_of(form).spare
 
-    Attributes
-    ----------
-    word_bytes : of a component
-    padded : rows of the table with those that fill up the last tile
-    memory, is_long : as `lanes.memory_of` gives them
-    is_foreign : whether words are of foreign byte order
-    extents : times, rows of a strip, rows, lanes with words
-    n_bytes : of a block
-    spare : bytes that are written at most behind payloads that get longer than their blocks
+
+def encode_blocks(batch: Sources, first: int, end: int) -> None:
+    """Encode blocks that are alike, those raw that do not get shorter."""
+    plan, places, output = plan_of(batch.places.forms[first]), batch.places, batch.output
+    while first < end:
+        n, room = end - first, output.room(first)
+        out = room_for(plan, n) if room is None else room
+        blocks = Addresses(places.base, places.offsets[first:end])
+        ends, sums = encode_some(plan, blocks, plan.n_bytes, out)
+        if room is not None:
+            output.settle(first, ends, sums)
+        elif ends and not output.put_run(first, out[: ends[-1]], ends, sums):
+            leave_room()
+        first += len(ends)
+        if len(ends) < n:
+            output.put(first, *raw.encode_parts(batch.blocks[first]))
+            first += 1
+
+
+def decode_blocks(batch: Targets, numbers: Numbers) -> int:
+    """Fill blocks of one form as far as they are of this kind; return how many.
+
+    Raises
+    ------
+    CorruptChunk : one is no block of this kind, shape and dtype
     """
-
-    word_bytes: int
-    padded: int
-    memory: Memory
-    is_long: bool
-    is_foreign: bool
-    extents: tuple[int, int, int, int]
-    n_bytes: int
-    spare: int
-
-
-@lru_cache(maxsize=64)  # blocks of a chunk are alike
-def plan_of(form: Form) -> Plan:
-    """Return what kernels know of blocks (time, frequency, ...) of a form."""
-    shape, strides, dtype = form
-    lanes = Lanes.of(shape, component_count(dtype))
-    memory, is_long = memory_of(lanes, shape, strides, dtype.itemsize)
-    extents = lanes.n_times, lanes.n_rows, lanes.shape[0], lanes.n_series
-    word_bytes, padded = dtype.itemsize // lanes.n_components, _padded_rows(lanes)
-    spare = head_bytes(padded // ROWS, word_bytes) + VECTOR_BYTES + SLACK
-    n_bytes = math.prod(shape) * dtype.itemsize
-    return Plan(word_bytes, padded, memory, is_long, not dtype.isnative, extents, n_bytes, spare)
-
-
-def _table(plan: Plan) -> Array:
-    """Return the words of a table, with rows that fill up the last tile, and one of zeros."""
-    return _kept.array("words", (plan.padded + 1) * LANES, f"u{plan.word_bytes}")
+    sums = batch.checksums
+    if sums is not None and not CAN_FOLD:  # kernels cannot verify them
+        numbers, sums = numbers[:1], None
+        batch.coded.parts[int(numbers[0])]
+    plan = plan_of(batch.places.forms[numbers[0]])
+    blocks = Addresses(batch.places.base, batch.places.offsets)
+    filled, wrong = decode_some(plan, batch.payloads, sums, blocks, numbers)
+    if wrong and (wrong != OTHER_KIND or not filled):
+        number = int(numbers[filled])
+        rows = plan.extents.n_rows
+        raise CorruptChunk(reason(wrong, batch.parts[number], rows, plan.word_bytes), block=number)
+    return filled
 
 
 def encode(block: Array) -> Payload:
@@ -102,33 +107,20 @@ def encode(block: Array) -> Payload:
     """
     places = places_of([block])
     plan = plan_of(places.forms[0])
-    most = plan.spare + (plan.padded * LANES) * plan.word_bytes
+    most = plan.spare + plan.n_tiles * ROWS * LANES * plan.word_bytes
     out = np.empty(most + plan.spare, np.uint8)
-    (end,), _ = encode_some(plan, places.base, places.offsets, most, out)
+    (end,), _ = encode_some(plan, Addresses(places.base, places.offsets), most, out)
     return out[:end]
 
 
-def room_for(plan: Plan, n_blocks: int) -> Payload:
-    """Return memory of this thread for payloads that are no longer than their blocks.
-
-    The next call returns the same, unless `leave_room` is called.
-    """
-    return _kept.array("out", n_blocks * plan.n_bytes + plan.spare, "u1")
-
-
-def leave_room() -> None:
-    """Let what `room_for` returned last stay as it is, for whoever holds it."""
-    _kept.forget("out", "u1")
-
-
 def encode_some(
-    plan: Plan, base: int, offsets: npt.NDArray[np.int64], most: int, out: Payload
+    plan: Plan, blocks: Addresses, most: int, out: Payload
 ) -> tuple[list[int], npt.NDArray[np.uint32]]:
     """Encode blocks of one form, up to one that gets longer than `most`.
 
     Parameters
     ----------
-    base, offsets : where the blocks lie, as in `Places`
+    blocks : where they lie
     most : bytes of a payload
     out : room for n * most bytes and plan.spare, set to payloads back to back
 
@@ -137,18 +129,14 @@ def encode_some(
     where the payloads end
     CRC-32C of each
     """
-    n = offsets.size
+    n = blocks.offsets.size
     assert out.size >= n * most + plan.spare
-    ends, sums = np.empty(n, np.int64), np.empty(n, np.uint32)
-    scratch = _kept.once(_scratch, plan.word_bytes)
-    done = encode_blocks(
-        base, offsets, plan.memory, plan.is_foreign, plan.extents, most, _table(plan), scratch, out,
-        ends, sums,
-    )  # fmt: skip
-    stops = ends[:done].tolist()
+    written = Written(out, np.empty(n, np.int64), np.empty(n, np.uint32))
+    done = kernels.encode_blocks(plan, work_for(plan), blocks, most, written)
+    ends, sums = written.ends[:done].tolist(), written.sums[:done]
     if not CAN_FOLD:
-        sums[:done] = [crc32c(out[a:b]) for a, b in itertools.pairwise([0, *stops])]
-    return stops, sums[:done]
+        sums[:] = [crc32c(out[a:b]) for a, b in itertools.pairwise([0, *ends])]
+    return ends, sums
 
 
 def decode(data: Payload, block: Array) -> None:
@@ -160,23 +148,25 @@ def decode(data: Payload, block: Array) -> None:
     """
     places = places_of([block])
     plan = plan_of(places.forms[0])
-    _, wrong = decode_some(plan, payloads_of([data]), None, places, FIRST)
+    blocks = Addresses(places.base, places.offsets)
+    _, wrong = decode_some(plan, payloads_of([data]), None, blocks, FIRST)
     if wrong:
-        raise CorruptChunk(reason(wrong, data, plan.padded, plan.word_bytes))
+        raise CorruptChunk(reason(wrong, data, plan.extents.n_rows, plan.word_bytes))
 
 
 def decode_some(
     plan: Plan,
     payloads: Payloads,
     checksums: npt.NDArray[np.uint32] | None,
-    places: Places,
-    numbers: npt.NDArray[np.int64],
+    blocks: Addresses,
+    numbers: Numbers,
 ) -> tuple[int, int]:
     """Fill blocks of one form, up to one that is none of this kind, shape and dtype.
 
     Parameters
     ----------
     checksums : (n,) uint32, CRC-32C to verify, only where CAN_FOLD; None where that was done
+    blocks : where they lie
     numbers : which blocks, (n,)
 
     Returns
@@ -184,62 +174,37 @@ def decode_some(
     how many it filled
     what is wrong with the next one, for `reason`; OTHER_KIND or 0
     """
-    tail = _kept.array("tail", TAIL_BYTES, "u1")
-    ends = _kept.array("ends", plan.padded // ROWS, "i8")
-    scratch = _kept.once(_scratch, plan.word_bytes)
     sums = (NO_SUMS if checksums is None else checksums).view()
     sums.flags.writeable = False  # so that kernels are compiled for one type alone
-    filled, wrong = decode_blocks(
-        tuple(payloads), sums, checksums is not None, places.base, places.offsets, numbers,
-        plan.memory, plan.is_long, plan.is_foreign, plan.extents, _table(plan), scratch, tail, ends,
-    )  # fmt: skip
+    coded = Coded(*payloads, sums)
+    filled, wrong = kernels.decode_blocks(plan, work_for(plan), coded, blocks, numbers)
     return filled, wrong
 
 
-def _padded_rows(lanes: Lanes) -> int:
-    """Rows with those that fill up the last tile."""
-    return -(-lanes.shape[0] // ROWS) * ROWS
-
-
-def head_bytes(n_tiles: int, word_bytes: int) -> int:
-    """Return what stands before the planes."""
-    return HEAD_BYTES + n_tiles * LANES * GROUP_BYTES[word_bytes]
-
-
-def _scratch(word_bytes: int) -> tuple[Any, ...]:
-    """Return what kernels work in: rows, residuals, plane counts, neighbours, sums of widths."""
-    item = np.dtype("u8" if word_bytes == 8 else "u4")
-    lanes = VECTOR // item.itemsize
-    rows, residuals = aligned(2 * ROWS * lanes, item).reshape(2, -1)
-    counts, neighbours = aligned(lanes, item), aligned(3 * ROWS, np.int64)
-    totals = aligned(MODES * lanes + 2 * LANES, item)
-    columns = rows.view(np.uint32), counts.view(np.int32)
-    return rows, columns[0], residuals, counts, columns[1], neighbours, totals, static(lanes)
-
-
-def plane_ends(data: npt.NDArray[np.uint8], lanes: Lanes, word_bytes: int) -> npt.NDArray[np.int64]:
+def plane_ends(data: Payload, lanes: Lanes, word_bytes: int) -> npt.NDArray[np.int64]:
     """Return where the planes of each tile end, (n_tiles,), from where those of the first begin.
 
     Raises
     ------
     CorruptChunk : as `decode` does
     """
-    wrong, ends = _checked(data, _padded_rows(lanes), word_bytes)
+    rows, _ = lanes.shape
+    wrong, ends = _checked(data, rows, word_bytes)
     if wrong:
-        raise CorruptChunk(reason(wrong, data, _padded_rows(lanes), word_bytes))
+        raise CorruptChunk(reason(wrong, data, rows, word_bytes))
     return ends
 
 
-def _checked(data: Payload, padded: int, word_bytes: int) -> tuple[int, npt.NDArray[np.int64]]:
-    ends, words = np.empty(padded // ROWS, np.int64), np.empty(0, f"u{word_bytes}")
+def _checked(data: Payload, n_rows: int, word_bytes: int) -> tuple[int, npt.NDArray[np.int64]]:
+    ends, words = np.empty(tile_count(n_rows), np.int64), np.empty(0, f"u{word_bytes}")
     return check(data, ends.size, words, ends), ends
 
 
-def reason(wrong: int, data: Payload, padded: int, word_bytes: int) -> str:
+def reason(wrong: int, data: Payload, n_rows: int, word_bytes: int) -> str:
     """Say what kernels found wrong with a payload for a table of so many rows."""
     if wrong == WRONG_SUM:
         return WRONG_CHECKSUM
-    _, ends = _checked(data, padded, word_bytes)
+    _, ends = _checked(data, n_rows, word_bytes)
     head = head_bytes(ends.size, word_bytes)
     reasons = {
         OTHER_KIND: "it is of another kind",

@@ -12,17 +12,16 @@ from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.fast.cpu import plane_ends
-from gangsaw.codecs.visibility.fast.gpu_encode import PLANE_BYTES, lay_out
-from gangsaw.codecs.visibility.fast.planes import ROWS
+from gangsaw.codecs.visibility.fast.gpu_encode import PLANE_BYTES, lay_out, specialised
 from gangsaw.codecs.visibility.fast.tiles import WITH_GRIDS
-from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defines, word_bytes
-from gangsaw.codecs.visibility.lanes.table import Lanes
+from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, word_bytes
+from gangsaw.codecs.visibility.lanes.table import ROWS, Lanes
 from gangsaw.codecs.visibility.params import Params
 
 Payload = npt.NDArray[np.uint8]
 
 
-def decode(
+def decode_blocks(
     parts: Sequence[Payload], targets: Sequence[Any], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode payloads that begin with the kind `fast`; return the errors of those that are wrong.
@@ -56,7 +55,7 @@ def _launch(
     firsts = np.concatenate([np.insert(one[:-1], 0, 0) // PLANE_BYTES for one in ends])
     runs = np.concatenate([row_runs(i, of, int(parts[i][1])) for i, of in enumerate(table.lanes)])
     tables = runs.astype(np.uint32), table.rows, table.axes, places, firsts.astype(np.uint32)
-    module = load(__package__, "decode.cu", defines(targets[0]))
+    module = load(__package__, "decode.cu", specialised(targets[0]))
     arguments = [*(cp.asarray(one) for one in tables), data]
     launch(module.get_function("decode_tiles"), len(runs), THREADS, arguments)
     cp.cuda.get_current_stream().synchronize()

@@ -10,8 +10,15 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
-from gangsaw.codecs.visibility.fast.cpu import head_bytes
-from gangsaw.codecs.visibility.fast.tiles import FEW, FIRST_SAMPLED, HEAD_BYTES, MODES, SAMPLED
+from gangsaw.codecs.visibility.fast.plan import head_bytes
+from gangsaw.codecs.visibility.fast.tiles import (
+    FEW,
+    FIRST_SAMPLED,
+    GAIN,
+    HEAD_BYTES,
+    MODES,
+    SAMPLED,
+)
 from gangsaw.codecs.visibility.lanes.gpu_table import (
     THREADS,
     BlockTable,
@@ -25,7 +32,7 @@ Payload = npt.NDArray[np.uint8]
 PLANE_BYTES = 4
 
 
-def encode(sources: Sequence[Any]) -> list[Payload | None]:
+def encode_blocks(sources: Sequence[Any]) -> list[Payload | None]:
     """Return the payload of each CuPy block in host memory, None where raw is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
@@ -33,7 +40,7 @@ def encode(sources: Sequence[Any]) -> list[Payload | None]:
     if not sources:
         return []
     cp, table = cupy(), block_table(sources)
-    module = load(__package__, "encode.cu", defines(sources[0]))
+    module = load(__package__, "encode.cu", specialised(sources[0]))
     owners, blocks, axes = (cp.asarray(a) for a in (table.owners, table.rows, table.axes))
     costs = cp.zeros(len(sources) * MODES, np.uint32)
     groups = cp.empty(table.owners.size * LANES, np.uint32)
@@ -58,6 +65,11 @@ def encode(sources: Sequence[Any]) -> list[Payload | None]:
         None if place < 0 else host[place : place + size]
         for place, size in zip(places.tolist(), sizes.tolist(), strict=True)
     ]
+
+
+def specialised(block: Any) -> dict[str, int | str]:
+    """Return what specialises a source for blocks of a dtype."""
+    return {**defines(block), "GS_GAIN": GAIN}
 
 
 def sampled_tiles(table: BlockTable) -> npt.NDArray[np.int32]:

@@ -25,8 +25,7 @@ from gangsaw.codecs.core.numba.simd import (
     value_of,
 )
 from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
-from gangsaw.codecs.visibility.fast.planes import ROWS
-from gangsaw.codecs.visibility.lanes.table import LANES
+from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
 
 EXPONENTS, GRID, PREDICTED = 0, 1, 2  # kinds of a group
 FRACTION_BITS = {16: 10, 32: 23, 64: 52}  # of IEEE 754

@@ -15,9 +15,9 @@ from numba.core import cgutils
 
 from gangsaw.codecs.core.numba.jit import HAS_GFNI, intrinsic
 from gangsaw.codecs.core.numba.simd import element_pointer
+from gangsaw.codecs.visibility.lanes.table import ROWS
 
 COLUMNS = 8  # of 32 bits: a vector of AVX2
-ROWS = 32
 PLANES = 32
 PIECE = 4  # planes that are stored at once: half a vector
 VECTOR_BYTES = 4 * PLANES * COLUMNS  # of all planes of a vector

@@ -31,8 +31,8 @@ from gangsaw.codecs.visibility.fast.groups import (
     store_values,
     width_of,
 )
-from gangsaw.codecs.visibility.fast.planes import PLANES, ROWS, SLACK, load_planes, store_planes
-from gangsaw.codecs.visibility.lanes.table import LANES
+from gangsaw.codecs.visibility.fast.planes import PLANES, SLACK, load_planes, store_planes
+from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
 
 HEAD_BYTES = 2  # kind, mode
 LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
@@ -53,31 +53,30 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
     Parameters
     ----------
     table : rows of 32 words, flat; rows that fill up the last tile are there, then one of zeros
-    extents : times, rows of a strip, rows, lanes with words
-    scratch : as `fast._scratch` makes it
+    extents, scratch : `Extents` and `Scratch` of fast/plan.py
     """
-    n_tiles = -(-extents[2] // ROWS)
+    n_tiles = -(-extents.n_rows // ROWS)
     mode = _mode(table, extents, n_tiles, scratch)
     out[1] = mode
     place: int = HEAD_BYTES + n_tiles * LANES * header_octets(table)
     for tile in range(n_tiles):
         header = HEAD_BYTES + tile * LANES * header_octets(table)
         if mode % WITH_GRIDS:
-            set_neighbours(tile, mode % WITH_GRIDS, extents, scratch[5])
+            set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
         used = _used_lanes(tile, extents)
-        for lane in range(0, used, value_of(scratch[7])):
+        for lane in range(0, used, value_of(scratch.lanes)):
             place = _encode_columns(table, tile, lane, mode, scratch, out, header, place)
             if place > most:
                 return place
-        _write_empty(out, header, used, table, scratch[7])
+        _write_empty(out, header, used, table, scratch.lanes)
     return place
 
 
 @jit_bare_inline
 def _used_lanes(tile: int, extents: Any) -> int:
     """Lanes of a tile with words: behind them, in the last strip, all are 0."""
-    _, n_rows, n_all, n_series = extents
-    return n_series % LANES or LANES if tile * ROWS >= n_all - n_rows else LANES
+    is_last = tile * ROWS >= extents.n_rows - extents.n_strip_rows
+    return extents.n_series % LANES or LANES if is_last else LANES
 
 
 @jit_bare_inline
@@ -155,16 +154,16 @@ def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> 
 
     Where there is none it is in the row of zeros; rows that fill up are as the last one.
     """
-    n_times, n_rows, n_all, _ = extents
-    zeros = -(-n_all // ROWS) * ROWS
-    row = tile * ROWS % n_rows
+    n_times, n_rows = extents.n_times, extents.n_rows
+    zeros = -(-n_rows // ROWS) * ROWS
+    row = tile * ROWS % extents.n_strip_rows
     time = row % n_times
     first_time, first_row, back = _inner(predictor, n_times)
     for i in range(ROWS):
         here = tile * ROWS + i
         places = here - back[0], here - back[1], here - back[2]
-        if here >= n_all:
-            places = n_all - 1, zeros, zeros
+        if here >= n_rows:
+            places = n_rows - 1, zeros, zeros
         elif time < first_time or row < first_row:
             places = _at_border(here, row, time, n_times, zeros, predictor)
         neighbours[3 * i] = places[0] * LANES
@@ -173,7 +172,7 @@ def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> 
         row, time = row + 1, time + 1
         if time == n_times:
             time = 0
-        if row == n_rows:
+        if row == extents.n_strip_rows:
             row = 0
 
 
@@ -203,8 +202,8 @@ def _at_border(
 @jit_bare_inline
 def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
     """Return the mode under which the sampled tiles get shortest."""
-    totals, lanes = scratch[6], scratch[7]
-    second = FREQUENCY if extents[1] > 2 * extents[0] else TIME
+    totals, lanes = scratch.totals, scratch.lanes
+    second = FREQUENCY if extents.n_strip_rows > 2 * extents.n_times else TIME
     totals[:] = 0
     step = max(SAMPLED, n_tiles // FEW)
     for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, step):
@@ -263,9 +262,7 @@ def _total(totals: Any, mode: int, lanes: Any) -> int:
 
 
 @jit_bare
-def decode_tiles(
-    data: Any, behind: int, tail: Any, table: Any, extents: Any, ends: Any, scratch: Any
-) -> int:
+def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
     """Fill a table; return 0, or why the payload is none, as `check` does.
 
     The planes of a tile are read up to SLACK bytes too far. Where these may not be read, tiles that
@@ -275,11 +272,10 @@ def decode_tiles(
     Parameters
     ----------
     data, behind : a payload, and how many bytes behind it may be read
-    tail : (bytes of a tile, and twice SLACK) uint8, scratch
-    table : as in `encode_tiles`; the row of zeros is set
-    ends : (n_tiles,) int64, scratch
+    extents, work : `Extents` and `Work` of fast/plan.py
     """
-    n_tiles = -(-extents[2] // ROWS)
+    table, ends = work.table, work.ends
+    n_tiles = -(-extents.n_rows // ROWS)
     wrong = check(data, n_tiles, table, ends)
     if wrong:
         return wrong
@@ -289,28 +285,27 @@ def decode_tiles(
     near = n_tiles
     while behind < SLACK and near > 0 and ends[near - 1] + SLACK > ends[n_tiles - 1]:
         near -= 1
-    _decode_some(data, data, table, extents, (0, near, place), ends, scratch)
+    _decode_some(data, data, (0, near, place), extents, work)
     if near < n_tiles:
         place += ends[near - 1] if near > 0 else 0
-        copy_octets(data, place, tail)
-        _decode_some(data, tail, table, extents, (near, n_tiles, 0), ends, scratch)
+        copy_octets(data, place, work.tail)
+        _decode_some(data, work.tail, (near, n_tiles, 0), extents, work)
     return 0
 
 
 @jit_bare_part
-def _decode_some(
-    headers: Any, planes: Any, table: Any, extents: Any, tiles: Any, ends: Any, scratch: Any
-) -> None:
+def _decode_some(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any) -> None:
     """Fill some tiles: the first, the end, the place of the first one's planes."""
     first, end, place = tiles
+    table, ends, scratch = work.table, work.ends, work.scratch
     before = ends[first - 1] - place if first > 0 else -place
     mode = int(headers[1])
     for tile in range(first, end):
         header = HEAD_BYTES + tile * LANES * header_octets(table)
         if mode % WITH_GRIDS:
-            set_neighbours(tile, mode % WITH_GRIDS, extents, scratch[5])
-        for lane in range(0, _used_lanes(tile, extents), value_of(scratch[7])):
-            head = _read_header(headers, header + lane, table, scratch[0], scratch[7])
+            set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
+        for lane in range(0, _used_lanes(tile, extents), value_of(scratch.lanes)):
+            head = _read_header(headers, header + lane, table, scratch.rows, scratch.lanes)
             place = _decode_columns(table, tile, lane, mode, scratch, head, planes, place)
         place = ends[tile] - before
 

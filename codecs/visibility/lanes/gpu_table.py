@@ -1,4 +1,4 @@
-"""What CUDA kernels are told of blocks, whatever the effort: where they lie, and their lanes."""
+"""What CUDA kernels of all codings know of blocks: where they lie, and their lanes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.launch import aligned
-from gangsaw.codecs.visibility.fast.planes import ROWS
-from gangsaw.codecs.visibility.fast.tiles import GAIN
-from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
+from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
 from gangsaw.codecs.visibility.params import component_count
 
 Table = npt.NDArray[np.int64]
@@ -33,7 +31,28 @@ def has_kernel(block: Any) -> bool:
 def defines(block: Any) -> dict[str, int | str]:
     """Return what specialises a source for blocks of a dtype."""
     swap = int(not block.dtype.isnative)
-    return {"GS_BITS": 8 * word_bytes(block), "GS_SWAP": swap, "GS_GAIN": GAIN}
+    return {"GS_BITS": 8 * word_bytes(block), "GS_SWAP": swap}
+
+
+class Row(NamedTuple):
+    """What kernels know of a block: `Block` of table.cuh, which says what each field is."""
+
+    data: int
+    step_t: int
+    step_f: int
+    times: int
+    frequencies: int
+    part_times: int
+    part_frequencies: int
+    folds_time: bool
+    rest: int
+    components: int
+    series: int
+    rows: int
+    first_axis: int
+    axes: int
+    first_tile: int
+    tiles: int
 
 
 class BlockTable(NamedTuple):
@@ -41,8 +60,8 @@ class BlockTable(NamedTuple):
 
     Attributes
     ----------
-    rows : (n_blocks, 16) int64, `Block` of lanes/table.cuh
-    axes : (n, 2) int64, `Axis` of lanes/table.cuh: those of rest, of one block after the other
+    rows : (n_blocks, 16) int64, `Row` of each
+    axes : (n, 2) int64, `Axis` of table.cuh: those of rest, of one block after the other
     lanes : of each block
     tiles : (n_blocks,) int64
     """
@@ -63,17 +82,19 @@ def block_table(blocks: Sequence[Any]) -> BlockTable:
     lanes = [Lanes.of_block(block) for block in blocks]
     tiles = np.array([-(-one.shape[0] // ROWS) for one in lanes], np.int64)
     first_tile = np.cumsum(tiles) - tiles
-    rows, axes = np.empty((len(blocks), 16), np.int64), list[tuple[int, int]]()
+    rows, axes = list[Row](), list[tuple[int, int]]()
     for i, (block, of) in enumerate(zip(blocks, lanes, strict=True)):
         own = rest_axes(block.shape[2:], block.strides[2:])
-        rows[i] = [
-            *(block.data.ptr, *block.strides[:2], *block.shape[:2]),
-            *(of.n_times, of.n_frequencies, of.folds_time, of.n_rest, of.n_components),
-            *(of.n_series, of.shape[0], len(axes), len(own), first_tile[i], tiles[i]),
-        ]
+        rows.append(
+            Row(
+                *(block.data.ptr, *block.strides[:2], *block.shape[:2]),
+                *(of.n_times, of.n_frequencies, of.folds_time, of.n_rest, of.n_components),
+                *(of.n_series, of.shape[0], len(axes), len(own), first_tile[i], tiles[i]),
+            )
+        )
         axes += own
     table = np.array(axes or [(1, 0)], np.int64)  # an argument of no bytes is none
-    return BlockTable(rows, table, lanes, tiles)
+    return BlockTable(np.array(rows, np.int64), table, lanes, tiles)
 
 
 def rest_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, int]]:

@@ -22,16 +22,19 @@ from gangsaw.codecs.core.numba.simd import value_of
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
-from gangsaw.codecs.visibility.words.arrange import side_by_side
 
 Array = npt.NDArray[Any]
+ROWS = 32  # of a tile: a bit plane of a lane is a word
 Memory: TypeAlias = tuple[tuple[int, int], tuple[int, ...], Array, bool]
 POWERS = np.array([0, *(1 << n.bit_length() - 1 for n in range(1, LANES + 1))])  # not above
 NEAR = 1 << 14  # bytes; half of a first cache
 # bytes from a frequency to the next one: each alone, read or written, for the hardware fetches too
 # little, sooner of what is written
 FAR = 1 << 11, 1 << 8
-LEAST_PIECE = 512  # bytes of numbers side by side that are worth writing past the caches
+ONE_RUN = np.zeros(1, np.int64)
+LEAST_PIECE = 512  # bytes of numbers side by side that are worth a non-temporal store
+# columns of runs, see `memory_of`
+OFFSET, PLACE, TIMES, FREQUENCIES, BEGINS, ENDS, PIECE_BYTES, PIECES = range(8)
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,27 @@ def scatter(table: Array, lanes: Lanes, block: Array) -> None:
     scatter_words(table.ravel(), address_of(block), memory, is_long, not block.dtype.isnative)
 
 
+def side_by_side(
+    shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
+) -> tuple[Array, int]:
+    """Return where numbers lie side by side: byte offsets in the order of rest, and their count.
+
+    Parameters
+    ----------
+    shape, strides : of the axes of rest, strides in bytes
+    item_bytes : of one number
+    """
+    offsets, length = ONE_RUN, 1
+    axes = list(zip(shape, strides, strict=True))
+    while axes and (axes[-1][1] == length * item_bytes or axes[-1][0] == 1):
+        length *= axes.pop()[0]
+    for extent, stride in axes:
+        if extent > 1:
+            steps = np.arange(extent, dtype=np.int64) * stride
+            offsets = np.add.outer(offsets, steps).ravel()
+    return offsets, length
+
+
 @lru_cache(maxsize=64)  # blocks of a chunk are alike, and to make it takes a tenth of their time
 def memory_of(
     lanes: Lanes, shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
@@ -120,9 +144,13 @@ def memory_of(
 
     Memory is (times, frequencies), their byte strides, runs, and whether no word of the table is
     without one. A run is a piece of memory that is a piece of a row, of a power of two of words, or
-    such pieces of strips that follow each other. Runs are (n, 8) int64: byte offset in the block,
-    place in the table, times and frequencies of each; whether what lies before, and behind, is of
-    no other one at the same time and frequency; bytes of a piece; pieces.
+    such pieces of strips that follow each other. Runs are (n, 8) int64, their columns in order:
+
+    OFFSET, PLACE : bytes from the first of the block; word in the table
+    TIMES, FREQUENCIES : of the run
+    BEGINS, ENDS : whether what lies before, and behind, is of no other run at the same time and
+        frequency
+    PIECE_BYTES, PIECES : bytes of a piece, and how many there are
     """
     offsets, numbers = side_by_side(shape[2:], strides[2:], item_bytes)
     word_bytes, words = item_bytes // lanes.n_components, numbers * lanes.n_components
@@ -130,20 +158,20 @@ def memory_of(
     segment, start = np.divmod(series, offsets.size)
     axis, piece = (0, lanes.n_times) if lanes.folds_time else (1, lanes.n_frequencies)
     runs = np.empty((series.size, 8), np.int64)
-    runs[:, 0] = segment * piece * strides[axis] + offsets[start] + done * word_bytes
+    runs[:, OFFSET] = segment * piece * strides[axis] + offsets[start] + done * word_bytes
     lane = series * words + done
-    runs[:, 1] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
-    runs[:, 2:4] = lanes.n_times, lanes.n_frequencies
-    runs[:, 2 + axis] = np.minimum(piece, shape[axis] - segment * piece)
-    runs[:, 6], runs[:, 7] = size * word_bytes, count
-    begins = np.diff(runs[:, 0], prepend=0) != np.roll(runs[:, 6] * count, 1)
+    runs[:, PLACE] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
+    runs[:, TIMES], runs[:, FREQUENCIES] = lanes.n_times, lanes.n_frequencies
+    runs[:, FREQUENCIES if axis else TIMES] = np.minimum(piece, shape[axis] - segment * piece)
+    runs[:, PIECE_BYTES], runs[:, PIECES] = size * word_bytes, count
+    begins = np.diff(runs[:, OFFSET], prepend=0) != np.roll(runs[:, PIECE_BYTES] * count, 1)
     begins |= np.diff(segment, prepend=-1) != 0
-    runs[:, 4], runs[:, 5] = begins, np.roll(begins, -1)
+    runs[:, BEGINS], runs[:, ENDS] = begins, np.roll(begins, -1)
     is_full = math.prod(lanes.shape) == math.prod(shape) * lanes.n_components
     memory = (lanes.n_times, lanes.n_frequencies), strides[:2], runs, is_full
     reach = sum(abs(step) * (n - 1) for step, n in zip(strides, shape, strict=True))
     steps = np.array([*strides[:2], *offsets])
-    is_even = not np.any(runs[:, 6] % LINE) and not np.any(steps % UNIT)
+    is_even = not np.any(runs[:, PIECE_BYTES] % LINE) and not np.any(steps % UNIT)
     return memory, reach >= LONG and numbers * item_bytes >= LEAST_PIECE and is_even
 
 
@@ -189,7 +217,7 @@ def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_forei
     if is_foreign:
         _swap(table)
     if is_long and address % UNIT == 0:
-        _write_runs_past_cache(table, address, memory)
+        _store_runs(table, address, memory)
         drain()
     else:
         _copy_runs(table, YES, address, memory)
@@ -212,8 +240,8 @@ def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
             source = address + t * strides[0] + f * strides[1]
             row = (f * n_times + t) * LANES
             for i in range(len(runs)):
-                n = min(some, runs[i, 3] - f)
-                if t < runs[i, 2] and n > 0:
+                n = min(some, runs[i, FREQUENCIES] - f)
+                if t < runs[i, TIMES] and n > 0:
                     _copy_run(table, row, source, extents, strides[1], runs[i], n, back)
 
 
@@ -222,23 +250,24 @@ def _copy_run(
     table: Any, row: int, source: int, extents: Any, next_place: int, run: Any, n: int, back: Any
 ) -> None:
     """Copy a run at n frequencies: pieces that follow each other are a strip apart in the table."""
-    place, size, step = source + run[0], run[6], extents[0] * LANES
+    place, size, step = source + run[OFFSET], run[PIECE_BYTES], extents[0] * LANES
     strip = extents[1] * step
     if n > 1:
-        for k in range(run[7]):
-            ours = pointer(table, run[1] + row + k * strip)
+        for k in range(run[PIECES]):
+            ours = pointer(table, run[PLACE] + row + k * strip)
             copy_column(ours, step, place + k * size, next_place, n, size, back)
         return
     if value_of(back):  # eight frequencies ahead were too many for pieces of 1 KiB
-        for line in range(place + next_place, place + next_place + size * run[7], LINE):
+        for line in range(place + next_place, place + next_place + size * run[PIECES], LINE):
             fetch_line(line)
-    for k in range(run[7]):
-        copy_column(pointer(table, run[1] + row + k * strip), 0, place + k * size, 0, 1, size, back)
+    for k in range(run[PIECES]):
+        ours = pointer(table, run[PLACE] + row + k * strip)
+        copy_column(ours, 0, place + k * size, 0, 1, size, back)
 
 
 @jit_bare_inline
-def _write_runs_past_cache(table: Any, address: int, memory: Any) -> None:
-    """Write runs in the order of memory in the usual layout."""
+def _store_runs(table: Any, address: int, memory: Any) -> None:
+    """Write runs by non-temporal stores, in the order of memory in the usual layout."""
     extents, strides, runs, _ = memory
     n_times, n_frequencies = extents
     strip = n_times * n_frequencies * LANES
@@ -247,19 +276,19 @@ def _write_runs_past_cache(table: Any, address: int, memory: Any) -> None:
             source = address + t * strides[0] + f * strides[1]
             row = (f * n_times + t) * LANES
             for i in range(len(runs)):
-                if t < runs[i, 2] and f < runs[i, 3]:
-                    ours = pointer(table, runs[i, 1] + row)
-                    _write_past_cache(ours, strip, source + runs[i, 0], strides[1], runs[i])
+                if t < runs[i, TIMES] and f < runs[i, FREQUENCIES]:
+                    ours = pointer(table, runs[i, PLACE] + row)
+                    _store_run(ours, strip, source + runs[i, OFFSET], strides[1], runs[i])
 
 
 @jit_bare_inline
-def _write_past_cache(ours: Any, strip: int, place: int, next_place: int, run: Any) -> None:
-    size, last = run[6], run[7] - 1
-    write_piece(ours, place, size, run[4] != 0, last == 0 and run[5] != 0)
+def _store_run(ours: Any, strip: int, place: int, next_place: int, run: Any) -> None:
+    size, last = run[PIECE_BYTES], run[PIECES] - 1
+    write_piece(ours, place, size, run[BEGINS] != 0, last == 0 and run[ENDS] != 0)
     for k in range(1, last):
         write_lines(ahead(ours, k * strip), place + k * size, size)
     if last > 0:
-        write_piece(ahead(ours, last * strip), place + last * size, size, False, run[5] != 0)
-    end = place + run[7] * size
-    if run[5] != 0 and end % LINE:  # the line that is written in part
+        write_piece(ahead(ours, last * strip), place + last * size, size, False, run[ENDS] != 0)
+    end = place + run[PIECES] * size
+    if run[ENDS] != 0 and end % LINE:  # the line that is written in part
         fetch_line(end + next_place)

@@ -13,16 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.aligned import address_of
+from gangsaw.codecs.core.memory.per_thread import Kept
 from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
 from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.numba.simd import static, value_of
 from gangsaw.codecs.core.numba.tiles import move_tile
+from gangsaw.codecs.visibility.lanes.table import side_by_side
 from gangsaw.codecs.visibility.params import component_count
 
 Array = npt.NDArray[Any]
 SIDES = (8, 4, 2, 1)  # of a tile in words: eight vectors of eight fill the registers of AVX2
 STRIP = 64  # items to go along one word before the next: its cache lines are then whole
-ONE_RUN = np.zeros(1, np.int64)
+
+_per_thread = Kept()
 
 
 def words_layout(block: Array) -> tuple[tuple[int, int, int, int], str]:
@@ -40,6 +43,13 @@ def words_layout(block: Array) -> tuple[tuple[int, int, int, int], str]:
     n_times, n_frequencies, *rest = block.shape
     shape = components, math.prod(rest), n_frequencies, n_times
     return shape, f"u{block.itemsize // components}"
+
+
+def reused_words(block: Array) -> Array:
+    """Return words for a block, in memory of this thread that the next call uses again."""
+    shape, dtype = words_layout(block)
+    n = math.prod(shape)
+    return _per_thread.array("words", n, dtype)[:n].reshape(shape)
 
 
 def to_words(block: Array, words: Array) -> None:
@@ -67,27 +77,6 @@ def _places(block: Array, words: Array) -> tuple[Any, ...]:
     address = address_of(block)
     offsets = np.empty(min(STRIP, words[0, 0].size), np.int64)
     return offsets, address, axes, runs, length, len(words), static(side)
-
-
-def side_by_side(
-    shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
-) -> tuple[Array, int]:
-    """Return where numbers lie side by side: byte offsets in the order of rest, and their count.
-
-    Parameters
-    ----------
-    shape, strides : of the axes of rest, strides in bytes
-    item_bytes : of one number
-    """
-    offsets, length = ONE_RUN, 1
-    axes = list(zip(shape, strides, strict=True))
-    while axes and (axes[-1][1] == length * item_bytes or axes[-1][0] == 1):
-        length *= axes.pop()[0]
-    for extent, stride in axes:
-        if extent > 1:
-            steps = np.arange(extent, dtype=np.int64) * stride
-            offsets = np.add.outer(offsets, steps).ravel()
-    return offsets, length
 
 
 @jit_bare_inline

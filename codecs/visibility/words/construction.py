@@ -8,13 +8,36 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.batch import Numbers, Sources, Targets
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
+from gangsaw.codecs.visibility.words import raw
+from gangsaw.codecs.visibility.words.arrange import from_words, reused_words, to_words
 from gangsaw.codecs.visibility.words.pack import UNIT_SHIFTS, pack, unpack
 from gangsaw.codecs.visibility.words.predict import from_residuals, to_residuals
 
 KIND = 1
 HEAD_BYTES = 5  # kind, predictor, window, residual, packing
 WINDOWED = ("mean", "median")
+
+
+def encode_blocks(batch: Sources, first: int, end: int) -> None:
+    """Encode blocks, those raw that do not get shorter."""
+    for number in range(first, end):
+        words = reused_words(batch.blocks[number])
+        to_words(batch.blocks[number], words)
+        coded = encode(words, batch.params)
+        is_raw = coded.size > words.nbytes
+        batch.output.put(number, *(raw.parts_of(words) if is_raw else (coded,)))
+
+
+def decode_blocks(batch: Targets, numbers: Numbers) -> int:
+    """Fill a block from its payload; return 1. CorruptChunk as `decode`."""
+    number = int(numbers[0])
+    block = batch.blocks[number]
+    words = reused_words(block)
+    decode(batch.coded.parts[number], words)
+    from_words(words, block)
+    return 1
 
 
 def encode(words: npt.NDArray[Any], params: Params) -> npt.NDArray[np.uint8]:
@@ -37,8 +60,8 @@ def encode(words: npt.NDArray[Any], params: Params) -> npt.NDArray[np.uint8]:
     return pack(residuals.ravel(), UNIT_SHIFTS[params.packing], bytes(head))
 
 
-def decode(data: npt.NDArray[np.uint8], words: npt.NDArray[Any], params: Params) -> None:
-    """Fill words from a payload; what it says counts, not `params`.
+def decode(data: npt.NDArray[np.uint8], words: npt.NDArray[Any]) -> None:
+    """Fill words (component, rest, frequency, time) from a payload.
 
     Raises
     ------

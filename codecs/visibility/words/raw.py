@@ -9,32 +9,43 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility.params import Params
-from gangsaw.codecs.visibility.words.arrange import from_words, words_layout
+from gangsaw.codecs.visibility.batch import Numbers, Targets
+from gangsaw.codecs.visibility.words.arrange import (
+    from_words,
+    reused_words,
+    to_words,
+    words_layout,
+)
 
 KIND = 0
 
 
-def encode(words: npt.NDArray[Any], params: Params) -> npt.NDArray[np.uint8]:
-    """Return the payload of a block, its kind included, (n,) uint8."""
-    return np.concatenate(encode_parts(words))
+def encode_parts(
+    block: npt.NDArray[Any],
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return the parts of the payload of a block (time, frequency, ...).
+
+    The second is in memory of this thread that the next call uses again.
+    """
+    words = reused_words(block)
+    to_words(block, words)
+    return parts_of(words)
 
 
-def encode_parts(words: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return the parts of the same payload; the second is of the memory of the words."""
+def parts_of(words: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return the parts of a payload; the second is of the memory of the words."""
     stored = words.astype(words.dtype.newbyteorder("<"), copy=False)
     return np.array([KIND], np.uint8), stored.ravel().view(np.uint8)
 
 
-def decode(data: npt.NDArray[np.uint8], words: npt.NDArray[Any], params: Params) -> None:
-    """Fill words (component, rest, frequency, time) from a payload; CorruptChunk as `words_of`."""
-    words[...] = words_of(data, words.shape, words.dtype)
-
-
-def decode_block(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
-    """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `words_of`."""
+def decode_blocks(batch: Targets, numbers: Numbers) -> int:
+    """Fill a block from its payload; return 1. CorruptChunk as `words_of`."""
+    number = int(numbers[0])
+    block = batch.blocks[number]
     shape, dtype = words_layout(block)
-    from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
+    words = words_of(batch.coded.parts[number], shape, np.dtype(dtype))
+    from_words(words.astype(dtype, copy=False), block)
+    return 1
 
 
 def words_of(

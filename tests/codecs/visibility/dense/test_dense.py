@@ -275,7 +275,7 @@ def test_smooth_numbers_and_grids_become_small() -> None:
 @pytest.mark.skipif(not HAS_AVX512, reason="all tests here are of a processor without AVX-512")
 def test_other_processors_read_and_write_the_same() -> None:
     """Those without AVX-512 look symbols and bits up one by one."""
-    folder = str(Path(__file__).parents[2])
+    folder = str(Path(__file__).parents[3])
     env = {**os.environ, "NUMBA_CPU_NAME": "haswell", "PYTHONPATH": folder}
     subprocess.run([sys.executable, "-c", ELSEWHERE], env=env, check=True)
 

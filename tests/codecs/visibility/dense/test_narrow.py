@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import visibility as reference
 
+from gangsaw.codecs.core.container.blocks import Blocks
 from gangsaw.codecs.visibility import cpu
 from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.dense import narrow as dense_narrow
@@ -111,7 +112,7 @@ def test_the_order_of_bytes_and_strides_do_not_matter() -> None:
     foreign[...] = block
     np.testing.assert_array_equal(cpu.encode([foreign], DENSE).parts[0], data)
     foreign[...] = 0
-    cpu.decode_block(data, foreign, DENSE)
+    cpu.decode(Blocks((data,)), [foreign], DENSE)
     assert foreign.astype("c16").tobytes() == block.tobytes()
 
 
