@@ -13,7 +13,7 @@
 // kinds of means; from SLOW on they run along
 constexpr int NEAR = 0, WIDE = 1, SLOW = 2, SLOWER = 3, LEVEL = 4;
 constexpr int SOME_ZERO = 4, ALL_ZERO = 5, ALONE = 6, CONTEXTS = 7, TABLES = 2 * CONTEXTS;
-constexpr int ZERO = 104, MINUS_ZERO = 105, FAVOURITE = 106, ESCAPE = 107, BESIDE = 108;
+constexpr int ZERO = 104, MINUS_ZERO = 105, COMMONEST = 106, ESCAPE = 107, BESIDE = 108;
 constexpr int PLANE = 52, HALVES = 24, WHOLES = 28;
 constexpr int HIGHEST = 4, LOWEST = -27;  // octaves that symbols tell
 constexpr int HIGHEST_BESIDE = 3, LOWEST_BESIDE = -10, LENGTHS = 8;  // of values beside the grid
@@ -34,7 +34,7 @@ struct Choice {
     long long low, least, most;  // of bits of fractions on the grid (grid_limits)
     long long start_of_words, start_of_residuals;
     long long has_beside;  // symbols of values beside the grid
-    long long has_favourite, favourite;  // a word
+    long long has_commonest, commonest;  // a word
     long long first_lane;  // in the table of predictors, 32 lanes a strip
     long long first_size;  // in the sizes of all blocks
 };

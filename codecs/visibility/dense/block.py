@@ -23,7 +23,7 @@ from gangsaw.codecs.visibility.dense.scale import (
     find_contexts,
     follow,
 )
-from gangsaw.codecs.visibility.dense.symbols import FAVOURITE, ZERO
+from gangsaw.codecs.visibility.dense.symbols import COMMONEST, ZERO
 from gangsaw.codecs.visibility.dense.values import size_words, split_floats, split_residuals
 from gangsaw.codecs.visibility.lanes.table import LANES
 
@@ -42,7 +42,7 @@ class Block(NamedTuple):
     width, mantissa : bits of a word, of its mantissa
     means : kind of means (dense_scale)
     n_symbols : of a table
-    has_favourite : whether `favourite`, a signed word, has a symbol of its own
+    has_commonest : whether `commonest`, a signed word, has a symbol of its own
     of_type : (2, 6) int64 for floats, then residuals: exponent where no neighbour says one, bias,
         what grids subtract from exponents, the fewest and the most bits that leaves, and the
         largest exponent
@@ -55,8 +55,8 @@ class Block(NamedTuple):
     mantissa: int
     means: int
     n_symbols: int
-    has_favourite: bool
-    favourite: int
+    has_commonest: bool
+    commonest: int
     of_type: Any
 
 
@@ -172,6 +172,6 @@ def keep_sizes(
     """Keep the sizes of a row for the rows behind it, 0 of symbols that are values themselves."""
     bias, limit = lane(scratch, BIAS), lane(scratch, LIMIT)
     size = size_words(exponent, fraction, bias, limit, scratch.size_bits, block.width)
-    has_size = either(symbol < ZERO, symbol > FAVOURITE)
+    has_size = either(symbol < ZERO, symbol > COMMONEST)
     has_size = resize_to(select(has_size, symbol * 0 + 1, symbol * 0), scratch.size_bits) > 0
     store(scratch.size_bits, row * LANES, select(has_size, size, size * 0))

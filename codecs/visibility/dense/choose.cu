@@ -76,10 +76,10 @@ struct Strip {
     long long block, strip, step, first;
 };
 
-// Bits that a word takes without a prediction; none of zeros and of the favourite.
-__device__ __forceinline__ int float_bits(Row word, const Series& series, Row favourite) {
+// Bits that a word takes without a prediction; none of zeros and of the commonest word.
+__device__ __forceinline__ int float_bits(Row word, const Series& series, Row commonest) {
     const Value value = split(word, false);
-    if ((value.exponent == 0 && value.fraction == 0) || word == favourite) return 0;
+    if ((value.exponent == 0 && value.fraction == 0) || word == commonest) return 0;
     const int count = grid_bits(value.exponent, series);
     return 1 + (value.fraction << count == 0 ? count : FRACTION);
 }
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
             Row words[MOST_TERMS];
             if (p > 0) load_terms<true>(words, of_p, block, lane, place);
             sum += p > 0 ? residual_bits(word, guess_row(words, of_p))
-                         : float_bits(word, series, Row(choice.favourite));
+                         : float_bits(word, series, Row(choice.commonest));
         }
         costs[((long long)(blockIdx.x) * PREDICTORS + p) * LANES + threadIdx.x] = sum;
     }

@@ -1,4 +1,4 @@
-"""What the encoder of `dense` blocks chooses from samples: predictors, favourite, starts."""
+"""What the encoder of `dense` blocks chooses from samples: predictors, commonest word, starts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def choose_predictors(
     lanes: Lanes,
     mantissa: int,
     bits_of: npt.NDArray[np.uint8],
-    favourite: int | None,
+    commonest: int | None,
 ) -> npt.NDArray[np.uint8]:
     """Return the predictor of each lane of all strips: (32 * n_strips,).
 
@@ -32,10 +32,10 @@ def choose_predictors(
     """
     if words.itemsize == 2:  # Numba has no float16
         return np.zeros(lanes.n_strips * LANES, np.uint8)
-    favoured = np.uint64(favourite or 0)
+    common = np.uint64(commonest or 0)
 
     def costs(step: int) -> npt.NDArray[np.int64]:
-        return _costs(words, lanes, step, mantissa, bits_of, favoured)
+        return _costs(words, lanes, step, mantissa, bits_of, common)
 
     chosen = at_a_glance(costs(glance_step(lanes)), lanes)
     return best_predictors(costs(sample_step(lanes)), lanes) if chosen is None else chosen
@@ -134,13 +134,13 @@ def _costs(
     step: int,
     mantissa: int,
     bits_of: npt.NDArray[np.uint8],
-    favourite: Any,
+    commonest: Any,
 ) -> npt.NDArray[np.int64]:
     """(predictors, series) bits that every step-th row takes under each of them."""
     strips = sampled_strips(lanes)
     costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
     _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
-    _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, favourite, costs[0])
+    _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, commonest, costs[0])
     return costs[:, : lanes.n_series].astype(np.int64, copy=False)
 
 
@@ -167,7 +167,7 @@ def _predictor_costs(
 
 @jit
 def _float_costs(
-    words: Any, strips: Any, n_rows: int, step: int, mantissa: int, bits_of: Any, favourite: Any,
+    words: Any, strips: Any, n_rows: int, step: int, mantissa: int, bits_of: Any, commonest: Any,
     costs: Any,
 ) -> None:  # fmt: skip
     """Fill costs (n_strips * 32,) with the bits of signs and fractions of every step-th row."""
@@ -179,14 +179,14 @@ def _float_costs(
                 word = np.uint64(words[(strip * n_rows + row) * LANES + lane])
                 exponent = np.int64(word >> np.uint64(mantissa)) & most
                 fraction = word << np.uint64(64 - mantissa)
-                if (exponent > 0 or fraction) and word != favourite:
+                if (exponent > 0 or fraction) and word != commonest:
                     count = np.int64(bits_of[exponent])
                     is_on = fraction << np.uint64(count) == np.uint64(0)
                     total += 1 + (int(count) if is_on else mantissa)
             costs[strip * LANES + lane] = total
 
 
-def choose_favourite(words: npt.NDArray[Any], mantissa: int) -> int | None:
+def choose_commonest(words: npt.NDArray[Any], mantissa: int) -> int | None:
     """Return the most frequent word that is not finite, None where all of (n,) words are."""
     width = 8 * words.itemsize
     most = words.dtype.type(((1 << (width - 1 - mantissa)) - 1) << mantissa)

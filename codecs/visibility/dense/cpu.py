@@ -13,7 +13,7 @@ from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.batch import Numbers, Targets
 from gangsaw.codecs.visibility.dense.block import MOST_BITS, ROOM, Block, make_scratch
 from gangsaw.codecs.visibility.dense.choose import (
-    choose_favourite,
+    choose_commonest,
     choose_predictors,
     choose_starts,
     start_steps,
@@ -101,11 +101,11 @@ def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload,
     mantissa = MANTISSA[words.itemsize]
     grid = choose_grid(words[:: grid_step(words.size)].copy(), mantissa)
     bits_of = bits_table(grid, mantissa)
-    favourite = choose_favourite(words, mantissa)
-    predictors = choose_predictors(words, lanes, mantissa, bits_of, favourite)
+    commonest = choose_commonest(words, mantissa)
+    predictors = choose_predictors(words, lanes, mantissa, bits_of, commonest)
     residuals = _residuals(words, lanes, predictors)
     starts = _starts(residuals, lanes, predictors, mantissa)
-    choice = Choice(NEAR, grid, starts, favourite, predictors)
+    choice = Choice(NEAR, grid, starts, commonest, predictors)
     choice = choice._replace(means=_choose_means(residuals, lanes, choice))
     return _coded(residuals, lanes, choice, kind)
 
@@ -172,8 +172,8 @@ def _block(words: Words, lanes: Lanes, choice: Choice) -> Block:
         mantissa,
         choice.means,
         choice.grid.n_symbols,
-        choice.favourite is not None,
-        _signed(choice.favourite or 0, width),
+        choice.commonest is not None,
+        _signed(choice.commonest or 0, width),
         np.array([(choice.starts[0], bias, *grid, most), (choice.starts[1], 0, 0, 0, width, 4096)]),
     )
 

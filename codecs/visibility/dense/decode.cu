@@ -127,19 +127,19 @@ __device__ __forceinline__ int pull_row(Reader& reader, int context, bool is_use
 }
 
 // An octave, the bits of the fraction that a symbol tells, and these as its first two.
-struct Told {
+struct Given {
     int octave, count;
     Row quarter;
 };
 
-__device__ __forceinline__ Told from_symbol(int symbol) {
+__device__ __forceinline__ Given from_symbol(int symbol) {
     if (symbol < HALVES) return {HIGHEST - (symbol >> 2), 2, Row(symbol & 3)};
     if (symbol < WHOLES) return {-2 - ((symbol - HALVES) >> 1), 1, Row((symbol & 1) * 2)};
     return {WHOLES - 4 - symbol, 0, 0};
 }
 
 // The same of a value beside the grid; the bits that count the units it is off; and these units.
-__device__ __forceinline__ Told beside_told(int symbol) {
+__device__ __forceinline__ Given beside_given(int symbol) {
     return {HIGHEST_BESIDE - (symbol - BESIDE) / LENGTHS, 0, 0};
 }
 
@@ -200,23 +200,23 @@ __device__ __forceinline__ Row join(bool is_negative, const Value& value, bool i
     return is_negative ? Row(0) - size : size;
 }
 
-__device__ __forceinline__ Row special_word(int symbol, Row favourite) {
-    return symbol == FAVOURITE ? favourite : symbol == MINUS_ZERO ? ONE << (BITS - 1) : 0;
+__device__ __forceinline__ Row special_word(int symbol, Row commonest) {
+    return symbol == COMMONEST ? commonest : symbol == MINUS_ZERO ? ONE << (BITS - 1) : 0;
 }
 
 // Turn a row's symbols and bits into words or residuals, and sizes. False where it is corrupt.
 __device__ __forceinline__ bool decode_row(int symbol, int around, const Series& series,
-                                           Row favourite, Window& bits, Row& word, float& size) {
+                                           Row commonest, Window& bits, Row& word, float& size) {
     const bool is_beside = symbol >= BESIDE, is_escaped = symbol == ESCAPE;
     const bool is_common = symbol < ZERO || is_beside;
     const bool off = symbol >= PLANE && symbol < ZERO;
-    const Told told = is_beside ? beside_told(symbol) : from_symbol(off ? symbol - PLANE : symbol);
-    Value value = {around + told.octave, 0};
+    const Given given = is_beside ? beside_given(symbol) : from_symbol(off ? symbol - PLANE : symbol);
+    Value value = {around + given.octave, 0};
     const int full = off ? FRACTION : grid_bits(value.exponent, series);
     const int length = is_beside ? beside_length(symbol) : 0;
     const bool is_far = is_beside && (series.is_residual || full + length >= FRACTION);
     const bool is_wrong = is_common && (is_far || is_impossible(value.exponent, series));
-    int count = is_common ? max(full - told.count, 0) + 1 + length : 0;
+    int count = is_common ? max(full - given.count, 0) + 1 + length : 0;
     const bool is_rare = __any_sync(~0u, is_wrong || is_escaped || is_beside);
     if (is_rare && (__any_sync(~0u, is_wrong) || count_escapes(is_escaped, bits, series, count)))
         return false;
@@ -226,14 +226,14 @@ __device__ __forceinline__ bool decode_row(int symbol, int around, const Series&
     if (is_common) {
         const Row read = bits.look<Row>(before, count);
         is_negative = read & 1;
-        value.fraction = told.quarter << (ROW_BITS - 2) |
-                         read >> 1 << 1 << (ROW_BITS - 1 - max(full, told.count));
+        value.fraction = given.quarter << (ROW_BITS - 2) |
+                         read >> 1 << 1 << (ROW_BITS - 1 - max(full, given.count));
         if (is_beside) moved = beside_units(read >> 1 >> full, length);
     }
     if (is_escaped) value = take_escape(bits, before, series, is_negative);
     bits.skip(__shfl_sync(~0u, before + count, LANES - 1));
     word = is_common || is_escaped ? join(is_negative, value, series.is_residual)
-                                   : special_word(symbol, favourite);
+                                   : special_word(symbol, commonest);
     word = (word + moved) & WORD_MASK;
     // a reader takes bits that no writer tells: they count but where a lane was escaped or beside
     if (is_rare) value = split(word, series.is_residual);
@@ -244,7 +244,7 @@ __device__ __forceinline__ bool decode_row(int symbol, int around, const Series&
 // Fill a strip of a block. False where it is corrupt.
 __device__ __forceinline__ bool decode_strip(const Block& block, const Axis* axes, unsigned strip,
                                              const Series& series, const Term (&terms)[MOST_TERMS],
-                                             Row favourite, Reader& reader, Sizes& around) {
+                                             Row commonest, Reader& reader, Sizes& around) {
     const bool is_used = strip * LANES + threadIdx.x < unsigned(block.series);
     const bool some = PREDICTS && __any_sync(~0u, series.is_residual);
     const Lane lane = lane_of(block, axes, strip);
@@ -255,7 +255,7 @@ __device__ __forceinline__ bool decode_strip(const Block& block, const Axis* axe
         const Expected expected = begin_row(around, series, place.t, place.f);
         const int symbol = pull_row(reader, expected.context, is_used);
         float size;
-        if (!decode_row(symbol, expected.exponent, series, favourite, reader.bits, word, size))
+        if (!decode_row(symbol, expected.exponent, series, commonest, reader.bits, word, size))
             return false;
         around.keep(place.t, place.f, size);
         if (some && series.is_residual) word = ordered(word + ordered(guess_row(words, terms)));
@@ -304,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(LANES, 16)
         const Series series = begin_strip(choice, predictor > 0, around);
         Term own_terms[MOST_TERMS];
         take_terms(own_terms, terms, predictor);
-        good = decode_strip(block, axes, strip, series, own_terms, Row(choice.favourite), reader,
+        good = decode_strip(block, axes, strip, series, own_terms, Row(choice.commonest), reader,
                             around);
     }
     good = has_ended(reader, own) && good;

@@ -38,8 +38,8 @@ from gangsaw.codecs.visibility.dense.block import (
 from gangsaw.codecs.visibility.dense.scale import NONE, ROW
 from gangsaw.codecs.visibility.dense.symbols import (
     BESIDE,
+    COMMONEST,
     ESCAPE,
-    FAVOURITE,
     MINUS_ZERO,
     PLANE,
     ZERO,
@@ -186,10 +186,10 @@ def read_escaped(
 def find_counts(block: Block, symbol: Any, around: Any, scratch: Scratch) -> Any:
     """Return exponents, the bits that symbols tell, and bits in all of a row's fractions."""
     off = both(symbol > PLANE - 1, symbol < ZERO)
-    octave, told, quarter = from_symbol(select(off, symbol - PLANE, symbol))
+    octave, given, quarter = from_symbol(select(off, symbol - PLANE, symbol))
     exponent = around + octave
     full = select(off, symbol * 0 + block.mantissa, grid_bits(exponent, scratch))
-    left = maximum(full - told, symbol * 0)
+    left = maximum(full - given, symbol * 0)
     store(scratch.counts, 0, select(symbol > ZERO - 1, symbol * 0, left + 1))
     if block.n_symbols > BESIDE:
         is_beside = symbol > ESCAPE
@@ -198,8 +198,8 @@ def find_counts(block: Block, symbol: Any, around: Any, scratch: Scratch) -> Any
         store(scratch.counts, 0, count)
         exponent = select(is_beside, other, exponent)
         quarter, full = select(is_beside, symbol * 0, quarter), select(is_beside, on_grid, full)
-        told = select(is_beside, symbol * 0, told)
-    return exponent, quarter, maximum(full, told)
+        given = select(is_beside, symbol * 0, given)
+    return exponent, quarter, maximum(full, given)
 
 
 @jit_bare_inline
@@ -240,7 +240,7 @@ def join_row(
     if block.n_symbols > BESIDE:
         word = leave_grid(symbol, full, word, scratch)
     special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (width - 1), symbol * 0)
-    special = select(symbol == FAVOURITE, symbol * 0 + block.favourite, special)
+    special = select(symbol == COMMONEST, symbol * 0 + block.commonest, special)
     return exponent, fraction, select(is_common, word, special)
 
 
@@ -266,7 +266,7 @@ def decode_row(
     if escaped:
         kept = load(words, base + row * LANES, ROW)
         word = select(symbol == ESCAPE, kept, word)
-    if any_lane(symbol > FAVOURITE):
+    if any_lane(symbol > COMMONEST):
         exponent, fraction = split_row(block, some, word, scratch)
     store(words, base + row * LANES, word)
     keep_sizes(block, row, symbol, exponent, fraction, scratch)

@@ -108,15 +108,15 @@ __device__ __forceinline__ Coded encode_value(Row word, const Value& value, int 
     const bool is_float = !series.is_residual;
     if (word == 0) return {ZERO, 0, 0};
     if (is_float && (word & (WORD_MASK >> 1)) == 0) return {MINUS_ZERO, 0, 0};
-    if (is_float && choice.has_favourite && word == Row(choice.favourite)) return {FAVOURITE, 0, 0};
+    if (is_float && choice.has_commonest && word == Row(choice.commonest)) return {COMMONEST, 0, 0};
     if (far || (series.is_residual && value.exponent > LARGEST)) return {ESCAPE, 0, 0};
     if (off && choice.has_beside && value.exponent < series.limit) {
         const Coded coded = encode_beside(word, on_grid, around, series);
         if (coded.symbol != ESCAPE) return coded;
     }
-    const int told = min(max((octave + 5) >> 1, 0), 2);
-    const int left = max((off ? FRACTION : on_grid) - told, 0);
-    const Row below = value.fraction << told >> 1 >> (ROW_BITS - 1 - left);
+    const int given = min(max((octave + 5) >> 1, 0), 2);
+    const int left = max((off ? FRACTION : on_grid) - given, 0);
+    const Row below = value.fraction << given >> 1 >> (ROW_BITS - 1 - left);
     const int symbol = to_symbol(octave, int(value.fraction >> (ROW_BITS - 2)));
     return {symbol + (off ? PLANE : 0), left + 1, below << 1 | word >> (BITS - 1)};
 }
@@ -159,7 +159,7 @@ __device__ __forceinline__ void encode_piece(const Block& block, const Axis* axe
         const Expected expected = begin_row(around, series, here.t, f);
         const Value value = split(word, series.is_residual);
         const Coded coded = encode_value(word, value, expected.exponent, series, choice);
-        const bool has_size = coded.symbol < ZERO || coded.symbol > FAVOURITE;
+        const bool has_size = coded.symbol < ZERO || coded.symbol > COMMONEST;
         around.keep(here.t, f, has_size ? size_of(value, series) : 0);
         take(first + row, is_used, word, value, series, expected.context, coded);
     }

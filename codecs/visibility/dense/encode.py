@@ -31,15 +31,15 @@ from gangsaw.codecs.visibility.dense.block import (
 from gangsaw.codecs.visibility.dense.scale import NONE, ROW
 from gangsaw.codecs.visibility.dense.symbols import (
     BESIDE,
+    COMMONEST,
     ESCAPE,
-    FAVOURITE,
     HIGHEST,
     LOWEST,
     MINUS_ZERO,
     PLANE,
     ZERO,
+    given_bits,
     to_symbol,
-    told_bits,
 )
 from gangsaw.codecs.visibility.dense.values import LARGEST, split
 from gangsaw.codecs.visibility.lanes.table import LANES
@@ -91,14 +91,14 @@ def common_symbols(
 def special_symbols(
     block: Block, symbol: Any, octave: Any, exponent: Any, word: Any, scratch: Scratch
 ) -> Any:
-    """Put the symbols of escapes, the favourite and zeros over those of octaves."""
+    """Put the symbols of escapes, the commonest word and zeros over those of octaves."""
     is_residual = lane(scratch, IS_RESIDUAL) > 0
     is_float = lane(scratch, IS_RESIDUAL) == 0
     outside = either(octave > HIGHEST, octave < LOWEST)
     outside = either(outside, both(is_residual, exponent > LARGEST))
     symbol = select(outside, symbol * 0 + ESCAPE, symbol)
-    if block.has_favourite:
-        symbol = select(both(word == block.favourite, is_float), symbol * 0 + FAVOURITE, symbol)
+    if block.has_commonest:
+        symbol = select(both(word == block.commonest, is_float), symbol * 0 + COMMONEST, symbol)
     symbol = select(both(word << 1 == 0, is_float), symbol * 0 + MINUS_ZERO, symbol)
     return select(word == 0, symbol * 0 + ZERO, symbol)
 
@@ -108,9 +108,9 @@ def keep_bits(
     block: Block, symbol: Any, octave: Any, full: Any, fraction: Any, word: Any, scratch: Scratch
 ) -> None:
     """Keep signs and what symbols leave untold of fractions, and how many bits that is."""
-    told = told_bits(octave, word)
-    left = maximum(full - told, word * 0)
-    value = logical_shift_right(logical_shift_right(fraction << told, 1), (block.width - 1) - left)
+    given = given_bits(octave, word)
+    left = maximum(full - given, word * 0)
+    value = logical_shift_right(logical_shift_right(fraction << given, 1), (block.width - 1) - left)
     sign = select(word < 0, word * 0 + 1, word * 0)
     is_common = symbol < ZERO
     store(scratch.values, 0, select(is_common, (value << 1) | sign, word * 0))

@@ -67,7 +67,7 @@ class Batch:
         launch(module.get_function(kernel), grid, threads, there)
 
     def choices(self, choices: Sequence[Choice]) -> npt.NDArray[np.int64]:
-        """Return what kernels are told of choices."""
+        """Return what kernels know of choices."""
         return choice_table(choices, self.lanes, self.first_sizes, self.word_bytes)
 
     def coded(self, choices: Sequence[Choice]) -> tuple[Any, ...]:

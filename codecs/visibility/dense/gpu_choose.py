@@ -13,7 +13,7 @@ from gangsaw.codecs.core.cuda.launch import pull
 from gangsaw.codecs.visibility.dense.choose import (
     at_a_glance,
     best_predictors,
-    choose_favourite,
+    choose_commonest,
     choose_starts,
     glance_step,
     sample_step,
@@ -38,10 +38,10 @@ NO_WORD = np.iinfo(np.uint64).max
 
 def choose(batch: Batch) -> list[Choice]:
     """Return what the CPU would choose for each block."""
-    grids, favourites = choose_grids(batch), choose_favourites(batch)
+    grids, commonest = choose_grids(batch), choose_commonest_of_each(batch)
     plain = [
-        Choice(NEAR, grid, (0, 0), favourite, np.zeros(of.n_strips * LANES, np.uint8))
-        for grid, favourite, of in zip(grids, favourites, batch.lanes, strict=True)
+        Choice(NEAR, grid, (0, 0), commonest, np.zeros(of.n_strips * LANES, np.uint8))
+        for grid, commonest, of in zip(grids, commonest, batch.lanes, strict=True)
     ]
     predictors = choose_predictors(batch, plain)
     choices = [one._replace(predictors=own) for one, own in zip(plain, predictors, strict=True)]
@@ -63,8 +63,11 @@ def choose_grids(batch: Batch) -> list[Grid]:
     return batch.each(lambda i: choose_grid(words[firsts[i] : firsts[i + 1]], batch.mantissa))
 
 
-def choose_favourites(batch: Batch) -> list[int | None]:
-    """Return favourites. Blocks with more than one word that is not finite send all of these."""
+def choose_commonest_of_each(batch: Batch) -> list[int | None]:
+    """Return the commonest words that are not finite.
+
+    Blocks with more than one of these send all of them.
+    """
     cp, owners = cupy(), cupy().asarray(batch.table.owners)
     odd = np.zeros((len(batch.sources), 3), np.uint64)
     odd[:, 0] = NO_WORD
@@ -73,22 +76,22 @@ def choose_favourites(batch: Batch) -> list[int | None]:
     least, most, counts = pull(found).T
     room = np.where(least < most, counts, np.uint64(0))
     firsts = places_of(room.tolist())
-    favourites = [int(word) if n else None for word, n in zip(least, counts, strict=True)]
+    commonest = [int(word) if n else None for word, n in zip(least, counts, strict=True)]
     if not firsts[-1]:
-        return favourites
+        return commonest
     out, places = cp.empty(firsts[-1], batch.word_type), cp.asarray(firsts[:-1].astype(np.uint64))
     blocks = owners, batch.blocks, batch.axes
     batch.run(FILE, "list_odd", owners.size, *blocks, room, places, out)
     words = pull(out)
     for i in np.flatnonzero(room):
-        favourites[i] = choose_favourite(words[firsts[i] : firsts[i + 1]], batch.mantissa)
-    return favourites
+        commonest[i] = choose_commonest(words[firsts[i] : firsts[i + 1]], batch.mantissa)
+    return commonest
 
 
 def choose_predictors(batch: Batch, choices: Sequence[Choice]) -> list[npt.NDArray[np.uint8]]:
     """Return predictors: of most blocks at a glance, of the others by more rows.
 
-    choices : grids and favourites
+    choices : grids and commonest words
     """
     if batch.word_bytes == 2:
         return [one.predictors for one in choices]
@@ -111,8 +114,8 @@ def _costs(
     strips = {i: sampled_strips(batch.lanes[i]) for i in steps}
     table = strip_table([(i, own, steps[i], 0) for i, own in strips.items()])
     out = cupy().empty((len(table), len(PREDICTORS), LANES), np.int32)
-    told = batch.choices(choices), batch.terms
-    batch.run(FILE, "add_costs", len(table), table, batch.blocks, batch.axes, *told, out)
+    of_choices = batch.choices(choices), batch.terms
+    batch.run(FILE, "add_costs", len(table), table, batch.blocks, batch.axes, *of_choices, out)
     ends = places_of(own.size for own in strips.values())
     found = pull(out)
     return {
@@ -147,7 +150,7 @@ def strip_table(samples: Sequence[tuple[int, Table, int, int]]) -> npt.NDArray[n
 def choose_all_starts(batch: Batch, choices: Sequence[Choice]) -> list[tuple[int, int]]:
     """Return median exponents of words and residuals.
 
-    choices : grids, favourites and predictors
+    choices : grids, commonest words and predictors
     """
     steps = [start_steps(of) for of in batch.lanes]
     strips = [
@@ -159,8 +162,8 @@ def choose_all_starts(batch: Batch, choices: Sequence[Choice]) -> list[tuple[int
     table = strip_table(samples)
     table[:, 3] += firsts[table[:, 0]]
     out = cupy().empty(firsts[-1], batch.word_type)
-    told = batch.coded(choices)
-    batch.run(FILE, "sample_rows", len(table), table, batch.blocks, batch.axes, *told, out)
+    of_choices = batch.coded(choices)
+    batch.run(FILE, "sample_rows", len(table), table, batch.blocks, batch.axes, *of_choices, out)
     words = pull(out)
 
     def choose_own(i: int) -> tuple[int, int]:
@@ -183,8 +186,8 @@ def choose_means(batch: Batch, choices: Sequence[Choice]) -> list[int]:
     places = np.concatenate([places for places, _ in sampled]).astype(np.uint32)
     counts = cp.empty((n_blocks, len(KINDS), N_TABLES, N_SYMBOLS), np.uint32)
     n_bits = cp.empty((n_blocks, len(KINDS)), np.int32)
-    told, *coded = batch.coded(choices)
-    samples = batch.blocks, batch.axes, told, pieces, places, *coded
+    choice_rows, *coded = batch.coded(choices)
+    samples = batch.blocks, batch.axes, choice_rows, pieces, places, *coded
     results = batch.sizes(), counts, n_bits
     batch.run("encode.cu", "try_means", n_blocks * len(KINDS), *samples, *results)
     symbols, bits = pull(counts), pull(n_bits)

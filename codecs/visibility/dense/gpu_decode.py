@@ -70,9 +70,10 @@ def _launch(
     rows = [
         [one.states, one.bits, one.n_bytes, one.stream, 2 * one.n_words] for one in coded
     ] + places[:, None] * np.array([1, 1, 0, 1, 0])
-    told = choice_table(choices, table.lanes, first_sizes, word_bytes(targets[0]))
+    choice_rows = choice_table(choices, table.lanes, first_sizes, word_bytes(targets[0]))
     firsts = first_slots(_counts(coded)).ravel()
-    tables = table.rows, table.axes, told, rows, predictor_table(choices), TERMS.ravel(), firsts
+    predictors = predictor_table(choices)
+    tables = table.rows, table.axes, choice_rows, rows, predictors, TERMS.ravel(), firsts
     module = load(__package__, "decode.cu", defines(targets[0]))
     n_words = np.int64(host.size // WORD_BYTES)
     arguments = [*(cp.asarray(one) for one in tables), data, n_words, sizes, statuses]

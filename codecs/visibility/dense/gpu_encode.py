@@ -82,8 +82,8 @@ class _Writer:
         places = [np.arange(of.n_strips, dtype=np.uint32) * of.n_rows for of in batch.lanes]
         counts = cupy().empty((n_blocks, N_TABLES, N_SYMBOLS), np.uint32)
         n_bytes = cupy().empty(n_blocks, np.int64)
-        told, *coded = batch.coded(choices)
-        rows = batch.blocks, batch.axes, told, pieces, np.concatenate(places), *coded
+        choice_rows, *coded = batch.coded(choices)
+        rows = batch.blocks, batch.axes, choice_rows, pieces, np.concatenate(places), *coded
         results = self.symbols, self.bits, counts, n_bytes
         batch.run(FILE, "code_rows", n_blocks, *rows, self.outputs, batch.sizes(), *results)
         return pull(counts), pull(n_bytes)

@@ -1,9 +1,9 @@
-"""What the CUDA kernels of `dense` are told of blocks beside where they lie: what heads say."""
+"""What the CUDA kernels of `dense` know of blocks beside where they lie: what heads say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,23 +20,49 @@ Table = npt.NDArray[np.int64]
 FREQUENCIES_KEPT = 2  # whose sizes means look at, this one and those before
 
 
+class ChoiceRow(NamedTuple):
+    """What kernels know of a block's choice: `Choice` of block.cuh, which explains it."""
+
+    means: int
+    low: int
+    least: int
+    most: int
+    start_of_words: int
+    start_of_residuals: int
+    has_beside: bool
+    has_commonest: bool
+    commonest: int
+    first_lane: int
+    first_size: int
+
+
 def choice_table(
     choices: Sequence[Choice], lanes: Sequence[Lanes], first_sizes: Table, word_bytes: int
 ) -> Table:
-    """(n_blocks, 11) int64, `Choice` of block.cuh.
+    """(n_blocks, 11) int64, `ChoiceRow` of each.
 
     first_sizes : of each block in the sizes of all
     """
-    rows = np.empty((len(choices), 11), np.int64)
+    rows = list[ChoiceRow]()
     first_lanes = places_of(LANES * one.n_strips for one in lanes)
     for i, choice in enumerate(choices):
-        limits = grid_limits(choice.grid, MANTISSA[word_bytes])
-        favourite = np.uint64(choice.favourite or 0).astype(np.int64)
-        rows[i] = [
-            *(choice.means, *limits, *choice.starts, choice.grid.has_beside),
-            *(choice.favourite is not None, favourite, first_lanes[i], first_sizes[i]),
-        ]
-    return rows
+        low, least, most = grid_limits(choice.grid, MANTISSA[word_bytes])
+        rows.append(
+            ChoiceRow(
+                means=choice.means,
+                low=low,
+                least=least,
+                most=most,
+                start_of_words=choice.starts[0],
+                start_of_residuals=choice.starts[1],
+                has_beside=choice.grid.has_beside,
+                has_commonest=choice.commonest is not None,
+                commonest=int(np.uint64(choice.commonest or 0).astype(np.int64)),
+                first_lane=int(first_lanes[i]),
+                first_size=int(first_sizes[i]),
+            )
+        )
+    return np.array(rows, np.int64)
 
 
 def places_of(counts: Iterable[int]) -> Table:

@@ -20,7 +20,7 @@ from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
-HAS_FAVOURITE, HAS_BESIDE = 4, 8  # with the kind of the grid
+HAS_COMMONEST, HAS_BESIDE = 4, 8  # with the kind of the grid
 N_TABLES = 2 * CONTEXTS
 WRONG_ENDS = "its symbols and bits are not those of so many values"
 STATE_BYTES = 4 * rans.STATES
@@ -30,12 +30,12 @@ Payload = npt.NDArray[np.uint8]
 
 
 class Choice(NamedTuple):
-    """What the encoder of a block chose, and its decoder is told."""
+    """What the encoder of a block chose, and its decoder knows."""
 
     means: int
     grid: Grid
     starts: tuple[int, int]
-    favourite: int | None
+    commonest: int | None
     predictors: npt.NDArray[np.uint8]
 
 
@@ -48,13 +48,13 @@ def write_head(
     width = int(len(used) - 1).bit_length()
     fields = np.zeros((width * lanes.n_series + 7) // 8, np.uint8)
     _pack(of_series, used, width, fields)
-    grid = choice.grid.kind | HAS_FAVOURITE * (choice.favourite is not None)
+    grid = choice.grid.kind | HAS_COMMONEST * (choice.commonest is not None)
     grid |= HAS_BESIDE * choice.grid.has_beside
     head = HEAD.pack(
         block_kind, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
     )
-    if choice.favourite is not None:
-        head += choice.favourite.to_bytes(itemsize, "little")
+    if choice.commonest is not None:
+        head += choice.commonest.to_bytes(itemsize, "little")
     return np.concatenate([np.frombuffer(head, np.uint8), used, fields])
 
 
@@ -78,8 +78,8 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
         data[: HEAD.size].tobytes()
     )
     width, at = max(0, n_used - 1).bit_length(), HEAD.size
-    fav_bytes = itemsize if grid & HAS_FAVOURITE else 0
-    end = at + fav_bytes + n_used + (width * lanes.n_series + 7) // 8
+    n_word = itemsize if grid & HAS_COMMONEST else 0
+    end = at + n_word + n_used + (width * lanes.n_series + 7) // 8
     mantissa = MANTISSA[itemsize]
     kind, has_beside = grid & 3, bool(grid & HAS_BESIDE)
     legal = (
@@ -93,15 +93,15 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
     legal &= max(abs(first), abs(second)) < EXPONENTS and end <= data.size
     if not legal:
         raise CorruptChunk("its head is not that of a dense block")
-    favourite = int.from_bytes(data[at : at + fav_bytes].tobytes(), "little") if fav_bytes else None
-    used = data[at + fav_bytes : at + fav_bytes + n_used]
+    commonest = int.from_bytes(data[at : at + n_word].tobytes(), "little") if n_word else None
+    used = data[at + n_word : at + n_word + n_used]
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     known = used.max() < (len(PREDICTORS) if itemsize > 2 else 1)
-    fields = data[at + fav_bytes + n_used : end]
+    fields = data[at + n_word + n_used : end]
     if not known or not _unpack(fields, width, used, predictors[: lanes.n_series]):
         raise CorruptChunk("a series names a predictor that there is not")
     return (
-        Choice(means, Grid(kind, value, has_beside), (first, second), favourite, predictors),
+        Choice(means, Grid(kind, value, has_beside), (first, second), commonest, predictors),
         n_bytes,
         end,
     )

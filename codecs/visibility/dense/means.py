@@ -76,5 +76,5 @@ def best_means(
 def _with_means(block: Block, means: int) -> Block:
     return Block(
         block.n_rows, block.n_times, block.n_series, block.width, block.mantissa, means,
-        block.n_symbols, block.has_favourite, block.favourite, block.of_type,
+        block.n_symbols, block.has_commonest, block.commonest, block.of_type,
     )  # fmt: skip

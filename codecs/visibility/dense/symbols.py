@@ -20,13 +20,13 @@ PLANE = 52
 # the same once more for values that lie off the grid, then four that stand for themselves, and in
 # some blocks those of values beside the grid (dense_beside.py)
 ZERO = 2 * PLANE
-MINUS_ZERO, FAVOURITE, ESCAPE, BESIDE = range(ZERO + 1, ZERO + 5)
+MINUS_ZERO, COMMONEST, ESCAPE, BESIDE = range(ZERO + 1, ZERO + 5)
 HIGHEST_BESIDE, LOWEST_BESIDE, LENGTHS = 3, -10, 8  # octaves; of counts of units in the last place
 N_SYMBOLS = BESIDE + (HIGHEST_BESIDE - LOWEST_BESIDE + 1) * LENGTHS
 
 
 @jit_bare_inline
-def told_bits(octave: Any, like: Any) -> Any:
+def given_bits(octave: Any, like: Any) -> Any:
     """Return how many bits of the fraction a symbol of this octave tells; `like` is a vector."""
     return minimum(maximum((octave + 5) >> 1, like * 0), 2)
 
@@ -41,14 +41,14 @@ def to_symbol(octave: Any, quarter: Any) -> Any:
 
 @jit_bare_inline
 def from_symbol(symbol: Any) -> Any:
-    """Return octave, bits told, and these bits as the first two of a fraction; within a plane."""
+    """Return octave, bits given, and these bits as the first two of a fraction; within a plane."""
     middle = symbol - HALVES
     is_high, is_low = symbol < HALVES, symbol > WHOLES - 1
     octave = select(is_low, (WHOLES - 4) - symbol, -2 - logical_shift_right(middle, 1))
     quarter = select(is_low, symbol * 0, (middle & 1) * 2)
-    told = select(is_low, symbol * 0, 1)
+    given = select(is_low, symbol * 0, 1)
     return (
         select(is_high, HIGHEST - logical_shift_right(symbol, 2), octave),
-        select(is_high, symbol * 0 + 2, told),
+        select(is_high, symbol * 0 + 2, given),
         select(is_high, symbol & 3, quarter),
     )

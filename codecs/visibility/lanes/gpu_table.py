@@ -87,9 +87,22 @@ def block_table(blocks: Sequence[Any]) -> BlockTable:
         own = rest_axes(block.shape[2:], block.strides[2:])
         rows.append(
             Row(
-                *(block.data.ptr, *block.strides[:2], *block.shape[:2]),
-                *(of.n_times, of.n_frequencies, of.folds_time, of.n_rest, of.n_components),
-                *(of.n_series, of.shape[0], len(axes), len(own), first_tile[i], tiles[i]),
+                data=block.data.ptr,
+                step_t=block.strides[0],
+                step_f=block.strides[1],
+                times=block.shape[0],
+                frequencies=block.shape[1],
+                part_times=of.n_times,
+                part_frequencies=of.n_frequencies,
+                folds_time=of.folds_time,
+                rest=of.n_rest,
+                components=of.n_components,
+                series=of.n_series,
+                rows=of.shape[0],
+                first_axis=len(axes),
+                axes=len(own),
+                first_tile=int(first_tile[i]),
+                tiles=int(tiles[i]),
             )
         )
         axes += own

@@ -55,7 +55,7 @@ for make in MAKERS:
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> None:
-    """Let the encoder choose this, of grid, predictors, means, starts, favourite."""
+    """Let the encoder choose this, of grid, predictors, means, starts, commonest."""
     names = {"means": "_choose_means", "starts": "_starts"}
     for what, choice in choices.items():
         decide = choice if callable(choice) else lambda *_, choice=choice: choice
@@ -223,12 +223,12 @@ def test_every_number_of_units_beside_the_grid(dtype: str, monkeypatch: pytest.M
 
 
 @every_width
-def test_the_favourite_is_the_most_frequent_of_what_is_no_number(dtype: str) -> None:
+def test_the_commonest_is_the_most_frequent_of_what_is_no_number(dtype: str) -> None:
     block = np.ones((20, 5, 20), dtype)
     block[::3] = np.inf
     block[1] = np.nan
-    assert round_trip(block).favourite == int(np.array(np.inf, dtype).view(f"u{dtype[1]}"))
-    assert round_trip(np.ones((3, 4, 5), dtype)).favourite is None
+    assert round_trip(block).commonest == int(np.array(np.inf, dtype).view(f"u{dtype[1]}"))
+    assert round_trip(np.ones((3, 4, 5), dtype)).commonest is None
 
 
 @every_width
@@ -306,10 +306,10 @@ def one_value(dtype: str, code: int, symbol: int, head: dict[str, int], bits: in
     fields = (head["means"], head["grid"], head["value"], head["start"], head["start"], 1)
     for n_bytes in range(12):
         packed = HEAD.pack(dense.KIND, *fields, n_bytes)
-        favourite = b"\x55" * np.dtype(dtype).itemsize if head["grid"] & 4 else b""
+        commonest = b"\x55" * np.dtype(dtype).itemsize if head["grid"] & 4 else b""
         octets = (bits & (1 << 8 * n_bytes) - 1).to_bytes(n_bytes, "little")
         states = np.full(32, 1 << 16, "<u4").tobytes()
-        yield packed + favourite + used + tables + states + octets
+        yield packed + commonest + used + tables + states + octets
 
 
 @pytest.mark.parametrize(("dtype", "code"), [("f2", 0), ("f4", 0), ("f4", 1), ("f8", 0), ("f8", 2)])

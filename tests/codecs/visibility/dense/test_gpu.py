@@ -58,12 +58,16 @@ def doubles_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> None:
-    """Let both encoders choose this for every block: of grid, predictors, means, starts, favourite.
+    """Let both encoders choose this for every block: of grid, predictors, means, starts, commonest.
 
     Predictors are a function of lanes.
     """
     names = {"means": "_choose_means", "starts": "_starts"}
-    batched = {"starts": "choose_all_starts", "means": "choose_means"}
+    batched = {
+        "starts": "choose_all_starts",
+        "means": "choose_means",
+        "commonest": "choose_commonest_of_each",
+    }
     for what, choice in choices.items():
         own = (lambda _, lanes, *__: choices["predictors"](lanes)) if what == "predictors" else None
         here = own or (lambda *_, choice=choice: choice)
@@ -144,14 +148,14 @@ def test_every_kind_of_means(
     ],
     ids=str,
 )
-@pytest.mark.parametrize("favourite", [None, 0x7C01, 0x3C00], ids=["none", "nan", "finite"])
-def test_grids_and_favourites(
-    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, dtype: str, grid: Grid, favourite: int | None
+@pytest.mark.parametrize("commonest", [None, 0x7C01, 0x3C00], ids=["none", "nan", "finite"])
+def test_grids_and_commonest(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, dtype: str, grid: Grid, commonest: int | None
 ) -> None:
-    choose(monkeypatch, grid=grid, favourite=favourite, starts=(3, 9))
+    choose(monkeypatch, grid=grid, commonest=commonest, starts=(3, 9))
     blocks = [make((5, 4, 12), dtype) for make in (mixed, integers, beside)]
-    if favourite is not None:
-        blocks[1].view(f"u{blocks[1].itemsize}")[1:3] = favourite
+    if commonest is not None:
+        blocks[1].view(f"u{blocks[1].itemsize}")[1:3] = commonest
     check(cupy, blocks, DENSE)
 
 
@@ -170,7 +174,7 @@ def test_what_an_encoder_finds_by_itself(cupy: ModuleType) -> None:
 
 
 @every_width
-def test_favourites_and_words_that_are_not_finite(cupy: ModuleType, dtype: str) -> None:
+def test_commonest_and_words_that_are_not_finite(cupy: ModuleType, dtype: str) -> None:
     """No such word, one, several with one most often, as often as another."""
     shape, blocks = (6, 5, 11), []
     payloads = [np.array([v], dtype).view(f"u{dtype[1]}")[0] for v in (np.nan, np.inf, -np.inf)]
