@@ -67,6 +67,17 @@ Encoder: TypeAlias = Callable[[Sources, int, int], None]
 Decoder: TypeAlias = Callable[[Targets, Numbers], int]
 
 
+def one_at_a_time(decode: Callable[[Part, Array], None]) -> Decoder:
+    """Return a decoder of blocks out of one that fills a block from its payload."""
+
+    def decode_blocks(batch: Targets, numbers: Numbers) -> int:
+        number = int(numbers[0])
+        decode(batch.coded.parts[number], batch.blocks[number])
+        return 1
+
+    return decode_blocks
+
+
 def no_spare(form: Form) -> int:
     """Return 0: nothing is written behind a payload."""
     return 0

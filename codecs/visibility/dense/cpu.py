@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import Kept
 from gangsaw.codecs.core.numba import rans
-from gangsaw.codecs.visibility.batch import Numbers, Targets
+from gangsaw.codecs.visibility.batch import one_at_a_time
 from gangsaw.codecs.visibility.dense.block import MOST_BITS, ROOM, Block, make_scratch
 from gangsaw.codecs.visibility.dense.choose import (
     choose_commonest,
@@ -63,13 +63,6 @@ def encode(block: npt.NDArray[Any]) -> Payload:
     return np.concatenate(encode_table(table, lanes))
 
 
-def decode_blocks(batch: Targets, numbers: Numbers) -> int:
-    """Fill a block from its payload; return 1. CorruptChunk as `decode`."""
-    number = int(numbers[0])
-    decode(batch.coded.parts[number], batch.blocks[number])
-    return 1
-
-
 def decode(data: Payload, block: npt.NDArray[Any]) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
 
@@ -80,6 +73,9 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
     table, lanes = reused_table(block)
     decode_table(data, table, lanes)
     scatter(table, lanes, block)
+
+
+decode_blocks = one_at_a_time(decode)
 
 
 def reused_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:

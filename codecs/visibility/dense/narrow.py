@@ -15,7 +15,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import Kept
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_bare
-from gangsaw.codecs.visibility.batch import Numbers, Sources, Targets
+from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
 from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.dense.head import Payload
 from gangsaw.codecs.visibility.lanes.table import gather, scatter
@@ -38,13 +38,6 @@ def encode_blocks(batch: Sources, first: int, end: int) -> None:
         if sum(part.size for part in parts) > block.nbytes:
             parts = raw.encode_parts(block)
         batch.output.put(number, *parts)
-
-
-def decode_blocks(batch: Targets, numbers: Numbers) -> int:
-    """Fill a block from its payload; return 1. CorruptChunk as `decode`."""
-    number = int(numbers[0])
-    decode(batch.coded.parts[number], batch.blocks[number])
-    return 1
 
 
 def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
@@ -77,6 +70,9 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
     dense.decode_table(data, narrow, lanes)
     widen_words(narrow.ravel(), table.ravel())
     scatter(table, lanes, block)
+
+
+decode_blocks = one_at_a_time(decode)
 
 
 def _narrow_like(table: Words) -> Words:

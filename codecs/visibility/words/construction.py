@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility.batch import Numbers, Sources, Targets
+from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
 from gangsaw.codecs.visibility.words import raw
 from gangsaw.codecs.visibility.words.arrange import from_words, reused_words, to_words
@@ -30,14 +30,14 @@ def encode_blocks(batch: Sources, first: int, end: int) -> None:
         batch.output.put(number, *(raw.parts_of(words) if is_raw else (coded,)))
 
 
-def decode_blocks(batch: Targets, numbers: Numbers) -> int:
-    """Fill a block from its payload; return 1. CorruptChunk as `decode`."""
-    number = int(numbers[0])
-    block = batch.blocks[number]
+def decode_block(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `decode`."""
     words = reused_words(block)
-    decode(batch.coded.parts[number], words)
+    decode(data, words)
     from_words(words, block)
-    return 1
+
+
+decode_blocks = one_at_a_time(decode_block)
 
 
 def encode(words: npt.NDArray[Any], params: Params) -> npt.NDArray[np.uint8]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility.batch import Numbers, Targets
+from gangsaw.codecs.visibility.batch import one_at_a_time
 from gangsaw.codecs.visibility.words.arrange import (
     from_words,
     reused_words,
@@ -38,14 +38,13 @@ def parts_of(words: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDArra
     return np.array([KIND], np.uint8), stored.ravel().view(np.uint8)
 
 
-def decode_blocks(batch: Targets, numbers: Numbers) -> int:
-    """Fill a block from its payload; return 1. CorruptChunk as `words_of`."""
-    number = int(numbers[0])
-    block = batch.blocks[number]
+def decode(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `words_of`."""
     shape, dtype = words_layout(block)
-    words = words_of(batch.coded.parts[number], shape, np.dtype(dtype))
-    from_words(words.astype(dtype, copy=False), block)
-    return 1
+    from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
+
+
+decode_blocks = one_at_a_time(decode)
 
 
 def words_of(
