@@ -19,7 +19,7 @@ WRONG_SUM, OTHER_KIND = 16, 17  # beside what `tiles.check` finds
 
 
 class Addresses(NamedTuple):
-    """Where blocks that are alike lie: `base` and `offsets` of `BlockViews`."""
+    """Where blocks that are alike lie: `base` and `offsets` of `Places`."""
 
     base: int
     offsets: Any
