@@ -18,7 +18,7 @@ from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.codecs.visibility import memory
 from gangsaw.codecs.visibility.axes import visibility_axes
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import Params
 
 CODEC_ID, CODEC_VERSION = 2, 1  # SPEC.md

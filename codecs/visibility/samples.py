@@ -16,8 +16,8 @@ SPECIALISED: list[dict[str, int | str]] = [
 ]
 KERNELS = {
     f"{name}.cu": SPECIALISED
-    for name in ("fast_encode", "fast_decode", "dense_choose", "dense_encode", "dense_decode")
-} | {"dense_narrow.cu": SPECIALISED[-1:]}
+    for name in ("fast/encode", "fast/decode", "dense/choose", "dense/encode", "dense/decode")
+} | {"dense/narrow.cu": SPECIALISED[-1:]}
 
 Rows = list[tuple[str, npt.NDArray[Any], Params]]
 

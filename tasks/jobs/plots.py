@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.axes import spectral_axis
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.formats.atomic import whole_files
 from gangsaw.tasks.formats.zarr import ZarrArray, ZarrSource, open_zarr
+from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.report import ArrayInfo, BitMap, StoreInfo
 
 if TYPE_CHECKING:

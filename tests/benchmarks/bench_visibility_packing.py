@@ -14,7 +14,7 @@ from visibility_packing import Room, Words, pack, unpack
 
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit
-from gangsaw.codecs.visibility.pack import UNIT_SHIFTS
+from gangsaw.codecs.visibility.words.pack import UNIT_SHIFTS
 from gangsaw.tasks.bench.table import Row, say, seconds_in_turn
 
 SEGMENTS = (1 << 10, 1 << 13, 1 << 16, 1 << 20)  # words

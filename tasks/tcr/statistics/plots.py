@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.formats.atomic import check_target, whole_files
+from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.tcr.statistics.by_sharing import QUANTILES, Group
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade
 from gangsaw.tasks.formats.memory import MemoryArray
