@@ -26,7 +26,7 @@ FLOORS = (
     (*DOMAINS, "tasks.formats.known"),
     ("tasks.bench",),
     ("tasks.console",),
-    ("tasks.face", "tasks.api"),
+    ("tasks.api",),
     ("tasks.jobs",),
     ("tasks.formats",),
     ("tasks.store",),
@@ -50,7 +50,7 @@ CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}
 SHARED_BY_FORMATS = {"atomic", "axes", "flat", "memory", "variables", "zarr"}
 SHARED_BY_FORMATS |= {"export", "format", "opening", "table"}
 KNOW_NO_FORMAT = {"tasks.jobs", "tasks.store", "tasks.engine"}
-KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.face", "tasks.api"}
+KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api"}
 
 KERNEL_WORLD = {"numpy", "numba", "llvmlite", "google_crc32c"}
 # the modules that alone know a library, as far as codecs go
@@ -60,32 +60,11 @@ ONLY_IN = {
 }
 DASK = {"dask", "distributed"}
 KNOW_DASK = {"gangsaw.tasks.engine.window", "gangsaw.tasks.engine.batches"}
-KNOW_CLUSTERS = {"gangsaw", "tasks.face", "tasks.api", "tasks.console"}
+KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
 
 # (importer, imported), each with all that lies in it: arrows that are still wrong
 BEING_REMOVED = {
-    ("gangsaw.cli.demo", "gangsaw.tasks.formats"),
-    ("gangsaw.cli.demo", "gangsaw.tasks.hyperspectral"),
-    ("gangsaw.cli.info", "gangsaw.codecs.ccsds123"),
-    ("gangsaw.cli.info", "gangsaw.tasks.hyperspectral"),
-    ("gangsaw.cli.stream", "gangsaw.codecs.ccsds123"),
-    ("gangsaw.cli.stream", "gangsaw.tasks.formats"),
-    ("gangsaw.cli.tcr_associate", "gangsaw.tasks.tcr"),
-    ("gangsaw.cli.tcr_count", "gangsaw.tasks.tcr"),
-    ("gangsaw.cli.tcr_export", "gangsaw.tasks.tcr"),
-    ("gangsaw.cli.tcr_options", "gangsaw.tasks.tcr"),
-    ("gangsaw.cli.tcr_share", "gangsaw.tasks.tcr"),
-    ("gangsaw.face", "gangsaw.tasks.hyperspectral"),
-    ("gangsaw.tasks.bench.host", "gangsaw.codecs.ccsds123"),
     ("gangsaw.tasks.bench", "gangsaw.tasks.hyperspectral"),
-    ("gangsaw.tasks.formats.export", "gangsaw.tasks.jobs"),
-    ("gangsaw.tasks.formats.export", "gangsaw.tasks.radio"),
-    ("gangsaw.tasks.formats.opening", "gangsaw.tasks.radio"),
-    ("gangsaw.tasks.hyperspectral.plots", "gangsaw.codecs.visibility"),
-    ("gangsaw.tasks.store.layout", "gangsaw.codecs.ccsds123"),
-    ("gangsaw.tasks.store.layout", "gangsaw.codecs.visibility"),
-    ("gangsaw.tasks.store.layout", "gangsaw.tasks.formats"),
-    ("gangsaw.tasks.tcr.plots", "gangsaw.tasks.hyperspectral"),
 }
 
 

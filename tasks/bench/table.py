@@ -58,7 +58,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Task:
+class Measurement:
     """A row, and how it is measured.
 
     Attributes

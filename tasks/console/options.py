@@ -213,7 +213,7 @@ def session(
         set_thread_limit(threads or None)
         yield None
         return
-    from gangsaw.tasks import face
+    from gangsaw.tasks import api
 
     settings = {
         "workers": workers or 0,
@@ -221,5 +221,5 @@ def session(
         "scheduler": scheduler,
         "device": device,
     }
-    with face.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
+    with api.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
         yield client

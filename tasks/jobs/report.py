@@ -150,7 +150,7 @@ class _Survey:
         answers = codec_table.answers()
         self.answers = answers.get(self.coder.name, Answers()) if self.coder else Answers()
         self.picture = self.answers.picture(self.params, dims) if self.coder and dims else None
-        self.tally = _Tally(self.coder, self.grid, dims, self.picture) if self.picture else None
+        self.tally = _BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
 
     def info(self) -> ArrayInfo:
         """Return the figures."""
@@ -227,7 +227,7 @@ class _Survey:
             raise error.at(store=str(self.place), chunk=key) from None
 
 
-class _Tally:
+class _BlockBits:
     """Bits of each lane and of each block that is drawn, added up chunk by chunk."""
 
     def __init__(

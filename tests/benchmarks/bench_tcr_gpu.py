@@ -17,7 +17,7 @@ import numpy as np
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.codecs.core.cuda.launch import free_bytes, timed_launches
 from gangsaw.codecs.core.cuda.streams import own_stream
-from gangsaw.tasks.bench.table import Row, Task
+from gangsaw.tasks.bench.table import Measurement, Row
 from gangsaw.tasks.engine.pools import SLOTS
 from gangsaw.tasks.tcr import Model
 from gangsaw.tasks.tcr.kernels import gpu
@@ -52,7 +52,7 @@ CASES = (
 )
 
 
-def tasks(rounds: int) -> list[Task]:
+def tasks(rounds: int) -> list[Measurement]:
     """Return a task for each row; all count the same references."""
     some = cache(lambda: references(REFERENCES))
 
@@ -60,7 +60,7 @@ def tasks(rounds: int) -> list[Task]:
         return _measured(row, case, some(), rounds)
 
     rows = ((case, Row(case.what, None, "M references/s", case.target)) for case in CASES)
-    return [Task(row, partial(measured, row, case)) for case, row in rows]
+    return [Measurement(row, partial(measured, row, case)) for case, row in rows]
 
 
 def references(n: int) -> Batch:

@@ -25,7 +25,7 @@ from gangsaw.tasks.tcr.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
 from gangsaw.tasks.tcr.store.job import count_repertoires
 from gangsaw.tasks.tcr.store.setup import Setup
-from gangsaw.tasks.tcr.store.summary import Summary
+from gangsaw.tasks.tcr.store.summary import CountSummary
 
 FAST_ROWS, LARGE_ROWS = 1_000_000, 10_000_000
 BLOCK = 100_000  # rows that are made and written at once
@@ -71,7 +71,7 @@ class Job:
                 file.writelines(_lines(self.germline, first, min(BLOCK, n - first)))
         return path
 
-    def count(self, tables: Sequence[Path], setup: Setup | None = None) -> Summary:
+    def count(self, tables: Sequence[Path], setup: Setup | None = None) -> CountSummary:
         """Count tables, by both models and every row unless said; the store is gone afterwards."""
         setup = setup or Setup(self.germline, Model("both"), EVERYTHING)
         done = count_repertoires(

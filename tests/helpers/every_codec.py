@@ -55,7 +55,7 @@ def codec_types() -> list[type[BlockCodec]]:
 
 
 def v2_type(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:
-    """Its face for numcodecs, which has the same name."""
+    """Its class for numcodecs, which has the same name."""
     (entry,) = entry_points(group="numcodecs.codecs", name=codec_type.codec_name)
     loaded: type[BlockCodecV2] = entry.load()
     return loaded

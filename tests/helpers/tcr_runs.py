@@ -19,7 +19,7 @@ from gangsaw.tasks.tcr.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
 from gangsaw.tasks.tcr.store.job import count_repertoires
 from gangsaw.tasks.tcr.store.setup import Setup
-from gangsaw.tasks.tcr.store.summary import Summary
+from gangsaw.tasks.tcr.store.summary import CountSummary
 from helpers import tcr_tables
 from helpers.tcr_tables import Record
 
@@ -82,7 +82,7 @@ class Repertoires:
     paths: tuple[Path, ...]
     good: tuple[Record, ...]
 
-    def count(self, target: Any, changed: Setup | None = None, **options: Any) -> Summary:
+    def count(self, target: Any, changed: Setup | None = None, **options: Any) -> CountSummary:
         """Count them in this thread."""
         return count_repertoires(open_inputs(self.paths), target, changed or setup(), **options)
 

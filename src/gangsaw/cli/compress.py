@@ -67,7 +67,7 @@ def compress(
 
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
-    from gangsaw.tasks import face
+    from gangsaw.tasks import api
     from gangsaw.tasks.formats.opening import open_paths
     from gangsaw.tasks.source import Stream
 
@@ -94,7 +94,7 @@ def compress(
             opt.session(0 if is_stream else workers, threads, scheduler, device) as client,
             progress_bar("compress", quiet=quiet or as_json) as show,
         ):
-            summary = face.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]
+            summary = api.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]
     except KeyboardInterrupt:
         raise Interrupted(STREAM_STOPPED if is_stream else STOPPED) from None
     if as_json:

@@ -49,14 +49,14 @@ def decompress(
 
     Example: gangsaw decompress scene.zarr copy.hdr --interleave bip
     """
-    from gangsaw.tasks import face
+    from gangsaw.tasks import api
     from gangsaw.tasks.formats.format import ExportOptions
 
     with (
         opt.session(workers, threads, scheduler) as client,
         progress_bar("decompress", quiet=quiet) as show,
     ):
-        lost = face.decompress(
+        lost = api.decompress(
             store,
             target,
             options=ExportOptions(format_, interleave, byte_order),

@@ -28,13 +28,13 @@ def info(
 
     Example: gangsaw info scene.zarr --plot scene.png
     """
-    from gangsaw.tasks import face
+    from gangsaw.tasks import api
 
     if plot is not None:
         from gangsaw.tasks.formats.atomic import check_target
 
         check_target(plot, overwrite=overwrite)
-    found = face.info(store)
+    found = api.info(store)
     if as_json:
         write_json(found.to_dict())
     else:

@@ -40,7 +40,7 @@ def verify(
 
     Example: gangsaw verify scene.zarr --against scene.hdr
     """
-    from gangsaw.tasks import face
+    from gangsaw.tasks import api
 
     layout = opt.source_options(
         variable, group, shape, dtype, interleave, byte_order, offset, format_
@@ -49,7 +49,7 @@ def verify(
         opt.session(workers, threads, scheduler, device) as client,
         progress_bar("verify", quiet=quiet or as_json) as show,
     ):
-        report = face.verify(
+        report = api.verify(
             store,
             against=against or None,
             layout=layout,

@@ -77,7 +77,7 @@ def demo(
 
         open_source(source)  # a mistake in its name leaves no folder behind
     prepare(out)
-    run = _Run(out, quiet or as_json, as_json)
+    run = _DemoRun(out, quiet or as_json, as_json)
     path = source or run.timed("make a scene", lambda: make_scene(out, extents))
     with cluster.session() as client:
         result = run.all(path, client, None if source else tiles(extents))
@@ -158,7 +158,7 @@ def tiles(extents: tuple[int, ...]) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Result:
+class DemoResult:
     """What the demo did.
 
     Attributes
@@ -194,15 +194,15 @@ class Result:
         ]
 
 
-class _Run:
+class _DemoRun:
     """The steps of the demo, each with its bar and its time."""
 
     def __init__(self, out: Path, quiet: bool, silent: bool) -> None:
         self.out, self.quiet, self.silent = out, quiet, silent
         self.seconds: dict[str, float] = {}
 
-    def all(self, source: str, client: Client | None, chunks: dict[str, int] | None) -> Result:
-        from gangsaw.tasks import face
+    def all(self, source: str, client: Client | None, chunks: dict[str, int] | None) -> DemoResult:
+        from gangsaw.tasks import api
         from gangsaw.tasks.engine.window import on_every_worker
         from gangsaw.tasks.formats.opening import open_source
 
@@ -211,38 +211,38 @@ class _Run:
         self.barred("start", lambda _: on_every_worker(compile_all, client), "compiling, only once")
         summary = self.barred(
             "compress",
-            lambda show: face.compress(
+            lambda show: api.compress(
                 source, store, chunks=chunks, client=client, overwrite=True, on_progress=show
             ),
         )
         self.verify(store, source, client, "verify")
         self.barred(
             "decompress",
-            lambda show: face.decompress(
+            lambda show: api.decompress(
                 store, copy, client=client, overwrite=True, on_progress=show
             ),
         )
         self.verify(store, copy, client, "compare")
         picture = self.timed("draw", lambda: self.draw(store))
-        return Result(summary, copy, picture, self.seconds)
+        return DemoResult(summary, copy, picture, self.seconds)
 
     def verify(self, store: str, against: str, client: Client | None, title: str) -> None:
         """Check every chunk and compare every sample; raise JobFailed for the first problem."""
-        from gangsaw.tasks import face
+        from gangsaw.tasks import api
 
         report = self.barred(
             title,
-            lambda show: face.verify(store, against=against, client=client, on_progress=show),
+            lambda show: api.verify(store, against=against, client=client, on_progress=show),
         )
         if not report.ok:
             raise JobFailed(report.problems[0])
 
     def draw(self, store: str) -> str | None:
         """Draw the picture; return its path, or None where there are no blocks."""
-        from gangsaw.tasks import face
+        from gangsaw.tasks import api
         from gangsaw.tasks.jobs.plots import plot_store
 
-        info = face.info(store)
+        info = api.info(store)
         if all(array.block_bits is None for array in info.arrays):
             return None
         path = self.out / "scene.png"

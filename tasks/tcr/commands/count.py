@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import Progress
     from gangsaw.tasks.tcr.germline import Germline
     from gangsaw.tasks.tcr.store.setup import Setup
-    from gangsaw.tasks.tcr.store.summary import Summary
+    from gangsaw.tasks.tcr.store.summary import CountSummary
 
 
 @panels
@@ -56,7 +56,7 @@ def count(
 
     Example: gangsaw tcr count donor1.tsv.gz donor2.tsv.gz paths.zarr --species human
     """
-    from gangsaw.tasks import face
+    from gangsaw.tasks import api
     from gangsaw.tasks.tcr.extra import extra_needed
 
     with extra_needed():
@@ -75,7 +75,7 @@ def count(
                 setup,
                 table=rows.dropped,
                 client=client,
-                options=face.options_for(cluster.device, client),
+                options=api.options_for(cluster.device, client),
                 resume=resume,
                 overwrite=overwrite,
                 keep_going=rows.keep_going,
@@ -107,13 +107,13 @@ def setup_of(
     )
 
 
-def figures(summary: Summary) -> dict[str, object]:
+def figures(summary: CountSummary) -> dict[str, object]:
     """Return the figures of a finished job as JSON holds them."""
     run = {**vars(summary.run), "references_per_second": summary.run.references_per_second}
     return {**vars(summary), "ratio": summary.ratio, "run": run}
 
 
-def table_of(summary: Summary) -> list[tuple[str, str]]:
+def table_of(summary: CountSummary) -> list[tuple[str, str]]:
     """Return the figures of a finished job as a table."""
     run = summary.run
     before = summary.kept - run.references

@@ -52,7 +52,7 @@ from gangsaw.tasks.tcr.statistics.spearman import (
     correlations,
     write_ranks,
 )
-from gangsaw.tasks.tcr.statistics.tally import Ns, Tally, Values
+from gangsaw.tasks.tcr.statistics.tally import Ns, ValueCounts, Values
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_all, runs
 
 if TYPE_CHECKING:
@@ -212,9 +212,9 @@ class _Passes:
                 found += correlations(own, OUTCOMES, totals, tallies)
         return tuple(found)
 
-    def _tallies(self, names: Sequence[str]) -> dict[str, Tally]:
+    def _tallies(self, names: Sequence[str]) -> dict[str, ValueCounts]:
         """Tally columns, and write the ranks that follow."""
-        tallies = {name: Tally() for name in names}
+        tallies = {name: ValueCounts() for name in names}
 
         def add(some: dict[str, tuple[Values, Ns]]) -> None:
             for name, tally in some.items():
@@ -275,11 +275,11 @@ class _Passes:
     def group(self) -> tuple[Group, ...]:
         """Return the figures of the plots."""
         names = (self._plotted(), *predictor_names(self.stores[0]))
-        tallies: dict[tuple[str, int], Tally] = {}
+        tallies: dict[tuple[str, int], ValueCounts] = {}
 
         def add(some: Groups) -> None:
             for key, tally in some.items():
-                tallies.setdefault(key, Tally()).add(*tally)
+                tallies.setdefault(key, ValueCounts()).add(*tally)
 
         with self.phase("group", 1):
             self._run(TallyGroups(names), self.files, add)

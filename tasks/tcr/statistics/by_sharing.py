@@ -11,7 +11,14 @@ import numpy as np
 
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
-from gangsaw.tasks.tcr.statistics.tally import Ns, Tally, Values, mean_and_error, quantile, tallied
+from gangsaw.tasks.tcr.statistics.tally import (
+    Ns,
+    ValueCounts,
+    Values,
+    mean_and_error,
+    quantile,
+    tallied,
+)
 
 Groups = dict[tuple[str, int], tuple[Values, Ns]]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -64,7 +71,7 @@ class TallyGroups:
             }
 
 
-def group(column: str, individuals: int, tally: Tally) -> Group:
+def group(column: str, individuals: int, tally: ValueCounts) -> Group:
     """Return the figures of a tally."""
     mean, error = mean_and_error(tally)
     half = _t_quantile(tally.n) * error
@@ -80,7 +87,9 @@ def group(column: str, individuals: int, tally: Tally) -> Group:
     )
 
 
-def groups(columns: Sequence[str], tallies: Mapping[tuple[str, int], Tally]) -> tuple[Group, ...]:
+def groups(
+    columns: Sequence[str], tallies: Mapping[tuple[str, int], ValueCounts]
+) -> tuple[Group, ...]:
     """Return the figures of all tallies, columns in their order, then by individuals."""
     people = sorted({k for _, k in tallies})
     return tuple(group(name, k, tallies[name, k]) for name in columns for k in people)

@@ -81,7 +81,7 @@ def curvature(x: Floats, y: Floats, beta: Floats) -> Curvature:
 
 
 @dataclass(frozen=True)
-class Fit:
+class LogisticFit:
     """A maximum-likelihood fit.
 
     Attributes
@@ -109,7 +109,9 @@ class Fit:
         return math.sqrt(self.covariance[i, i]) if self.converged else math.nan
 
 
-def fit(at: Callable[[Floats], Curvature], n: int, n_shared: int, names: Sequence[str]) -> Fit:
+def fit(
+    at: Callable[[Floats], Curvature], n: int, n_shared: int, names: Sequence[str]
+) -> LogisticFit:
     """Maximise the likelihood.
 
     Parameters
@@ -135,7 +137,9 @@ def fit(at: Callable[[Floats], Curvature], n: int, n_shared: int, names: Sequenc
     if not problem and size > TOLERANCE:
         problem = _unbounded(beta, names, steps)
     covariance = _inverse(here.information)
-    return Fit(beta, covariance, here.information, here.value, null, steps, not problem, problem)
+    return LogisticFit(
+        beta, covariance, here.information, here.value, null, steps, not problem, problem
+    )
 
 
 def _step(here: Curvature) -> Floats | None:

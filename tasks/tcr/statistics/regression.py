@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gangsaw.tasks.tcr.statistics.design import Design
 from gangsaw.tasks.tcr.statistics.lasso import Selection, adaptive_lasso
-from gangsaw.tasks.tcr.statistics.logistic import Fit
+from gangsaw.tasks.tcr.statistics.logistic import LogisticFit
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Regression:
 
 
 def regression(
-    design: Design, found: Fit, n: int, n_shared: int, notes: tuple[str, ...]
+    design: Design, found: LogisticFit, n: int, n_shared: int, notes: tuple[str, ...]
 ) -> Regression:
     """Return the table of a fit over `n` nucleotypes, of which `n_shared` are shared."""
     chosen = None
@@ -86,7 +86,7 @@ def regression(
     )
 
 
-def _row(design: Design, found: Fit, chosen: Selection | None, i: int) -> Coefficient:
+def _row(design: Design, found: LogisticFit, chosen: Selection | None, i: int) -> Coefficient:
     estimate, error = float(found.beta[1 + i]), found.error(1 + i)
     lasso = None if chosen is None else float(chosen.beta[i])
     return Coefficient(

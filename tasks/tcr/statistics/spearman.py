@@ -20,7 +20,7 @@ from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
 from gangsaw.tasks.tcr.statistics.tally import (
     Ns,
-    Tally,
+    ValueCounts,
     Values,
     centred_ranks,
     sum_of_squares,
@@ -109,7 +109,7 @@ def rank_file(folder: Path, column: str, what: str) -> Path:
     return folder / f"{quote(column, safe='')}.{what}.npy"
 
 
-def write_ranks(folder: Path, column: str, tally: Tally) -> None:
+def write_ranks(folder: Path, column: str, tally: ValueCounts) -> None:
     """Write what `RankProducts` looks ranks up in."""
     for what, array in zip(RANK_FILES, (tally.values, centred_ranks(tally)), strict=True):
         np.save(rank_file(folder, column, what), array)
@@ -127,7 +127,7 @@ def check_rows(n: int) -> None:
         raise BadParams(f"{n} nucleotypes: correlations take fewer than 2^31")
 
 
-def correlation(total: int, x: Tally, y: Tally) -> tuple[float, float]:
+def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, float]:
     """Return Spearman's rho and its P value from the sum of rank products."""
     squares = sum_of_squares(x) * sum_of_squares(y)
     if not squares:
@@ -159,7 +159,7 @@ def correlations(
     columns: Sequence[str],
     outcomes: Sequence[str],
     totals: list[list[int]],
-    tallies: dict[str, Tally],
+    tallies: dict[str, ValueCounts],
 ) -> tuple[Correlation, ...]:
     """Return all correlations."""
     found = []

@@ -12,7 +12,7 @@ Values = NDArray[Any]
 Ns = NDArray[np.int64]
 
 
-class Tally:
+class ValueCounts:
     """Sorted distinct values and how often each occurred.
 
     Memory: 16 bytes per distinct value, three times that while it grows. Small tallies are kept
@@ -70,7 +70,7 @@ def tallied(column: Values) -> tuple[Values, Ns]:
     return values, counts.astype(np.int64)
 
 
-def centred_ranks(tally: Tally) -> Ns:
+def centred_ranks(tally: ValueCounts) -> Ns:
     """Return for each distinct value 2 (mid-rank) - (n + 1): an integer, and 0 on average."""
     counts = tally.counts
     ends = np.cumsum(counts)
@@ -78,7 +78,7 @@ def centred_ranks(tally: Tally) -> Ns:
     return ranks
 
 
-def sum_of_squares(tally: Tally) -> int:
+def sum_of_squares(tally: ValueCounts) -> int:
     """Return the sum of the squares of `centred_ranks` over all values: (n^3 - n - ties) / 3."""
     n = tally.n
     repeated, times = np.unique(tally.counts, return_counts=True)
@@ -87,7 +87,7 @@ def sum_of_squares(tally: Tally) -> int:
     return (n**3 - n - ties) // 3
 
 
-def mean_and_error(tally: Tally) -> tuple[float, float]:
+def mean_and_error(tally: ValueCounts) -> tuple[float, float]:
     """Return mean and standard error of the mean; NaN where there are too few values."""
     values, counts, n = tally.values, tally.counts, tally.n
     if not n:
@@ -97,7 +97,7 @@ def mean_and_error(tally: Tally) -> tuple[float, float]:
     return mean, math.sqrt(squares / (n - 1) / n) if n > 1 else math.nan
 
 
-def quantile(tally: Tally, part: float) -> float:
+def quantile(tally: ValueCounts, part: float) -> float:
     """Return the smallest value that at least `part` of all do not exceed."""
     ends = np.cumsum(tally.counts)
     return float(tally.values[np.searchsorted(ends, part * ends[-1])])

@@ -35,7 +35,7 @@ MOST = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExportChoice:
     """What of a store becomes a table, and how.
 
     Attributes
@@ -70,7 +70,7 @@ class Exported:
 def export(
     store: str | Path,
     target: Path,
-    choice: Choice | None = None,
+    choice: ExportChoice | None = None,
     *,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
@@ -86,7 +86,7 @@ def export(
         There is no such store or variable, the suffix tells no format, the target may not be
         touched, or a count does not fit the type for counts.
     """
-    opened, choice = open_counts(str(store)), choice or Choice()
+    opened, choice = open_counts(str(store)), choice or ExportChoice()
     if Path(store).resolve() in target.resolve().parents:
         raise BadParams(f"{target} is in the store that is read: write to another place")
     columns = _columns(opened, choice)
@@ -114,7 +114,7 @@ class _Column:
     type: Any
 
 
-def _columns(store: CountsStore, choice: Choice) -> list[_Column]:
+def _columns(store: CountsStore, choice: ExportChoice) -> list[_Column]:
     along = [name for name, dims in store.shapes.items() if next(iter(dims), "") == ROW_DIM]
     for name in choice.variables:
         if name not in along:
@@ -127,7 +127,7 @@ def _columns(store: CountsStore, choice: Choice) -> list[_Column]:
     return found
 
 
-def _of_variable(store: CountsStore, name: str, choice: Choice) -> Iterator[_Column]:
+def _of_variable(store: CountsStore, name: str, choice: ExportChoice) -> Iterator[_Column]:
     dims = list(store.shapes[name].items())[1:]
     kind = _type(store.kinds[name], choice.counts)
     if name in NAMED:
@@ -138,7 +138,7 @@ def _of_variable(store: CountsStore, name: str, choice: Choice) -> Iterator[_Col
         yield _Column("_".join([name, *labels]), name, place, kind)
 
 
-def _places(dim: str, extent: int, choice: Choice) -> list[int]:
+def _places(dim: str, extent: int, choice: ExportChoice) -> list[int]:
     wanted: tuple[int, ...] = getattr(choice, dim, ())
     for place in wanted:
         if not 0 <= place < extent:

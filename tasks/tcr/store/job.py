@@ -33,7 +33,7 @@ from gangsaw.tasks.tcr.store.contents import FIRST, Contents, nbytes
 from gangsaw.tasks.tcr.store.reading import ReadRepertoire, opened_input
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.staging import FileRows, Staging
-from gangsaw.tasks.tcr.store.summary import Run, Summary, summary_of
+from gangsaw.tasks.tcr.store.summary import CountRun, CountSummary, summary_of
 from gangsaw.tasks.tcr.store.values import CountTables
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def count_repertoires(
     durable: bool = True,
     on_read: OnProgress | None = None,
     on_count: OnProgress | None = None,
-) -> Summary:
+) -> CountSummary:
     """Read repertoires, count the paths of each row that is kept, write all into a Zarr v3 group.
 
     Rows keep their order: that of the files, and of the lines in each. Until all are counted the
@@ -105,7 +105,9 @@ def count_repertoires(
         with can_be_resumed():
             counted = job.count(contents, on_count)
     job.finish(counted)
-    return summary_of(final, str(table), Run(counted, time.monotonic() - started, read_seconds))
+    return summary_of(
+        final, str(table), CountRun(counted, time.monotonic() - started, read_seconds)
+    )
 
 
 def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:

@@ -13,7 +13,7 @@ from gangsaw.tasks.store.place import Place
 
 
 @dataclass(frozen=True)
-class Run:
+class CountRun:
     """What one run of a job did.
 
     Attributes
@@ -33,7 +33,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Summary:
+class CountSummary:
     """What a job did.
 
     Attributes
@@ -58,7 +58,7 @@ class Summary:
     dropped: Mapping[str, int]
     raw_bytes: int
     stored_bytes: int
-    run: Run
+    run: CountRun
 
     @property
     def ratio(self) -> float:
@@ -66,7 +66,7 @@ class Summary:
         return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
 
-def summary_of(store: Place, table: str, run: Run) -> Summary:
+def summary_of(store: Place, table: str, run: CountRun) -> CountSummary:
     """Return the summary of a finished store."""
     metadata = store.get(METADATA)
     assert metadata is not None, "its job has just been finished"
@@ -75,7 +75,7 @@ def summary_of(store: Place, table: str, run: Run) -> Summary:
     arrays: dict[str, Any] = root["consolidated_metadata"]["metadata"]
     along = [name for name, array in arrays.items() if "reference" in array["dimension_names"]]
     manifests = [found for name in along if (found := read_manifest(store / name)) is not None]
-    return Summary(
+    return CountSummary(
         store=str(store),
         table=table,
         files=len(attrs["input_files"]),

@@ -1,4 +1,4 @@
-"""The Zarr face of the toy codec."""
+"""The toy codec for Zarr."""
 
 from __future__ import annotations
 

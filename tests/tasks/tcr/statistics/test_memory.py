@@ -17,7 +17,7 @@ from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
 from gangsaw.tasks.tcr.statistics import by_sharing, design, extract, logistic, spearman
 from gangsaw.tasks.tcr.statistics.path_columns import path_columns
 from gangsaw.tasks.tcr.statistics.predictors import predictor_names
-from gangsaw.tasks.tcr.statistics.tally import Tally
+from gangsaw.tasks.tcr.statistics.tally import ValueCounts
 from gangsaw.tasks.tcr.store.counts_store import CountsStore, open_all, runs
 
 ROWS = 20_000  # so that what does not grow with rows is little
@@ -91,7 +91,7 @@ def test_associate(
     ):
         assert peak(task, batch) < task.peak_bytes + PLAIN, task.name
     for name, found in tallied(file).items():
-        tally = Tally()
+        tally = ValueCounts()
         tally.add(*found)
         spearman.write_ranks(tmp_path, name, tally)
     ranks = spearman.RankProducts(counts, extract.OUTCOMES, tmp_path)

@@ -18,7 +18,7 @@ from gangsaw.tasks.tcr.statistics.lasso import adaptive_lasso, slopes_only
 from gangsaw.tasks.tcr.statistics.logistic import curvature, fit
 from gangsaw.tasks.tcr.statistics.spearman import product
 from gangsaw.tasks.tcr.statistics.tally import (
-    Tally,
+    ValueCounts,
     centred_ranks,
     mean_and_error,
     quantile,
@@ -29,7 +29,7 @@ from gangsaw.tasks.tcr.statistics.tally import (
 
 @given(arrays.arrays(np.uint64, st.integers(1, 60), elements=st.integers(0, 9)), st.data())
 def test_tallies_are_exact(column: Any, data: st.DataObject) -> None:
-    tally, left = Tally(), column
+    tally, left = ValueCounts(), column
     while len(left):
         n = data.draw(st.integers(1, len(left)))
         tally.add(*tallied(left[:n]))

@@ -16,7 +16,7 @@ from helpers.tcr_runs import Repertoires, records, setup, written
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.store import export as module
-from gangsaw.tasks.tcr.store.export import Choice, export
+from gangsaw.tasks.tcr.store.export import ExportChoice, export
 
 READERS = {
     "t.parquet": pd.read_parquet,
@@ -67,7 +67,7 @@ def test_every_value_is_in_the_table(store: Path, tmp_path: Path) -> None:
 
 
 def test_a_choice_of_columns(store: Path, tmp_path: Path) -> None:
-    choice = Choice(("cdr3", "paths_no_d", "dp1_paths"), nu=(3, 10), pi=(4,), total_n=(0,))
+    choice = ExportChoice(("cdr3", "paths_no_d", "dp1_paths"), nu=(3, 10), pi=(4,), total_n=(0,))
     done = export(store, tmp_path / "t.parquet", choice)
     d = ("TRBD1_01", "TRBD2_01", "TRBD2_02")
     dp1 = [f"dp1_paths_{name}_n0" for name in d]
@@ -85,7 +85,7 @@ def test_a_choice_of_columns(store: Path, tmp_path: Path) -> None:
 )
 def test_a_wrong_choice(store: Path, tmp_path: Path, choice: dict[str, object], said: str) -> None:
     with pytest.raises(BadParams, match=said):
-        export(store, tmp_path / "t.parquet", Choice(**choice))  # type: ignore[arg-type]
+        export(store, tmp_path / "t.parquet", ExportChoice(**choice))  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -110,7 +110,7 @@ def test_counts_beyond_int64(store: Path, tmp_path: Path, counts: str, wanted: o
     array[77, 10, 4] = 2**64 - 1
     with pytest.raises(BadParams, match="paths_no_d_nu10_pi4 of reference 77 is 18446744"):
         export(changed, tmp_path / "t.csv")
-    export(changed, tmp_path / "t.parquet", Choice(("paths_no_d",), counts=counts))  # type: ignore[arg-type]
+    export(changed, tmp_path / "t.parquet", ExportChoice(("paths_no_d",), counts=counts))  # type: ignore[arg-type]
     assert pd.read_parquet(tmp_path / "t.parquet").paths_no_d_nu10_pi4[77] == wanted
 
 

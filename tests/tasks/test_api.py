@@ -1,4 +1,4 @@
-"""The package's face: lazy, complete, and the same as the command line from Python."""
+"""The package's public names: lazy, complete, and the same as the command line from Python."""
 
 from __future__ import annotations
 
