@@ -62,11 +62,6 @@ DASK = {"dask", "distributed"}
 KNOW_DASK = {"gangsaw.tasks.engine.window", "gangsaw.tasks.engine.batches"}
 KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
 
-# (importer, imported), each with all that lies in it: arrows that are still wrong
-BEING_REMOVED = {
-    ("gangsaw.tasks.bench", "gangsaw.tasks.hyperspectral"),
-}
-
 
 def modules() -> Iterator[tuple[str, Path]]:
     """Dotted name and file of each module of the package."""
@@ -193,10 +188,6 @@ def violations() -> Iterator[tuple[str, str, str]]:
                 yield module, target, why
 
 
-def is_covered(module: str, target: str) -> bool:
-    return any(within(module, a) and within(target, b) for a, b in BEING_REMOVED)
-
-
 def test_every_folder_has_its_floor() -> None:
     """Whoever adds a folder says where it stands: in FLOORS, or in INNER."""
     inner = {f"{where}.{name}" for where, rows in INNER.items() for row in rows for name in row}
@@ -207,19 +198,8 @@ def test_every_folder_has_its_floor() -> None:
 
 
 def test_imports_go_one_way() -> None:
-    found = [f"{a} imports {b}: {why}" for a, b, why in violations() if not is_covered(a, b)]
+    found = [f"{a} imports {b}: {why}" for a, b, why in violations()]
     assert not found, "\n".join(found)
-
-
-def test_what_is_being_removed_is_still_there() -> None:
-    """An exception that nothing needs any more goes from the list."""
-    there = [(module, target) for module, target, _ in violations()]
-    needed = {
-        pair
-        for pair in BEING_REMOVED
-        if any(within(module, pair[0]) and within(target, pair[1]) for module, target in there)
-    }
-    assert needed == BEING_REMOVED
 
 
 def circle(graph: dict[str, set[str]]) -> str:

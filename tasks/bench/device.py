@@ -21,9 +21,9 @@ from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import free_bytes, pinned, timed_launches
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.bench.data import synthetic_sample
 from gangsaw.tasks.engine.pools import SLOTS
 from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.hyperspectral.synthetic import make_scene
 from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.jobs.device import TASK_BYTES
 
@@ -312,9 +312,8 @@ def figures(bench: Workbench | None) -> Iterator[Figure]:
 
 
 def aviris_scene(extents: tuple[int, ...] = SCENE) -> NDArray[Any]:
-    """Return a seeded scene of 14 bits."""
-    bands, rows, columns = extents
-    return make_scene(bands, rows, columns, bit_depth=14).cube
+    """Return the made scene of (bands, rows, columns)."""
+    return synthetic_sample(extents, "gpu").values
 
 
 def device_machine() -> dict[str, str]:
