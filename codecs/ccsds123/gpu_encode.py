@@ -182,7 +182,7 @@ def code_bands(table: BlockTable, dtype: np.dtype[Any], largest: Image, params: 
         sums,
     )
     arguments = (*(cp.asarray(one) for one in tables), words, lane_bits, status)
-    launch(module.get_function("encode_bands"), len(warps), WARP, arguments)
+    launch(module.get_function("encode_lanes"), len(warps), WARP, arguments)
     bits = np.split(pull(lane_bits), np.cumsum(table.bands)[:-1])
     return Coded(words, bits, pull(status))
 

@@ -37,7 +37,7 @@ from gangsaw.codecs.core.numba.simd_tuples import inner_product, load_tuple, sto
 
 
 @jit_part
-def _mapped(sample: Any, doubled: Any, p: Any) -> Any:
+def _map_residual(sample: Any, doubled: Any, p: Any) -> Any:
     """Mapped residual delta (4.9) of a sample and its double-resolution prediction."""
     predicted = doubled >> 1
     residual = sample - predicted
@@ -93,7 +93,7 @@ def _components(
 
 
 @intrinsic
-def _adapted(
+def _update_weights(
     typing_context: Any,
     weights: Any,
     inputs: Any,
@@ -184,7 +184,7 @@ def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: 
     if y == 0:
         s = load(samples, first + origin, g.lanes)
         before = load(samples, first + origin - 1, g.lanes) if p.bands > 0 else zero + p.middle
-        store(out, at, _mapped(s, before << 1, p))
+        store(out, at, _map_residual(s, before << 1, p))
         x = 1
     while x < columns:
         t = y * columns + x
@@ -215,9 +215,9 @@ def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: 
             doubled = wrap(high_resolution, p.spare_bits) >> (p.resolution + 1)
             doubled = minimum(doubled + (2 * p.middle + 1), 2 * p.highest + 1)
             doubled = maximum(doubled, 2 * p.lowest)
-            store(out, at + i * step, _mapped(s, doubled, p))
+            store(out, at + i * step, _map_residual(s, doubled, p))
             flip = sign_mask((s << 1) - doubled)
-            w = _adapted(w, u, flip, left, half - flip, right, low, high)
+            w = _update_weights(w, u, flip, left, half - flip, right, low, high)
         x = stop
     store_tuple(g.weights, place, stride, w)
 

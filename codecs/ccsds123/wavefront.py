@@ -158,7 +158,7 @@ def unmap(
 
 
 @jit_restrict
-def central_differences(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
+def central_difference(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
     """Set d = 4 s - sigma."""
     for z in range(lo, hi):
         difference[z] = fit(4 * sample[z] - sigma[z], sigma)
