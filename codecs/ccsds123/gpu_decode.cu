@@ -31,7 +31,7 @@ constexpr int LOOK = COLUMN ? 1 : 2;  // N or NE of the next sample is LOOK - NX
 
 constexpr unsigned IMPOSSIBLE_RESIDUAL = 1, LANE_END = 2;  // status: 4 z + one of these
 
-// One row of the table of blocks.
+// A block of the table of blocks.
 struct Block {
     Sample* origin;                       // sample (0, 0, 0)
     long long z_stride, y_stride, x_stride;  // in samples
@@ -42,9 +42,14 @@ struct Block {
     long long above, beside, next_row;
 };
 
-__device__ __forceinline__ Block read_block(const long long* row) {
-    Block block = {reinterpret_cast<Sample*>(row[0]), row[1], row[2], row[3], int(row[4]),
-                   int(row[5]), int(row[6]), row[7], 0, 0, 0};
+// The same as it lies in the table: BlockRow of gpu_decode.py.
+struct BlockRow {
+    long long origin, z_stride, y_stride, x_stride, bands, rows, columns, bounds;
+};
+
+__device__ __forceinline__ Block read_block(const BlockRow& row) {
+    Block block = {reinterpret_cast<Sample*>(row.origin), row.z_stride, row.y_stride, row.x_stride,
+                   int(row.bands), int(row.rows), int(row.columns), row.bounds, 0, 0, 0};
     block.above = LOOK * block.x_stride - block.y_stride;
     block.beside = (LOOK - block.columns) * block.x_stride;
     block.next_row = block.y_stride - (block.columns - 1) * block.x_stride;
@@ -227,7 +232,7 @@ __device__ void decode_group(const Block& block, const Shared& shared, Lane* rin
 
 // Decode block blockIdx.x of the table.
 //
-// blocks     : (n_blocks, 8) see Block
+// blocks     : (n_blocks,)
 // words      : big-endian 32-bit words of all streams; n_words of them
 // bounds     : (sum of bands + 1,) see Block, bits
 // first_sums : (most bands,); weights: (most bands, COMPONENTS)
@@ -235,12 +240,12 @@ __device__ void decode_group(const Block& block, const Shared& shared, Lane* rin
 // pitch      : of a row of the ring in Lanes: even, for the banks, and >= GS_P + blockDim.x
 // status     : (n_blocks,) all ones; what `report` writes of the lowest band that fails
 extern "C" __global__ void __launch_bounds__(MOST_THREADS, 1)
-    decode_lanes(const long long* blocks, const unsigned* words, long long n_words,
+    decode_lanes(const BlockRow* blocks, const unsigned* words, long long n_words,
                  const long long* bounds, const long long* first_sums, const long long* weights,
                  const long long* constants, int pitch, unsigned* status) {
     DYN_SHARED(Lane, ring);
-    const Block block = read_block(blocks + 8 * blockIdx.x);
-    const Shared shared = {read_predictor(constants), read_coder(constants + 10), words,
+    const Block block = read_block(blocks[blockIdx.x]);
+    const Shared shared = {read_predictor(constants), read_coder(constants + PREDICTOR_VALUES), words,
                            n_words, bounds, first_sums, weights};
     for (int row = threadIdx.x; row < RING; row += blockDim.x)
         for (int i = 0; i < GS_P; ++i) ring[row * pitch + i] = 0;

@@ -134,16 +134,16 @@ def block_table(
     if capacity is None:
         capacity = rows * columns * (images[0].bit_depth + 2) // 32 + SLACK_WORDS
     return BlockTable(
-        np.array([source.data.ptr for source in sources], np.int64),
-        stride_z,
-        stride_y,
-        stride_x,
-        bands,
-        rows,
-        columns,
-        _starts(bands),
-        _starts(bands * capacity) + sum(map(_n_words, headers)),
-        capacity,
+        samples=np.array([source.data.ptr for source in sources], np.int64),
+        stride_z=stride_z,
+        stride_y=stride_y,
+        stride_x=stride_x,
+        bands=bands,
+        rows=rows,
+        columns=columns,
+        lane=_starts(bands),
+        words=_starts(bands * capacity) + sum(map(_n_words, headers)),
+        capacity=capacity,
     )
 
 

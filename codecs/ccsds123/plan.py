@@ -75,16 +75,16 @@ def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.i
     dtype = max(lane_type(image, params, components), np.dtype(at_least))
     lanes = 8 if image.n_bands <= 8 else 16 if image.n_bands <= 16 or components > 8 else 32
     predictor = Predictor(
-        image.bit_depth,
-        params.weight_resolution,
-        max(0, 8 * dtype.itemsize - params.register_size),
-        image.lowest,
-        image.highest,
-        image.middle,
-        params.weight_interval.bit_length() - 1,
-        params.weight_min,
-        params.weight_max,
-        bands,
+        depth=image.bit_depth,
+        resolution=params.weight_resolution,
+        spare_bits=max(0, 8 * dtype.itemsize - params.register_size),
+        lowest=image.lowest,
+        highest=image.highest,
+        middle=image.middle,
+        interval=params.weight_interval.bit_length() - 1,
+        exponent_min=params.weight_min,
+        exponent_max=params.weight_max,
+        bands=bands,
     )
     return Plan(
         bands, full, local_sum, dtype, lanes, group_lanes(image, lanes, dtype.itemsize), predictor

@@ -31,6 +31,8 @@ struct Predictor {
     int interval, exponent_min, exponent_max, bands;
 };
 
+constexpr int PREDICTOR_VALUES = 10;  // those of a Predictor, where they lie in a table
+
 __device__ __forceinline__ Predictor read_predictor(const long long* values) {
     return {int(values[0]),  int(values[1]),  int(values[2]), Lane(values[3]), Lane(values[4]),
             Lane(values[5]), int(values[6]),  int(values[7]), int(values[8]),  int(values[9])};

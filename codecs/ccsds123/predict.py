@@ -289,16 +289,16 @@ class BandGroup:
         own = own.reshape(self.lanes // plan.lanes, plan.lanes, plan.components)
         half = min(plan.lanes, HALO)
         self.kernel = Bands(
-            plan.predictor,
-            layout,
-            self.rows.buffer,
-            neighbor_offsets(plan.local_sum, layout),
-            np.empty(layout.columns * layout.width, plan.dtype),
-            np.ascontiguousarray(own.swapaxes(1, 2), plan.dtype).reshape(-1),
-            (HALO - plan.bands) // half * half,
-            static(plan.bands),
-            static(plan.full),
-            static(plan.components),
-            static(plan.lanes),
-            static(half),
+            predictor=plan.predictor,
+            layout=layout,
+            samples=self.rows.buffer,
+            neighbors=neighbor_offsets(plan.local_sum, layout),
+            differences=np.empty(layout.columns * layout.width, plan.dtype),
+            weights=np.ascontiguousarray(own.swapaxes(1, 2), plan.dtype).reshape(-1),
+            skipped=(HALO - plan.bands) // half * half,
+            bands=static(plan.bands),
+            full=static(plan.full),
+            components=static(plan.components),
+            lanes=static(plan.lanes),
+            half=static(half),
         )

@@ -17,11 +17,10 @@ from gangsaw.codecs.ccsds123.wave_state import (
     make_predictor,
     make_state,
     ring_row,
-    rows_of,
     strip_of,
 )
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.bits import ahead, fit
+from gangsaw.codecs.core.numba.bits import ahead, fit, pointers
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 
 WIDE_NEIGHBOR, NARROW_NEIGHBOR, WIDE_COLUMN, NARROW_COLUMN = range(len(LOCAL_SUMS))
@@ -157,7 +156,7 @@ def _run_strip(
 
 @jit
 def _reconstruct(p: Any, state: Any, delta: Any, most: int, out: Any) -> int:
-    s = rows_of(p, state)
+    s = pointers(state)
     steps, strip = p.samples + p.bands - 1, strip_of(s)
     for first in range(0, steps, RUN):
         last = min(first + RUN, steps)

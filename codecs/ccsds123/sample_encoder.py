@@ -230,10 +230,10 @@ class BitString:
 def make_coder(image: Image, params: Params) -> Coder:
     """Gather the parameters of the coder."""
     return Coder(
-        image.bit_depth,
-        params.unary_limit,
-        1 << params.initial_count,
-        (1 << params.rescale) - 1,
+        depth=image.bit_depth,
+        unary_limit=params.unary_limit,
+        first_count=1 << params.initial_count,
+        top_count=(1 << params.rescale) - 1,
     )
 
 

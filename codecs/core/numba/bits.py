@@ -186,6 +186,29 @@ def pointer(typing_context: Any, array: Any, index: Any) -> Any:
 
 
 @intrinsic
+def pointers(typing_context: Any, arrays: Any) -> Any:
+    """Return a NamedTuple with the addresses of its arrays, contiguous and 1-D; integers stay.
+
+    Keep the arrays alive yourself.
+    """
+    kinds = [types.CPointer(t.dtype) if isinstance(t, types.Array) else t for t in arrays.types]
+    found = types.BaseTuple.from_types(kinds, arrays.instance_class)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        parts = zip(arrays.types, cgutils.unpack_tuple(builder, args[0]), strict=True)
+        first = ir.IntType(64)(0)
+        each = [
+            _element_pointer(context, builder, t, part, first)
+            if isinstance(t, types.Array)
+            else part
+            for t, part in parts
+        ]
+        return context.make_tuple(builder, sig.return_type, each)
+
+    return found(arrays), codegen
+
+
+@intrinsic
 def ahead(typing_context: Any, address: Any, items: Any) -> Any:
     """Return the address that many items further on."""
     signature = address(address, types.int64)
