@@ -15,6 +15,7 @@ from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.threads import run_blocks
 
 Payload: TypeAlias = npt.NDArray[np.uint8]
+Slice: TypeAlias = "slice[int | None, int | None, int | None]"
 WRONG_CHECKSUM = "the checksum of its bytes is wrong"
 
 
@@ -48,9 +49,9 @@ class BackToBack(Sequence[Payload]):
     def __getitem__(self, which: int) -> Payload: ...
 
     @overload
-    def __getitem__(self, which: slice) -> BackToBack: ...
+    def __getitem__(self, which: Slice) -> BackToBack: ...
 
-    def __getitem__(self, which: int | slice) -> Payload | BackToBack:
+    def __getitem__(self, which: int | Slice) -> Payload | BackToBack:
         """Return a payload, shorter where the data end before it does; or some, side by side."""
         if isinstance(which, slice):
             first, end, step = which.indices(len(self))
@@ -138,7 +139,7 @@ class Runs:
         """Return how many blocks these are."""
         return len(self.payloads)
 
-    def __getitem__(self, which: slice) -> Self:
+    def __getitem__(self, which: Slice) -> Self:
         """Return some of the blocks."""
         if which.indices(len(self)) == (0, len(self), 1):
             return self
