@@ -10,10 +10,9 @@
 // Blocks of more bands than a thread block has threads are decoded in groups of bands; the P bands
 // before a group take part again, with the samples that are known by then.
 //
-// With the default parameters a step is some 240 instructions of a warp on sm_90, counted in the
-// machine code, about 70 of them on the multiplier's pipe. The others bound a large batch: 64 lanes
-// wide, on 132 multiprocessors, they allow some 90 Gsamples/s. One block alone is bound by the chain
-// from a sample to the next band's: load, product, clipping, unmapping, store.
+// A large batch is bound by integer instructions, most of them not on the multiplier's pipe. One
+// block alone is bound by the chain from a sample to the next band's: load, product, clipping,
+// unmapping, store.
 //
 // Sections and stages as in wavefront.py, reconstruct.py and sample_decoder.py.
 
@@ -56,8 +55,8 @@ __device__ __forceinline__ Block read_block(const BlockRow& row) {
     return block;
 }
 
-// Addresses come from a table: told that they are of device memory, the compiler need not fear
-// that a store to them changes the ring.
+// Addresses come from a table. The compiler has to know that they are of device memory: else it
+// assumes that a store to them may change the ring.
 template <class T>
 __device__ __forceinline__ T* on_device(T* address) {
 #ifdef __CUDA_ARCH__
@@ -204,7 +203,7 @@ __device__ void report(const Band& band, const Block& block, const Shared& share
     if (misfit || band.bad) atomicMin(status, 4u * band.z + what);
 }
 
-// Decode the bands from `first` on, as many as there are threads for beside `halo` known ones.
+// Decode the bands from `first` on, as many as there are threads for besides `halo` known ones.
 __device__ void decode_group(const Block& block, const Shared& shared, Lane* ring, int pitch,
                              int first, int halo, unsigned* status) {
     const int thread = threadIdx.x, samples = block.rows * block.columns;

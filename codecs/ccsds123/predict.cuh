@@ -130,7 +130,7 @@ __device__ __forceinline__ Lane unmap_residual(Lane coded, Lane doubled, const P
 }
 
 // An update of the weights (4.8) at one value of the scaling exponent rho:
-// w + ((+-u 2^left + half) >> right), clipped. A product with +-2^left runs beside the other
+// w + ((+-u 2^left + half) >> right), clipped. A product with +-2^left runs next to the other
 // integer operations; the shift and the flip of the CPU code do not.
 struct Update {
     Lane scale, half;

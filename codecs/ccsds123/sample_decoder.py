@@ -1,4 +1,4 @@
-"""Sample-adaptive entropy decoder (section 10 of the specification), fused with the predictor."""
+"""Sample-adaptive entropy decoder (CCSDS 123.0-B-2, 5.4.3.2), fused with the predictor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gangsaw.codecs.ccsds123.wave_state import (
     LANES,
     RUN,
     arithmetic,
-    kept,
+    cached_if_small,
     make_predictor,
     make_state,
     round_up,
@@ -98,7 +98,7 @@ def choose_codes(
 def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
     """Load the eight bytes at each position, as they are.
 
-    Not `jit_restrict`: that makes vectors, whose gathers cost twice the plain loads.
+    Not `jit_restrict`: that makes vectors, and gathers are slower than loads one by one.
     """
     for z in range(lo, hi):
         window[z] = load_raw64(data, position[z] >> 3)
@@ -106,7 +106,7 @@ def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> Non
 
 @jit
 def prefetch_windows(data: Any, position: Any, lo: int, hi: int) -> None:
-    """Ask for what the next steps read: no processor follows a hundred streams by itself."""
+    """Prefetch what the next steps read: processors follow few streams by themselves."""
     for z in range(lo, hi):
         prefetch(data, (position[z] >> 3) + AHEAD)
 
@@ -130,9 +130,9 @@ def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) ->
 def measure_codewords(
     delta: Any, code: Any, window: Any, unary_limit: int, depth: int, lo: int, hi: int
 ) -> None:
-    """Set delta to what the unary part tells; code, k before, to its bits and those that follow.
+    """Set delta to the value of the unary part; code, k before, to its bits and those that follow.
 
-    Apart from `read_codewords`: AVX2 takes but four lanes where one of them has 64 bits.
+    Apart from `read_codewords`: AVX2 has only four lanes where one of the types has 64 bits.
     """
     limit, whole, one = fit(unary_limit, code), fit(depth, code), fit(1, code)
     for z in range(lo, hi):
@@ -233,7 +233,7 @@ def counts(image: Image, params: Params) -> npt.NDArray[np.int64]:
     return out
 
 
-@kept
+@cached_if_small
 def _count_table(image: Image, params: Params) -> Array:
     return skewed(counts(image, params), arithmetic(image, params))
 

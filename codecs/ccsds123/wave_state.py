@@ -20,14 +20,14 @@ LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
 MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back
 RUN = 64  # steps that a strip of bands makes in one go, and samples written in one go
 STRIP = 128  # bands at most in a strip: what a step of them touches stays in the first-level cache
-KEPT_PIXELS = 1 << 16  # tables of 16 bytes a pixel; for larger images their making is as nothing
+CACHED_PIXELS = 1 << 16  # tables of 16 bytes a pixel; larger images take long anyway
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
 
 
 class Predictor(NamedTuple):
-    """Constants of the predictor, as section 0 to 4 of the specification name them."""
+    """Constants of the predictor, with the symbols of CCSDS 123.0-B-2, section 4."""
 
     bands: int  # NZ
     columns: int  # NX
@@ -153,19 +153,19 @@ def skewed(table: Array, dtype: npt.DTypeLike) -> Array:
     return out[LANES + table.size - 1 :]
 
 
-def kept(make_tables: Callable[[Image, Params], T]) -> Callable[[Image, Params], T]:
-    """Keep the tables of some small images: the blocks of a chunk share them."""
+def cached_if_small(make_tables: Callable[[Image, Params], T]) -> Callable[[Image, Params], T]:
+    """Cache the tables of some small images: the blocks of a chunk share them."""
     cached = lru_cache(8)(make_tables)
 
     @wraps(make_tables)
     def look_up(image: Image, params: Params) -> T:
-        small = image.n_rows * image.n_columns <= KEPT_PIXELS
+        small = image.n_rows * image.n_columns <= CACHED_PIXELS
         return cached(image, params) if small else make_tables(image, params)
 
     return look_up
 
 
-@kept
+@cached_if_small
 def _tables(image: Image, params: Params) -> tuple[Array, Array, Array]:
     of = arithmetic(image, params)
     left, right = _shifts(image, params)
@@ -186,7 +186,7 @@ def _border(image: Image) -> Array:
 
 
 def _shifts(image: Image, params: Params) -> tuple[Array, Array]:
-    """Weight update, section 7: a << left, plus half, >> right."""
+    """Shifts of the weight update (4.8): a << left, plus half, >> right."""
     t = np.arange(image.n_rows * image.n_columns)
     steps = params.weight_min + (t - image.n_columns) // params.weight_interval
     exponent = np.clip(steps, params.weight_min, params.weight_max)

@@ -1,4 +1,4 @@
-"""One chunk: its array cut into blocks for the backend, its bytes framed. Knows no Zarr."""
+"""One chunk: its array divided into blocks for the backend, its bytes framed. Knows no Zarr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a chunk is cut into blocks, and which blocks a selection touches."""
+"""How a chunk is divided into blocks, and which blocks a selection touches."""
 
 from __future__ import annotations
 

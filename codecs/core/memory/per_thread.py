@@ -1,4 +1,4 @@
-"""Memory of a thread that block after block uses: fresh one costs more than fast codecs do."""
+"""Scratch memory of a thread, used again for each block: the system zeroes fresh memory first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.memory.aligned import aligned
 
 T = TypeVar("T")
-MOST_BYTES = 1 << 22  # of an array; longer ones are made anew
+MOST_BYTES = 1 << 22  # of an array; longer ones are made each time
 
 
 class Kept(threading.local):

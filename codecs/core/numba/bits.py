@@ -145,9 +145,9 @@ def leading_zeros_to_32(typing_context: Any, word: Any) -> Any:
 def count_leading_zeros(builder: Any, word: Any) -> Any:
     """Emit the count for an integer or a vector of integers.
 
-    Vectors of 32 bits have an instruction for it in AVX-512 alone; LLVM's table look-ups for AVX2
-    cost a tenth of a decode. The exponent of a float tells it too: of the first one bit alone, with
-    no other bit beside it, for rounding could carry.
+    Vectors of 32 bits have an instruction for it in AVX-512 alone; for AVX2 LLVM looks it up in
+    tables, in many steps. The exponent of a float says it too: that of the first one bit alone,
+    since rounding could carry where other bits are set.
     """
     lanes = getattr(word.type, "count", 1)
     bits = getattr(word.type, "element", word.type).width
