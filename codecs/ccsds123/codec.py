@@ -1,4 +1,4 @@
-"""The CCSDS-123 codec for Zarr, formats 3 and 2."""
+"""The Zarr and numcodecs faces of the CCSDS-123 codec."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Ccsds123(BlockCodec):
         return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, view)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds besides the chunk.
+        """Return a bound on what encoding or decoding one such chunk holds beside the chunk.
 
         It holds the bytes twice, as blocks and as frame, and scratch memory for each thread.
         """
