@@ -1,7 +1,7 @@
 """CUDA sources as text: what a device compiles, and what is compiled and emulated without one.
 
-Headers are put in by us, not by the compiler: compiled kernels are stored by their text alone, and
-a kernel whose header has changed would be taken for the old one.
+Headers are put in by us, not by the compiler: compiled kernels are kept by their text alone, and
+those whose headers have changed would be kept, too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def options(defines: Mapping[str, int | str]) -> tuple[str, ...]:
 def source(package: str, file: str) -> str:
     """Return a CUDA source of a package with all its headers put in, each once.
 
-    Headers are named `#include "name.cuh"`, and lie next to the source or in `core/cuda`.
+    Headers are named `#include "name.cuh"`, and lie beside the source or in `core/cuda`.
     """
     return _expanded(package, file, set())
 
@@ -35,7 +35,7 @@ def _expanded(package: str, file: str, seen: set[str]) -> str:
         if header in seen:
             return ""
         seen.add(header)
-        is_own = (files(package) / header).is_file()
-        return _expanded(package if is_own else CORE, header, seen)
+        beside = (files(package) / header).is_file()
+        return _expanded(package if beside else CORE, header, seen)
 
     return INCLUDE.sub(put_in, (files(package) / file).read_text("utf-8"))
