@@ -1,28 +1,55 @@
-"""Codecs: what happens inside one chunk. Each is imported when it is first named."""
+"""Codecs: what happens inside one chunk. Each is imported when it is first named.
+
+`gangsaw.codecs.<Name>` is the class of a codec of the table, `<Name>V2` that for Zarr v2, which is
+derived from it.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gangsaw.codecs.ccsds123.codec import Ccsds123, Ccsds123V2
-    from gangsaw.codecs.visibility.codec import Visibility, VisibilityV2
+    from gangsaw.codecs.ccsds123.codec import Ccsds123 as Ccsds123
+    from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
+    from gangsaw.codecs.visibility.codec import Visibility as Visibility
 
-__all__ = ["Ccsds123", "Ccsds123V2", "Visibility", "VisibilityV2"]
-_HOMES = {
-    "Ccsds123": "ccsds123",
-    "Ccsds123V2": "ccsds123",
-    "Visibility": "visibility",
-    "VisibilityV2": "visibility",
-}
+    class Ccsds123V2(BlockCodecV2): ...  # noqa: D101
+
+    class VisibilityV2(BlockCodecV2): ...  # noqa: D101
+
+
+V2 = "V2"
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name == "__all__":
+        return _names()
+    if name.startswith("_"):  # of Python's machinery
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}.codec"), name)
+    from gangsaw.codecs.core.codec_table import codec_class
+
+    if name in (homes := _homes()):
+        return codec_class(homes[name])
+    if name.endswith(V2) and name.removesuffix(V2) in homes:
+        from gangsaw.codecs.core.zarr.v2 import derived
+
+        kind: Any = codec_class(homes[name.removesuffix(V2)])
+        return derived(kind)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _homes() -> dict[str, str]:
+    """Return the Zarr name of each class of the table."""
+    from gangsaw.codecs.core.codec_table import table
+
+    return {entry.attr: name for name, entry in table().items()}
+
+
+def _names() -> list[str]:
+    """Return the names that are derived."""
+    homes = _homes()
+    return sorted([*homes, *(name + V2 for name in homes)])
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_names()})

@@ -8,7 +8,7 @@ in a cache of that module, keyed by the description.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Region = tuple[slice, ...]  # one slice per axis, 0 <= start < stop <= extent, step 1
+# of a coordinate that holds a file without the arrays: its format, how they lie in it, their names
+FILE_ATTRS = {"format", "rows", "items"}
 
 
 @runtime_checkable
@@ -99,6 +101,11 @@ class Coordinate:
     values: NDArray[Any] = field(compare=False)
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is the file around the arrays, as bytes: other bytes can be the same file."""
+        return set(self.attrs) >= FILE_ATTRS
+
 
 @dataclass(frozen=True)
 class Below:
@@ -120,7 +127,8 @@ class Below:
 class Source(Protocol):
     """A file or store that a job reads: its arrays, coordinates and attributes.
 
-    One that has groups below has them as `below`, a tuple of `Below`.
+    One that has groups below has them as `below`, a tuple of `Below`; one that goes through stages
+    before it is encoded has them as `stages`, a tuple of `Stage`, and so has a `Stream`.
     """
 
     @property
@@ -145,3 +153,53 @@ class Source(Protocol):
         For a file its absolute path, bytes and modification time; for a store its address and
         metadata.
         """
+
+
+@runtime_checkable
+class Stream(Protocol):
+    """A source of unknown length, read once and in order: records from a pipe.
+
+    Its arrays are described with an extent of 0 along their first axis, which grows. Their names,
+    other extents, types and attributes are known before the first record is read.
+    """
+
+    @property
+    def name(self) -> str:
+        """What messages call it: the paths that the user gave."""
+
+    @property
+    def arrays(self) -> tuple[Description, ...]:
+        """The arrays that grow; at least one."""
+
+    @property
+    def coords(self) -> tuple[Coordinate, ...]:
+        """Coordinates of the other axes; their names differ from those of the arrays."""
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """JSON attributes of the target group."""
+
+    def pieces(self) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Yield what comes next of each array, by name: any number of samples on the first axis.
+
+        It can be called once. BadParams for what is not of the format, OSError for what cannot be
+        read.
+        """
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What is done to a whole source before it is encoded, such as to sign records or sort them.
+
+    What a stage makes is stored beside the target until that is whole, as a job of its own with a
+    journal; the next stage, and at last the encoder, read it from there.
+
+    Attributes
+    ----------
+    name : of the stage, of lower-case letters
+    run : returns what it makes of a source, read as that is read; equal sources give equal bytes,
+        for `verify` runs it again
+    """
+
+    name: str
+    run: Callable[[Source | Stream], Source | Stream]

@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from helpers.every_codec import Case, cases, codec_types, folder, label
+from helpers.every_codec import TESTS, Case, cases, codec_types, folder, golden, label
 
 from gangsaw.codecs.core.container import frame
 
-GOLDEN = Path(__file__).parent / "golden"
-TYPES = {folder(codec_type): codec_type for codec_type in codec_types()}
+FILES = [(kind, path) for kind in codec_types() for path in sorted(golden(kind).rglob("*.json"))]
 
 
 def home(case: Case) -> Path:
-    return GOLDEN / folder(case.codec_type) / f"v{frame.VERSION}"
+    return golden(case.codec_type) / f"v{frame.VERSION}"
 
 
 def checksum(array: npt.NDArray[Any]) -> str:
@@ -53,11 +52,17 @@ def write(case: Case, path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted(GOLDEN.rglob("*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+    ("codec_type", "path"),
+    FILES,
+    ids=[f"{folder(kind)}-{path.parent.name}-{path.stem}" for kind, path in FILES],
 )
-def test_golden_file_decodes(path: Path) -> None:
+def test_golden_file_decodes(codec_type: Any, path: Path) -> None:
     what = json.loads(path.read_text())
-    codec = TYPES[path.parents[1].name].from_dict(what["codec"])
+    codec = codec_type.from_dict(what["codec"])
     out = np.empty(what["shape"], what["dtype"])
     codec.decode_chunk(path.with_suffix(".frame").read_bytes(), out)
     assert checksum(out) == what["sha256"]
+
+
+def test_every_golden_folder_has_its_codec() -> None:
+    assert {path.name for path in (TESTS / "golden").iterdir()} <= set(map(folder, codec_types()))

@@ -1,4 +1,4 @@
-"""What may import what, and what an import may cost."""
+"""What may import what: floors, no circle, few that know a library; and what an import may cost."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 REPOSITORY = Path(__file__).parents[1]
 FOLDERS = {
@@ -17,13 +17,55 @@ FOLDERS = {
     "cluster": "gangsaw.cluster",
     "src/gangsaw": "gangsaw",
 }
+DOMAINS = ("tasks.hyperspectral", "tasks.radio", "tasks.tcr")
+# From the top: a room imports what lies on floors below its own, and nothing of its own floor but
+# itself. CONTRIBUTING.md draws it. Every folder of codecs/<name> is a room on the floor "codecs.*".
+FLOORS = (
+    ("gangsaw",),
+    ("tasks.append",),
+    (*DOMAINS, "tasks.formats.known"),
+    ("tasks.bench",),
+    ("tasks.console",),
+    ("tasks.api",),
+    ("tasks.jobs",),
+    ("tasks.formats",),
+    ("tasks.store",),
+    ("tasks.engine",),
+    ("tasks.source",),
+    ("codecs.*",),
+    ("codecs.core.zarr",),
+    ("codecs.core.container",),
+    ("codecs.core.numba", "codecs.core.cuda"),
+    ("codecs.core.memory",),
+    ("codecs.core",),
+)
+# folders inside a room that have an order of their own, from the top; files beside them are free
+INNER = {"codecs.visibility": (("dense", "fast"), ("words",), ("lanes",))}
+PLACED = ("codecs/core", "codecs/visibility", "tasks")  # each of their folders must be listed
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+# the codecs that a domain may know by name: it was made for them
+CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}
+# what others may know of tasks/formats: no format but Zarr, which jobs write
+SHARED_BY_FORMATS = {"atomic", "axes", "flat", "memory", "variables", "zarr"}
+SHARED_BY_FORMATS |= {"export", "format", "opening", "table"}
+KNOW_NO_FORMAT = {"tasks.jobs", "tasks.store", "tasks.engine"}
+KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api"}
+
 KERNEL_WORLD = {"numpy", "numba", "llvmlite", "google_crc32c"}
-# the modules that alone know a library, as far as codecs and tasks go
+# the modules that alone know a library, as far as codecs go
 ONLY_IN = {
     "zarr": "gangsaw.codecs.core.zarr.block_codec",
     "numcodecs": "gangsaw.codecs.core.zarr.v2",
 }
 DASK = {"dask", "distributed"}
+KNOW_DASK = {"gangsaw.tasks.engine.window", "gangsaw.tasks.engine.batches"}
+KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
+
+# (importer, imported), each with all that lies in it: arrows that are still wrong
+BEING_REMOVED = {
+    ("gangsaw.tasks.bench", "gangsaw.tasks.hyperspectral"),
+}
 
 
 def modules() -> Iterator[tuple[str, Path]]:
@@ -34,7 +76,11 @@ def modules() -> Iterator[tuple[str, Path]]:
             yield ".".join([package, *(part for part in parts if part != "__init__")]), path
 
 
-def imported(path: Path) -> set[str]:
+MODULES = dict(modules())
+
+
+@cache
+def imported(path: Path) -> frozenset[str]:
     """Names of the modules that a file imports, anywhere in it but for type checkers alone."""
     found: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(path.read_text())]
@@ -46,79 +92,215 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found.update(name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
+            names = (f"{node.module}.{name.name}" for name in node.names)
+            found.update(name if name in MODULES else node.module for name in names)
         waiting.extend(ast.iter_child_nodes(node))
-    return found
-
-
-MODULES = dict(modules())
+    return frozenset(found)
 
 
 def within(module: str, package: str) -> bool:
     return f"{module}.".startswith(f"{package}.")
 
 
-def allowed(module: str, target: str) -> bool:
-    """Whether the arrows of CONTRIBUTING.md let `module` import `target`."""
+def room(module: str) -> str:
+    """The room of a module of ours, such as "tasks.jobs"; the package itself is "gangsaw"."""
+    parts = module.split(".")[1:]
+    if not parts or parts[0] not in ("codecs", "tasks"):
+        return "gangsaw"
+    names = (".".join(parts[:n]) for n in (3, 2))
+    return next((name for name in names if name in FLOOR_OF), ".".join(parts[:2]))
+
+
+def floor(name: str) -> int:
+    """Number of a room's floor, 0 at the top."""
+    is_codec = within(name, "codecs") and not within(name, "codecs.core")
+    return FLOOR_OF["codecs.*" if is_codec else name]
+
+
+def wrong(module: str, target: str) -> str:
+    """Why `module` may not import `target`, or ""."""
     top = target.partition(".")[0]
     if top in sys.stdlib_module_names:
-        return True
-    if top == "cupy":
-        home, _, name = module.rpartition(".")
-        return module == "gangsaw.codecs.core.cuda.device" or (
-            name.startswith("gpu")
-            and (within(home, "gangsaw.codecs") or within(home, "gangsaw.tasks.tcr"))
-        )
-    if module == "gangsaw.cluster.interrupts":
-        return False
+        return ""
     if within(module, "gangsaw.cluster"):
-        return not within(target, "gangsaw") or within(target, "gangsaw.cluster")
-    if within(module, "gangsaw.codecs"):
-        return _codec_may(module, target, top)
-    if within(module, "gangsaw.tasks"):
-        if top in DASK:
-            return module in {"gangsaw.tasks.engine.window", "gangsaw.tasks.engine.batches"}
-        lower = ("gangsaw.tasks", "gangsaw.codecs", "gangsaw.cluster.interrupts")
-        return top != "gangsaw" or any(within(target, name) for name in lower)
-    return True
-
-
-def _codec_may(module: str, target: str, top: str) -> bool:
-    if top in ONLY_IN:
-        return module == ONLY_IN[top]
+        return _wrong_in_cluster(module, target)
     if top != "gangsaw":
-        return top in KERNEL_WORLD
-    own = ".".join(module.split(".")[:3])  # gangsaw.codecs.<name>
-    return within(target, "gangsaw.codecs.core") or within(target, own)
+        return _wrong_library(module, top)
+    if within(target, "gangsaw.cluster"):
+        return _wrong_use_of_cluster(module, target)
+    return _wrong_arrow(module, target) or _wrong_name(module, target)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_go_one_way(module: str) -> None:
-    wrong = sorted(target for target in imported(MODULES[module]) if not allowed(module, target))
-    assert not wrong
+def _wrong_in_cluster(module: str, target: str) -> str:
+    if module == "gangsaw.cluster.interrupts":
+        return "interrupts need Python alone"
+    is_ours = within(target, "gangsaw") and not within(target, "gangsaw.cluster")
+    return "cluster knows Dask only" if is_ours else ""
 
 
-@pytest.mark.parametrize(
-    ("module", "target"),
-    [
-        ("gangsaw.codecs.ccsds123.cpu", "gangsaw.codecs.visibility.params"),
-        ("gangsaw.codecs.ccsds123.codec", "zarr.abc.codec"),
-        ("gangsaw.codecs.core.container.frame", "gangsaw.codecs.ccsds123.params"),
-        ("gangsaw.codecs.core.memory.threads", "distributed"),
-        ("gangsaw.tasks.jobs.compress", "dask.array"),
-        ("gangsaw.tasks.jobs.compress", "gangsaw.cli"),
-        ("gangsaw.tasks.engine.window", "gangsaw.cluster.local"),
-        ("gangsaw.cluster.interrupts", "distributed"),
-        ("gangsaw.cluster.local", "gangsaw.codecs.core.errors"),
-        ("gangsaw.tasks.jobs.compress", "cupy"),
-        ("gangsaw.tasks.gpu", "cupy"),
-        ("gangsaw.tasks.tcr.count", "cupy"),
-        ("gangsaw.codecs.ccsds123.cpu", "cupy"),
-        ("gangsaw.codecs.core.container.chunk", "cupy"),
-    ],
-)
-def test_the_arrows_forbid_something(module: str, target: str) -> None:
-    assert not allowed(module, target)
+def _wrong_use_of_cluster(module: str, target: str) -> str:
+    is_engine = target == "gangsaw.cluster.interrupts" and room(module) == "tasks.engine"
+    return "" if is_engine or room(module) in KNOW_CLUSTERS else "a job is given its client"
+
+
+def _wrong_library(module: str, top: str) -> str:
+    if top == "cupy":
+        is_gpu = module.rpartition(".")[2].startswith("gpu")
+        knows = is_gpu and (within(module, "gangsaw.codecs") or within(module, "gangsaw.tasks.tcr"))
+        return "" if knows or module == "gangsaw.codecs.core.cuda.device" else "no gpu file"
+    if within(module, "gangsaw.codecs"):
+        if top in ONLY_IN:
+            return "" if module == ONLY_IN[top] else f"{ONLY_IN[top]} alone knows {top}"
+        return "" if top in KERNEL_WORLD else "codecs need NumPy and Numba alone"
+    return f"{top} is the engine's" if top in DASK and module not in KNOW_DASK else ""
+
+
+def _wrong_arrow(module: str, target: str) -> str:
+    here, there = room(module), room(target)
+    if here == there:
+        return _wrong_inside(here, module, target)
+    if there in ("codecs", "tasks") or here in ("codecs", "tasks"):  # the packages themselves
+        return ""
+    if floor(there) == floor(here):
+        return f"{here} and {there} are on one floor"
+    return f"{there} is above {here}" if floor(there) < floor(here) else ""
+
+
+def _wrong_inside(where: str, module: str, target: str) -> str:
+    depth = len(where.split(".")) + 1
+    here, there = (f"{name}...".split(".")[depth] for name in (module, target))
+    order = {name: i for i, names in enumerate(INNER.get(where, ())) for name in names}
+    if here == there or here not in order or there not in order:
+        return ""
+    return "" if order[here] < order[there] else f"{there} does not lie below {here}"
+
+
+def _wrong_name(module: str, target: str) -> str:
+    here, there = room(module), room(target)
+    if floor(there) == FLOOR_OF["codecs.*"] and here != there:
+        codec = there.partition(".")[2]
+        return "" if codec in CODECS_OF.get(here, ()) else "codecs are found through the table"
+    if here in KNOW_NO_FORMAT and target.startswith("gangsaw.tasks.formats."):
+        is_shared = target.split(".")[3] in SHARED_BY_FORMATS
+        return "" if is_shared else "formats are found through the table"
+    return "domains are found through the table" if here == "gangsaw" and there in DOMAINS else ""
+
+
+def violations() -> Iterator[tuple[str, str, str]]:
+    for module, path in MODULES.items():
+        for target in sorted(imported(path)):
+            if why := wrong(module, target):
+                yield module, target, why
+
+
+def is_covered(module: str, target: str) -> bool:
+    return any(within(module, a) and within(target, b) for a, b in BEING_REMOVED)
+
+
+def test_every_folder_has_its_floor() -> None:
+    """Whoever adds a folder says where it stands: in FLOORS, or in INNER."""
+    inner = {f"{where}.{name}" for where, rows in INNER.items() for row in rows for name in row}
+    listed = {*FLOOR_OF, *inner}
+    folders = (path for name in PLACED for path in (REPOSITORY / name).iterdir() if path.is_dir())
+    names = {path.relative_to(REPOSITORY).as_posix() for path in folders if any(path.glob("*.py"))}
+    assert not {name for name in names if name.replace("/", ".") not in listed}
+
+
+def test_imports_go_one_way() -> None:
+    found = [f"{a} imports {b}: {why}" for a, b, why in violations() if not is_covered(a, b)]
+    assert not found, "\n".join(found)
+
+
+def test_what_is_being_removed_is_still_there() -> None:
+    """An exception that nothing needs any more goes from the list."""
+    there = [(module, target) for module, target, _ in violations()]
+    needed = {
+        pair
+        for pair in BEING_REMOVED
+        if any(within(module, pair[0]) and within(target, pair[1]) for module, target in there)
+    }
+    assert needed == BEING_REMOVED
+
+
+def circle(graph: dict[str, set[str]]) -> str:
+    """One of the circles in words, or ""."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return " imports ".join(reversed(error.args[1]))
+    return ""
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    """Those inside functions count as well."""
+    graph = {
+        name: {target for target in imported(path) if target in MODULES and target != name}
+        for name, path in MODULES.items()
+    }
+    assert not circle(graph)
+
+
+def test_a_circle_is_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})
+    assert not circle({"a": {"b", "c"}, "b": {"c"}})
+
+
+FORBIDDEN = [
+    ("codecs.ccsds123.cpu", "gangsaw.codecs.visibility.params"),
+    ("codecs.ccsds123.codec", "zarr.abc.codec"),
+    ("codecs.core.zarr.other", "zarr.abc.codec"),
+    ("codecs.core.zarr.block_codec", "numcodecs"),
+    ("codecs.core.container.frame", "gangsaw.codecs.ccsds123.params"),
+    ("codecs.core.container.frame", "gangsaw.codecs.core.zarr.block_codec"),
+    ("codecs.core.numba.bits", "gangsaw.codecs.core.cuda.launch"),
+    ("codecs.core.errors", "gangsaw.codecs.core.memory.threads"),
+    ("codecs.core.memory.threads", "distributed"),
+    ("codecs.visibility.words.raw", "gangsaw.codecs.visibility.dense.block"),
+    ("codecs.visibility.dense.block", "gangsaw.codecs.visibility.fast.tiles"),
+    ("codecs.text.codec", "gangsaw.codecs.bwt.cpu"),
+    ("tasks.jobs.compress", "dask.array"),
+    ("tasks.jobs.compress", "gangsaw.cli"),
+    ("tasks.jobs.compress", "cupy"),
+    ("tasks.jobs.verify", "gangsaw.tasks.radio.radio"),
+    ("tasks.jobs.recipe", "gangsaw.codecs.ccsds123"),
+    ("tasks.jobs.report", "gangsaw.tasks.formats.envi"),
+    ("tasks.jobs.report", "gangsaw.tasks.formats.known.envi"),
+    ("tasks.formats.export", "gangsaw.tasks.jobs.compress"),
+    ("tasks.formats.opening", "gangsaw.tasks.formats.known.envi"),
+    ("tasks.formats.opening", "gangsaw.tasks.radio.uvdata"),
+    ("tasks.store.place", "gangsaw.tasks.formats.zarr"),
+    ("tasks.engine.window", "gangsaw.cluster.local"),
+    ("tasks.engine.memory", "gangsaw.tasks.store.place"),
+    ("tasks.hyperspectral.plots", "gangsaw.codecs.visibility.axes"),
+    ("tasks.tcr.plots", "gangsaw.tasks.hyperspectral.plots"),
+    ("tasks.tcr.count", "cupy"),
+    ("tasks.gpu", "cupy"),
+    ("codecs.ccsds123.cpu", "cupy"),
+    ("codecs.core.container.chunk", "cupy"),
+    ("cli.info", "gangsaw.codecs.ccsds123"),
+    ("cli.demo", "gangsaw.tasks.hyperspectral.synthetic"),
+    ("cli.compress", "gangsaw.tasks.formats.raw"),
+    ("cli.compress", "distributed"),
+    ("cluster.interrupts", "distributed"),
+    ("cluster.local", "gangsaw.codecs.core.errors"),
+]
+ALLOWED = [
+    ("cli.info", "gangsaw.tasks.jobs.report"),
+    ("tasks.tcr.gpu", "cupy"),
+    ("tasks.radio.append.steps", "gangsaw.codecs.visibility"),
+    ("tasks.jobs.compress", "gangsaw.tasks.formats.axes"),
+    ("codecs.text.cpu", "gangsaw.codecs.core.numba.bits"),
+    ("codecs.visibility.dense.block", "gangsaw.codecs.visibility.words.raw"),
+]
+
+
+def test_the_arrows_forbid_something() -> None:
+    assert not [pair for pair in FORBIDDEN if not wrong(f"gangsaw.{pair[0]}", pair[1])]
+
+
+def test_the_arrows_allow_something() -> None:
+    found = [(pair, wrong(f"gangsaw.{pair[0]}", pair[1])) for pair in ALLOWED]
+    assert not [(pair, why) for pair, why in found if why]
 
 
 def run(code: str) -> str:

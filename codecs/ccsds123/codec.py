@@ -1,4 +1,4 @@
-"""The Zarr and numcodecs faces of the CCSDS-123 codec."""
+"""The Zarr face of the CCSDS-123 codec."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from gangsaw.codecs.core.container.views import Array
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
-from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
 
 CODEC_ID, CODEC_VERSION = 1, 1  # SPEC.md
 
@@ -81,19 +80,6 @@ class Ccsds123(BlockCodec):
             return 0, 0
         depth, pixels = image.bit_depth, image.n_rows * image.n_columns
         return image.n_bands, lane_bytes(depth + (pixels - 1) * (self.params.unary_limit + depth))
-
-
-class Ccsds123V2(BlockCodecV2):
-    """Zarr v2 codec `gangsaw.ccsds123`, through numcodecs.
-
-    zarr.create_array(
-        store, zarr_format=2, chunks=chunks, dtype="uint16", ...,
-        compressors=Ccsds123V2(shape=chunks, dtype="uint16", prediction_bands=15),
-    )
-    """
-
-    codec_id = Ccsds123.codec_name
-    codec_type = Ccsds123
 
 
 def image_view(axes: str, block: Array) -> Array:

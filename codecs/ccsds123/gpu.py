@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from gangsaw.codecs.ccsds123 import gpu_decode, gpu_encode
@@ -10,7 +11,7 @@ from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
-from gangsaw.codecs.core.cuda.launch import in_runs
+from gangsaw.codecs.core.cuda.batches import in_batches
 
 
 def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
@@ -27,14 +28,9 @@ def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
     BadParams : a sample does not fit the bit depth, or params do not fit the blocks
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
-
-    def work(run: slice) -> None:
-        output.take_over(gpu_encode.encode(sources[run], params), run.start)
-
-    def needed(run: slice) -> int:
-        return sum(encoder_bytes(source, params) for source in sources[run])
-
-    in_runs(work, len(sources), needed)
+    needed = [encoder_bytes(source, params) for source in sources]
+    encode_run = partial(gpu_encode.encode, params=params)
+    output.take_all(in_batches(encode_run, needed, sources))
 
 
 def encoder_bytes(source: Any, params: Params) -> int:
@@ -56,12 +52,6 @@ def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     CorruptChunk : a block is no stream of its target's shape and dtype with these params
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
-
-    def work(run: slice) -> None:
-        gpu_decode.decode(runs[run], targets[run], params)
-
-    def needed(run: slice) -> int:
-        pairs = zip(runs.payloads[run], targets[run], strict=True)
-        return sum(decoder_device_bytes(stream.size, one.shape[0]) for stream, one in pairs)
-
-    in_runs(work, len(targets), needed)
+    pairs = zip(runs.payloads, targets, strict=True)
+    needed = [decoder_device_bytes(stream.size, target.shape[0]) for stream, target in pairs]
+    in_batches(partial(gpu_decode.decode, params=params), needed, runs, targets)

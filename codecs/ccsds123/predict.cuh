@@ -87,7 +87,7 @@ __device__ __forceinline__ void directional_differences(Lane (&u)[ROOM], Lane we
     for (int i = 0; i < DIRECTIONAL; ++i) u[i] = (4 * beside[i] - sum) & keep;
 }
 
-// Double-resolution prediction (4.7) at t >= 1. R wraps by itself in an int: then it is 32, or
+// Double-resolution prediction (CCSDS 123.0-B-2, 4.7) at t >= 1. R wraps by itself in an int: then it is 32, or
 // nothing can overflow.
 __device__ __forceinline__ Lane predict(const Lane (&w)[ROOM], const Lane (&u)[ROOM], Lane sum,
                                         const Predictor& p) {

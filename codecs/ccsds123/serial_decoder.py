@@ -83,7 +83,7 @@ def _read_interleaved(
     data: Any, at: int, cap: int, count: Any, accumulator: Any, rescale_at: int, unary_limit: int,
     depth: int, columns: int, group: int, delta: Any,
 ) -> int:  # fmt: skip
-    """Read a BI body into delta[t, z] (123.0-B-2, 5.4.2); return the last position."""
+    """Read a BI body into delta[t, z] (CCSDS 123.0-B-2, 5.4.2); return the last position."""
     samples, bands = delta.shape
     for row in range(0, samples, columns):
         for low in range(0, bands, group):

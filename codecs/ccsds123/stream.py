@@ -148,7 +148,7 @@ def decode_body(
 def coding_order(
     delta: npt.NDArray[np.uint32], image: Image, params: Params
 ) -> npt.NDArray[np.uint32]:
-    """Put delta[t, z] into the order of the body (5.4.2): (n_samples,) uint32."""
+    """Put delta[t, z] into the order of the body (CCSDS 123.0-B-2, 5.4.2): (n_samples,) uint32."""
     if params.order == "bsq":
         return delta.T.reshape(-1)
     rows = delta.reshape(image.n_rows, image.n_columns, image.n_bands)

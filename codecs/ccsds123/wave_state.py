@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Predictor(NamedTuple):
-    """Constants of the predictor, with the symbols of CCSDS 123.0-B-2, section 4."""
+    """Constants of the predictor, with their symbols in CCSDS 123.0-B-2, 4.2 to 4.7."""
 
     bands: int  # NZ
     columns: int  # NX
@@ -186,7 +186,7 @@ def _border(image: Image) -> Array:
 
 
 def _shifts(image: Image, params: Params) -> tuple[Array, Array]:
-    """Shifts of the weight update (4.8): a << left, plus half, >> right."""
+    """Weight update (CCSDS 123.0-B-2, 4.10): a << left, plus half, >> right."""
     t = np.arange(image.n_rows * image.n_columns)
     steps = params.weight_min + (t - image.n_columns) // params.weight_interval
     exponent = np.clip(steps, params.weight_min, params.weight_max)

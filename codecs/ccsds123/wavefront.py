@@ -97,7 +97,7 @@ def add_terms(
 
     was, now : differences of the step before and of this one
     sign : -1 where the double-resolution error of the step before was negative, else 0
-    left, right : shifts of the weight update (4.8) of the step before
+    left, right : the shifts of the weight update (CCSDS 123.0-B-2, 4.10) of the step before
     limit : w_max; w_min = -w_max - 1
     """
     most, least = fit(limit, product), fit(-limit - 1, product)
@@ -139,7 +139,7 @@ def unmap(
     sample: Row, sign: Row, bad: Row, double: Row, delta: Row, lowest: int, highest: int, lo: int,
     hi: int,
 ) -> None:  # fmt: skip
-    """Undo the mapping (4.9): samples and the signs of their errors; mark bad lanes."""
+    """Undo the mapping (CCSDS 123.0-B-2, 4.11): samples, signs of their errors; mark bad lanes."""
     least, most = fit(lowest, sample), fit(highest, sample)
     one = fit(1, sample)
     for z in range(lo, hi):

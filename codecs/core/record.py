@@ -1,4 +1,4 @@
-"""The one recorder: every encode and decode reports here; dashboards and progress bars read it."""
+"""The one recorder: every encode and decode reports here, for whoever subscribes or asks."""
 
 from __future__ import annotations
 

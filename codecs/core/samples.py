@@ -17,8 +17,10 @@ class Sample:
     name : unique within its codec
     array : a chunk, in any memory order and byte order; never written to
     params : the codec's frozen parameters
+    grows : axes along which the array may be repeated and still is one for these parameters
     """
 
     name: str
     array: npt.NDArray[Any]
     params: Any
+    grows: tuple[int, ...] = (0,)

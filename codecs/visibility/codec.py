@@ -1,4 +1,4 @@
-"""The Zarr and numcodecs faces of the visibility codec."""
+"""The Zarr face of the visibility codec."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.container.views import Array
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
-from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
 from gangsaw.codecs.visibility import memory
 from gangsaw.codecs.visibility.axes import visibility_axes
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import Params
 
 CODEC_ID, CODEC_VERSION = 2, 1  # SPEC.md
@@ -72,19 +71,6 @@ def _coder_of(params: Params, shape: tuple[int, ...], dtype: np.dtype[Any]) -> C
 def _view(letters: str) -> Callable[[Array], Array]:
     """Return `block_view` for such axes, the same one each time: geometry is known by it."""
     return partial(block_view, letters)
-
-
-class VisibilityV2(BlockCodecV2):
-    """Zarr v2 codec `gangsaw.visibility`, through numcodecs.
-
-    zarr.create_array(
-        store, zarr_format=2, chunks=chunks, dtype="complex64", ...,
-        compressors=VisibilityV2(shape=chunks, dtype="complex64", effort="fast"),
-    )
-    """
-
-    codec_id = Visibility.codec_name
-    codec_type = Visibility
 
 
 def block_view(letters: str, block: Array) -> Array:

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.container.output import Output
-from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.container.runs import Payload, Runs
+from gangsaw.codecs.core.cuda.batches import in_batches
 from gangsaw.codecs.core.cuda.device import cupy, to_host
-from gangsaw.codecs.core.cuda.launch import in_runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.visibility import (
-    cpu,
-    dense,
-    dense_narrow,
-    fast,
-    gpu_decode,
-    gpu_dense_decode,
-    gpu_dense_narrow,
-    gpu_encode,
-)
-from gangsaw.codecs.visibility.gpu_table import has_kernel, word_bytes
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility import cpu
+from gangsaw.codecs.visibility.dense import cpu as dense
+from gangsaw.codecs.visibility.dense import gpu_decode as dense_decode
+from gangsaw.codecs.visibility.dense import gpu_narrow, narrow
+from gangsaw.codecs.visibility.fast import cpu as fast
+from gangsaw.codecs.visibility.fast import gpu_decode as fast_decode
+from gangsaw.codecs.visibility.fast import gpu_encode as fast_encode
+from gangsaw.codecs.visibility.lanes.gpu_table import has_kernel, word_bytes
+from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.visibility.params import Params
+from gangsaw.codecs.visibility.words import raw
+
+# Takes blocks, returns their payloads, None where raw is not longer.
+Encoder: TypeAlias = Callable[[Sequence[Any]], list[Payload | None]]
+# Fills targets from payloads of one kind, returns the errors of those that are wrong.
+Decoder: TypeAlias = Callable[[Sequence[Payload], Sequence[Any], Params], dict[int, CorruptChunk]]
+# By what parameters ask for; the others are encoded on the host.
+ENCODERS: dict[str, Encoder] = {
+    "fast": fast_encode.encode_blocks,
+    "dense": gpu_narrow.encode_blocks,
+}
+# By the kind that a payload begins with; the others are decoded on the host.
+DECODERS: dict[int, Decoder] = {
+    fast.KIND: fast_decode.decode_blocks,
+    dense.KIND: dense_decode.decode_blocks,
+    narrow.KIND: gpu_narrow.decode_blocks,
+}
 
 
 def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
@@ -44,14 +58,30 @@ def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
     ------
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
+    needed = [encoder_bytes(source, params) for source in sources]
+    output.take_all(in_batches(partial(_encode_run, params=params), needed, sources))
 
-    def work(run: slice) -> None:
-        output.take_over(_encode_run(sources[run], params), run.start)
 
-    def needed(run: slice) -> int:
-        return sum(encoder_bytes(source, params) for source in sources[run])
+def encoder_bytes(source: Any, params: Params) -> int:
+    """Return a bound on the device memory that encoding one block takes."""
+    lanes = Lanes.of_block(source)
+    return encoder_device_bytes(params.effort, source.nbytes, word_bytes(source), lanes)
 
-    in_runs(work, len(sources), needed)
+
+def _encode_run(sources: Sequence[Any], params: Params) -> Runs:
+    """Encode what fits the device at once."""
+    encode_blocks = ENCODERS.get(params.coding)
+    if encode_blocks is None or not all(has_kernel(source) for source in sources):
+        output = Output(len(sources))
+        cpu.encode([to_host(source) for source in sources], params, output)
+        return output.runs()
+    parts = encode_blocks(sources)
+    return Runs(
+        tuple(
+            np.concatenate(raw.encode_parts(to_host(source))) if part is None else part
+            for part, source in zip(parts, sources, strict=True)
+        )
+    )
 
 
 def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
@@ -68,60 +98,37 @@ def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     CorruptChunk : a block is none of its target's shape and dtype; the others are decoded
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
-
-    def work(run: slice) -> None:
-        _decode_run(runs[run], targets[run], params)
-
-    def needed(run: slice) -> int:
-        pairs = zip(runs.payloads[run], targets[run], strict=True)
-        return sum(
-            decoder_device_bytes(payload.size, target.nbytes, Lanes.of_block(target))
-            for payload, target in pairs
-        )
-
-    in_runs(work, len(targets), needed)
+    pairs = zip(runs.payloads, targets, strict=True)
+    needed = [_decoder_bytes(payload.size, target) for payload, target in pairs]
+    in_batches(partial(_decode_run, params=params), needed, runs, targets)
 
 
-def encoder_bytes(source: Any, params: Params) -> int:
-    """Return a bound on the device memory that one block takes."""
-    lanes = Lanes.of_block(source)
-    return encoder_device_bytes(params.effort, source.nbytes, word_bytes(source), lanes)
-
-
-def _encode_run(sources: Sequence[Any], params: Params) -> Runs:
-    """Encode what fits the device at once."""
-    if params.is_construction or not all(has_kernel(source) for source in sources):
-        output = Output(len(sources))
-        cpu.encode([to_host(source) for source in sources], params, output)
-        return output.runs()
-    parts = ENCODERS[params.effort](sources)
-    return Runs(
-        tuple(
-            cpu.encode_raw(to_host(source)) if part is None else part
-            for part, source in zip(parts, sources, strict=True)
-        )
-    )
+def _decoder_bytes(n_bytes: int, target: Any) -> int:
+    return decoder_device_bytes(n_bytes, target.nbytes, Lanes.of_block(target))
 
 
 def _decode_run(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     """Decode what fits the device at once; name the first block that is wrong."""
-    decoders = [
-        DECODERS.get(bytes(payload[:1]), _decode_on_host) if has_kernel(target) else _decode_on_host
-        for payload, target in zip(runs.payloads, targets, strict=True)
-    ]
+    pairs = zip(runs.payloads, targets, strict=True)
+    decoders = [_decoder_of(payload, target) for payload, target in pairs]
     wrong: dict[int, CorruptChunk] = {}
     for decoder in dict.fromkeys(decoders):
         numbers = [i for i, own in enumerate(decoders) if own is decoder]
-        parts = [runs.take(i) for i in numbers]
-        errors = decoder(parts, [targets[i] for i in numbers], params)
+        payloads = [runs.take(i) for i in numbers]
+        errors = decoder(payloads, [targets[i] for i in numbers], params)
         wrong.update({numbers[i]: error for i, error in errors.items()})
     if wrong:
         first = min(wrong)
         raise CorruptChunk(wrong[first].reason, block=first) from wrong[first]
 
 
+def _decoder_of(payload: Payload, target: Any) -> Decoder:
+    decoder = DECODERS.get(int(payload[0])) if payload.size and has_kernel(target) else None
+    return decoder or _decode_on_host
+
+
 def _decode_on_host(
-    parts: Sequence[npt.NDArray[np.uint8]], targets: Sequence[Any], params: Params
+    payloads: Sequence[Payload], targets: Sequence[Any], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode blocks on the CPU and copy them; return the errors of those that are wrong."""
     host = [np.empty(target.shape, target.dtype) for target in targets]
@@ -129,22 +136,12 @@ def _decode_on_host(
 
     def decode_one(i: int) -> None:
         try:
-            cpu.decode_block(parts[i], host[i], params)
+            cpu.decode(Runs((payloads[i],)), [host[i]], params)
         except CorruptChunk as error:
             errors[i] = error
 
-    run_blocks(decode_one, len(parts))
+    run_blocks(decode_one, len(payloads))
     for i, (target, block) in enumerate(zip(targets, host, strict=True)):
         if i not in errors:
             target[...] = cupy().asarray(block)
     return errors
-
-
-# By effort; each takes blocks and returns their payloads, None where raw is not longer.
-ENCODERS = {"fast": gpu_encode.encode, "dense": gpu_dense_narrow.encode}
-# By what a payload begins with; each fills targets and returns the errors of those that are wrong.
-DECODERS = {
-    bytes([fast.KIND]): gpu_decode.decode,
-    bytes([dense.KIND]): gpu_dense_decode.decode,
-    bytes([dense_narrow.KIND]): gpu_dense_narrow.decode,
-}

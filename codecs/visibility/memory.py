@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from gangsaw.codecs.visibility.lanes import LANES, Lanes
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
 PER_BLOCK = 2048  # kind, index, Python objects
 PER_THREAD = 5 << 16  # tables, most of them those of slots, and rows of a kernel

@@ -103,6 +103,11 @@ class Params:
         """Whether the paper's construction is named, so that the effort decides nothing."""
         return self.predictor != AUTO
 
+    @property
+    def coding(self) -> str:
+        """How blocks are encoded: "construction", else the effort."""
+        return "construction" if self.is_construction else self.effort
+
     def letters(self, rank: int) -> str:
         """Return one letter per axis of an array of that rank; BadParams where they do not fit."""
         if self.axes == AUTO:

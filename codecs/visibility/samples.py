@@ -16,8 +16,8 @@ SPECIALISED: list[dict[str, int | str]] = [
 ]
 KERNELS = {
     f"{name}.cu": SPECIALISED
-    for name in ("fast_encode", "fast_decode", "dense_choose", "dense_encode", "dense_decode")
-} | {"dense_narrow.cu": SPECIALISED[-1:]}
+    for name in ("fast/encode", "fast/decode", "dense/choose", "dense/encode", "dense/decode")
+} | {"dense/narrow.cu": SPECIALISED[-1:]}
 
 Rows = list[tuple[str, npt.NDArray[Any], Params]]
 
@@ -25,7 +25,8 @@ Rows = list[tuple[str, npt.NDArray[Any], Params]]
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""
     groups = (_typical(), _geometry(), _constructions(), _hostile())
-    return [Sample(*row) for group in groups for row in group]
+    rows = (row for group in groups for row in group)
+    return [Sample(*row, grows=tuple(range(row[1].ndim))[-2:]) for row in rows]
 
 
 def fringes(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:

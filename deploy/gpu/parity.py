@@ -34,13 +34,13 @@ from variants import variants  # noqa: E402
 from gangsaw.codecs.core.container import checksum, frame  # noqa: E402
 from gangsaw.codecs.core.cuda.device import backend, cupy  # noqa: E402
 from gangsaw.codecs.core.errors import GangsawError  # noqa: E402
-from gangsaw.tasks.tcr.batch import Batch, Counts  # noqa: E402
+from gangsaw.tasks.tcr.kernels.batch import Batch, Counts  # noqa: E402
 from gangsaw.tasks.tcr.model import MAX_D, Model  # noqa: E402
-from gangsaw.tasks.tcr.synthetic import random_batch  # noqa: E402
+from gangsaw.tasks.tcr.paths.synthetic import random_batch  # noqa: E402
 
 CHECKSUMS = Path(__file__).with_name("parity.json")
 INPUT, FRAME = "input", "frame"
-PACKAGE_OF_COUNTS = "gangsaw.tasks.tcr"
+PACKAGE_OF_COUNTS = "gangsaw.tasks.tcr.kernels"
 Checksums: TypeAlias = dict[str, int]
 
 

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
         JobFailed,
         NewerFormat,
     )
-    from gangsaw.face import compress, decompress, info, open, plot, verify
+    from gangsaw.tasks.api import compress, decompress, info, open, plot, verify
 
     __version__ = version("gangsaw")
 
 _HOMES = {
-    "compress": "gangsaw.face",
-    "decompress": "gangsaw.face",
-    "info": "gangsaw.face",
-    "open": "gangsaw.face",
-    "plot": "gangsaw.face",
-    "verify": "gangsaw.face",
+    "compress": "gangsaw.tasks.api",
+    "decompress": "gangsaw.tasks.api",
+    "info": "gangsaw.tasks.api",
+    "open": "gangsaw.tasks.api",
+    "plot": "gangsaw.tasks.api",
+    "verify": "gangsaw.tasks.api",
     "BadParams": "gangsaw.codecs.core.errors",
     "CorruptChunk": "gangsaw.codecs.core.errors",
     "DeviceError": "gangsaw.codecs.core.errors",

@@ -1,8 +1,7 @@
-"""Stores that grow by one step of time after another, as a correlator gives them."""
+"""The public names of `gangsaw.tasks.radio.append`: to append steps to a store."""
 
 from __future__ import annotations
 
-from gangsaw.tasks.append.appender import Appender
-from gangsaw.tasks.append.steps import Steps
+from gangsaw.tasks.radio.append import Appender, Steps
 
 __all__ = ["Appender", "Steps"]

@@ -24,8 +24,8 @@ from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.pools import SLOTS
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
+from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.jobs.device import TASK_BYTES
-from gangsaw.tasks.store.layout import choose_layout
 
 SCENE = (224, 512, 614)  # bands, rows, columns of an AVIRIS scene
 BATCH_BYTES = 8 << 30  # of samples: 160 times the 50 MB of an H200's second-level cache

@@ -1,52 +1,26 @@
-"""The codec beside its peers on one cube: ratio, and speed of one thread.
+"""Codecs beside their peers on one array: ratio, and speed of one thread.
 
 Speeds are CPU seconds of this process, so that other work on the machine does not count; the codecs
 take turns within each round, short calls are repeated there, and each codec's decode is compared
-with the cube once.
+with the array once. Which settings of a codec are measured its own `benchmarks.py` says.
 """
 
 from __future__ import annotations
 
-import platform
 import statistics
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit, thread_limit
-from gangsaw.tasks.formats.axes import image_dims
-from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.formats.opening import open_source
-from gangsaw.tasks.hyperspectral.synthetic import make_scene
-from gangsaw.tasks.jobs.depth import find_extremes, refuse_floats
-
-Cube = NDArray[Any]  # (bands, rows, columns), C order
-LEAST_SECONDS = 0.05  # a chunk is one of many: small ones are coded again and again
-MAX_BYTES = 64 << 20  # of a user's scene that are measured: the middle of it
-
-OURS: dict[str, dict[str, Any]] = {
-    "ccsds123 default": {},
-    "ccsds123 full": {"mode": "full", "local_sum": "wide_neighbor"},
-    "ccsds123 full, P=15": {"mode": "full", "local_sum": "wide_neighbor", "prediction_bands": 15},
-}
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A codec to measure: its name and its two functions."""
-
-    name: str
-    encode: Callable[[Cube], Any]
-    decode: Callable[[Any], Cube]
-    size: Callable[[Any], int] = len
+from gangsaw.tasks.bench.peers import Cube, Peer, general_peers
+from gangsaw.tasks.bench.table import call_seconds
 
 
 @dataclass(frozen=True)
@@ -98,24 +72,30 @@ class Result:
 
 
 def benchmark(
-    cube: Cube, bit_depth: int, *, rounds: int = 5, with_peers: bool = True
+    cube: Cube, dims: Sequence[str], *, rounds: int = 5, with_peers: bool = True
 ) -> list[Result]:
-    """Return the figures of the codec and its peers on a cube.
+    """Return the figures of the codecs and their peers on an array.
 
     Parameters
     ----------
-    cube : (bands, rows, columns) integers
-    bit_depth : D of the samples
+    cube : C order; (bands, rows, columns) of an image
+    dims : names of its axes
     rounds : timed rounds, after one that compiles and warms up
     with_peers : whether to measure what else is installed
 
-    Raises JobFailed where a codec does not give the cube back.
+    Raises
+    ------
+    BadParams : no codec of the table is for such arrays
+    JobFailed : a codec does not give the array back
     """
-    peers = [*_ours(cube, bit_depth), *(_others(cube) if with_peers else ())]
+    found = list(ours(cube, dims))
+    if not found:
+        shape = " x ".join(map(str, cube.shape))
+        raise BadParams(f"no codec is for {cube.dtype.name} of {shape}: nothing to measure")
     limit = thread_limit()
     set_thread_limit(1)
     try:
-        return measure(cube, peers, rounds)
+        return measure(cube, [*found, *(general_peers(cube) if with_peers else ())], rounds)
     finally:
         set_thread_limit(limit)
 
@@ -144,145 +124,27 @@ def stored_bytes(cube: Cube, peer: Peer) -> int:
 
 
 def _round(cube: Cube, peer: Peer) -> tuple[float, float]:
-    coded, encoding = _timed(peer.encode, cube)
-    _, decoding = _timed(peer.decode, coded)
+    coded, encoding = call_seconds(peer.encode, cube)
+    _, decoding = call_seconds(peer.decode, coded)
     return encoding, decoding
 
 
-def _timed(function: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
-    """Return what a function gives, and CPU seconds of a call, of many where they are short."""
-    began, calls, seconds = time.process_time(), 0, 0.0
-    while seconds < LEAST_SECONDS:
-        result = None  # memory is free again before the next call, as where results are written
-        result = function(argument)
-        calls, seconds = calls + 1, time.process_time() - began
-    return result, seconds / calls
+def ours(array: Cube, dims: Sequence[str]) -> Iterator[Peer]:
+    """Yield every codec of the table in the settings of its `benchmarks` that take the array."""
+    for codec in codec_table.classes():
+        if not codec_table.has_module(codec.codec_name, "benchmarks"):
+            continue
+        home = import_module(f"{codec_table.package(codec.codec_name)}.benchmarks")
+        for name, parameters in home.settings(array, dims).items():
+            yield bound(name, codec(**parameters).coder(array.shape, array.dtype), array)
 
 
-def _ours(cube: Cube, bit_depth: int) -> Iterator[Peer]:
-    from gangsaw.codecs.ccsds123.codec import Ccsds123
+def bound(name: str, coder: ChunkCoder, array: Cube) -> Peer:
+    """Return a codec, bound to arrays like this one, as one of the measured."""
 
-    for name, params in OURS.items():
-        coder = Ccsds123(bit_depth=bit_depth, **params).coder(cube.shape, cube.dtype)
+    def decode(coded: memoryview) -> Cube:
+        out = np.empty_like(array)
+        coder.decode(coded, out)
+        return out
 
-        def decode(coded: bytes, coder: Any = coder) -> Cube:
-            out = np.empty_like(cube)
-            coder.decode(coded, out)
-            return out
-
-        yield Peer(name, coder.encode, decode)
-
-
-def _others(cube: Cube) -> Iterator[Peer]:
-    yield from _numcodecs(cube)
-    if find_spec("pcodec") is not None:
-        yield _pcodec()
-    if find_spec("imagecodecs") is not None:
-        yield from _imagecodecs(cube)
-
-
-def _numcodecs(cube: Cube) -> Iterator[Peer]:
-    from numcodecs import Blosc, Zstd, blosc
-
-    blosc.set_nthreads(1)
-    codecs = {"zstd -3": Zstd(level=3), "blosc bitshuffle+zstd": Blosc("zstd", 5, Blosc.BITSHUFFLE)}
-    for name, codec in codecs.items():
-
-        def decode(coded: bytes, codec: Any = codec) -> Cube:
-            return np.frombuffer(codec.decode(coded), cube.dtype)
-
-        yield Peer(name, codec.encode, decode)
-
-
-def _pcodec() -> Peer:
-    from pcodec import ChunkConfig, standalone
-
-    config = ChunkConfig()
-    return Peer(
-        "pcodec",
-        lambda cube: standalone.simple_compress(cube.ravel(), config),
-        standalone.simple_decompress,
-    )
-
-
-def _imagecodecs(cube: Cube) -> Iterator[Peer]:
-    """Codecs of grey images, a band at a time; they know no more than 16 bits."""
-    import imagecodecs
-
-    if cube.dtype.name not in ("uint8", "uint16"):
-        return
-    if imagecodecs.JPEGLS.available:
-        yield _by_band("JPEG-LS", imagecodecs.jpegls_encode, imagecodecs.jpegls_decode)
-    if imagecodecs.JPEGXL.available:
-
-        def encode(band: Cube) -> Any:
-            return imagecodecs.jpegxl_encode(band, lossless=True, effort=3, numthreads=1)
-
-        yield _by_band("JPEG XL effort 3", encode, imagecodecs.jpegxl_decode)
-
-
-def _by_band(name: str, encode: Callable[[Cube], Any], decode: Callable[[Any], Cube]) -> Peer:
-    return Peer(
-        name,
-        lambda cube: [encode(band) for band in cube],
-        lambda coded: np.stack([decode(band) for band in coded]),
-        lambda coded: sum(len(band) for band in coded),
-    )
-
-
-def synthetic_sample(extents: tuple[int, ...]) -> tuple[Cube, int]:
-    """Return a seeded scene of (bands, rows, columns) and its D of 14 bits."""
-    if len(extents) != 3:
-        raise BadParams(f"a scene is bands,rows,columns, got {extents}")
-    return make_scene(*extents, bit_depth=14).cube, 14
-
-
-def sample_of(path: str) -> tuple[Cube, int]:
-    """Return the middle of a scene as (bands, rows, columns), at most MAX_BYTES, and its D."""
-    arrays = open_source(path).arrays
-    if len(arrays) != 1:
-        raise BadParams(f"{path} holds {len(arrays)} arrays; the benchmark takes one")
-    (array,) = arrays
-    refuse_floats(array, "gangsaw.ccsds123")
-    band, y, x = image_dims(array)
-    per_pixel = array.dtype.itemsize * (array.shape[array.dims.index(band)] if band else 1)
-    side = max(1, int((MAX_BYTES / per_pixel) ** 0.5))
-    region = tuple(
-        _middle(n, n if name == band else side)
-        for name, n in zip(array.dims, array.shape, strict=True)
-    )
-    order = [array.dims.index(name) for name in (band, y, x) if name is not None]
-    samples = array.read(region).transpose(order)
-    cube = np.ascontiguousarray(
-        samples[(None,) * (3 - samples.ndim)], array.dtype.newbyteorder("=")
-    )
-    bits = find_extremes(MemoryArray(cube, ("band", "y", "x"))).bits(signed=cube.dtype.kind == "i")
-    return cube, bits
-
-
-def _middle(extent: int, wanted: int) -> slice:
-    taken = min(extent, wanted)
-    first = (extent - taken) // 2
-    return slice(first, first + taken)
-
-
-def machine() -> dict[str, str]:
-    """Return what the figures depend on: processor, Python and the versions of the codecs."""
-    peers = ("numcodecs", "imagecodecs", "pcodec", "blosc2", "fpzip", "python-casacore")
-    return {"processor": _processor(), "python": platform.python_version()} | {
-        name: found for name in ("gangsaw", "numba", "numpy", *peers) if (found := _version(name))
-    }
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.is_file() else []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
+    return Peer(name, coder.encode, decode)

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar, cast
 from gangsaw.tasks.engine.failure import ChunkFailed
 from gangsaw.tasks.engine.pace import TASK_SECONDS
 from gangsaw.tasks.engine.pools import Device
-from gangsaw.tasks.engine.work import DeviceTask, SettlingTask, Task
+from gangsaw.tasks.engine.work import CommittingTask, DeviceTask, Task
 
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
@@ -54,7 +54,7 @@ def do_batches(
     if results and getattr(task, "waits", False):
         _only_waits_now()  # to sync took a tenth of a job's time
     try:
-        settle(task, batches[: len(results)], results)
+        commit(task, batches[: len(results)], results)
     except ChunkFailed as error:
         failed, results = error, []
     if failed is not None and failed.passing and (len(batches) == 1 or device == "gpu"):
@@ -73,20 +73,20 @@ def _do_in_time(
             return
 
 
-def settle(
+def commit(
     task: Task[BatchT, ResultT], batches: Sequence[BatchT], results: Sequence[ResultT]
 ) -> None:
     """Wait until the results are safe, where the task has them made so."""
-    if results and hasattr(task, "settle"):
-        cast("SettlingTask[BatchT, ResultT]", task).settle(batches, results)
+    if results and hasattr(task, "commit"):
+        cast("CommittingTask[BatchT, ResultT]", task).commit(batches, results)
 
 
-def settled_on_device(
+def committed_on_device(
     task: DeviceTask[BatchT, ResultT], batches: Sequence[BatchT]
 ) -> Sequence[ResultT]:
-    """Do the batches on the GPU of this process, and settle them."""
+    """Do the batches on the GPU of this process, and commit them."""
     results = task.on_device(batches)
-    settle(task, batches, results)
+    commit(task, batches, results)
     return results
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from gangsaw.cluster.interrupts import Waiting, interrupts_wait
 from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.engine.batches import Done, do_batches, settle, settled_on_device
+from gangsaw.tasks.engine.batches import Done, commit, committed_on_device, do_batches
 from gangsaw.tasks.engine.failure import ChunkFailed
 from gangsaw.tasks.engine.memory import check_memory, this_process
 from gangsaw.tasks.engine.pools import (
@@ -160,7 +160,7 @@ def _here(
         interrupts.let_in()
         with _final():
             result = task(batch)
-            settle(task, [batch], [result])
+            commit(task, [batch], [result])
         on_done(batch, result)
 
 
@@ -178,7 +178,7 @@ def _on_device_here(
         while True:
             interrupts.let_in()
             while len(ahead) < TASKS_PER_THREAD * SLOTS and (taken := _taken(coming, task)):
-                ahead.append((taken, threads.submit(settled_on_device, task, taken)))
+                ahead.append((taken, threads.submit(committed_on_device, task, taken)))
             if not ahead:
                 return
             done, future = ahead.popleft()

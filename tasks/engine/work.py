@@ -25,14 +25,14 @@ class Task(Protocol[BatchIn, ResultOut]):
         """Do the batch; raise ChunkFailed for one of its chunks. Doing it twice is harmless."""
 
 
-class SettlingTask(Protocol[BatchIn, ResultIn]):
+class CommittingTask(Protocol[BatchIn, ResultIn]):
     """A task whose results must still become safe, as on a disk."""
 
     @property
     def waits(self) -> bool:
         """Whether that takes time."""
 
-    def settle(self, batches: Sequence[BatchIn], results: Sequence[ResultIn], /) -> None:
+    def commit(self, batches: Sequence[BatchIn], results: Sequence[ResultIn], /) -> None:
         """Return when the results are safe. The worker begins other tasks meanwhile: hold little.
 
         As many may wait as the window has futures.

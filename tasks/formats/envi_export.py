@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.axes import image_dims
 from gangsaw.tasks.formats.envi import header_fields
 from gangsaw.tasks.formats.envi_header import (
+    BAND_FIELDS,
     DATA_SUFFIXES,
     DTYPES,
     Fields,
@@ -20,8 +21,15 @@ from gangsaw.tasks.formats.envi_header import (
     header_text,
 )
 from gangsaw.tasks.formats.flat import INTERLEAVES
-from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, ordered_dtype, write_flat
-from gangsaw.tasks.source import Coordinate, SourceArray
+from gangsaw.tasks.formats.flat_export import (
+    FlatFile,
+    export_grid,
+    only_array,
+    ordered_dtype,
+    raw_dims,
+    write_flat,
+)
+from gangsaw.tasks.source import Coordinate, Source, SourceArray
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -56,7 +64,7 @@ def export_envi(
     band, *_ = dims = image_dims(source)
     fields = header_fields(source.attrs, coords, band)
     interleave, order = _resolve(layout or EnviLayout(), fields)
-    flat = _flat_file(source, dims, interleave, order)
+    flat = _flat_file(source, interleave, order)
     layout_fields = _layout_fields(source, dims, interleave, order)
     text = header_text(_ordered(fields, layout_fields))
     with whole_files([data, header], overwrite=overwrite) as (data_part, header_part):
@@ -92,12 +100,9 @@ def kept_byte_order(fields: Fields) -> str:
     return "big" if fields.get("byte order") == "1" else "little"
 
 
-def _flat_file(
-    source: SourceArray, dims: tuple[str | None, str, str], interleave: str, order: str
-) -> FlatFile:
-    band, y, x = dims
-    names = {"band": band, "y": y, "x": x}
-    wanted = [name for key in INTERLEAVES[interleave] if (name := names[key]) is not None]
+def _flat_file(source: SourceArray, interleave: str, order: str) -> FlatFile:
+    wanted = raw_dims(source, interleave)
+    assert wanted is not None
     axes = tuple(source.dims.index(name) for name in wanted)
     return FlatFile(source.shape, axes, ordered_dtype(source.dtype, order))
 
@@ -106,9 +111,6 @@ def _layout_fields(
     source: SourceArray, dims: tuple[str | None, str, str], interleave: str, order: str
 ) -> Fields:
     extent = dict(zip(source.dims, source.shape, strict=True))
-    kind = f"{source.dtype.kind}{source.dtype.itemsize}"
-    if kind not in CODES:
-        raise BadParams(f"ENVI has no {source.dtype.name} samples; decompress to Zarr or NetCDF")
     band, y, x = dims
     return {
         "samples": str(extent[x]),
@@ -116,10 +118,36 @@ def _layout_fields(
         "bands": str(extent[band] if band is not None else 1),
         "header offset": "0",
         "file type": "ENVI Standard",
-        "data type": str(CODES[kind]),
+        "data type": str(_code(source)),
         "interleave": interleave,
         "byte order": "1" if order == "big" else "0",
     }
+
+
+def _code(source: SourceArray) -> int:
+    """Return ENVI's number of the dtype; BadParams where it has none."""
+    kind = f"{source.dtype.kind}{source.dtype.itemsize}"
+    if kind not in CODES:
+        raise BadParams(f"ENVI has no {source.dtype.name} samples; decompress to Zarr or NetCDF")
+    return CODES[kind]
+
+
+def check_fits(source: Source) -> None:
+    """Raise BadParams for what is not one image of a dtype that ENVI has."""
+    array = only_array(source)
+    image_dims(array)
+    _code(array)
+
+
+def lost_fields(source: Source) -> Iterator[str]:
+    """Yield the coordinates for which a header has no field."""
+    array = only_array(source)
+    band, *_ = image_dims(array)
+    has_map = "map info" in header_fields(array.attrs, (), None)
+    for coord in source.coords:
+        is_field = coord.dims == (band,) and coord.name.replace("_", " ") in BAND_FIELDS
+        if not is_field and not (has_map and coord.name in ("x", "y")):
+            yield f"coordinate {coord.name}"
 
 
 def _ordered(kept: Fields, layout: Fields) -> Fields:

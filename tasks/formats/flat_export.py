@@ -16,8 +16,10 @@ from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import run
 from gangsaw.tasks.formats.atomic import allocate, whole_files
+from gangsaw.tasks.formats.axes import image_dims
+from gangsaw.tasks.formats.flat import INTERLEAVES
 from gangsaw.tasks.formats.raw import BYTE_ORDERS
-from gangsaw.tasks.source import Region, SourceArray
+from gangsaw.tasks.source import Region, Source, SourceArray
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.layout import default_chunks
 
@@ -91,6 +93,25 @@ def write_flat(
 def export_grid(source: SourceArray) -> ChunkGrid:
     """Return the pieces that an export reads: the source's own chunks, where it has some."""
     return ChunkGrid(source.shape, source.chunks or default_chunks(source))
+
+
+def only_array(source: Source) -> SourceArray:
+    """Return the array of a source that has one; BadParams for several."""
+    if len(source.arrays) == 1:
+        return source.arrays[0]
+    names = ", ".join(array.name for array in source.arrays)
+    raise BadParams(f"{source.name} holds several arrays, say which by --variable: {names}")
+
+
+def raw_dims(array: SourceArray, interleave: str | None) -> tuple[str, ...] | None:
+    """Return the axes of an image in the order of an interleave, None where none is given."""
+    if interleave is None:
+        return None
+    if interleave not in INTERLEAVES:
+        raise BadParams(f"interleave must be bsq, bil or bip, got {interleave!r}")
+    band, y, x = image_dims(array)
+    names = {"band": band, "y": y, "x": x}
+    return tuple(name for key in INTERLEAVES[interleave] if (name := names[key]) is not None)
 
 
 def axis_order(source: SourceArray, dims: Sequence[str]) -> tuple[int, ...]:

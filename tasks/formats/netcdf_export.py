@@ -40,7 +40,7 @@ def export_netcdf(
     Raises BadParams where a file stands in the way, axes of one name have several extents, or
     NetCDF has no such dtype.
     """
-    _check_dtypes(source)
+    check_fits(source)
     meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
     with whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, _size(source) + SPARE)  # is there space at all?
@@ -51,7 +51,9 @@ def export_netcdf(
             write_flat(array, part, layout, meter, client)
 
 
-def _check_dtypes(source: Source) -> None:
+def check_fits(source: Source) -> None:
+    """Raise BadParams for samples and axes that NetCDF has not."""
+    _dimensions([*source.arrays, *source.coords])
     for array in source.arrays:
         if array.dtype.kind not in "biuf" or array.dtype.name == "float16":
             raise BadParams(

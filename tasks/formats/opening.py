@@ -1,112 +1,116 @@
-"""From what a user names to a source: the format is told from content, then from the suffix."""
+"""From what a user names to a source: what each format of the table says of the paths decides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.radio.radio import pick
-from gangsaw.tasks.source import Source
+from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure, given
+from gangsaw.tasks.formats.table import named, names, readable, titles
+from gangsaw.tasks.source import Source, Stream
 
-TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-HDF5 = b"\x89HDF"
-NETCDF = (HDF5, b"CDF\x01", b"CDF\x02", b"CDF\x05")
-FITS = b"SIMP"
+__all__ = ["SourceOptions", "find_format", "open_paths", "open_source"]
+
+START = 8  # bytes of a file that a format may look at
+STDIN = "-"
 
 
-@dataclass(frozen=True)
-class SourceOptions:
-    """What a user says of a source that its content does not.
+def open_source(path: str | Sequence[str], options: SourceOptions | None = None) -> Source:
+    """Return the source at a path; nothing but headers and small coordinates is read.
 
-    Attributes
-    ----------
-    variables : arrays to take; none is all
-    group : group of a Zarr store or HDF5 file; data description of a MeasurementSet
-    shape, dtype, interleave, byte_order, offset : of a raw file, see `open_raw`
+    Raises BadParams, in one line, for a path that is missing, of no known format, or a stream.
     """
-
-    variables: tuple[str, ...] = ()
-    group: str = ""
-    shape: Sequence[int] | None = None
-    dtype: str | None = None
-    interleave: str = "bsq"
-    byte_order: str | None = None
-    offset: int = 0
-
-    @property
-    def is_raw(self) -> bool:
-        """Whether the user describes a raw file."""
-        return self.shape is not None or self.dtype is not None
+    opened = open_paths((path,) if isinstance(path, str) else path, options)
+    if isinstance(opened, Stream):
+        raise BadParams(f"{opened.name} can only be read once, from its start: compress it first")
+    return opened
 
 
-def open_source(path: str, options: SourceOptions | None = None) -> Source:
-    """Return the source at `path`; nothing but headers and small coordinates is read.
+def open_paths(paths: Sequence[str], options: SourceOptions | None = None) -> Source | Stream:
+    """Return the source that lies at these paths together, or the stream that comes from them.
 
-    Raises BadParams, in one line, for a path that is missing or of no known format.
+    Raises BadParams, in one line, for what is missing, of no known format, or not installed, for a
+    number of paths that the format does not take, and for options that it does not heed.
     """
     chosen = options or SourceOptions()
+    kind, what = find_format(paths, chosen), ", ".join(paths)
+    kind.check_number(tuple(paths))
+    kind.refuse_others(what, given(chosen), kind.takes)
+    kind.check_installed(what)
+    assert kind.open is not None
+    return kind.open(tuple(paths), chosen)
+
+
+def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> Format:
+    """Return the format that the user names, else the one that is surest of all the paths.
+
+    One that is sure by the content and takes the options goes before one that is surer and does not
+    take them: HDF5 by --group, or any file by --shape.
+    """
+    chosen = options or SourceOptions()
+    looks = [look_at(path, given(chosen)) for path in paths]
+    if chosen.format is not None:
+        kind = named(chosen.format, readable())
+        _check_streams(looks, kind)
+        return kind
+    found = {kind: sure for kind in readable() if (sure := _sure_of_all(kind, looks))}
+    if not found:
+        raise BadParams(_unknown(tuple(paths), looks))
+    best = max(found.values())
+    able = {
+        kind: sure
+        for kind, sure in found.items()
+        if given(chosen) <= kind.takes and (sure >= Sure.CONTENT or sure == best)
+    }
+    return _surest(paths, able or found)
+
+
+def look_at(path: str, asked: frozenset[str] = frozenset()) -> Look:
+    """Return what is seen of a path; BadParams where nothing is there."""
+    if "://" in path:
+        return Look(path, is_address=True, asked=asked)
     place = Path(path)
-    if "://" not in path and not place.exists():
+    if path == STDIN or (place.exists() and not place.is_dir() and not place.is_file()):
+        return Look(path, is_stream=True, asked=asked)
+    if not place.exists():
         raise BadParams(f"{path}: no such file or directory")
-    if "://" not in path and place.is_dir() and (found := _open_folder(path, chosen)) is not None:
-        return found
-    if "://" in path or place.is_dir():
-        from gangsaw.tasks.formats.zarr import open_zarr
-
-        return open_zarr(path, chosen.group, chosen.variables)
-    return _open_file(place, chosen)
+    if place.is_dir():
+        return Look(path, is_folder=True, asked=asked)
+    with place.open("rb") as file:
+        return Look(path, file.read(START), asked=asked)
 
 
-def _open_folder(path: str, options: SourceOptions) -> Source | None:
-    """Return the source of a folder that is of a radio format; None lets it be Zarr."""
-    from gangsaw.tasks.radio.measurement_set import is_measurement_set, open_measurement_set
-    from gangsaw.tasks.radio.uvdata import is_miriad, open_miriad
-
-    if is_measurement_set(Path(path)):
-        return pick(open_measurement_set(path, options.group), options.variables)
-    if is_miriad(Path(path)):
-        return pick(open_miriad(path), options.variables)
-    return None
+def _sure_of_all(kind: Format, looks: Sequence[Look]) -> Sure:
+    if any(look.is_stream for look in looks) and not kind.streams:
+        return Sure.NO
+    return min(kind.sure(look) for look in looks)
 
 
-def _open_file(path: Path, options: SourceOptions) -> Source:
-    if options.is_raw:
-        from gangsaw.tasks.formats.raw import open_raw
-
-        layout = (options.shape, options.dtype, options.interleave)
-        return open_raw(str(path), *layout, options.byte_order, options.offset)
-    with path.open("rb") as file:
-        start = file.read(4)
-    if start == HDF5 and not options.group:
-        from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
-
-        if (radio := open_radio_hdf5(str(path))) is not None:
-            return pick(radio, options.variables)
-    if start == FITS:
-        from gangsaw.tasks.radio.uvdata import open_uvfits
-
-        return pick(open_uvfits(str(path)), options.variables)
-    if start in NETCDF or start in TIFF:
-        from gangsaw.tasks.formats.xarrays import open_geotiff, open_netcdf
-
-        if start in TIFF:
-            return open_geotiff(str(path), options.variables)
-        return open_netcdf(str(path), options.group, options.variables)
-    return _open_envi(path, start)
+def _surest(paths: Sequence[str], found: dict[Format, Sure]) -> Format:
+    best = max(found.values())
+    kinds = [kind for kind, sure in found.items() if sure == best]
+    if len(kinds) > 1:
+        what = ", ".join(paths)
+        raise BadParams(f"{what} may be {titles(kinds)}: say --format {names(kinds)}")
+    return kinds[0]
 
 
-def _open_envi(path: Path, start: bytes) -> Source:
-    from gangsaw.tasks.formats.envi import open_envi
-    from gangsaw.tasks.formats.envi_header import find_header
+def _check_streams(looks: Sequence[Look], kind: Format) -> None:
+    piped = [look.path for look in looks if look.is_stream]
+    if piped and not kind.streams:
+        raise BadParams(f"{piped[0]} is a stream: {kind.title} is read from files alone")
 
-    if start == b"ENVI" or path.suffix.lower() == ".hdr":
-        return open_envi(str(path))
-    if (header := find_header(path)) is not None:
-        return open_envi(str(header))
-    raise BadParams(
-        f"{path} is of no known format (ENVI, Zarr, NetCDF, HDF5, GeoTIFF, MeasurementSet, uvh5, "
-        "uvfits, miriad); "
+
+def _unknown(paths: Paths, looks: Sequence[Look]) -> str:
+    what = ", ".join(paths)
+    if any(look.is_stream for look in looks):
+        able = [kind for kind in readable() if kind.streams]
+        hint = f"say --format {names(able)}" if able else "no format here reads one"
+        return f"{what} is a stream of no known format: {hint}"
+    if paths[1:]:
+        return f"{what} are of no known format that takes several paths"
+    return (
+        f"{what} is of no known format ({titles(readable())}); "
         "if it holds raw samples, say --shape and --dtype"
     )

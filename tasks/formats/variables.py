@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import prod
 from typing import Any, TypeVar
@@ -29,14 +29,18 @@ Array = TypeVar("Array", bound=SourceArray)
 
 
 def split(
-    found: Sequence[Array], wanted: Sequence[str] = ()
+    found: Sequence[Array], wanted: Sequence[str] = (), chunked: Collection[str] = ()
 ) -> tuple[tuple[Array, ...], tuple[Coordinate, ...]]:
     """Return the arrays and the coordinates of a data set, small texts among these.
 
     `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
-    is.
+    is. What stands in `chunked` is no coordinate, however small it is.
     """
-    whole = _within_memory([v for v in found if _is_whole(v, found) and v.name not in wanted])
+    named = {*wanted, *chunked}
+    whole = [v for v in found if _is_whole(v, found) and v.name not in named]
+    if not wanted and len(whole) == len(found):  # one axis is all there is: then that is the data
+        whole = [v for v in whole if not _is_series(v, found)]
+    whole = _within_memory(whole)
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
     _check_found(found, wanted, arrays)
     dims = {dim for array in arrays for dim in array.dims}
@@ -76,6 +80,13 @@ def _is_whole(variable: SourceArray, found: Sequence[SourceArray]) -> bool:
         return False
     named = " ".join(str(v.attrs.get(key, "")) for v in found for key in NAMING).split()
     return len(variable.shape) < 2 or variable.name in named
+
+
+def _is_series(variable: SourceArray, found: Sequence[SourceArray]) -> bool:
+    """Whether a variable of one axis holds data: it is no coordinate of its axis, named by none."""
+    named = " ".join(str(v.attrs.get(key, "")) for v in found for key in NAMING).split()
+    is_coordinate = variable.name in (*variable.dims, *named)
+    return variable.dtype.kind in NUMBERS and len(variable.dims) == 1 and not is_coordinate
 
 
 def _check_found(

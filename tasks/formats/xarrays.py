@@ -70,9 +70,7 @@ def open_netcdf(path: str, group: str = "", variables: Sequence[str] = ()) -> Xa
 
 
 def open_geotiff(path: str, variables: Sequence[str] = ()) -> XarraySource:
-    """Describe a GeoTIFF; raise BadParams without rioxarray, the extra "io"."""
-    if find_spec("rioxarray") is None:
-        raise BadParams(f"{path}: GeoTIFF needs rioxarray; install gangsaw[io]")
+    """Describe a GeoTIFF, through rioxarray; raise BadParams where it cannot be read as one."""
     return _open(path, "rasterio", "", variables)
 
 
@@ -86,7 +84,7 @@ def _netcdf_engine(path: str) -> str:
     for engine, module in (("netcdf4", "netCDF4"), ("scipy", "scipy")):
         if find_spec(module) is not None:
             return engine
-    raise BadParams(f"{path} is NetCDF 3: install gangsaw[io] to read it")
+    raise BadParams(f'{path} is NetCDF 3, which needs netCDF4: pip install "gangsaw[io]"')
 
 
 def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> XarraySource:
@@ -95,6 +93,9 @@ def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> Xarra
     try:
         data = _cached(absolute, engine, group, version)
     except (OSError, ValueError, KeyError) as error:
+        if group and (names := _groups(absolute, engine)) is not None and group not in names:
+            there = ", ".join(names) or "none"
+            raise BadParams(f"{path} has no group {group!r}; there are: {there}") from None
         raise BadParams(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
     found = [
         _describe(absolute, engine, group, version, str(name), variable)
@@ -103,6 +104,26 @@ def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> Xarra
     arrays, coords = split(found, variables)
     attrs = json_attrs(data.attrs, np.dtype("u1"))
     return XarraySource(path, absolute, arrays, coords, attrs)
+
+
+def _groups(path: str, engine: str) -> list[str] | None:
+    """Return the groups of an HDF5 file, none of NetCDF 3; None for a damaged file."""
+    if engine != "h5netcdf":
+        return []
+    import h5py
+
+    found: list[str] = []
+    try:
+        with h5py.File(path, "r") as file:
+            file.visititems(lambda name, item: _note(found, name, item))
+    except (OSError, RuntimeError):
+        return None
+    return found
+
+
+def _note(found: list[str], name: str, item: Any) -> None:
+    if hasattr(item, "keys"):
+        found.append(name)
 
 
 def _describe(

@@ -20,7 +20,9 @@ from zarr.errors import UnknownCodecError
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
 from gangsaw.tasks.formats.variables import NUMBERS, TEXTS, as_text, json_attrs, split
 from gangsaw.tasks.source import Below, Coordinate, Described, Region
-from gangsaw.tasks.store.holes import must_be_whole, refuse_holes
+from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.target import JOB
 
 ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
 MOST_BELOW = 256 << 20  # bytes of all groups below the one that is compressed
@@ -45,7 +47,7 @@ class ZarrArray(Described):
         """Return the samples of the region."""
         array, is_whole = _array(self.address, self.key, self.version)
         if is_whole:
-            refuse_holes(array, region)
+            refuse_missing(array, region)
         return np.asarray(array[region])
 
 
@@ -68,6 +70,7 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     """Describe a Zarr array or group; raise BadParams where there is none or it has no array."""
     node = _open(address, group)
     if isinstance(node, zarr.Array):
+        _check_only(address, variables)
         return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
     with told_in_a_line(address):
         arrays_here = sorted(node.arrays())
@@ -75,10 +78,21 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     if not found:
         inner = ", ".join(sorted(node.group_keys())) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
-    arrays, coords = split(found, variables)
+    chunked = {array.name for array in found if _is_chunked(node, array)}
+    arrays, coords = split(found, variables, chunked)
     below = () if variables else tuple(_below(address, node))
     attrs = json_attrs(node.attrs, np.dtype("u1"))
     return ZarrSource(address, arrays, coords, below, attrs)
+
+
+def _is_chunked(node: zarr.Group, array: ZarrArray) -> bool:
+    """Whether a job wrote the array chunk by chunk, and not whole as it writes coordinates."""
+    return Place(node.store, array.key).has(JOB)
+
+
+def _check_only(address: str, variables: Sequence[str]) -> None:
+    if unknown := sorted(set(variables) - {ROOT_NAME}):
+        raise BadParams(f"{address}: no variable {unknown[0]!r}; there are: {ROOT_NAME}")
 
 
 def _below(
@@ -119,7 +133,16 @@ def _open(address: str, group: str) -> zarr.Array[Any] | zarr.Group:
         with told_in_a_line(where):
             return zarr.open(address, path=group or None, mode="r")
     except FileNotFoundError:
-        raise BadParams(f"{where}: no Zarr array or group there") from None
+        raise BadParams(f"{where}: no Zarr array or group there{_groups(address, group)}") from None
+
+
+def _groups(address: str, wanted: str) -> str:
+    """Return which groups there are, where a wrong one was asked for."""
+    if not wanted:
+        return ""
+    node = _open(address, "")
+    names = sorted(node.group_keys()) if isinstance(node, zarr.Group) else []
+    return f"; groups in {address}: {', '.join(names) or 'none'}"
 
 
 @contextmanager

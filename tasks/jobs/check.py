@@ -55,6 +55,13 @@ class CheckChunks:
     metadata: bytes
     source: SourceArray | None
 
+    def address(self, expected: Records) -> str:
+        """Return what messages call the batch."""
+        return f"{self.place}, {expected.batch.start}..{expected.batch.stop - 1}"
+
+    def commit(self, _: Sequence[Checked]) -> None:
+        """Nothing was written, so nothing has to become safe."""
+
     def __call__(self, expected: Records) -> Checked:
         """Check the chunks that these records of the manifest name."""
         rows = zip(expected.batch, expected.rows, strict=True)

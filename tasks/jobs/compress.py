@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zarr.abc.store import Store
 
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
-from gangsaw.tasks.engine.window import Options, run
-from gangsaw.tasks.jobs.device import COPIES, batches_per_task, runs_on_gpu
+from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
+from gangsaw.tasks.jobs.choose import choose_layout
+from gangsaw.tasks.jobs.device import runs_on_gpu
+from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.source import Source, SourceArray
-from gangsaw.tasks.store.chunks import ArrayCoder
-from gangsaw.tasks.store.journal import Job, Journal
-from gangsaw.tasks.store.layout import ChunkChoice, CodecChoices, Layout, check_axes, choose_layout
-from gangsaw.tasks.store.manifest import fold, read_manifest, split, write_manifest
+from gangsaw.tasks.store.journal import Journal
+from gangsaw.tasks.store.layout import ChunkChoice, CodecChoices, Layout, check_axes
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
-from gangsaw.tasks.store.target import choose_target, write_skeleton
+from gangsaw.tasks.store.target import Target, choose_target, write_skeleton
 
 if TYPE_CHECKING:
     from distributed import Client
-
-
-RESUME = "finished batches are kept, run again with --resume"
 
 
 @dataclass(frozen=True)
@@ -66,95 +63,6 @@ class Summary(Amounts):
     def bits_per_sample(self) -> float:
         """Stored bits per sample."""
         return 8 * self.stored_bytes / self.samples if self.samples else 0.0
-
-
-@dataclass(frozen=True)
-class _Item:
-    """A batch of one of the arrays; small arrays so share a window of futures."""
-
-    task: Transcode
-    batch: range
-
-    def __str__(self) -> str:
-        return f"{self.task.target}, {self.batch.start}..{self.batch.stop - 1}"
-
-
-@dataclass(frozen=True)
-class _Work:
-    """The chunk function over batches of several arrays."""
-
-    peak_bytes: int
-    device_batches: int
-    device_peak_bytes: int
-    waits: bool  # for the disk, to settle
-    name: str = "compress"
-
-    def __call__(self, item: _Item) -> Records:
-        return item.task(item.batch)
-
-    def on_device(self, items: Sequence[_Item]) -> list[Records]:
-        found: list[Records] = []
-        for _, own in groupby(items, key=lambda item: id(item.task)):
-            part = list(own)
-            found += part[0].task.on_device([item.batch for item in part])
-        return found
-
-    def settle(self, items: Sequence[_Item], done: Sequence[Records]) -> None:
-        for _, own in groupby(zip(items, done, strict=True), key=lambda pair: id(pair[0].task)):
-            part = list(own)
-            part[0][0].task.settle([records for _, records in part])
-
-
-class _ArrayJob:
-    """One array of a job: its chunk function and the records of its finished batches."""
-
-    def __init__(self, task: Transcode, job: Job) -> None:
-        self.task, self.job = task, job
-        self.entries = task.journal.read_all(job.batches)
-        manifest = _whole_manifest(task.target)
-        self.had_manifest = self.finished = manifest is not None
-        if manifest is not None:
-            self._reopen(manifest, self._lost())
-
-    def _reopen(self, manifest: Records, lost: set[int]) -> None:
-        """Take what is done from the manifest, and from a run that stopped while it did this."""
-        self.finished = not lost and not self.entries
-        if self.finished:
-            self.entries = {0: manifest}
-            return
-        done = {records.first: records for records in split(manifest, self.job.batches, self.coder)}
-        self.entries = {**done, **self.entries}
-        for batch in self.job.batches:
-            if not lost.isdisjoint(batch):
-                del self.entries[batch.start]
-                self.task.journal.forget(batch)
-
-    def _lost(self) -> set[int]:
-        """Return the numbers of chunks that the manifest has and the store has not."""
-        present = set(self.task.target.walk())
-        key = self.coder.key
-        return {number for number in range(self.job.n_chunks) if key(number) not in present}
-
-    @cached_property
-    def coder(self) -> ArrayCoder:
-        return ArrayCoder(self.task.metadata)
-
-    @property
-    def left(self) -> list[range]:
-        """The batches that are still to be done."""
-        return [] if self.finished else [b for b in self.job.batches if b.start not in self.entries]
-
-    @property
-    def batch_bytes(self) -> int:
-        """Raw bytes of a batch, padding included."""
-        grid, dtype = self.coder.grid, self.coder.dtype
-        return self.job.batch_chunks * math.prod(grid.chunks) * dtype.itemsize
-
-    def finish(self) -> None:
-        """Fold the journal into the manifest."""
-        if not self.finished:
-            write_manifest(self.task.target, fold(self.job.fingerprint, self.entries.values()))
-        self.task.journal.remove()
 
 
 def compress(
@@ -196,25 +104,20 @@ def compress(
         The job stopped; what is finished is kept, and `resume` goes on from there.
     """
     started = time.monotonic()
-    check_axes(_arrays(source), chunks)
-    layouts = {array.name: choose_layout(array, codec, chunks) for array in _arrays(source)}
-    skeleton = build_skeleton(source, layouts)
+    layouts, skeleton = _planned(source, codec, chunks)
     final = open_place(target, writable=True)
     _check_apart(source, final)
     place = choose_target(final, skeleton.jobs, resume=resume, overwrite=overwrite)
     if resume:
         place.work.clean()
     write_skeleton(place, skeleton.objects, skeleton.jobs)
-    jobs = [
-        _ArrayJob(_task(array, place.work, skeleton, layouts[array.name], durable), job)
+    arrays = [
+        ArrayRun(_function(array, place.work, skeleton, layouts[array.name], durable), job)
         for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
     ]
-    meter = _run(jobs, on_progress, started, client, options)
-    for job in jobs:
-        job.finish()
-    place.publish()
-    if not all(job.had_manifest for job in jobs):  # to mend what was finished is no reason
-        place.drop_given_up()
+    meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
+    _run(arrays, meter, client, options)
+    _finish(arrays, place)
     return _summary(str(final), source, meter.progress)
 
 
@@ -223,15 +126,17 @@ def decompress(source: Source, target: str | Path | Store, **options: object) ->
     return compress(source, target, codec="none", **options)  # type: ignore[arg-type]
 
 
-def _whole_manifest(array: Place) -> Records | None:
-    """Return the manifest, or None where there is none or a damaged one: then all is done anew."""
-    try:
-        return read_manifest(array)
-    except CorruptChunk:
-        return None
+def _planned(
+    source: Source, codec: CodecChoices, chunks: ChunkChoice
+) -> tuple[Mapping[str, Layout], Skeleton]:
+    """Return how each array will be stored, and all objects that stand before the first chunk."""
+    arrays = _checked_arrays(source)
+    check_axes(arrays, chunks)
+    layouts = {array.name: choose_layout(array, codec, chunks, arrays) for array in arrays}
+    return layouts, build_skeleton(source, layouts)
 
 
-def _arrays(source: Source) -> tuple[SourceArray, ...]:
+def _checked_arrays(source: Source) -> tuple[SourceArray, ...]:
     names = [a.name for a in source.arrays] + [c.name for c in source.coords]
     if not source.arrays:
         raise BadParams(f"{source.name} holds no array")
@@ -249,7 +154,7 @@ def _check_apart(source: Source, final: Place) -> None:
         raise BadParams(f"the target {b} and the source {a} overlap: give another target")
 
 
-def _task(
+def _function(
     array: SourceArray, work: Place, skeleton: Skeleton, layout: Layout, durable: bool
 ) -> Transcode:
     job, place = skeleton.jobs[array.name], work / array.name
@@ -264,45 +169,46 @@ def _task(
 
 
 def _run(
-    jobs: list[_ArrayJob],
-    on_progress: OnProgress | None,
-    started: float,
-    client: Client | None,
-    options: Options | None,
-) -> Meter:
-    meter = Meter(sum(job.job.n_chunks for job in jobs), on_progress, started)
-    meter.resume(*_sums(records for job in jobs for records in job.entries.values()))
-    entries = {id(job.task): job.entries for job in jobs}
+    arrays: Sequence[ArrayRun], meter: Meter, client: Client | None, options: Options | None
+) -> None:
+    """Do the batches that are left, of all arrays."""
+    if options is not None and options.device == "gpu":
+        _check_codecs(arrays)
+    meter.resume(*_sums(records for array in arrays for records in array.entries.values()))
+    waits = any(array.function.durable for array in arrays)
 
-    def on_done(item: _Item, records: Records) -> None:
-        entries[id(item.task)][records.first] = records
+    def on_done(array: int, records: Records) -> None:
+        arrays[array].add(records)
         meter.add(*_sums([records]))
 
-    work = _work(jobs)
-    if options is not None and options.device == "gpu":
-        _check_codecs(jobs)
-    items = [_Item(job.task, batch) for job in jobs for batch in job.left]
-    try:
-        run(work, items, on_done, client=client, options=options)
-    except JobFailed as error:
-        raise JobFailed(f"{error}; {RESUME}") from error
-    return meter
+    works = [_work(array) for array in arrays]
+    with can_be_resumed():
+        run_arrays("compress", works, on_done, waits=waits, client=client, options=options)
 
 
-def _work(jobs: list[_ArrayJob]) -> _Work:
-    batch_bytes = max(job.batch_bytes for job in jobs)
-    n = batches_per_task(sum(len(job.left) for job in jobs), batch_bytes)
-    peak = max(job.task.peak_bytes for job in jobs)
-    durable = any(job.task.durable for job in jobs)
-    return _Work(peak, n, peak + COPIES * n * batch_bytes, durable)
+def _work(array: ArrayRun) -> ArrayWork[range, Records]:
+    batch_bytes = array.job.batch_chunks * array.coder.chunk_bytes
+    return ArrayWork(array.function, array.left, batch_bytes, array.function.peak_bytes)
 
 
-def _check_codecs(jobs: list[_ArrayJob]) -> None:
-    if not any(runs_on_gpu(job.task.metadata) for job in jobs):
-        places = ", ".join(str(job.task.target) for job in jobs)
-        raise BadParams(
-            f"no codec of {places} runs on a GPU, as gangsaw.ccsds123 does: leave --device gpu out"
+def _check_codecs(arrays: Iterable[ArrayRun]) -> None:
+    functions = [array.function for array in arrays]
+    if not any(runs_on_gpu(function.metadata) for function in functions):
+        places = ", ".join(str(function.target) for function in functions)
+        able = ", ".join(
+            name for name in codec_table.table() if codec_table.has_module(name, "gpu")
         )
+        raise BadParams(f"no codec of {places} runs on a GPU, as {able} do: leave --device gpu out")
+
+
+def _finish(arrays: Iterable[ArrayRun], place: Target) -> None:
+    """Write the manifests; put the store where the user wants it."""
+    had_manifests = [array.had_manifest for array in arrays]
+    for array in arrays:
+        array.finish()
+    place.publish()
+    if not all(had_manifests):  # to mend what was finished is no reason
+        place.drop_given_up()
 
 
 def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:

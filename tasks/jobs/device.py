@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -38,6 +39,26 @@ def check_here(device: str) -> None:
         except DeviceError as error:  # it speaks of arrays after what is missing
             missing = str(error).partition("; ")[0]
             raise DeviceError(f"{missing}; or work on device cpu") from error
+
+
+@dataclass(frozen=True)
+class DeviceShare:
+    """What one task of a job does on a GPU.
+
+    Attributes
+    ----------
+    batches : at once
+    peak_bytes : host memory that their samples need, in bytes
+    """
+
+    batches: int
+    peak_bytes: int
+
+
+def share_of_device(n_batches: int, batch_bytes: int) -> DeviceShare:
+    """Return what one task does on a GPU, of a job of so many batches of so many raw bytes."""
+    batches = batches_per_task(n_batches, batch_bytes)
+    return DeviceShare(batches, COPIES * batches * batch_bytes)
 
 
 def batches_per_task(n_batches: int, batch_bytes: int) -> int:

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zarr.codecs import ZstdCodec
-from zarr.errors import UnknownCodecError
-from zarr.registry import get_codec_class
-
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.axes import image_axes
-from gangsaw.tasks.jobs.depth import choose_bit_depth, refuse_floats
-from gangsaw.tasks.source import Source, SourceArray
-from gangsaw.tasks.store.layout import (
-    ChunkChoice,
-    Codec,
-    CodecChoice,
-    check_axes,
-    choose_chunks,
-    choose_codec,
-    default_block,
-    visibility_codec,
+from gangsaw.codecs.core.suits import ArrayFacts
+from gangsaw.tasks.jobs.choose import (
+    GENERAL_CODEC,
+    Choice,
+    by_content,
+    chunks_of,
+    configured,
+    facts_of,
+    named,
 )
+from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes
 
 if TYPE_CHECKING:
     from distributed import Client
 
-PREFIX = "gangsaw."  # of our codecs' Zarr names; users may leave it out
-CCSDS123 = "gangsaw.ccsds123"
-VISIBILITY = "gangsaw.visibility"
+PLAIN = "zstd"  # the one codec that is not of the table and may be named
 
 
 @dataclass(frozen=True)
@@ -41,14 +35,14 @@ class Recipe:
     ----------
     codec : Zarr name of a codec with or without "gangsaw.", "zstd", "auto" or "none"
     params : parameters that differ from the codec's defaults
-    block : extent (z, y, x) of a block in samples; None chooses by the chunk
-    bit_depth : D in bits, "auto" to scan for the fewest, None for the width of the dtype
+    block : extents of a block in items, as the codec's parameter; None chooses by the chunk
+    options : values of options that codecs bring, by name, as "bit_depth" or "effort"
     """
 
     codec: str = "auto"
     params: Mapping[str, Any] = field(default_factory=dict)
     block: tuple[int, ...] | None = None
-    bit_depth: int | str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def codecs(
         self, source: Source, chunks: ChunkChoice, client: Client | None = None
@@ -58,94 +52,69 @@ class Recipe:
         Raises
         ------
         BadParams
-            There is no such codec or parameter, or an array holds what the codec cannot code.
+            There is no such codec, parameter or option, no array takes one that was given, or an
+            array holds what the codec cannot code.
         """
         check_axes(source.arrays, chunks)
-        has_complex = any(array.dtype.kind == "c" for array in source.arrays)
-        found = {
-            array.name: "auto"
-            if self._is_beside(array, has_complex)
-            else self._codec(array, chunks, client)
-            for array in source.arrays
-        }
-        if self._is_tuned and not any(_is_ours(codec) for codec in found.values()):
-            names = ", ".join(f"{array.name} ({array.dtype.name})" for array in source.arrays)
-            raise BadParams(f"no array takes codec parameters, a block or a bit depth: {names}")
-        return found
-
-    def _is_beside(self, array: SourceArray, has_complex: bool) -> bool:
-        """Whether an array lies beside visibilities, and the codec that is asked for is theirs.
-
-        Real floats are taken for data only where nothing is complex: weights are no signal.
-        """
-        is_data = array.dtype.kind == "c" or (array.dtype.kind == "f" and not has_complex)
-        return _full_name(self.codec) == VISIBILITY and not is_data
-
-    @property
-    def _is_tuned(self) -> bool:
-        return bool(self.params) or self.block is not None or self.bit_depth is not None
-
-    def _codec(self, array: SourceArray, chunks: ChunkChoice, client: Client | None) -> CodecChoice:
+        _check_options(self.options)
         if self.codec == "none":
-            return "none"
-        extents = choose_chunks(array, chunks)
-        codec = (
-            choose_codec(array, extents) if self.codec == "auto" else self._named(array, extents)
-        )
-        if not _is_ours(codec):
-            return codec
+            self._check_taken(source.arrays, [None for _ in source.arrays])
+            return {array.name: "none" for array in source.arrays}
+        facts = [facts_of(array, source.arrays, client) for array in source.arrays]
+        pairs = zip(source.arrays, facts, strict=True)
+        choices = [self._choice(array, of) for array, of in pairs]
+        self._check_taken(source.arrays, choices)
+        rows = zip(source.arrays, facts, choices, strict=True)
+        return {array.name: self._codec(array, of, choice, chunks) for array, of, choice in rows}
+
+    def _choice(self, array: SourceArray, facts: ArrayFacts) -> Choice:
+        if self.codec == "auto":
+            return by_content(facts)
+        if self.codec == PLAIN:
+            return Choice(None, GENERAL_CODEC)
+        name = codec_table.full_name(self.codec)
+        if name not in codec_table.table():
+            names = ", ".join(["auto", *codec_table.table(), PLAIN, "none"])
+            raise BadParams(f"no codec {self.codec!r}; there are: {names}")
+        return named(name, facts, array)
+
+    def _codec(
+        self, array: SourceArray, facts: ArrayFacts, choice: Choice, chunks: ChunkChoice
+    ) -> CodecChoice:
         changes = dict(self.params)
         if self.block is not None:
             changes["block"] = list(self.block)
-        if self.bit_depth is not None:
-            _check_depth(array, codec)
-            changes["bit_depth"] = choose_bit_depth(array, self.bit_depth, client=client)
-        return _changed(codec, changes)
+        extents = chunks_of(array, chunks, facts, choice.name)
+        return configured(choice, facts, extents, changes, self.options)
 
-    def _named(self, array: SourceArray, extents: tuple[int, ...]) -> Codec:
-        if self.codec == "zstd":
-            return ZstdCodec(level=3)
-        name = _full_name(self.codec)
-        try:
-            kind: Any = get_codec_class(name)
-        except (KeyError, UnknownCodecError):  # of zarr below 3.4, and since
-            raise BadParams(f"no codec {self.codec!r}; there are: {', '.join(_names())}") from None
-        if name == VISIBILITY:
-            return visibility_codec(array)
-        refuse_floats(array, name)
-        axes = image_axes(array.dims)
-        if len(extents) < 2:
+    def _check_taken(self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None]) -> None:
+        """Raise BadParams for what the user gave and no array takes."""
+        ours = [c for c in choices if c is not None and c.plain is None]
+        where = ", ".join(map(_told, arrays, choices))
+        for name in self.options:
+            if not any(name in _option_names(choice) for choice in ours):
+                owners = " and ".join(codec_table.owners(name))
+                flag = name.replace("_", "-")
+                raise BadParams(f"no array takes --{flag}, an option of {owners}: {where}")
+        if (self.params or self.block is not None) and not ours:
+            raise BadParams(f"no array takes codec parameters or a block: {where}")
+
+
+def _option_names(choice: Choice) -> set[str]:
+    return {option.name for option in choice.answers.options}
+
+
+def _told(array: SourceArray, choice: Choice | None) -> str:
+    target = "plain samples" if choice is None else choice.name
+    if choice is not None and choice.plain is not None:
+        target = str(choice.plain.to_dict()["name"])
+    return f"{array.name} ({array.dtype.name}) goes to {target}"
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if not codec_table.owners(name):
+            known = {option.name for a in codec_table.answers().values() for option in a.options}
             raise BadParams(
-                f"{array.name} has {len(extents)} axes, {name} codes images of two or three"
+                f"no codec has an option {name!r}; there are: {', '.join(sorted(known))}"
             )
-        return _changed(kind(), {"axes": axes, "block": list(default_block(extents, axes))})
-
-
-def _full_name(codec: str) -> str:
-    return codec if codec.startswith(PREFIX) else PREFIX + codec
-
-
-def _check_depth(array: SourceArray, codec: Any) -> None:
-    if not hasattr(codec.params, "bit_depth"):
-        raise BadParams(
-            f"{array.name} ({array.dtype.name}) is no integer image and has no bit depth: "
-            "leave --bit-depth out"
-        )
-
-
-def _is_ours(codec: object) -> bool:
-    return hasattr(codec, "params") and hasattr(codec, "params_type")
-
-
-def _changed(codec: Any, changes: Mapping[str, Any]) -> Codec:
-    """Return the codec with some parameters changed."""
-    params = {**codec.params.to_dict(), **changes}
-    made: Codec = type(codec).from_dict({"name": codec.codec_name, "configuration": params})
-    return made
-
-
-def _names() -> list[str]:
-    from importlib.metadata import entry_points
-
-    ours = {e.name for e in entry_points(group="zarr.codecs") if e.name.startswith(PREFIX)}
-    return ["auto", *sorted(ours), "zstd", "none"]

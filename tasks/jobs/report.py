@@ -11,30 +11,33 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.formats.axes import image_axes
+from gangsaw.codecs.core.suits import Answers, Picture
 from gangsaw.tasks.formats.zarr import open_zarr, told_in_a_line
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.place import Place, open_place
 
+NOT_FIGURES = ("band_bits", "block_bits", "told", "is_image")  # of an array
 AT_ONCE = 256  # chunks whose indexes are fetched together
 
 
 @dataclass(frozen=True)
 class BitMap:
-    """Bits per sample of each block, over the rows and columns of the image.
+    """Bits per sample of each block, over one axis of the array or two.
 
     Attributes
     ----------
-    bits : (rows of blocks, columns of blocks) float64; the mean over other axes
-    y_edges, x_edges : where the blocks begin and the last one ends, in samples
+    bits : (blocks along the axis, ...) float64; the mean over other axes
+    edges : where the blocks begin and the last one ends, in samples, along each axis
+    dims : names of the axes
     """
 
     bits: NDArray[np.float64]
-    y_edges: NDArray[np.int64]
-    x_edges: NDArray[np.int64]
+    edges: tuple[NDArray[np.int64], ...]
+    dims: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,14 @@ class ArrayInfo:
     Attributes
     ----------
     codec : Zarr name of its serializer or compressor
-    params : parameters of a Gangsaw codec
+    params : parameters of a Gangsaw codec; `told` are those that a reader asks for first
     n_chunks, missing : chunks of the array, and how many of them are not in the store
     raw_bytes, stored_bytes : of the samples and of the chunks
     min_chunk, max_chunk : bytes of the smallest and largest chunk
     index_bytes : bytes of frame headers and block indexes
-    band_bits : (bands,) bits per sample, or None for a codec without lanes
-    block_bits : bits per sample over the image, or None for a foreign codec
+    band_bits : (bands,) bits per sample, or None where no axis has lanes
+    block_bits : bits per sample of the blocks, or None for a foreign codec
+    is_image : whether the samples are a picture
     """
 
     name: str
@@ -69,6 +73,8 @@ class ArrayInfo:
     index_bytes: int
     band_bits: NDArray[np.float64] | None = field(default=None, compare=False)
     block_bits: BitMap | None = field(default=None, compare=False)
+    told: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    is_image: bool = False
 
     @property
     def ratio(self) -> float:
@@ -88,7 +94,7 @@ class ArrayInfo:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as JSON holds them."""
-        plain = {k: v for k, v in vars(self).items() if k not in ("band_bits", "block_bits")}
+        plain = {k: v for k, v in vars(self).items() if k not in NOT_FIGURES}
         derived = ("ratio", "bits_per_sample", "index_percent")
         figures = {**plain, **{name: getattr(self, name) for name in derived}}
         if self.band_bits is not None:
@@ -139,7 +145,12 @@ class _Survey:
         self.serializer: Any = getattr(array, "serializer", None)
         self.coder = self._coder()
         self.sizes: list[int] = []
-        self.tally = _Tally(self.coder, self.grid, dims, self._axes()) if self.coder else None
+        codec = self.serializer
+        self.params: Mapping[str, Any] = codec.params.to_dict() if codec and self.coder else {}
+        answers = codec_table.answers()
+        self.answers = answers.get(self.coder.name, Answers()) if self.coder else Answers()
+        self.picture = self.answers.picture(self.params, dims) if self.coder and dims else None
+        self.tally = _BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
 
     def info(self) -> ArrayInfo:
         """Return the figures."""
@@ -154,7 +165,7 @@ class _Survey:
             dtype=self.array.dtype.name,
             chunks=self.grid.chunks,
             codec=self._codec_name(),
-            params=self.serializer.params.to_dict() if self.coder else {},
+            params=self.params,
             n_chunks=self.grid.n_chunks,
             missing=self.grid.n_chunks - len(self.sizes),
             raw_bytes=math.prod(self.array.shape) * self.array.dtype.itemsize,
@@ -164,17 +175,20 @@ class _Survey:
             index_bytes=self.coder.layout.index_size * len(self.sizes) if self.coder else 0,
             band_bits=self.tally.band_bits() if self.tally else None,
             block_bits=self.tally.block_bits() if self.tally else None,
+            told=self._told(),
+            is_image=self.picture is not None and self.picture.is_image,
         )
+
+    def _told(self) -> Mapping[str, Any]:
+        if self.coder is None:
+            return {}
+        return self.answers.told(self.params, type(self.serializer)().params.to_dict())
 
     def _coder(self) -> ChunkCoder | None:
         if self.array.shards is not None or not hasattr(self.serializer, "coder"):
             return None  # inside a shard the index is not at the start of the object
         coder: ChunkCoder = self.serializer.coder(self.grid.chunks, self.array.dtype)
         return coder
-
-    def _axes(self) -> str:
-        axes = getattr(self.serializer.params, "axes", None) or image_axes(self.dims)
-        return str(axes)
 
     def _codec_name(self) -> str:
         if self.coder is not None:
@@ -213,20 +227,19 @@ class _Survey:
             raise error.at(store=str(self.place), chunk=key) from None
 
 
-class _Tally:
-    """Bits of each band and of each block of the image, added up chunk by chunk."""
+class _BlockBits:
+    """Bits of each lane and of each block that is drawn, added up chunk by chunk."""
 
     def __init__(
-        self, coder: ChunkCoder, grid: ChunkGrid, dims: tuple[str, ...], axes: str
+        self, coder: ChunkCoder | None, grid: ChunkGrid, dims: tuple[str, ...], picture: Picture
     ) -> None:
-        rank = len(grid.shape)
-        at = {axis: rank - len(axes) + i for i, axis in enumerate(axes)} if rank > 2 else {}
-        self.z, self.y, self.x = at.get("z"), at.get("y", rank - 2), at.get("x", rank - 1)
-        self.coder, self.grid = coder, grid
-        self.edges = {axis: self._edges(axis) for axis in (self.y, self.x)}
-        self.map_bits = np.zeros([len(self.edges[axis]) - 1 for axis in (self.y, self.x)])
-        n_bands = grid.shape[self.z] if self.z is not None else 1
-        self.bands = np.zeros(n_bands) if coder.layout.n_lanes else None
+        assert coder is not None
+        self.coder, self.grid, self.axes, self.lane_axis = coder, grid, picture.axes, picture.lanes
+        self.dims = tuple(dims[axis] for axis in self.axes)
+        self.edges = tuple(self._edges(axis) for axis in self.axes)
+        self.map_bits = np.zeros([len(edges) - 1 for edges in self.edges])
+        has_lanes = bool(coder.layout.n_lanes) and self.lane_axis is not None
+        self.bands = np.zeros(grid.shape[self.lane_axis or 0]) if has_lanes else None
 
     def add(self, number: int, index: frame.Index) -> None:
         """Add a chunk."""
@@ -241,14 +254,15 @@ class _Tally:
 
     def _add_block(self, start: list[int], bits: int) -> None:
         place = tuple(
-            min(int(np.searchsorted(self.edges[axis], start[axis], "right")) - 1, n - 1)
-            for axis, n in zip((self.y, self.x), self.map_bits.shape, strict=True)
+            min(int(np.searchsorted(edges, start[axis], "right")) - 1, len(edges) - 2)
+            for axis, edges in zip(self.axes, self.edges, strict=True)
         )  # a block that is all padding has no place of its own
         self.map_bits[place] += bits
 
     def _add_lanes(self, start: list[int], lanes: NDArray[np.int64]) -> None:
         assert self.bands is not None
-        first = start[self.z] if self.z is not None else 0
+        assert self.lane_axis is not None
+        first = start[self.lane_axis]
         room = self.bands[first : first + len(lanes)]
         room += lanes[: len(room)]
 
@@ -268,8 +282,9 @@ class _Tally:
         return bits
 
     def block_bits(self) -> BitMap:
-        """Bits per sample of each block of the image."""
-        heights, widths = np.diff(self.edges[self.y]), np.diff(self.edges[self.x])
-        deep = math.prod(n for i, n in enumerate(self.grid.shape) if i not in (self.y, self.x))
-        samples = np.outer(heights, widths) * deep
-        return BitMap(self.map_bits / samples, self.edges[self.y], self.edges[self.x])
+        """Bits per sample of each block along the axes that are drawn."""
+        samples = np.ones(())
+        for edges in self.edges:
+            samples = np.multiply.outer(samples, np.diff(edges))
+        deep = math.prod(n for i, n in enumerate(self.grid.shape) if i not in self.axes)
+        return BitMap(self.map_bits / (samples * deep), self.edges, self.dims)

@@ -26,7 +26,7 @@ Encoded = tuple[Buffer, int]  # a chunk's stored form and its raw bytes
 
 @dataclass(frozen=True)
 class Transcode:
-    """Reads, encodes and stores the chunks of a batch; `settle` journals it.
+    """Reads, encodes and stores the chunks of a batch; `commit` journals it.
 
     Attributes
     ----------
@@ -47,16 +47,16 @@ class Transcode:
 
     def __call__(self, batch: range) -> Records:
         """Return the records of the batch; one that is journalled is not done again."""
-        with naming(self._address(batch)):
+        with naming(self.address(batch)):
             if (found := self.journal.read(batch)) is not None:
                 return found  # by a worker that was lost before it could say so
             with array_coder(self.metadata) as coder:
                 return self._put(coder, batch, (self._encoded(coder, number) for number in batch))
 
-    def settle(self, done: Sequence[Records]) -> None:
+    def commit(self, done: Sequence[Records]) -> None:
         """Journal batches when their chunks are on the disk."""
-        with naming(self._address(range(done[0].batch.start, done[-1].batch.stop))):
-            new = [records for records in done if not records.is_kept]
+        with naming(self.address(range(done[0].batch.start, done[-1].batch.stop))):
+            new = [records for records in done if not records.from_journal]
             if self.durable:
                 numbers = (number for records in new for number in records.batch)
                 self.target.flush(chunk_key(self.metadata, number) for number in numbers)
@@ -67,7 +67,7 @@ class Transcode:
         """Do the same with all chunks of the batches at once on the GPU of this process."""
         if not runs_on_gpu(self.metadata):
             return [self(batch) for batch in batches]
-        with naming(self._address(range(batches[0].start, batches[-1].stop))):
+        with naming(self.address(range(batches[0].start, batches[-1].stop))):
             found = {batch: self.journal.read(batch) for batch in batches}
             left = [batch for batch, records in found.items() if records is None]
             coder = DeviceCoder(self.metadata)
@@ -76,7 +76,8 @@ class Transcode:
                 found[batch] = self._put(coder.host, batch, encoded)
             return [records for records in found.values() if records is not None]
 
-    def _address(self, batch: range) -> str:
+    def address(self, batch: range) -> str:
+        """Return what messages call the batch."""
         return f"{self.target}, {batch.start}..{batch.stop - 1}"
 
     def _encoded(self, coder: ArrayCoder, number: int) -> Encoded:

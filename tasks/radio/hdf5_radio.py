@@ -89,24 +89,31 @@ def read_whole(path: str, dataset: h5py.Dataset) -> NDArray[Any]:
     return np.asarray(dataset[()])
 
 
-def is_radio(file: h5py.File) -> bool:
-    """Whether the file is uvh5 or of KAT's layout."""
-    return _is_uvh5(file) or "Data/correlator_data" in file
+def kind_of(path: str) -> str | None:
+    """Return "uvh5", "hdf5" for KAT's layout, or None for other HDF5 and for what is damaged."""
+    absolute = str(Path(path).absolute())
+    try:
+        file = opened(absolute, file_identity(absolute))
+        if _is_uvh5(file):
+            return "uvh5"
+        return "hdf5" if "Data/correlator_data" in file else None
+    except (OSError, KeyError, RuntimeError):
+        return None
 
 
 def _is_uvh5(file: h5py.File) -> bool:
     return "Data/visdata" in file and "Header/time_array" in file
 
 
-def open_radio_hdf5(path: str) -> RadioSource | None:
-    """Describe a uvh5 or KAT file; None for other HDF5, BadParams for a damaged one."""
+def open_radio_hdf5(path: str) -> RadioSource:
+    """Describe a uvh5 or KAT file; BadParams for other HDF5, and for a damaged one."""
     absolute = str(Path(path).absolute())
     version = file_identity(absolute)
     try:
         file = opened(absolute, version)
-        if not is_radio(file):
-            return None
-        return (_uvh5 if _is_uvh5(file) else _kat)(path, absolute, version, file)
+        if (kind := kind_of(path)) is None:
+            raise BadParams(f"{path} holds no visibilities as uvh5, KAT-7 and MeerKAT lay them out")
+        return (_uvh5 if kind == "uvh5" else _kat)(path, absolute, version, file)
     except (OSError, KeyError, RuntimeError) as error:
         raise BadParams(f"{path} cannot be read: {_line(error)}") from error
 

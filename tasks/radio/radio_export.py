@@ -42,26 +42,36 @@ def export_radio(
     Raises BadParams where the store was made of no such file, something stands in the way, or the
     format cannot hold the same bits.
     """
+    check_fits(source, kind)
     kept = find_kept(source)
-    if kept is None:
-        raise BadParams(
-            f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
-            "file: leave --variable out, or decompress to Zarr"
-        )
-    if kind == "hdf5" and kept.format != "ms":
+    assert kept is not None
+    if kind in (kept.format, "hdf5"):
         kind = kept.format
-    if kind == kept.format:
         with _target(path, kind, overwrite=overwrite) as part:
             _write_native(source, kept, part, on_progress)
         return
-    if "hdf5" in (kind, kept.format):
-        raise BadParams(f"{source.name} holds {kept.format}, which cannot be written as {kind}")
     with _target(path, kind, overwrite=overwrite) as part, TemporaryDirectory() as folder:
         from gangsaw.tasks.radio.uvdata_export import convert
 
         native = Path(folder) / f"native{SUFFIXES[kept.format]}"
         _write_native(source, kept, native, on_progress)
         convert(native, part, kept.format, kind)
+
+
+def check_fits(source: Source, kind: str) -> None:
+    """Raise BadParams for a data set without a template, or with one of which `kind` is not made.
+
+    HDF5 is written as the template says, be it uvh5.
+    """
+    kept = find_kept(source)
+    if kept is None:
+        raise BadParams(
+            f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
+            "file: leave --variable out, or decompress to Zarr"
+        )
+    written = kept.format if kind == "hdf5" and kept.format != "ms" else kind
+    if written != kept.format and "hdf5" in (written, kept.format):
+        raise BadParams(f"{source.name} holds {kept.format}, which cannot be written as {kind}")
 
 
 @contextmanager

@@ -71,7 +71,6 @@ def _open(path: str, kind: str) -> RadioSource:
             str(header), clobber=True, data_write_dtype="c8"
         )
         found = open_radio_hdf5(str(header))
-        assert found is not None
         whole = kind == "miriad"
         arrays = tuple(_column(array, absolute, kind, version, whole) for array in found.arrays)
     return replace(found, name=path, path=absolute, arrays=arrays)

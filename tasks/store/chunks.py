@@ -101,6 +101,11 @@ class ArrayCoder:
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
         self.dtype: np.dtype[Any] = array.dtype
 
+    @property
+    def chunk_bytes(self) -> int:
+        """Raw bytes of a whole chunk, padding included."""
+        return math.prod(self.grid.chunks) * self.dtype.itemsize
+
     def key(self, number: int) -> str:
         """Return the chunk's key below the array."""
         return self.array.metadata.encode_chunk_key(self.grid.position(number))

@@ -104,7 +104,7 @@ class Journal:
     def _checked(self, stored: Buffer | None, batch: range) -> Records | None:
         records = None if stored is None else unpack(stored.to_bytes())
         valid = records is not None and records.job == self.job and records.batch == batch
-        return replace(records, is_kept=True) if records is not None and valid else None
+        return replace(records, from_journal=True) if records is not None and valid else None
 
     def _name(self, batch: range) -> str:
         return f"{batch.start // self.batch_chunks:08d}"

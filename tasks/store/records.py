@@ -33,14 +33,14 @@ class Records:
     first : number of the first chunk
     raw_bytes : of their samples
     rows : (n,) of dtype ROW
-    is_kept : whether they were read from where they are kept
+    from_journal : whether they were read from the journal
     """
 
     job: str
     first: int
     raw_bytes: int
     rows: NDArray[Any]
-    is_kept: bool = False
+    from_journal: bool = False
 
     @property
     def stored_bytes(self) -> int:

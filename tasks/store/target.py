@@ -58,8 +58,8 @@ class Target:
 
     def drop_given_up(self) -> None:
         """Remove what an overwriting job left that was given up: another one has been finished."""
-        if (beside := _beside(self.final)) is not None and beside.folder is not None:
-            shutil.rmtree(beside.folder, ignore_errors=True)
+        if (staging := _staging(self.final)) is not None and staging.folder is not None:
+            shutil.rmtree(staging.folder, ignore_errors=True)
 
 
 def choose_target(
@@ -79,15 +79,15 @@ def choose_target(
         Something stands there that may not be touched; the message says what would help.
     """
     _undo_half_swap(final)
-    beside = _beside(final)
-    if resume and (place := _to_resume(final, beside, jobs, overwrite=overwrite)) is not None:
+    staging = _staging(final)
+    if resume and (place := _to_resume(final, staging, jobs, overwrite=overwrite)) is not None:
         return Target(final, place)
     if final.is_empty:
         return Target(final, final)
     if not any(final.get(name) is not None for name in STORE_FILES) and not _is_job(final, jobs):
         raise BadParams(f"{final} exists and is no Zarr store: give another name")
     if overwrite:
-        return Target(final, _cleared(final, beside))
+        return Target(final, _cleared(final, staging))
     raise BadParams(f"{final} exists{_advice(final, jobs, resume)}")
 
 
@@ -119,13 +119,13 @@ def _is_job(place: Place, jobs: Mapping[str, Job]) -> bool:
 
 
 def _to_resume(
-    final: Place, beside: Place | None, jobs: Mapping[str, Job], *, overwrite: bool
+    final: Place, staging: Place | None, jobs: Mapping[str, Job], *, overwrite: bool
 ) -> Place | None:
     """Return where these jobs began, or None; raise BadParams where only other jobs are.
 
     An overwriting job that was given up may still lie beside the store that is meant.
     """
-    begun = [p for p in (beside, final) if p is not None and _is_job(p, jobs)]
+    begun = [p for p in (staging, final) if p is not None and _is_job(p, jobs)]
     for place in begun:
         if not _differences(place, jobs):
             return place
@@ -165,19 +165,20 @@ def _advice(final: Place, jobs: Mapping[str, Job], resume: bool) -> str:
     return ": give another name, or --overwrite to replace it"
 
 
-def _cleared(final: Place, beside: Place | None) -> Place:
-    """Return an empty sibling to write in."""
-    if beside is None or beside.folder is None:
+def _cleared(final: Place, staging: Place | None) -> Place:
+    """Return the staging directory, emptied."""
+    if staging is None or staging.folder is None:
         raise BadParams(
             f"{final} exists and cannot be replaced safely where there is no rename: "
             f"delete it first, or give another name"
         )
-    if beside.folder.exists():
-        shutil.rmtree(beside.folder)
-    return beside
+    if staging.folder.exists():
+        shutil.rmtree(staging.folder)
+    return staging
 
 
-def _beside(final: Place) -> Place | None:
+def _staging(final: Place) -> Place | None:
+    """Return the sibling directory in which an overwriting job writes, None without a rename."""
     folder = final.folder
     if folder is None or final.path:
         return None

@@ -9,14 +9,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.tcr.count import count_paths
+    from gangsaw.tasks.tcr.germline import open_germline
     from gangsaw.tasks.tcr.model import Model
+    from gangsaw.tasks.tcr.paths.count import count_paths
+    from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
+    from gangsaw.tasks.tcr.sharing.share import share
+    from gangsaw.tasks.tcr.statistics.associate import associate
+    from gangsaw.tasks.tcr.store.job import count_repertoires
+    from gangsaw.tasks.tcr.store.setup import Setup
 
 _HOMES = {
     "Model": "gangsaw.tasks.tcr.model",
-    "count_paths": "gangsaw.tasks.tcr.count",
+    "Setup": "gangsaw.tasks.tcr.store.setup",
+    "associate": "gangsaw.tasks.tcr.statistics.associate",
+    "count_paths": "gangsaw.tasks.tcr.paths.count",
+    "count_repertoires": "gangsaw.tasks.tcr.store.job",
+    "open_germline": "gangsaw.tasks.tcr.germline",
+    "open_inputs": "gangsaw.tasks.tcr.repertoire.inputs",
+    "share": "gangsaw.tasks.tcr.sharing.share",
 }
-__all__ = ["Model", "count_paths"]
+__all__ = [
+    "Model",
+    "Setup",
+    "associate",
+    "count_paths",
+    "count_repertoires",
+    "open_germline",
+    "open_inputs",
+    "share",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 Nothing is computed here that could be constructed: gene ends are extended by palindromes and
 eroded, every n-string over the alphabet is written, and what is joined is held against the
-reference. Steps join to the left of what is there, in the order of the specification: J end, N2,
+reference. Steps join to the left of what is there, in the order of the source: J end, N2,
 J-side end of D, V-side end of D, N1, V end. Later steps leave what was joined as it is, so a
 molecule that the reference does not end with is dropped at once; n-strings are never chosen by
 looking at the reference.
@@ -59,7 +59,7 @@ def exhaustive(
 ) -> Constructed:
     """Construct every recombination path and count those that lead to `cdr3`.
 
-    The exhaustive method of the specification in SPEC.md: section 5 for "dp1", 6 for "dp2".
+    The exhaustive method of the source: SPEC.md, "DP-1" for "dp1", "DP-2" for "dp2".
     Palindromes are made of concrete n-nucleotides, so "dp2" is exact, too, where the reference has
     wildcards and count_paths gives an upper bound.
 

@@ -71,8 +71,7 @@ class Model:
         """Return s(dl, pi): the ways to change the length of a gene end by `change` symbols.
 
         Extension by 0..pi symbols, twice as many ways for each but 0 with two strands, followed by
-        erosion. change <= 0 leaves no palindrome. Equations of section 3 of the specification in
-        SPEC.md.
+        erosion. change <= 0 leaves no palindrome. SPEC.md, "Gene ends".
         """
         if self.strands == 1:
             return max(0, min(pi + 1, pi + 1 - change))

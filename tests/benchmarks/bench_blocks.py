@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from table import Row
 
 from gangsaw.codecs.ccsds123.codec import Ccsds123
+from gangsaw.tasks.bench.table import Row
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 Cube = npt.NDArray[Any]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from helpers.backends import encoded
-from table import Row, cpu_seconds, say
 
 from gangsaw.codecs.ccsds123 import Params, cpu
 from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.tasks.bench.table import Row, cpu_seconds, say
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 Cube = npt.NDArray[Any]

@@ -9,10 +9,10 @@ from typing import Any
 
 from bench_blocks import Cube, depth, real_scenes
 from helpers.backends import encoded
-from table import Row
 
 from gangsaw.codecs.ccsds123 import cpu
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Params
+from gangsaw.tasks.bench.table import Row
 
 STEPS: list[list[dict[str, Any]]] = [
     [{"mode": m, "local_sum": s} for m, s in product(("reduced", "full"), LOCAL_SUMS)],

@@ -27,16 +27,10 @@ import bench_tcr_gpu
 import bench_visibility_gpu
 from limited import LATE, Run
 from rows_file import Key, RowsFile
-from table import Row, Task, dump, markdown, say
 
 from gangsaw.codecs.core.errors import DeviceError
-from gangsaw.tasks.bench.device import (
-    CASES,
-    Figure,
-    Workbench,
-    aviris_scene,
-    device_machine,
-)
+from gangsaw.tasks.bench.device import CASES, Figure, Workbench, aviris_scene, device_machine
+from gangsaw.tasks.bench.table import Measurement, Row, dump, markdown, say
 
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"
 COMMAND = "bash deploy/gpu/measure.sh"
@@ -75,7 +69,7 @@ SUMMARIES = {
 }
 
 
-def plan(parts: str = "all", rounds: int = 20) -> dict[str, list[Task]]:
+def plan(parts: str = "all", rounds: int = 20) -> dict[str, list[Measurement]]:
     """Return what is measured on a device, in this order.
 
     Parameters
@@ -92,13 +86,15 @@ def plan(parts: str = "all", rounds: int = 20) -> dict[str, list[Task]]:
     return {title: make() for title, make in makers.items() if PARTS[parts](title)}
 
 
-def _codec(rounds: int) -> list[Task]:
+def _codec(rounds: int) -> list[Measurement]:
     bench = cache(lambda: Workbench(aviris_scene(), rounds))
 
     def measured(case: Any) -> Row:
         return _row(case.figure(bench()))
 
-    return [Task(_row(case.figure(None)), partial(measured, case), case.quick) for case in CASES]
+    return [
+        Measurement(_row(case.figure(None)), partial(measured, case), case.quick) for case in CASES
+    ]
 
 
 def _row(figure: Figure) -> Row:

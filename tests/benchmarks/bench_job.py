@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from distributed import Client
-from table import Row, say, seconds_in_turn
 from two_cores import two_cores
 
 import gangsaw
@@ -21,6 +20,7 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.tasks.bench.table import Row, say, seconds_in_turn
 from gangsaw.tasks.formats.envi_header import header_text
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from table import Row, Task
+from gangsaw.tasks.bench.table import Measurement, Row
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "deploy" / "gpu"))
 
@@ -19,11 +19,11 @@ ON_HOST = "these run on the CPU"
 SHOWN = 4  # differences that a row names
 
 
-def tasks() -> list[Task]:
+def tasks() -> list[Measurement]:
     """Return a task for each set-up; its row counts what differs from the CPU."""
     known = parity.known()
     return [
-        Task(row, partial(_measured, row, setup, known.get(name)))
+        Measurement(row, partial(_measured, row, setup, known.get(name)))
         for name, setup in parity.setups().items()
         for row in [Row(name, None, "differences", "<= 0")]
     ]

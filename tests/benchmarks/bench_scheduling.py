@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 from distributed import Client
-from table import Row
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
+from gangsaw.tasks.bench.table import Row
 from gangsaw.tasks.engine.window import run
 from gangsaw.tasks.store.journal import Job, Journal, batch_chunks
 from gangsaw.tasks.store.manifest import fold, read_manifest, write_manifest

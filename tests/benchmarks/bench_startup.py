@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from table import Row
+from gangsaw.tasks.bench.table import Row
 
 IMPORT = "import gangsaw"
 FIRST_ENCODE = """

@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from table import Row, cpu_seconds, say, seconds_in_turn
 from two_cores import two_cores
 
 from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.tasks.bench.table import Row, cpu_seconds, say, seconds_in_turn
 from gangsaw.tasks.tcr import Model, count_paths
-from gangsaw.tasks.tcr.batch import Batch, Sequences
-from gangsaw.tasks.tcr.count import make_batch
-from gangsaw.tasks.tcr.cpu import count
 from gangsaw.tasks.tcr.germline import Germline, open_germline
+from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
+from gangsaw.tasks.tcr.kernels.cpu import count
+from gangsaw.tasks.tcr.kernels.tables import parts_of
 from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES, decoded
-from gangsaw.tasks.tcr.setup import CHUNK_ROWS
-from gangsaw.tasks.tcr.synthetic import random_batch
-from gangsaw.tasks.tcr.tables import parts_of
+from gangsaw.tasks.tcr.paths.count import make_batch
+from gangsaw.tasks.tcr.paths.synthetic import random_batch
+from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS
 
 REFERENCES = 40_000
 WILD = 2_000  # of them with a wildcard each: 64-bit rows

@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
-from table import Row, Task
 
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.codecs.core.cuda.launch import free_bytes, timed_launches
 from gangsaw.codecs.core.cuda.streams import own_stream
+from gangsaw.tasks.bench.table import Measurement, Row
 from gangsaw.tasks.engine.pools import SLOTS
-from gangsaw.tasks.tcr import Model, gpu
-from gangsaw.tasks.tcr.batch import Batch
-from gangsaw.tasks.tcr.synthetic import random_batch
+from gangsaw.tasks.tcr import Model
+from gangsaw.tasks.tcr.kernels import gpu
+from gangsaw.tasks.tcr.kernels.batch import Batch
+from gangsaw.tasks.tcr.paths.synthetic import random_batch
 
 TITLE = "Recombination paths on a GPU"
 REFERENCES = 1 << 20  # 2.4 GB of counts: far beyond any cache
@@ -51,7 +52,7 @@ CASES = (
 )
 
 
-def tasks(rounds: int) -> list[Task]:
+def tasks(rounds: int) -> list[Measurement]:
     """Return a task for each row; all count the same references."""
     some = cache(lambda: references(REFERENCES))
 
@@ -59,7 +60,7 @@ def tasks(rounds: int) -> list[Task]:
         return _measured(row, case, some(), rounds)
 
     rows = ((case, Row(case.what, None, "M references/s", case.target)) for case in CASES)
-    return [Task(row, partial(measured, row, case)) for case, row in rows]
+    return [Measurement(row, partial(measured, row, case)) for case, row in rows]
 
 
 def references(n: int) -> Batch:

@@ -14,18 +14,18 @@ from pathlib import Path
 import numpy as np
 import psutil
 from distributed import Client
-from table import Row, say
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
-from gangsaw.tasks.tcr.clean import Limits
+from gangsaw.tasks.bench.table import Row, say
+from gangsaw.tasks.tcr.cleaning.clean import Limits
 from gangsaw.tasks.tcr.germline import Germline, open_germline
-from gangsaw.tasks.tcr.inputs import open_inputs
-from gangsaw.tasks.tcr.job import count
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.setup import Setup
-from gangsaw.tasks.tcr.summary import Summary
-from gangsaw.tasks.tcr.synthetic import random_batch
+from gangsaw.tasks.tcr.paths.synthetic import random_batch
+from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
+from gangsaw.tasks.tcr.store.job import count_repertoires
+from gangsaw.tasks.tcr.store.setup import Setup
+from gangsaw.tasks.tcr.store.summary import CountSummary
 
 FAST_ROWS, LARGE_ROWS = 1_000_000, 10_000_000
 BLOCK = 100_000  # rows that are made and written at once
@@ -71,10 +71,12 @@ class Job:
                 file.writelines(_lines(self.germline, first, min(BLOCK, n - first)))
         return path
 
-    def count(self, tables: Sequence[Path], setup: Setup | None = None) -> Summary:
+    def count(self, tables: Sequence[Path], setup: Setup | None = None) -> CountSummary:
         """Count tables, by both models and every row unless said; the store is gone afterwards."""
         setup = setup or Setup(self.germline, Model("both"), EVERYTHING)
-        done = count(open_inputs(tables), self.folder / "counts.zarr", setup, client=self.client)
+        done = count_repertoires(
+            open_inputs(tables), self.folder / "counts.zarr", setup, client=self.client
+        )
         shutil.rmtree(done.store)
         Path(done.table).unlink()
         return done

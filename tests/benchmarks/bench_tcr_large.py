@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench_tcr_job import warm_job
-from table import Row
+
+from gangsaw.tasks.bench.table import Row
 
 ROWS = 40_000_000  # gzip -1: 1 GB; staged and counted 9 GB of disk
 

@@ -12,16 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from table import Row, say
-
-from gangsaw.tasks.tcr.associate import Association, associate
+from gangsaw.tasks.bench.table import Row, say
 from gangsaw.tasks.tcr.germline import open_germline
-from gangsaw.tasks.tcr.inputs import open_inputs
-from gangsaw.tasks.tcr.job import count
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.setup import Setup
-from gangsaw.tasks.tcr.share import Shared, share
-from gangsaw.tasks.tcr.spearman import Correlation
+from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
+from gangsaw.tasks.tcr.sharing.share import Shared, share
+from gangsaw.tasks.tcr.statistics.associate import Association, associate
+from gangsaw.tasks.tcr.statistics.spearman import Correlation
+from gangsaw.tasks.tcr.store.job import count_repertoires
+from gangsaw.tasks.tcr.store.setup import Setup
 
 SHARED = Path(os.environ.get("GANGSAW_SHARED", Path(__file__).parents[3] / "shared"))
 FOLDER = SHARED / "data" / "tcr"
@@ -75,7 +74,7 @@ def _rows(of: Set, folder: Path) -> Iterator[Row]:
     model = Model("both")
     germline = open_germline(GERMLINE, locus="TRB", species=of.species).checked(model.max_p)
     setup = Setup(germline, model, columns=of.columns)
-    counted = count(open_inputs(of.files), store, setup)
+    counted = count_repertoires(open_inputs(of.files), store, setup)
     shared = share([store], table, table=_donors(of, folder))
     found = associate([store], table)
     dropped = ", ".join(f"{reason} {n:,}" for reason, n in counted.dropped.items())

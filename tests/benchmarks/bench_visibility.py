@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from table import Row, say
 from visibility_data import EFFORTS, FINE, SYNTHETIC, Cube, efforts, real_cubes, synthetic
 from visibility_peers import peers
 
 from gangsaw.tasks.bench.host import stored_bytes
+from gangsaw.tasks.bench.table import Row, say
 
 TOTAL = {"dense": ">= 1.53", "fast": ">= 1.30"}
 LIGHT = "blosc2 bitshuffle8+lz4"  # `fast` is to be above it and ndzip, which has no wheel

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import visibility_data
-from table import Row, Task
 
 from gangsaw.tasks.bench.device import ChunkBench, Timing
+from gangsaw.tasks.bench.table import Measurement, Row
 
 TITLE = "Lossless visibilities on a GPU"
 HOSTED = ">= 42.95"  # 40 GiB/s, asked by the founding paper
@@ -35,7 +35,7 @@ CASES = (
 )
 
 
-def tasks(rounds: int) -> list[Task]:
+def tasks(rounds: int) -> list[Measurement]:
     """Return a task for each row; what both directions and several rows need is made once."""
 
     @cache
@@ -49,7 +49,7 @@ def tasks(rounds: int) -> list[Task]:
         return _measured(row, timing, own.chunks[0].itemsize)
 
     return [
-        Task(row, partial(measured, row, case, i), quick=i > 0)
+        Measurement(row, partial(measured, row, case, i), quick=i > 0)
         for case in CASES
         for i, direction in enumerate(DIRECTIONS[case.kernels])
         for row in [Row(f"{direction}, {case.effort}", None, "GB/s", case.target)]

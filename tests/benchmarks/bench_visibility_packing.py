@@ -9,13 +9,13 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from table import Row, say, seconds_in_turn
 from visibility_data import Cube, synthetic
 from visibility_packing import Room, Words, pack, unpack
 
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit
-from gangsaw.codecs.visibility.pack import UNIT_SHIFTS
+from gangsaw.codecs.visibility.words.pack import UNIT_SHIFTS
+from gangsaw.tasks.bench.table import Row, say, seconds_in_turn
 
 SEGMENTS = (1 << 10, 1 << 13, 1 << 16, 1 << 20)  # words
 THREADS = (1, 2)

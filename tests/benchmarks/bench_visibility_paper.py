@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from table import Row, say
 from visibility_data import EFFORTS, Cube, ours, real_cubes, synthetic
 
 from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS
 from gangsaw.tasks.bench.host import Result, measure
+from gangsaw.tasks.bench.table import Row, say
 
 ASKED_GIB = 40  # GiB/s on one node
 ROUNDS = 3

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from table import Row, say, seconds_in_turn
 from two_cores import two_cores
 from visibility_data import (
     EFFORTS,
@@ -24,6 +23,7 @@ from visibility_peers import peers
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.memory.threads import run_blocks, set_thread_limit
 from gangsaw.tasks.bench.host import Result, measure
+from gangsaw.tasks.bench.table import Row, say, seconds_in_turn
 
 ASKED = {"dense": (">= 150", ">= 600"), "fast": (">= 2000", ">= 4000")}  # MB/s of one core
 ROUNDS = 5  # neighbours on a shared machine slow some of them down by half

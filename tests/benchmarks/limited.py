@@ -13,13 +13,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from rows_file import RowsFile
-from table import Row, Task, say
 
 from gangsaw.codecs.core.cuda.device import first_line
+from gangsaw.tasks.bench.table import Measurement, Row, say
 
 LATE = "time limit"
 GRACE = 5.0  # seconds in which the watchdog of Python ends the process, before that of C does
-Plan = Mapping[str, Sequence[Task]]  # rows by section, in the order in which they are measured
+Plan = Mapping[
+    str, Sequence[Measurement]
+]  # rows by section, in the order in which they are measured
 
 
 class Run:
@@ -51,7 +53,7 @@ class Run:
         with self._keeping:
             self._tell_late()
 
-    def _measure_some(self, section: str, tasks: Sequence[Task]) -> None:
+    def _measure_some(self, section: str, tasks: Sequence[Measurement]) -> None:
         begun = False
         for task in tasks:
             begun = (begun and task.quick) or self._has_time(section)
@@ -66,7 +68,7 @@ class Run:
         expected = self.longest.get(section, max(self.longest.values(), default=0.0))
         return self.seconds_left() > expected
 
-    def _measure(self, section: str, task: Task) -> None:
+    def _measure(self, section: str, task: Measurement) -> None:
         say(task.row.what)
         began = time.monotonic()
         row = self._measured(task)
@@ -75,7 +77,7 @@ class Run:
         with self._keeping:
             self._keep(section, row, seconds)
 
-    def _measured(self, task: Task) -> Row:
+    def _measured(self, task: Measurement) -> Row:
         try:
             return task.measure()
         except Exception as error:  # whatever a device does: the next row may tell why

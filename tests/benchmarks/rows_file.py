@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from table import Row
+from gangsaw.tasks.bench.table import Row
 
 Key: TypeAlias = tuple[str, str]  # section, what is measured
 

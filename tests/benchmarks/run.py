@@ -9,15 +9,13 @@ python tests/benchmarks/run.py tcr_job --write       # these sections of their p
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
-from matplotlib import rc_context
-from table import Row, dump, environment, keep_memory, markdown, say, touch_memory
+from program_memory import keep_memory, touch_memory
+
+from gangsaw.tasks.bench.pages import Page, Sections, tables
+from gangsaw.tasks.bench.table import dump
 
 HERE = Path(__file__).parent
 CODECS = """# Results
@@ -105,23 +103,6 @@ that tell a speed twice measured it twice, minutes apart.
 """
 
 
-@dataclass(frozen=True)
-class Page:
-    """One page.
-
-    Attributes
-    ----------
-    file, introduction : its name, and the text before its tables
-    sections : titles by the name of their module
-    plots : module whose `draw` makes plots of the sections, or ""
-    """
-
-    file: str
-    introduction: str
-    sections: dict[str, str]
-    plots: str = ""
-
-
 PAGES = (
     Page(
         "RESULTS.md",
@@ -175,60 +156,13 @@ def main() -> None:
     names = options.names or list(SECTIONS)
     if options.write:
         for page in PAGES:
-            _write(page, [name for name in page.sections if name in names])
+            if chosen := [name for name in page.sections if name in names]:
+                page.write(HERE, chosen)
         return
-    sections = _measured(names)
-    sys.stdout.write(dump(sections) if options.json else _tables(sections))
-
-
-def _write(page: Page, names: Sequence[str]) -> None:
-    """Measure some sections of a page; the others keep the rows of the machine's earlier run."""
-    if not names:
-        return
-    file = HERE / page.file
-    data = file.with_name(f"{file.stem.lower()}.json")
-    known = {**_kept(data), **_measured(names)}
-    sections = {title: known[title] for title in page.sections.values() if title in known}
-    plots = _plotted(page, sections)
-    file.write_text(f"{page.introduction}\n{_tables(sections)}{plots}")
-    data.write_text(dump(sections))
-
-
-def _plotted(page: Page, sections: Mapping[str, Sequence[Row]]) -> str:
-    """Write the page's plots as SVG, the same file for the same rows; return links to them."""
-    if not page.plots:
-        return ""
-    named = {name: sections[title] for name, title in page.sections.items() if title in sections}
-    links = []
-    with rc_context({"svg.hashsalt": "gangsaw", "svg.fonttype": "none"}):
-        for name, caption, figure in import_module(page.plots).draw(named):
-            figure.savefig(HERE / f"{name}.svg", metadata={"Date": None})
-            links.append(f"\n![{caption}]({name}.svg)\n")
-    return "".join(links)
-
-
-def _kept(data: Path) -> dict[str, list[Row]]:
-    """Sections of a JSON file of this machine and these versions; none of another's."""
-    document = json.loads(data.read_text()) if data.exists() else {}
-    if document.get("machine") != environment():
-        return {}
-    return {title: [Row(**row) for row in rows] for title, rows in document["sections"].items()}
-
-
-def _measured(names: Iterable[str]) -> dict[str, list[Row]]:
-    sections: dict[str, list[Row]] = {}
-    for name in names:
-        say(f"== {name}")
-        sections[SECTIONS[name]] = list(import_module(f"bench_{name}").rows())
-    return sections
-
-
-def _tables(sections: dict[str, list[Row]]) -> str:
-    return "\n".join([_environment(), *(markdown(t, rows) for t, rows in sections.items())])
-
-
-def _environment() -> str:
-    return ", ".join(f"{name} {value}" for name, value in environment().items()) + "\n"
+    sections: Sections = {}
+    for page in PAGES:
+        sections |= page.measured(names)
+    sys.stdout.write(dump(sections) if options.json else tables(sections))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What two threads of this machine give: of a benchmark of threads, the most that it can show."""
+"""What two threads of this machine can gain at all: a row beside those of kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numba
 import numpy as np
 import numpy.typing as npt
-from table import Row, seconds_in_turn
+
+from gangsaw.tasks.bench.table import Row, seconds_in_turn
 
 
 def two_cores() -> Row:

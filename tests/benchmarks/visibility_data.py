@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.visibility.codec import Visibility
-from gangsaw.tasks.bench.host import Peer
+from gangsaw.tasks.bench.host import bound
+from gangsaw.tasks.bench.peers import Peer
 from gangsaw.tasks.radio.synthetic import make_visibilities
 
 Cube = npt.NDArray[Any]  # (time, frequency, rest) complex
@@ -46,14 +47,7 @@ def coder_of(cube: Cube, **parameters: Any) -> ChunkCoder:
 
 def ours(name: str, cube: Cube, **parameters: Any) -> Peer:
     """Return the codec, bound to cubes like this one, as one of the measured."""
-    coder = coder_of(cube, **parameters)
-
-    def decode(data: memoryview) -> Cube:
-        out = np.empty_like(cube)
-        coder.decode(data, out)
-        return out
-
-    return Peer(name, coder.encode, decode)
+    return bound(name, coder_of(cube, **parameters), cube)
 
 
 def efforts(cube: Cube) -> list[Peer]:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.bench.host import Peer
+from gangsaw.tasks.bench.peers import Peer
 
 Cube = npt.NDArray[Any]  # (time, frequency, rest) complex, C order
 Order = Callable[[Cube], list[Cube]]  # the arrays that a codec is given, one after the other

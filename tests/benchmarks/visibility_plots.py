@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from table import Row
-
-from gangsaw.tasks.hyperspectral.plots import ACCENT, INK, SOFT
+from gangsaw.tasks.bench.table import Row
+from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -339,7 +339,7 @@ def test_a_stopped_job_leaves_what_resume_finishes(
 
 
 def stopped() -> str:
-    from gangsaw.cli.compress import STOPPED
+    from gangsaw.tasks.console.output import STOPPED
 
     assert "--resume" in STOPPED
     return STOPPED

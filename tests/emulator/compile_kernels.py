@@ -1,8 +1,8 @@
 """Compile all kernels with NVRTC for real devices, with neither driver nor device.
 
 `python tests/emulator/compile_kernels.py [package ...]` prints what each kernel takes of a device;
-packages by their last names, such as ccsds123. They name the specialisations in `KERNELS` of their
-samples.py: see README.md.
+packages by their last names, such as ccsds123. They name the specialisations in `KERNELS`, a codec
+in its samples.py, a domain of tasks in its kernels/variants.py: see README.md.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from gangsaw.codecs.core.cuda import sources as kernels
@@ -57,15 +58,16 @@ class Variant(NamedTuple):
 
 def variants(package: str) -> Iterator[Variant]:
     """Return the specialisations that a package names."""
-    samples = importlib.import_module(f"{package}.samples")
-    for file, choices in getattr(samples, "KERNELS", {}).items():
+    home = "samples" if find_spec(f"{package}.samples") else "kernels.variants"
+    named = importlib.import_module(f"{package}.{home}")
+    for file, choices in getattr(named, "KERNELS", {}).items():
         for defines in choices:
             yield Variant(package, file, defines)
 
 
 def sources(package: str) -> list[str]:
-    """Return the names of the CUDA sources of a package."""
-    return _cuda_sources(files(package))
+    """Return the paths of the CUDA sources of a package, as seen from its folder."""
+    return sorted(_cuda_sources(files(package)))
 
 
 def packages() -> list[str]:
@@ -74,12 +76,16 @@ def packages() -> list[str]:
     return sorted(
         f"{parent}.{folder.name}"
         for parent, folder in below
-        if folder.is_dir() and _cuda_sources(folder)
+        if folder.is_dir() and any(_cuda_sources(folder))
     )
 
 
-def _cuda_sources(folder: Traversable) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.name.endswith(".cu"))
+def _cuda_sources(folder: Traversable, above: str = "") -> Iterator[str]:
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from _cuda_sources(path, f"{above}{path.name}/")
+        elif path.name.endswith(".cu"):
+            yield above + path.name
 
 
 def taken(compiled: Compiled) -> list[Kernel]:

@@ -8,7 +8,7 @@ import numpy as np
 from reference import visibility as reference
 from reference import visibility_dense, visibility_dense_encoder, visibility_fast
 
-from gangsaw.codecs.visibility import dense
+from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.samples import beside, fringes, patterns, specials
 
 

@@ -6,17 +6,22 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.codecs.core.zarr.v2 import BlockCodecV2
+
+TESTS = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,12 @@ class Case:
 
 
 def codec_types() -> list[type[BlockCodec]]:
-    return [entry.load() for entry in _ours("zarr.codecs")]
+    return codec_table.classes()
 
 
 def v2_type(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:
-    """Its face for numcodecs, which has the same name."""
-    (entry,) = (e for e in _ours("numcodecs.codecs") if e.name == codec_type.codec_name)
+    """Its class for numcodecs, which has the same name."""
+    (entry,) = entry_points(group="numcodecs.codecs", name=codec_type.codec_name)
     loaded: type[BlockCodecV2] = entry.load()
     return loaded
 
@@ -78,8 +83,33 @@ def package(codec_type: type[BlockCodec]) -> str:
 
 
 def folder(codec_type: type[BlockCodec]) -> str:
-    """Name of the codec's folder: also that of its reference and of its golden files."""
+    """Name of the codec's folder."""
     return package(codec_type).rpartition(".")[2]
+
+
+def place(codec_type: type[BlockCodec]) -> Path:
+    """Where the codec's folder is."""
+    (path,) = import_module(package(codec_type)).__path__
+    return Path(path)
+
+
+def is_plugin(codec_type: type[BlockCodec]) -> bool:
+    """Whether it is of another distribution: then all that is of it lies in its own folder."""
+    return not package(codec_type).startswith("gangsaw.codecs.")
+
+
+def reference(codec_type: type[BlockCodec]) -> ModuleType:
+    """Its slow reference."""
+    own = is_plugin(codec_type)
+    return import_module(
+        f"{package(codec_type)}.reference" if own else f"reference.{folder(codec_type)}"
+    )
+
+
+def golden(codec_type: type[BlockCodec]) -> Path:
+    """Folder of its golden files."""
+    own = is_plugin(codec_type)
+    return place(codec_type) / "golden" if own else TESTS / "golden" / folder(codec_type)
 
 
 def assert_same_bits(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
@@ -92,10 +122,6 @@ def assert_same_bits(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Non
 
 def _little(array: npt.NDArray[Any]) -> bytes:
     return array.astype(array.dtype.newbyteorder("<")).tobytes()
-
-
-def _ours(group: str) -> list[Any]:
-    return [entry for entry in entry_points(group=group) if entry.value.startswith("gangsaw.")]
 
 
 def coder(case: Case) -> ChunkCoder:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gangsaw.tasks.tcr.associate import Association, associate
-from gangsaw.tasks.tcr.share import share
+from gangsaw.tasks.tcr.sharing.share import share
+from gangsaw.tasks.tcr.statistics.associate import Association, associate
 from helpers.tcr_stores import Made, repertoires, write_counts
 
 SAMPLES = ("ann", "ben", "cem", "dee", "eve")

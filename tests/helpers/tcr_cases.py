@@ -22,9 +22,9 @@ from conftest import shared_folder
 from reference import tcr
 
 from gangsaw.tasks.tcr import count_paths
-from gangsaw.tasks.tcr.batch import D_CALLS, GENE_CALLS, Batch
-from gangsaw.tasks.tcr.count import make_batch
+from gangsaw.tasks.tcr.kernels.batch import D_CALLS, GENE_CALLS, Batch
 from gangsaw.tasks.tcr.model import Model
+from gangsaw.tasks.tcr.paths.count import make_batch
 
 Expected = dict[str, npt.NDArray[Any]]  # arrays of Python's integers
 
@@ -134,7 +134,7 @@ def assert_counts(got: Mapping[str, Any], wanted: Expected) -> None:
         np.testing.assert_array_equal(found.astype(object), values, err_msg=field)
 
 
-# the worked example of the specification's section 11: TRBV1, TRBD1, TRBD2 and TRBJ1-1 of the mouse
+# the worked example of the source: TRBV1, TRBD1, TRBD2 and TRBJ1-1 of the mouse
 
 V, J = "ACCTGCAGTGCAGA", "CAAACACAGAAGTCTTC"
 D1, D2 = "GGGACAGGGGGC", "GGGACTGGGGGGGC"

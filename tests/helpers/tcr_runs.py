@@ -12,14 +12,14 @@ import numpy as np
 import xarray as xr
 
 from gangsaw.tasks.tcr import count_paths
-from gangsaw.tasks.tcr.clean import Limits
+from gangsaw.tasks.tcr.cleaning.clean import Limits
 from gangsaw.tasks.tcr.germline import Germline, open_germline
-from gangsaw.tasks.tcr.inputs import open_inputs
-from gangsaw.tasks.tcr.job import count
 from gangsaw.tasks.tcr.model import Model
-from gangsaw.tasks.tcr.setup import Setup
-from gangsaw.tasks.tcr.summary import Summary
-from gangsaw.tasks.tcr.synthetic import random_batch
+from gangsaw.tasks.tcr.paths.synthetic import random_batch
+from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
+from gangsaw.tasks.tcr.store.job import count_repertoires
+from gangsaw.tasks.tcr.store.setup import Setup
+from gangsaw.tasks.tcr.store.summary import CountSummary
 from helpers import tcr_tables
 from helpers.tcr_tables import Record
 
@@ -82,9 +82,9 @@ class Repertoires:
     paths: tuple[Path, ...]
     good: tuple[Record, ...]
 
-    def count(self, target: Any, changed: Setup | None = None, **options: Any) -> Summary:
+    def count(self, target: Any, changed: Setup | None = None, **options: Any) -> CountSummary:
         """Count them in this thread."""
-        return count(open_inputs(self.paths), target, changed or setup(), **options)
+        return count_repertoires(open_inputs(self.paths), target, changed or setup(), **options)
 
 
 def three_files(folder: Path) -> Repertoires:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from gangsaw.codecs.visibility.lanes import Lanes
+from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
 
 DTYPES = ("f2", "f4", "f8", "c8", "c16")
@@ -64,3 +64,10 @@ def any_words(draw: st.DrawFn) -> Words:
     size = int(np.prod(shape))
     chosen = draw(st.lists(st.sampled_from(pool) | words, min_size=size, max_size=size))
     return np.array(chosen, f"u{bits // 8}").reshape(shape)
+
+
+def block_of(words: Any) -> Any:
+    """The block (time, frequency, rest) of floats, with components as numbers, of such words."""
+    components, rest, n_frequencies, n_times = words.shape
+    flat = words.reshape(components * rest, n_frequencies, n_times)
+    return np.ascontiguousarray(flat.transpose(2, 1, 0)).view(f"f{words.itemsize}")

@@ -1,4 +1,4 @@
-"""Its Zarr face: what a codec needs beside its backend."""
+"""The codec for Zarr: what a codec needs beside its backend."""
 
 from __future__ import annotations
 

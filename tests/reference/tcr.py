@@ -1,6 +1,6 @@
 """Slow, plain Python counts of T-cell-receptor recombination paths.
 
-Written from the specification alone, sum by sum as its sections define them, in Python's unbounded
+Written from tasks/tcr/SPEC.md alone, sum by sum as it defines them, in Python's unbounded
 integers and without any closed form, prefix sum or packed word, so that it can be read beside the
 text. Imports nothing of the package it checks. Sequences are lists of 4-bit codes; boundaries and
 intervals are counted from 0 and half-open, as in the specification; R is the reference, of length
@@ -33,7 +33,7 @@ class Rules:
     e_min: int = 1
 
 
-# section 1: symbols
+# symbols
 
 
 def encode(text: str) -> Codes:
@@ -85,7 +85,7 @@ def extended_d(d: Codes, p: int) -> Codes:
     return rc(d)[len(d) - p :] + d + rc(d)[:p]
 
 
-# section 3: multiplicities
+# multiplicities
 
 
 def s(dl: int, pi: int, strands: int) -> int:
@@ -114,7 +114,7 @@ def hidden_paths(target: Codes, d: Codes, pi: int, strands: int) -> int:
     return total
 
 
-# section 4: V and J
+# V and J
 
 
 def v_match(r: Codes, v: Codes, pmax: int) -> int:
@@ -133,7 +133,7 @@ def j_match(r: Codes, j: Codes, pmax: int) -> int:
     return k
 
 
-# section 5: DP-1
+# DP-1
 
 
 def match_counts(r: Codes, gene: Codes) -> list[list[int]]:
@@ -197,7 +197,7 @@ def dp1_without_d(r: Codes, v: Codes, j: Codes, pmax: int, n_max: int) -> list[i
     return counts
 
 
-# section 6: DP-2
+# DP-2
 
 
 def n_matrix(r: Codes, nu: int) -> Matrix:
@@ -303,7 +303,7 @@ def identity(r: Codes) -> Matrix:
     return {(a, a): 1 for a in range(len(r) + 1)}
 
 
-# section 7: region calls
+# region calls
 
 
 def composition(part: Codes) -> list[int]:

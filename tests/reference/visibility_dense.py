@@ -16,7 +16,7 @@ NEAR, WIDE, SLOW, SLOWER, LEVEL = range(5)
 RATES = {SLOW: np.float32(1 / 4), SLOWER: np.float32(1 / 16), LEVEL: np.float32(1 / 4)}
 CONTEXTS = 7
 SOME_ZERO, ALL_ZERO, ALONE = 4, 5, 6
-PLANE, ZERO, MINUS_ZERO, FAVOURITE, ESCAPE, BESIDE, N_SYMBOLS = 52, 104, 105, 106, 107, 108, 220
+PLANE, ZERO, MINUS_ZERO, COMMONEST, ESCAPE, BESIDE, N_SYMBOLS = 52, 104, 105, 106, 107, 108, 220
 LARGEST = 55
 # (weight, steps back in time, in frequency)
 PREDICTORS = [
@@ -67,7 +67,7 @@ class Head(NamedTuple):
     value: int
     has_beside: bool
     starts: tuple[int, int]
-    favourite: int | None
+    commonest: int | None
     predictors: list[int]
     n_bytes: int
 
@@ -151,7 +151,7 @@ class Block:
                 around, context = self.scale(self.look_around(sizes, row, lane), is_residual)
                 value, symbol = code((strip, row, lane), around, context, is_residual)
                 values[row][lane] = value
-                if symbol != FAVOURITE:
+                if symbol != COMMONEST:
                     sizes[row][lane] = self.size(value, is_residual)
         return values
 
@@ -312,7 +312,7 @@ class Decoder(Block):
 
     def special(self, symbol: int, is_residual: bool) -> int:
         if symbol != ESCAPE:
-            return {ZERO: 0, MINUS_ZERO: 1 << self.width - 1}.get(symbol, self.head.favourite or 0)
+            return {ZERO: 0, MINUS_ZERO: 1 << self.width - 1}.get(symbol, self.head.commonest or 0)
         sign, exponent = self.bits.take(1), self.bits.take(11)
         assert exponent <= (self.width - 1 if is_residual else self.infinity)
         count = exponent if is_residual else self.mantissa
@@ -351,16 +351,16 @@ def read_head(data: bytes, extents: Extents) -> tuple[Head, int]:
     """Return the head and where the tables begin."""
     kind, means, grid, value, first, second, n_used, n_bytes = struct.unpack("<BBBhhhBI", data[:14])
     assert kind == KIND
-    at, favourite = 14, None
+    at, commonest = 14, None
     if grid & 4:
-        favourite = int.from_bytes(data[at : at + extents.width // 8], "little")
+        commonest = int.from_bytes(data[at : at + extents.width // 8], "little")
         at += extents.width // 8
     used = data[at : at + n_used]
     index = Bits(data[at + n_used :])
     width = (n_used - 1).bit_length()
     predictors = [used[index.take(width)] for _ in range(extents.series)]
     chosen = means, grid & 3, value, bool(grid & 8), (first, second)
-    head = Head(*chosen, favourite, predictors, n_bytes)
+    head = Head(*chosen, commonest, predictors, n_bytes)
     return head, at + n_used + index.octets
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from reference.visibility_dense import (
     BESIDE,
+    COMMONEST,
     CONTEXTS,
     ESCAPE,
-    FAVOURITE,
     KIND,
     LANES,
     LARGEST,
@@ -85,8 +85,8 @@ class Encoder(Block):
             return ZERO
         if not is_residual and value == 1 << self.width - 1:
             return MINUS_ZERO
-        if not is_residual and value == self.head.favourite:
-            return FAVOURITE
+        if not is_residual and value == self.head.commonest:
+            return COMMONEST
         sign, exponent, fraction, count = self.parts(value, is_residual)
         octave = exponent - around
         if not -27 <= octave <= 4 or (is_residual and exponent > LARGEST):
@@ -145,15 +145,15 @@ class Encoder(Block):
     def head_octets(self, n_bytes: int) -> bytes:
         head = self.head
         used = sorted(set(head.predictors))
-        grid = head.grid | 4 * (head.favourite is not None) | 8 * head.has_beside
+        grid = head.grid | 4 * (head.commonest is not None) | 8 * head.has_beside
         fields = (KIND, head.means, grid, head.value, *head.starts, len(used), n_bytes)
         index = Writer()
         for predictor in head.predictors:
             index.put(used.index(predictor), (len(used) - 1).bit_length())
-        favourite = b""
-        if head.favourite is not None:
-            favourite = head.favourite.to_bytes(self.width // 8, "little")
-        return struct.pack("<BBBhhhBI", *fields) + favourite + bytes(used) + index.octets()
+        commonest = b""
+        if head.commonest is not None:
+            commonest = head.commonest.to_bytes(self.width // 8, "little")
+        return struct.pack("<BBBhhhBI", *fields) + commonest + bytes(used) + index.octets()
 
 
 def plain_symbol(octave: int, first: int) -> int:

@@ -246,7 +246,7 @@ def _pack_lanes(runs: Runs, layout: Layout) -> bytes:
 
 
 def _check_prelude(data: bytes, layout: Layout) -> None:
-    """SPEC.md, checks 1 to 3."""
+    """SPEC.md, "What a reader must check", 1 to 3."""
     size = PRELUDE.size
     if len(data) < size + CHECKSUM.size:
         raise CorruptChunk(f"{len(data)} bytes are too few for a header")
@@ -266,7 +266,7 @@ def _check_prelude(data: bytes, layout: Layout) -> None:
 
 
 def _check_lanes(data: bytes, layout: Layout) -> None:
-    """SPEC.md, check 3: the rest of it."""
+    """SPEC.md, "What a reader must check", the rest of 3."""
     _check_size(data, layout)
     n_lanes, width = LANES.unpack_from(data, PRELUDE.size + CHECKSUM.size)
     _agree("lanes and their width", (n_lanes, width), (layout.n_lanes, layout.lane_bytes))
@@ -279,7 +279,7 @@ def _check_size(data: bytes, layout: Layout) -> None:
 
 
 def _check_index(data: bytes, layout: Layout) -> None:
-    """SPEC.md, check 4."""
+    """SPEC.md, "What a reader must check", 4."""
     _check_size(data, layout)
     found = CHECKSUM.unpack_from(data, HEADER_BYTES - CHECKSUM.size)[0]
     if found != layout.index_checksum(data[HEADER_BYTES:]):
@@ -292,7 +292,7 @@ def _agree(what: str, found: object, implied: object) -> None:
 
 
 def _read_index(data: bytes, layout: Layout) -> Index:
-    """SPEC.md, check 5."""
+    """SPEC.md, "What a reader must check", 5."""
     n, at = layout.n_blocks, HEADER_BYTES
     pairs = np.frombuffer(data, "<u4", 2 * n, at)
     offsets = np.empty(n + 1, np.int64)

@@ -137,6 +137,13 @@ class Output:
             checksum = None if runs.checksums is None else int(runs.checksums[i])
             self.give(first + i, payload, checksum, lanes)
 
+    def take_all(self, several: Sequence[Runs]) -> None:
+        """Take all blocks, which another backend has encoded run by run; see `take_over`."""
+        first = 0
+        for runs in several:
+            self.take_over(runs, first)
+            first += len(runs)
+
     def runs(self) -> Runs:
         """Return the payloads, all of which are there."""
         lanes = [self._lanes[i] for i in range(len(self))] if self._lanes else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,9 +15,11 @@ from gangsaw.codecs.core.cuda.device import empty_beside, to_host
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
+HOME = "gangsaw.codecs"  # derives the classes by name
+
 
 class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
-    """A `BlockCodec` for numcodecs; a subclass sets `codec_id` and `codec_type`.
+    """A `BlockCodec` for numcodecs; `derived` makes a subclass, with `codec_id` and `codec_type`.
 
     numcodecs hands over bare buffers, so the codec itself has to know what a chunk is. That it
     stands in the metadata, not in the bytes, is also what lets a reader refuse false bytes.
@@ -94,3 +97,21 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
             )
         flat = ensure_contiguous_ndarray_like(array).view(self.dtype)
         return flat.reshape(self.shape, order=self.memory_order)
+
+
+@cache
+def derived(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:
+    """Return the Zarr v2 class of a codec: `gangsaw.codecs.<Name>V2`, under which pickle finds it.
+
+    zarr.create_array(
+        store, zarr_format=2, chunks=chunks, dtype="uint16", ...,
+        compressors=NameV2(shape=chunks, dtype="uint16", **parameters),
+    )
+    """
+    members = {
+        "__doc__": f"Zarr v2 codec `{codec_type.codec_name}`, through numcodecs.",
+        "__module__": HOME,
+        "codec_id": codec_type.codec_name,
+        "codec_type": codec_type,
+    }
+    return type(f"{codec_type.__name__}V2", (BlockCodecV2,), members)

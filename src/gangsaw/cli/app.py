@@ -11,22 +11,26 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from gangsaw.cli import bench, compress, decompress, demo, info, stream, tcr, verify
-from gangsaw.cli.console import Interrupted
+from gangsaw.cli import bench, compress, decompress, info, verify
+from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.codecs.core.tables import PluginWarning
+from gangsaw.tasks.console.output import Interrupted
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 TRACEBACK = "--traceback"  # taken out before the commands see it, so it may stand anywhere
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's or typer's own copy of it
 
 app = typer.Typer(
+    cls=CommandTable,
     help="Compress large science arrays into indexed Zarr stores, on all cores or a Dask cluster.",
     epilog=f"{TRACEBACK} with any command shows where an error came from.",
     add_completion=False,
@@ -38,9 +42,6 @@ app.command()(decompress.decompress)
 app.command()(verify.verify)
 app.command()(info.info)
 app.command()(bench.bench)
-app.command()(demo.demo)
-app.add_typer(stream.app, name="stream")
-app.add_typer(tcr.app, name="tcr")
 
 
 def _version(wanted: bool) -> None:
@@ -69,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not show:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
     try:
-        with _terminated_as_interrupted():
+        with _terminated_as_interrupted(), _plugins_told():
             command = typer.main.get_command(app)
             code = command.main(args, prog_name="gangsaw", standalone_mode=False)
         if code == INTERRUPTED:  # newer versions of typer turn a KeyboardInterrupt into this
@@ -92,6 +93,22 @@ def _terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _plugins_told() -> Iterator[None]:
+    """Say in one line that a plugin is left out; other warnings look as always."""
+    show = warnings.showwarning
+
+    def told(message: Any, category: Any, *place: Any, **where: Any) -> None:
+        if issubclass(category, PluginWarning):
+            sys.stderr.write(f"gangsaw: warning: {' '.join(str(message).split())}\n")
+        else:
+            show(message, category, *place, **where)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = told
+        yield
 
 
 def _report(error: BaseException) -> int:

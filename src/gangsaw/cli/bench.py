@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import size, write_json, write_table
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import size, write_json, write_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-SIZES = {"cpu": "64,256,256", "gpu": "224,512,614"}  # of the synthetic scene
 
 
 def bench(
@@ -39,22 +36,23 @@ def bench(
     ] = True,
     as_json: opt.Json = False,
 ) -> None:
-    """Measure the codec beside its peers, each on one thread, on your scene or a synthetic one.
+    """Measure codecs beside their peers, each on one thread, on your scene or a synthetic one.
 
     Example: gangsaw bench scene.hdr --rounds 7 --json
     """
-    from gangsaw.tasks.bench.host import benchmark, machine, sample_of, synthetic_sample
-    from gangsaw.tasks.engine.pools import checked_device
+    from gangsaw.tasks.bench.data import sample_of, synthetic_sample
+    from gangsaw.tasks.bench.host import benchmark
+    from gangsaw.tasks.bench.table import machine
     from gangsaw.tasks.jobs.device import check_here
 
     check_here(device)
-    extents = opt.extents_of("--size", scene or SIZES[checked_device(device)])
-    cube, bits = sample_of(source) if source else synthetic_sample(extents)
+    extents = None if scene is None else opt.extents_of("--size", scene)
+    sample = sample_of(source) if source else synthetic_sample(extents, device)
+    cube, what = sample.values, source or "synthetic"
     if device == "gpu":
-        _bench_gpu(source or "synthetic", cube, rounds, as_json)
+        _bench_gpu(what, cube, rounds, as_json)
         return
-    found = benchmark(cube, bits, rounds=rounds, with_peers=peers)
-    what = source or "synthetic"
+    found = benchmark(cube, sample.dims, rounds=rounds, with_peers=peers)
     if as_json:
         rows = [result.to_dict() for result in found]
         write_json(
@@ -62,7 +60,6 @@ def bench(
                 "data": what,
                 "shape": cube.shape,
                 "dtype": cube.dtype.name,
-                "bit_depth": bits,
                 "rounds": rounds,
                 "machine": machine(),
                 "results": rows,
@@ -70,7 +67,7 @@ def bench(
         )
         return
     shape = " x ".join(map(str, cube.shape))
-    title = f"{what}: {shape} {cube.dtype.name}, {size(cube.nbytes)}, D={bits}"
+    title = f"{what}: {shape} {cube.dtype.name}, {size(cube.nbytes)}"
     headers = ("codec", "bits/sample", "ratio", "encode Ms/s", "decode Ms/s")
     write_table(title, [result.row() for result in found], headers)
 

@@ -2,96 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import (
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.codec_options import with_codec_options
+from gangsaw.tasks.console.output import (
+    STOPPED,
     Interrupted,
     clock,
+    job_figures,
     progress_bar,
     rate,
     size,
     write_json,
     write_table,
 )
+from gangsaw.tasks.formats import table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
 
-STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
+STREAM_STOPPED = "interrupted: the stream has to come again, into another name or with --overwrite"
 
 
+@with_codec_options
 def compress(
-    source: Annotated[
-        str,
+    paths: Annotated[
+        list[str],
         typer.Argument(
-            help="ENVI header, Zarr, NetCDF, HDF5, GeoTIFF, MeasurementSet, uvh5, uvfits, miriad, "
-            "or raw with --shape and --dtype."
+            metavar="SOURCE... TARGET",
+            help=f"What to read: {table.titles(table.readable())}; several where a format takes "
+            "them together. Behind it the Zarr store to write.",
         ),
     ],
-    target: Annotated[str, typer.Argument(help="Zarr store to write.")],
     codec: opt.Codec = "auto",
-    effort: opt.Effort = None,
     chunks: opt.Chunks = None,
     block: opt.Block = None,
     param: opt.Param = None,
     params: opt.ParamsFile = None,
-    bit_depth: opt.BitDepth = None,
     resume: opt.Resume = False,
     overwrite: opt.Overwrite = False,
     workers: opt.Workers = None,
     threads: opt.Threads = 0,
     scheduler: opt.Scheduler = "",
     device: opt.Device = "cpu",
+    format_: opt.SourceFormat = None,
     variable: opt.Variable = None,
     group: opt.Group = "",
     shape: opt.Shape = None,
     dtype: opt.Dtype = None,
-    interleave: opt.Interleave = "bsq",
+    interleave: opt.Interleave = None,
     byte_order: opt.ByteOrder = None,
-    offset: opt.Offset = 0,
+    offset: opt.Offset = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
+    codec_options: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Compress a scene, visibilities or an array into a Zarr store.
 
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
-    from gangsaw import face
-    from gangsaw.tasks.formats.opening import open_source
+    from gangsaw.tasks import api
+    from gangsaw.tasks.formats.opening import open_paths
+    from gangsaw.tasks.source import Stream
 
-    layout = opt.source_options(variable, group, shape, dtype, interleave, byte_order, offset)
-    opened = open_source(source, layout)  # mistakes in its name should not wait for a cluster
+    *source, target = paths
+    if not source:
+        raise BadParams("name a source and behind it the target (see gangsaw compress --help)")
+    layout = opt.source_options(
+        variable, group, shape, dtype, interleave, byte_order, offset, format_
+    )
+    opened = open_paths(source, layout)  # mistakes in its name should not wait for a cluster
     settings = {
         "codec": codec,
-        "params": {**opt.params_of(param, params), **({"effort": effort} if effort else {})},
+        "params": opt.params_of(param, params),
+        "options": codec_options,
         "block": None if block is None else opt.extents_of("--block", block),
-        "bit_depth": opt.bit_depth_of(bit_depth),
         "chunks": opt.chunks_of(chunks),
         "device": device,
         "resume": resume,
         "overwrite": overwrite,
     }
+    is_stream = isinstance(opened, Stream)
     try:
         with (
-            opt.session(workers, threads, scheduler, device) as client,
+            opt.session(0 if is_stream else workers, threads, scheduler, device) as client,
             progress_bar("compress", quiet=quiet or as_json) as show,
         ):
-            summary = face.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]
+            summary = api.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]
     except KeyboardInterrupt:
-        raise Interrupted(STOPPED) from None
+        raise Interrupted(STREAM_STOPPED if is_stream else STOPPED) from None
     if as_json:
-        write_json(figures(summary))
+        write_json(job_figures(summary))
     else:
-        write_table(f"{source} -> {summary.store}", rows(summary))
-
-
-def figures(summary: Summary) -> dict[str, object]:
-    """Return the figures of a finished job as JSON holds them."""
-    derived = ("ratio", "bits_per_sample", "throughput")
-    return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
+        write_table(f"{', '.join(source)} -> {summary.store}", rows(summary))
 
 
 def rows(summary: Summary) -> list[tuple[str, str]]:

@@ -6,24 +6,25 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import progress_bar
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import progress_bar, write_table
+from gangsaw.tasks.formats import table
 
 
 def decompress(
     store: Annotated[str, typer.Argument(help="Zarr store to read.")],
     target: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            help="What to write: .hdr .img .bsq .bil .bip (ENVI), .nc, .zarr, .raw, "
-            ".ms, .uvh5 or .uvfits."
+            help=f"What to write, by suffix: {table.suffixes(table.writable())}; several where a "
+            "format writes them together."
         ),
     ],
     format_: Annotated[
         str | None,
         typer.Option(
             "--format",
-            help="envi, netcdf, zarr, raw, ms, uvh5, uvfits or hdf5. (default: by suffix)",
+            help=f"{table.names(table.writable())}. (default: by suffix)",
             show_default=False,
         ),
     ] = None,
@@ -44,18 +45,18 @@ def decompress(
     scheduler: opt.Scheduler = "",
     quiet: opt.Quiet = False,
 ) -> None:
-    """Write a store as ENVI, NetCDF, Zarr, raw, MeasurementSet, uvh5 or uvfits, bit for bit.
+    """Write a store in another format, bit for bit.
 
     Example: gangsaw decompress scene.zarr copy.hdr --interleave bip
     """
-    from gangsaw import face
-    from gangsaw.tasks.formats.export import ExportOptions
+    from gangsaw.tasks import api
+    from gangsaw.tasks.formats.format import ExportOptions
 
     with (
         opt.session(workers, threads, scheduler) as client,
         progress_bar("decompress", quiet=quiet) as show,
     ):
-        face.decompress(
+        lost = api.decompress(
             store,
             target,
             options=ExportOptions(format_, interleave, byte_order),
@@ -65,3 +66,5 @@ def decompress(
             resume=resume,
             on_progress=show,
         )
+    if lost and not quiet:
+        write_table(", ".join(target), [("left out", ", ".join(lost))])

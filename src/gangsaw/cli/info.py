@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import size, write_json, write_table
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import size, write_json, write_table
 
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.report import ArrayInfo
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def info(
     store: Annotated[str, typer.Argument(help="Zarr store to look at.")],
     plot: Annotated[
-        Path | None, typer.Option(help="Picture to write: false colours beside bits per sample.")
+        Path | None,
+        typer.Option(help="Picture to write: bits of each block; of a scene false colours beside."),
     ] = None,
     overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
@@ -27,20 +28,20 @@ def info(
 
     Example: gangsaw info scene.zarr --plot scene.png
     """
-    from gangsaw import face
+    from gangsaw.tasks import api
 
     if plot is not None:
         from gangsaw.tasks.formats.atomic import check_target
 
         check_target(plot, overwrite=overwrite)
-    found = face.info(store)
+    found = api.info(store)
     if as_json:
         write_json(found.to_dict())
     else:
         for array in found.arrays:
             write_table(f"{store}  {array.name}", _rows(array))
     if plot is not None:
-        from gangsaw.tasks.hyperspectral.plots import plot_store
+        from gangsaw.tasks.jobs.plots import plot_store
 
         plot_store(found, plot)
 
@@ -59,7 +60,7 @@ def _rows(array: ArrayInfo) -> list[tuple[str, str]]:
     if array.missing:
         rows.insert(2, ("missing", f"{array.missing} chunks are not in the store"))
     if array.params:
-        rows.insert(-4, ("parameters", _short(array)))
+        rows.insert(-4, ("parameters", ", ".join(f"{k}={v}" for k, v in array.told.items())))
         rows.append(("index", f"{array.index_percent:.3f} % of the bytes"))
     if array.band_bits is not None:
         bits = array.band_bits
@@ -70,13 +71,3 @@ def _rows(array: ArrayInfo) -> list[tuple[str, str]]:
             )
         )
     return rows
-
-
-def _short(array: ArrayInfo) -> str:
-    """Return the parameters that a reader asks for first, and what differs from the defaults."""
-    from gangsaw.codecs.ccsds123.params import Params
-
-    usual = Params().to_dict()
-    first = ("block", "axes", "bit_depth", "prediction_bands", "mode", "local_sum")
-    shown = {k: v for k, v in array.params.items() if k in first or usual.get(k) != v}
-    return ", ".join(f"{name}={value}" for name, value in shown.items())

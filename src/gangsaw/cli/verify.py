@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.cli import options as opt
-from gangsaw.cli.console import progress_bar, size, write_json, write_table
 from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import progress_bar, size, write_json, write_table
 
 SHOWN = 20  # problems that are listed; --json has all
 
@@ -16,19 +16,23 @@ SHOWN = 20  # problems that are listed; --json has all
 def verify(
     store: Annotated[str, typer.Argument(help="Zarr store to check.")],
     against: Annotated[
-        str | None, typer.Option(help="Source that the store must equal, bit for bit.")
+        list[str] | None,
+        typer.Option(
+            help="Source that the store must equal, bit for bit; once for each of its paths."
+        ),
     ] = None,
     workers: opt.Workers = 0,
     threads: opt.Threads = 0,
     scheduler: opt.Scheduler = "",
     device: opt.Device = "cpu",
+    format_: opt.SourceFormat = None,
     variable: opt.Variable = None,
     group: opt.Group = "",
     shape: opt.Shape = None,
     dtype: opt.Dtype = None,
-    interleave: opt.Interleave = "bsq",
+    interleave: opt.Interleave = None,
     byte_order: opt.ByteOrder = None,
-    offset: opt.Offset = 0,
+    offset: opt.Offset = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -36,21 +40,29 @@ def verify(
 
     Example: gangsaw verify scene.zarr --against scene.hdr
     """
-    from gangsaw import face
+    from gangsaw.tasks import api
 
-    layout = opt.source_options(variable, group, shape, dtype, interleave, byte_order, offset)
+    layout = opt.source_options(
+        variable, group, shape, dtype, interleave, byte_order, offset, format_
+    )
     with (
         opt.session(workers, threads, scheduler, device) as client,
         progress_bar("verify", quiet=quiet or as_json) as show,
     ):
-        report = face.verify(
-            store, against=against, layout=layout, device=device, client=client, on_progress=show
+        report = api.verify(
+            store,
+            against=against or None,
+            layout=layout,
+            device=device,
+            client=client,
+            on_progress=show,
         )
     if as_json:
         write_json({**vars(report), "ok": report.ok})
     else:
         write_table(
-            report.store, _rows(report.chunks, report.stored_bytes, report.problems, against)
+            report.store,
+            _rows(report.chunks, report.stored_bytes, report.problems, ", ".join(against or ())),
         )
     if not report.ok:
         count = f" (the first of {len(report.problems)} problems)" if report.problems[1:] else ""
@@ -58,12 +70,12 @@ def verify(
 
 
 def _rows(
-    chunks: int, stored_bytes: int, problems: tuple[str, ...], against: str | None
+    chunks: int, stored_bytes: int, problems: tuple[str, ...], against: str
 ) -> list[tuple[str, str]]:
     verdict = "every chunk is right"
     if problems:
         verdict = f"{len(problems)} problem{'s' if problems[1:] else ''}"
-    elif against is not None:
+    elif against:
         verdict += f", every sample equals {against}"
     listed = [("problem", line) for line in problems[:SHOWN]]
     return [("chunks", f"{chunks}, {size(stored_bytes)}"), ("verdict", verdict), *listed]

@@ -28,7 +28,7 @@ class NoColumns(BadParams):
     """The header lacks columns."""
 
 
-class Row(NamedTuple):
+class GeneRow(NamedTuple):
     """A row of a table by the roles of its columns, and where it is."""
 
     where: str
@@ -70,7 +70,7 @@ def read_anchors(paths: Sequence[Path]) -> dict[str, int]:
     return anchors
 
 
-def _record(row: Row) -> Record:
+def _record(row: GeneRow) -> Record:
     cells = row.cells
     gene = gene_name(cells["name"])
     if gene is None:
@@ -89,7 +89,7 @@ def _record(row: Row) -> Record:
     )
 
 
-def _number(row: Row) -> int | None:
+def _number(row: GeneRow) -> int | None:
     text = row.cells.get("anchor", "")
     if not text:
         return None
@@ -98,7 +98,7 @@ def _number(row: Row) -> int | None:
     return int(text)
 
 
-def _rows(path: Path, text: str, need: Sequence[tuple[str, ...]]) -> Iterator[Row]:
+def _rows(path: Path, text: str, need: Sequence[tuple[str, ...]]) -> Iterator[GeneRow]:
     lines = text.split("\n")
     columns = _sniffed(path, lines[0], need)
     reader = csv.reader(lines[1:], delimiter=_delimiter(lines[0]))
@@ -110,10 +110,10 @@ def _rows(path: Path, text: str, need: Sequence[tuple[str, ...]]) -> Iterator[Ro
         raise BadParams(f"{path}, line {reader.line_num + 1}: {error}") from None
 
 
-def _row(where: str, cells: list[str], columns: dict[str, int]) -> Row:
+def _row(where: str, cells: list[str], columns: dict[str, int]) -> GeneRow:
     if len(cells) <= max(columns.values()):
         raise BadParams(f"{where}: {len(cells)} cells, fewer than the header names columns")
-    return Row(where, {role: cells[i].strip() for role, i in columns.items()})
+    return GeneRow(where, {role: cells[i].strip() for role, i in columns.items()})
 
 
 def _sniffed(path: Path, header: str, need: Sequence[tuple[str, ...]]) -> dict[str, int]:

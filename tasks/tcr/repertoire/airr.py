@@ -6,9 +6,9 @@ also where `rev_comp` is true, so that column is of no account here.
 
 from __future__ import annotations
 
-from gangsaw.tasks.tcr.repertoire.format import Format
+from gangsaw.tasks.tcr.repertoire.format import RepertoireFormat
 
-AIRR = Format(
+AIRR = RepertoireFormat(
     name="AIRR",
     signs=(("v_call", "j_call"), ("sequence_id", "junction"), ("v_call", "junction")),
     columns={

@@ -16,7 +16,7 @@ NEEDED = (("junction", "cdr3"), ("v",), ("j",))
 
 
 @dataclass(frozen=True)
-class Format:
+class RepertoireFormat:
     """One format.
 
     Attributes

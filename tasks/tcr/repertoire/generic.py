@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.repertoire.format import NEEDED, ROLES, Format
+from gangsaw.tasks.tcr.repertoire.format import NEEDED, ROLES, RepertoireFormat
 
 
-def generic(columns: Mapping[str, str]) -> Format:
+def generic(columns: Mapping[str, str]) -> RepertoireFormat:
     """Return the format for role -> column, such as junction=nt, v=gene_v, j=gene_j.
 
     Raises
@@ -20,7 +20,7 @@ def generic(columns: Mapping[str, str]) -> Format:
     for alternatives in NEEDED:
         if not any(role in columns for role in alternatives):
             raise BadParams(f"say which column holds {' or '.join(alternatives)}")
-    return Format(
+    return RepertoireFormat(
         name="table with columns as given",
         signs=((),),
         columns={role: (column.lower(),) for role, column in columns.items()},

@@ -16,7 +16,7 @@ with extra_needed():
     import pyarrow as pa
     import pyarrow.compute as pc
 
-from gangsaw.tasks.tcr.repertoire.format import Columns, Format
+from gangsaw.tasks.tcr.repertoire.format import Columns, RepertoireFormat
 from gangsaw.tasks.tcr.repertoire.kernels import PLAIN, SAME
 from gangsaw.tasks.tcr.repertoire.numbers import written_numbers
 from gangsaw.tasks.tcr.repertoire.strings import buffers, by_distinct, is_missing, slices
@@ -70,7 +70,7 @@ def _gene(gene: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-IMMUNOSEQ = Format(
+IMMUNOSEQ = RepertoireFormat(
     name="immunoSEQ",
     signs=(
         ("rearrangement", "v_index"),

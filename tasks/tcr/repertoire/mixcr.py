@@ -6,7 +6,7 @@ as good as the first are the call; *00 says that the allele was not told.
 
 from __future__ import annotations
 
-from gangsaw.tasks.tcr.repertoire.format import Columns, Format
+from gangsaw.tasks.tcr.repertoire.format import Columns, RepertoireFormat
 from gangsaw.tasks.tcr.repertoire.strings import by_distinct
 
 
@@ -27,7 +27,7 @@ def _calls(gene: str) -> tuple[str, ...]:
     return tuple(name.format(gene) for name in names + spaced)
 
 
-MIXCR = Format(
+MIXCR = RepertoireFormat(
     name="MiXCR",
     signs=(("nseqcdr3",), ("n. seq. cdr3",), ("nseqimputedcdr3",)),
     columns={

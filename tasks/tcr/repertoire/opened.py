@@ -24,7 +24,7 @@ class Damaged(BadParams):
     """Compressed data that end early or do not fit their checksum."""
 
 
-class Stream(Protocol):
+class TextStream(Protocol):
     """What `opened` gives."""
 
     def read(self, size: int, /) -> bytes:
@@ -46,7 +46,7 @@ def magic(path: Path) -> bytes:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Stream]:
+def opened(path: Path) -> Iterator[TextStream]:
     """Open a file for reading its decompressed bytes.
 
     Raises
@@ -126,20 +126,20 @@ class _Arrow:
         return out
 
 
-def _gzip(file: BinaryIO) -> Stream:
+def _gzip(file: BinaryIO) -> TextStream:
     return _Members(file, "gzip", partial(zlib.decompressobj, 31))
 
 
-def _bzip2(file: BinaryIO) -> Stream:
+def _bzip2(file: BinaryIO) -> TextStream:
     return _Members(file, "bzip2", bz2.BZ2Decompressor)
 
 
-def _xz(file: BinaryIO) -> Stream:
+def _xz(file: BinaryIO) -> TextStream:
     limited = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
     return _Members(file, "xz", limited)
 
 
-_STREAMS: dict[bytes, Callable[[BinaryIO], Stream]] = {
+_STREAMS: dict[bytes, Callable[[BinaryIO], TextStream]] = {
     GZIP: _gzip,
     BZIP2: _bzip2,
     XZ: _xz,

@@ -9,7 +9,7 @@ from typing import Any
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.repertoire.airr import AIRR
-from gangsaw.tasks.tcr.repertoire.format import NEEDED, ROLES, Format, listed
+from gangsaw.tasks.tcr.repertoire.format import NEEDED, ROLES, RepertoireFormat, listed
 from gangsaw.tasks.tcr.repertoire.generic import generic
 from gangsaw.tasks.tcr.repertoire.header import MAX_LINE, Header, Names, find_header
 from gangsaw.tasks.tcr.repertoire.immunoseq import IMMUNOSEQ
@@ -38,7 +38,12 @@ class Repertoire:
     """
 
     def __init__(
-        self, table: Any, kind: Format, columns: dict[str, str], asked: Asked, notes: Names = ()
+        self,
+        table: Any,
+        kind: RepertoireFormat,
+        columns: dict[str, str],
+        asked: Asked,
+        notes: Names = (),
     ):
         self.format, self.columns, self.notes = kind.name, columns, notes
         self._table, self._kind, self._asked = table, kind, asked
@@ -108,7 +113,7 @@ def open_repertoire(
     return Repertoire(table, kind, roles, asked, header.notes)
 
 
-def read_header(path: Path, known: tuple[Format, ...]) -> Header:
+def read_header(path: Path, known: tuple[RepertoireFormat, ...]) -> Header:
     """Return the header of a text file.
 
     Raises
@@ -132,8 +137,8 @@ def read_header(path: Path, known: tuple[Format, ...]) -> Header:
 
 
 def recognised(
-    path: Path, names: Names, known: tuple[Format, ...], columns: Mapping[str, str]
-) -> Format:
+    path: Path, names: Names, known: tuple[RepertoireFormat, ...], columns: Mapping[str, str]
+) -> RepertoireFormat:
     """Return the format of a table with these columns, `columns` of it replaced.
 
     Raises
@@ -164,7 +169,7 @@ def sample_name(path: Path) -> str:
     return path.name
 
 
-def _replaced(kind: Format, columns: Mapping[str, str]) -> Format:
+def _replaced(kind: RepertoireFormat, columns: Mapping[str, str]) -> RepertoireFormat:
     taken = dict(kind.columns)
     if {"junction", "cdr3"} & set(columns):  # the other would win or be the second choice
         taken.pop("junction", None)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.tasks.tcr import reasons
 from gangsaw.tasks.tcr.extra import extra_needed
+from gangsaw.tasks.tcr.repertoire import reasons
 
 with extra_needed():
     import pyarrow as pa

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gangsaw.tasks.tcr.repertoire.format import Format
+from gangsaw.tasks.tcr.repertoire.format import RepertoireFormat
 
 
-def tcrdist(locus: str) -> Format:
+def tcrdist(locus: str) -> RepertoireFormat:
     """Return the format with the columns of one chain: `v_b_gene` for TRB."""
     chain = locus[-1:].lower()
-    return Format(
+    return RepertoireFormat(
         name="tcrdist",
         signs=(
             (f"cdr3_{chain}_nucseq",),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gangsaw.tasks.tcr.repertoire.format import Format
+from gangsaw.tasks.tcr.repertoire.format import RepertoireFormat
 
-TENX = Format(
+TENX = RepertoireFormat(
     name="10x contig annotations",
     signs=(("contig_id", "chain"), ("barcode", "cdr3_nt")),
     columns={

@@ -19,7 +19,7 @@ with extra_needed():
 
 from gangsaw.tasks.tcr.repertoire.header import MAX_LINE, Header
 from gangsaw.tasks.tcr.repertoire.kernels import NOT_CLOSED, SAME, gather, split_lines
-from gangsaw.tasks.tcr.repertoire.opened import Damaged, Stream, opened
+from gangsaw.tasks.tcr.repertoire.opened import Damaged, TextStream, opened
 from gangsaw.tasks.tcr.repertoire.strings import strings
 
 BLOCK_BYTES = MAX_LINE  # read at a time: longer lines are seen by their ends being in others
@@ -44,7 +44,7 @@ class Fields:
     not_utf8: pa.Array
 
 
-class _Scratch:
+class _Buffers:
     """Where kernels say where fields lie; new pages for each block cost more than the splitting."""
 
     def __init__(self, wanted: int) -> None:
@@ -84,7 +84,7 @@ class TextTable:
         BadParams : the file cannot be read any more
         """
         self._line, self.failure = self._header.line, ""
-        scratch = _Scratch(len(self._wanted))
+        scratch = _Buffers(len(self._wanted))
         with opened(self._path) as stream:
             try:
                 _skip(stream, self._header.end)
@@ -99,7 +99,7 @@ class TextTable:
                 f"{self._path}: {self.failure}. Get the file anew, or keep going with what there is"
             )
 
-    def _split(self, block: bytes, scratch: _Scratch) -> Iterator[Fields]:
+    def _split(self, block: bytes, scratch: _Buffers) -> Iterator[Fields]:
         if not block:  # in place of a line too long
             self._line += 1
             yield self._refused(f"longer than {MAX_LINE} bytes")
@@ -144,7 +144,7 @@ class TextTable:
         return Fields(np.array([self._line]), columns, pa.array([why]), pa.array([""]))
 
 
-def blocks(stream: Stream) -> Iterator[bytes]:
+def blocks(stream: TextStream) -> Iterator[bytes]:
     """Return blocks of whole lines; an empty one stands for a line longer than MAX_LINE.
 
     A last line without an end is whole, but not where the data are damaged.
@@ -172,7 +172,7 @@ def blocks(stream: Stream) -> Iterator[bytes]:
         yield rest
 
 
-def _pieces(stream: Stream) -> Iterator[bytes]:
+def _pieces(stream: TextStream) -> Iterator[bytes]:
     """Return BLOCK_BYTES at a time: bgzip gives 64 KiB, which are too few for a block."""
     waiting: list[bytes] = []
     try:
@@ -187,7 +187,7 @@ def _pieces(stream: Stream) -> Iterator[bytes]:
     yield b"".join(waiting)
 
 
-def _skip(stream: Stream, size: int) -> None:
+def _skip(stream: TextStream, size: int) -> None:
     while size and (piece := stream.read(size)):
         size -= len(piece)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gangsaw.tasks.tcr.repertoire.format import Format
+from gangsaw.tasks.tcr.repertoire.format import RepertoireFormat
 
-VDJTOOLS = Format(
+VDJTOOLS = RepertoireFormat(
     name="VDJtools",
     signs=(("cdr3nt", "v", "j"), ("cdr3nt", "cdr3aa", "count")),
     columns={

@@ -13,8 +13,9 @@ from helpers.visibility_words import DTYPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gangsaw.codecs import VisibilityV2
 from gangsaw.codecs.core.container.frame import HEADER_BYTES
-from gangsaw.codecs.visibility.codec import Visibility, VisibilityV2
+from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.samples import patterns, specials
 
 CODECS = [

@@ -29,10 +29,10 @@ def limited(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def plan(**works: Callable[[], float]) -> dict[str, list[Any]]:
     """One section: a row for each work, with what it returns."""
-    from table import Row, Task
+    from gangsaw.tasks.bench.table import Measurement, Row
 
-    def task(name: str, work: Callable[[], float]) -> Task:
-        return Task(Row(name, None, "s"), lambda: Row(name, work(), "s"))
+    def task(name: str, work: Callable[[], float]) -> Measurement:
+        return Measurement(Row(name, None, "s"), lambda: Row(name, work(), "s"))
 
     return {"a": [task(*pair) for pair in works.items()]}
 
@@ -106,16 +106,16 @@ def test_no_row_is_begun_that_cannot_end_in_time(limited: Any, tmp_path: Path, h
 def test_what_was_measured_along_with_a_row_is_not_left_out(
     limited: Any, tmp_path: Path, hour: Any
 ) -> None:
-    from table import Row, Task
+    from gangsaw.tasks.bench.table import Measurement, Row
 
     def slow() -> Row:
         hour(300)
         return Row("x", 1.0, "s")
 
-    free = Task(Row("y", None, "s"), lambda: Row("y", 2.0, "s"), quick=True)
-    late = Task(Row("z", None, "s"), lambda: Row("z", 3.0, "s"))
+    free = Measurement(Row("y", None, "s"), lambda: Row("y", 2.0, "s"), quick=True)
+    late = Measurement(Row("z", None, "s"), lambda: Row("z", 3.0, "s"))
     path = tmp_path / "rows.jsonl"
-    run(limited, path, {"a": [Task(Row("x", None, "s"), slow), free, late, free]}, limit=500)
+    run(limited, path, {"a": [Measurement(Row("x", None, "s"), slow), free, late, free]}, limit=500)
     assert figures(path) == {"x": 1, "y": 2, "z": "time limit"}
 
 
@@ -133,8 +133,8 @@ sys.path[:0] = sys.argv[1:2]
 from limited import Run
 from pathlib import Path
 from rows_file import RowsFile
-from table import Row, Task
-tasks = [Task(Row(n, None, "s"), lambda n=n, s=s: (time.sleep(s), Row(n, 1.0, "s"))[1])
+from gangsaw.tasks.bench.table import Row, Measurement
+tasks = [Measurement(Row(n, None, "s"), lambda n=n, s=s: (time.sleep(s), Row(n, 1.0, "s"))[1])
          for n, s in (("quick", 0), ("stuck", 60), ("never", 0))]
 Run(RowsFile(Path(sys.argv[2])), 0.5).measure({"a": tasks})
 """

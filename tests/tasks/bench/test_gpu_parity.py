@@ -6,13 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from emulator import compile_kernels
 from emulator.host_module import schedule
 
 from gangsaw.codecs.core.container.chunk import ChunkCoder
@@ -86,12 +86,17 @@ def test_every_kernel_runs(quick: ModuleType) -> None:
     for name, setup in SETUPS.items():
         with suppress(parity.OnHost):
             assert parity.problems(setup, known[name]) == []
-    ran = {key[1:4] for key in core_gpu._modules}
+    ran = {
+        (f"{package.replace('.', '/')}/{file}", options)
+        for _, package, file, options, *_ in core_gpu._modules
+    }
     wanted = {
-        (package, file, kernels.options({**defines, **NATIVE} if "GS_SWAP" in defines else defines))
+        (
+            f"{one.package.replace('.', '/')}/{one.file}",
+            kernels.options({**one.defines, **NATIVE} if "GS_SWAP" in one.defines else one.defines),
+        )
         for package in PACKAGES
-        for file, all_defines in import_module(f"{package}.samples").KERNELS.items()
-        for defines in all_defines
+        for one in compile_kernels.variants(package)
     }
     assert wanted <= ran
 

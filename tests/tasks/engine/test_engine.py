@@ -39,7 +39,7 @@ class Meeting:
         Path(self.folder, str(number)).touch()
         return number
 
-    def settle(self, numbers: Sequence[int], results: Sequence[int]) -> None:
+    def commit(self, numbers: Sequence[int], results: Sequence[int]) -> None:
         assert [*numbers] == [*results]
         with naming(f"c/{numbers[0]}"):
             for _ in range(1000):
@@ -51,12 +51,12 @@ class Meeting:
 
 
 @dataclass(frozen=True)
-class Settled:
-    """Fails at 7; writes down what settles."""
+class Committed:
+    """Fails at 7; writes down what it commits."""
 
     file: str
     peak_bytes: int = 0
-    name: str = "settled"
+    name: str = "committed"
 
     def __call__(self, number: int) -> int:
         with naming(f"c/{number}"):
@@ -64,7 +64,7 @@ class Settled:
                 raise CorruptChunk("the checksum differs", block=3)
         return number
 
-    def settle(self, _: Sequence[int], results: Sequence[int]) -> None:
+    def commit(self, _: Sequence[int], results: Sequence[int]) -> None:
         Path(self.file).write_text(" ".join(map(str, results)))
 
 
@@ -203,7 +203,7 @@ def test_a_task_ends_in_time() -> None:
 
 def test_batches_before_one_that_fails_settle(tmp_path: Path) -> None:
     """A task of several batches journals those that were done."""
-    task = Settled(str(tmp_path / "settled"))
+    task = Committed(str(tmp_path / "committed"))
     done = do_batches(task, "cpu", (5, 6, 7, 8))
     assert done.results == [5, 6]
     assert str(done.error) == "chunk c/7: block 3: the checksum differs"

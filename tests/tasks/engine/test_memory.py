@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.store.layout import choose_layout
+from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.formats.raw import open_raw
 from zarr.codecs import ZstdCodec
 
@@ -76,7 +76,7 @@ class Hungry:
     def __call__(self, number: int) -> int:
         return int(np.ones(self.peak_bytes, np.uint8)[number])
 
-    def settle(self, numbers: Sequence[int], _: Sequence[int]) -> None:
+    def commit(self, numbers: Sequence[int], _: Sequence[int]) -> None:
         time.sleep(0.05)
 
 

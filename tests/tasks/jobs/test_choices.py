@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gangsaw.codecs.ccsds123.suits import bit_depth, default_block
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import FlatArray
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
-from gangsaw.tasks.jobs.depth import choose_bit_depth, find_extremes
+from gangsaw.tasks.jobs.choose import facts_of
+from gangsaw.tasks.jobs.extremes import find_extremes
 from gangsaw.tasks.jobs.recipe import Recipe
-from gangsaw.tasks.store.layout import CHUNK_BYTES, default_block, default_chunks
+from gangsaw.tasks.store.layout import CHUNK_BYTES, default_chunks
 
 
 def image(values: Any, dims: tuple[str, ...] = ("band", "y", "x")) -> MemoryArray:
@@ -35,7 +37,7 @@ def test_auto_is_the_fewest_bits_that_hold_all(dtype: str, seed: int, shift: int
     native = kind.newbyteorder("=")
     samples = rng.integers(limits.min, limits.max, (2, 3, 4), native, endpoint=True).astype(kind)
     samples >>= min(shift, 8 * kind.itemsize - 1)
-    bits = choose_bit_depth(image(samples), "auto")
+    bits = bit_depth(facts_of(image(samples)), "auto")
     low, high = int(samples.min()), int(samples.max())
 
     def holds(d: int) -> bool:
@@ -45,10 +47,10 @@ def test_auto_is_the_fewest_bits_that_hold_all(dtype: str, seed: int, shift: int
 
     assert holds(bits)
     assert bits == 2 or not holds(bits - 1)
-    assert choose_bit_depth(image(samples), bits) == bits
+    assert bit_depth(facts_of(image(samples)), bits) == bits
     if bits > 2:
         with pytest.raises(BadParams, match=f"needs {bits} bits, --bit-depth is {bits - 1}"):
-            choose_bit_depth(image(samples), bits - 1)
+            bit_depth(facts_of(image(samples)), bits - 1)
 
 
 def test_extremes_are_found_over_all_chunks() -> None:

@@ -23,13 +23,13 @@ from helpers.gpu_workers import cluster
 from helpers.job_data import LoggedArray, objects, raw_source
 from numpy.typing import NDArray
 
-from gangsaw import face
 from gangsaw.cluster import gpu as gpu_cluster
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
+from gangsaw.tasks import api
 from gangsaw.tasks.bench.device import CASES, Workbench, aviris_scene, device_machine, figures
 from gangsaw.tasks.engine.pools import HostPool, make_pools
 from gangsaw.tasks.engine.progress import Progress
@@ -87,7 +87,7 @@ def test_a_mixed_cluster_writes_the_bytes_of_the_cpu(
     compress(source, store, chunks=CHUNKS, client=mixed, options=GPU)
     assert objects(store) == objects(plain)
     assert took_part(mixed)
-    assert face.verify(store, device="gpu", client=mixed).ok
+    assert api.verify(store, device="gpu", client=mixed).ok
     assert took_part(mixed)
 
 
@@ -107,7 +107,7 @@ def test_this_process_writes_the_bytes_of_the_cpu(
     assert objects(store) == objects(plain)
     assert backends() == ["gpu"]
     layout = SourceOptions(shape=SHAPE, dtype="<u2")
-    assert face.verify(store, against=source.name, layout=layout, device="gpu").ok
+    assert api.verify(store, against=source.name, layout=layout, device="gpu").ok
 
 
 def test_many_chunks_of_a_task_are_one_call(
@@ -118,7 +118,7 @@ def test_many_chunks_of_a_task_are_one_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A large job gives a task several batches, of which each is journalled alone."""
-    monkeypatch.setattr("gangsaw.tasks.jobs.compress.batches_per_task", lambda *_: 7)
+    monkeypatch.setattr("gangsaw.tasks.jobs.device.batches_per_task", lambda *_: 7)
     calls: list[int] = []
     listen = record.subscribe(lambda event: calls.append(event.raw_bytes))
     store = tmp_path / "gpu.zarr"
@@ -165,7 +165,7 @@ def test_a_chunk_that_cannot_be_encoded_is_named(
     tmp_path: Path, quick: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is found among those that were encoded at once with it."""
-    monkeypatch.setattr("gangsaw.tasks.jobs.compress.batches_per_task", lambda *_: 30)
+    monkeypatch.setattr("gangsaw.tasks.jobs.device.batches_per_task", lambda *_: 30)
     source, codec = changed(raw_source(tmp_path, SHAPE), Bright), Ccsds123(bit_depth=12)
     with pytest.raises(JobFailed, match=r"a\.zarr/data/c/0/5/1: BadParams: .*65535"):
         compress(source, tmp_path / "a.zarr", codec=codec, chunks=CHUNKS, options=GPU)
@@ -189,7 +189,7 @@ def test_an_interrupted_job_is_resumed(
 def test_wrong_chunks_are_told_as_on_the_cpu(
     tmp_path: Path, plain: Path, quick: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gangsaw.tasks.jobs.verify.batches_per_task", lambda *_: 30)
+    monkeypatch.setattr("gangsaw.tasks.jobs.device.batches_per_task", lambda *_: 30)
     (plain / "data/c/0/1/1").unlink()
     broken = plain / "data/c/0/2/2"
     broken.write_bytes(broken.read_bytes()[:-1] + bytes([broken.read_bytes()[-1] ^ 1]))
@@ -197,7 +197,7 @@ def test_wrong_chunks_are_told_as_on_the_cpu(
     swapped.write_bytes(swapped.read_bytes()[:-9])
     # its checksum is right, its frame is not
     monkeypatch.setattr("gangsaw.tasks.jobs.check._checked_bytes", unchecked)
-    here, there = face.verify(plain), face.verify(plain, device="gpu")
+    here, there = api.verify(plain), api.verify(plain, device="gpu")
     assert here.problems == there.problems
     assert len(here.problems) == 3
     assert here.raw_bytes == there.raw_bytes
@@ -264,7 +264,7 @@ def test_unknown_devices_are_told(gangsaw: CommandLine) -> None:
 
 def test_missing_dask_cuda_is_told(quick: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(DeviceError, match="dask-cuda is missing"), face.workers(device="gpu"):
+    with pytest.raises(DeviceError, match="dask-cuda is missing"), api.workers(device="gpu"):
         pass
 
 
@@ -290,7 +290,7 @@ def test_no_gpu_for_dask_cuda_is_told(quick: ModuleType, monkeypatch: pytest.Mon
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "dask_cuda" or None)
     monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=fail))
     message = "dask-cuda cannot use a GPU here: NVML Shared Library Not Found"
-    with pytest.raises(DeviceError, match=message), face.workers(device="gpu"):
+    with pytest.raises(DeviceError, match=message), api.workers(device="gpu"):
         pass
 
 

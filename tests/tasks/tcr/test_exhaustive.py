@@ -101,7 +101,10 @@ def test_wildcards_are_exact_in_dp1_and_without_palindromes() -> None:
 
 
 def test_palindromes_of_wildcards_are_bounded_from_above() -> None:
-    """Pairs of wildcards that are compatible count once for all in DP-2: section 9, point 11."""
+    """Pairs of wildcards that are compatible count once for all in DP-2.
+
+    SPEC.md, "Resolutions".
+    """
     less = 0
     for seed in range(8):
         rng = random.Random(seed)

@@ -1,4 +1,4 @@
-"""What must hold of count_paths whatever is counted: it is the reference; section 10."""
+"""What must hold of count_paths whatever is counted: it is the reference."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_corner_with_two_d_genes_in_a_row(name: str) -> None:
     assert_dataset(replace(first, d={"Da": d[0], "Db": d[-1], "Dc": "GATTACA"}))
 
 
-# section 10
+# what follows from the definitions
 
 
 @some
@@ -228,7 +228,10 @@ def pair_number(i: int, j: int, n: int) -> int:
     st.lists(st.tuples(st.integers(0, 9), st.sampled_from("NRYSWKMBDHV")), max_size=3),
 )
 def test_wildcards_are_the_sum_of_what_they_may_be(case: Case, wild: list[tuple[int, str]]) -> None:
-    """Exactly in DP-1 and without palindromes; with palindromes at least (section 9, point 11)."""
+    """Exactly in DP-1 and without palindromes; with palindromes at least.
+
+    SPEC.md, "Resolutions".
+    """
     letters = list(case.cdr3[0])
     for at, letter in wild:
         letters[at % len(letters)] = letter

@@ -74,7 +74,7 @@ def first_row(text: str, nu: int) -> list[int]:
     return [matrix.get((0, j), 0) for j in range(len(text) + 1)]
 
 
-# section 1
+# symbols
 
 
 def test_palindromes_at_free_ends() -> None:
@@ -90,7 +90,7 @@ def test_complement_swaps_bits_of_every_set() -> None:
         assert tcr.complement(code) == swapped
 
 
-# section 3
+# gene ends
 
 
 def test_multiplicities_of_a_v_of_ten() -> None:
@@ -117,7 +117,7 @@ def test_hidden_paths(d: str) -> None:
         assert [tcr.hidden_paths(encode(target), gene, 4, strands) for strands in (1, 2)] == wanted
 
 
-# section 5
+# DP-1
 
 
 def test_match_counts() -> None:
@@ -130,7 +130,7 @@ def test_match_counts() -> None:
     ]
 
 
-# section 6
+# DP-2
 
 
 def test_n_strings_of_wildcards() -> None:
@@ -164,7 +164,7 @@ def test_ways_to_erode_a_d_completely(rules: Rules, wanted: int) -> None:
         assert found == {closed[rules.strands - 1]}
 
 
-# section 11
+# the worked example of the source
 
 
 def test_region_calls_of_the_worked_example() -> None:

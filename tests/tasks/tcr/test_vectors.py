@@ -79,7 +79,7 @@ def test_calls_of_the_worked_example() -> None:
 
 @pytest.mark.parametrize(("strands", "beyond"), [(1, [4, 3, 2, 1]), (2, [8, 6, 4, 2])])
 def test_multiplicities_of_a_v_of_ten(strands: int, beyond: list[int]) -> None:
-    """Section 3: fragments of V and its palindrome alone; J is eroded in all its ways."""
+    """Fragments of V and its palindrome alone; J is eroded in all its ways."""
     extended, whole = "AAAAAAAAAA" + "TTTT", 4 * strands + 1
     fragments = [extended[:length] for length in range(1, 15)]
     found = count_paths(fragments, "A" * 10, "CCCC", {}, strands=strands)
@@ -88,7 +88,7 @@ def test_multiplicities_of_a_v_of_ten(strands: int, beyond: list[int]) -> None:
 
 
 def test_n_strings_of_wildcards() -> None:
-    """Section 6: NNNTARNNN, all of it n-nucleotides; V and J, of C alone, are eroded or match N.
+    """NNNTARNNN, all of it n-nucleotides; V and J, of C alone, are eroded or match N.
 
     Only from TAR on can nothing of them match: products of w are 1, 1, 2, 8, 32.
     """
@@ -98,7 +98,7 @@ def test_n_strings_of_wildcards() -> None:
 
 
 def test_sequential_is_not_simultaneous() -> None:
-    """Section 6: DP-1 takes TCCCGG from extended D, DP-2 makes a palindrome of what follows."""
+    """DP-1 takes TCCCGG from extended D, DP-2 makes a palindrome of what follows."""
     found = count_paths(["TCCCGG"], "AAAA", "AAAA", {"D": "GGGACAGGGGG"}, model="both")
     found = found.isel(reference=0, d_gene=0)
     assert found.dp1_paths_nonempty.sel(total_n=0).item() == 1
@@ -106,7 +106,7 @@ def test_sequential_is_not_simultaneous() -> None:
 
 
 def test_hidden_paths() -> None:
-    """Section 3 counts 50 and 162 ways to A in the simultaneous model.
+    """The source counts 50 and 162 ways to A in the simultaneous model.
 
     In the sequential one A has also the palindromes of a T that follows it: there is none here, so
     that only V and J are to be divided by. D's own left palindrome is not matched.

@@ -43,7 +43,7 @@ def test_round_trip(n_blocks: int, n_lanes: int, seed: int) -> None:
 
 
 def test_the_bytes_are_those_of_the_specification() -> None:
-    """Written out by hand from SPEC.md, without `frame`."""
+    """Written out by hand from SPEC.md; `frame` had no part in it."""
     payload = np.arange(5, dtype=np.uint8)
     lanes = np.array([[3, 4], [9, 0x0102]])
     blocks = Runs.back_to_back(np.tile(payload, 60), np.array([5, 295]), lanes)

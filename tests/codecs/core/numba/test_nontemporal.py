@@ -9,7 +9,7 @@ from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.memory.aligned import LINE, LONG
 from gangsaw.codecs.core.numba.nontemporal import UNIT, copy_nontemporal
 from gangsaw.codecs.visibility.codec import Visibility
-from gangsaw.codecs.visibility.lanes import Lanes, memory_of
+from gangsaw.codecs.visibility.lanes.table import Lanes, memory_of
 
 RANDOM = np.random.default_rng(6).integers(1, 256, 1 << 12, np.uint8)
 

@@ -1,0 +1,31 @@
+"""What `gangsaw bench` measures of this codec."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+FULL = {"mode": "full", "local_sum": "wide_neighbor"}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "ccsds123 default": {},
+    "ccsds123 full": FULL,
+    "ccsds123 full, P=15": {**FULL, "prediction_bands": 15},
+}
+
+
+def settings(array: NDArray[Any], dims: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return parameters by name for a (bands, rows, columns) array; none for others."""
+    if array.ndim != 3 or array.dtype.kind not in "iu" or array.dtype.itemsize > 4:
+        return {}
+    bits = {"bit_depth": _bit_depth(array)}
+    return {name: {**bits, **parameters} for name, parameters in SETTINGS.items()}
+
+
+def _bit_depth(array: NDArray[Any]) -> int:
+    """Return the fewest bits that hold all samples."""
+    low, high = int(array.min()), int(array.max())
+    if array.dtype.kind == "u":
+        return max(2, high.bit_length())
+    return max(2, 1 + max(high.bit_length(), (~low).bit_length() if low < 0 else 0))

@@ -1,0 +1,126 @@
+"""What the CCSDS-123 codec answers of itself: it is for images of integers, of one band or many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gangsaw.codecs.core.axes import image_axes
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.suits import (
+    Answers,
+    ArrayFacts,
+    Extents,
+    Extremes,
+    Grade,
+    Option,
+    Picture,
+    Refusal,
+)
+
+TILE = {"y": 128, "x": 256}  # samples of a block in space; in depth it has all bands
+FIRST = ("block", "axes", "bit_depth", "prediction_bands", "mode", "local_sum")
+
+
+def read_depth(text: str) -> int | str:
+    """Return the number of bits, or "auto"; BadParams for any other text."""
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise BadParams(f"--bit-depth must be auto or a number of bits, got {text!r}") from None
+
+
+class _Answers(Answers):
+    options = (Option("bit_depth", "Bits per sample, or auto to scan.", "the dtype's", read_depth),)
+
+    def refusal(self, array: ArrayFacts) -> Refusal | None:
+        if array.dtype.kind not in "iu" or array.dtype.itemsize > 4:
+            takes = "codes integers of 8 to 32 bits: scale them to integers first, or say"
+            return Refusal(f"holds {array.dtype.name} samples", f"{takes} --codec zstd")
+        if len(array.shape) < 2:
+            return Refusal(f"has {len(array.shape)} axes", "codes images of two or three axes")
+        return None
+
+    def suits(self, array: ArrayFacts) -> Grade:
+        return Grade.GENERAL
+
+    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, Any]:
+        axes = image_axes(array.dims)
+        return {"axes": axes, "block": list(default_block(chunks, axes))}
+
+    def settled(self, array: ArrayFacts, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        wanted = options.get("bit_depth")
+        return {} if wanted is None else {"bit_depth": bit_depth(array, wanted)}
+
+    def told(self, params: Mapping[str, Any], usual: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {k: v for k, v in params.items() if k in FIRST or usual.get(k) != v}
+
+    def picture(self, params: Mapping[str, Any], dims: tuple[str, ...]) -> Picture:
+        """Return that of an image: the blocks over rows and columns, and the bands."""
+        axes, rank = str(params["axes"]), len(dims)
+        if rank < 3:
+            return Picture((rank - 2, rank - 1), is_image=True)
+        at = {axis: rank - len(axes) + i for i, axis in enumerate(axes)}
+        return Picture((at["y"], at["x"]), at["z"], is_image=True)
+
+
+ANSWERS = _Answers()
+
+
+def default_block(chunks: Extents, axes: str) -> tuple[int, int, int]:
+    """Return the block (z, y, x) that cuts a chunk in equal tiles of about TILE; 0 is all of it.
+
+    Slivers at the end cost most: 145 samples cut by 128 leave 17, so they are one block of 145.
+    """
+    own = axes[-len(chunks) :]
+    extent = dict(zip(own, chunks[-len(own) :], strict=True))
+    return 0, _tile(extent.get("y", 1), TILE["y"]), _tile(extent["x"], TILE["x"])
+
+
+def _tile(extent: int, tile: int) -> int:
+    return tile if extent <= tile else -(-extent // round(extent / tile))
+
+
+def bit_depth(array: ArrayFacts, wanted: int | str) -> int:
+    """Return D for an array: `wanted`, or for "auto" the fewest bits that hold every sample.
+
+    Raises BadParams, with value and place, where a sample needs more than `wanted` bits.
+    """
+    signed, width = array.dtype.kind == "i", 8 * array.dtype.itemsize
+    if wanted == "auto":
+        return bits_of(_extremes(array), signed=signed)
+    depth = int(wanted)
+    if not 2 <= depth <= min(width, 32):
+        name = array.dtype.name
+        raise BadParams(f"bit depth of {name} samples must be in 2..{width}, got {depth}")
+    if depth < width:
+        _check_fits(array, depth, _extremes(array), signed)
+    return depth
+
+
+def bits_of(found: Extremes, *, signed: bool) -> int:
+    """Return the smallest D of 2 or more bits that holds both."""
+    if signed:  # two's complement: -2**(D-1) .. 2**(D-1) - 1
+        return max(2, found.high.bit_length() + 1, (~min(found.low, -1)).bit_length() + 1)
+    return max(2, found.high.bit_length())
+
+
+def _extremes(array: ArrayFacts) -> Extremes:
+    if array.extremes is None:
+        return Extremes(0, (), 0, ())  # no sample needs a bit
+    return array.extremes()
+
+
+def _check_fits(array: ArrayFacts, depth: int, found: Extremes, signed: bool) -> None:
+    need = bits_of(found, signed=signed)
+    if need <= depth:
+        return
+    high_needs = bits_of(Extremes(0, (), max(found.high, 0), ()), signed=signed)
+    value, at = (found.high, found.high_at) if high_needs == need else (found.low, found.low_at)
+    where = ", ".join(f"{dim} {i}" for dim, i in zip(array.dims, at, strict=True))
+    raise BadParams(
+        f"sample {value} at {where} of {array.name} needs {need} bits, --bit-depth is {depth}: "
+        f"say --bit-depth {need} or auto"
+    )

@@ -1,0 +1,95 @@
+"""The codec table: installed codecs under their Zarr names, as entry points say it.
+
+Nothing of a codec is imported before it is asked for, and what cannot be imported is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core import tables
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.suits import Answers
+
+if TYPE_CHECKING:
+    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+
+GROUP = "zarr.codecs"
+PREFIX = "gangsaw."  # of Zarr names of codecs of this kind; users may leave it out
+
+
+@lru_cache
+def table() -> Mapping[str, EntryPoint]:
+    """Return the entry points of the codecs by Zarr name, sorted; nothing is imported."""
+    found = tables.entries(GROUP, PREFIX)
+    return {name: found[name] for name in sorted(found)}
+
+
+def full_name(codec: str) -> str:
+    """Return a codec's Zarr name, given with or without its prefix."""
+    return codec if codec.startswith(PREFIX) else PREFIX + codec
+
+
+def package(name: str) -> str:
+    """Return the dotted name of a codec's folder."""
+    return table()[name].module.rpartition(".")[0]
+
+
+def has_module(name: str, module: str) -> bool:
+    """Whether the codec's folder has a module, such as "gpu"; it is not imported."""
+    return find_spec(f"{package(name)}.{module}") is not None
+
+
+def codec_class(name: str) -> type[BlockCodec]:
+    """Return the class of a codec of the table; BadParams where it cannot be imported."""
+    loaded = _loaded(name)
+    if loaded is None:
+        raise BadParams(f"{name} of {tables.distribution(table()[name])} cannot be imported")
+    return loaded
+
+
+def classes() -> list[type[BlockCodec]]:
+    """Return the classes of all codecs that can be imported."""
+    return [loaded for name in table() if (loaded := _loaded(name)) is not None]
+
+
+def answers() -> Mapping[str, Answers]:
+    """Return what answers for each codec, by Zarr name; those that cannot be imported are not in.
+
+    No codec's class is imported for it, and so neither Zarr nor a kernel.
+    """
+    found = {name: _answers(name) for name in table()}
+    return {name: answer for name, answer in found.items() if answer is not None}
+
+
+def owners(option: str) -> list[str]:
+    """Return the names of the codecs that have an option of that name."""
+    return [name for name, a in answers().items() if option in {o.name for o in a.options}]
+
+
+def is_usable(name: str) -> bool:
+    """Whether the codec's class can be imported."""
+    return _loaded(name) is not None
+
+
+@lru_cache
+def _loaded(name: str) -> type[BlockCodec] | None:
+    loaded: type[BlockCodec] | None = tables.load(table()[name])
+    return loaded
+
+
+@lru_cache
+def _answers(name: str) -> Answers | None:
+    def answers_of() -> Answers:
+        if not has_module(name, "suits"):
+            return Answers()
+        found: Answers = import_module(f"{package(name)}.suits").ANSWERS
+        return found
+
+    answer: Answers | None = tables.attempt(table()[name], answers_of)
+    return answer

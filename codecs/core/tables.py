@@ -1,0 +1,75 @@
+"""Tables of plugins: what distributions add under a group of entry points."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+OWN = "gangsaw"  # the distribution whose entries nobody replaces
+
+
+class PluginWarning(UserWarning):
+    """A plugin was left out; the text names its distribution."""
+
+
+def entries(group: str, prefix: str = "") -> dict[str, EntryPoint]:
+    """Return the entries of a group whose names begin so, ours first; nothing is imported.
+
+    Of two with one name the first is taken: ours, then that of the distribution whose name comes
+    first. A PluginWarning names the other one.
+    """
+    found: dict[str, EntryPoint] = {}
+    named = (entry for entry in entry_points(group=group) if entry.name.startswith(prefix))
+    for entry in sorted(named, key=_rank):
+        taken = found.setdefault(entry.name, entry)
+        if taken.value != entry.value:
+            _warn(entry, f"{distribution(taken)} has one of this name")
+    return found
+
+
+def load(entry: EntryPoint, made: Callable[[Any], Any] = lambda value: value) -> Any | None:
+    """Import what an entry names, and return what is made of it.
+
+    None, and a PluginWarning, where either fails.
+    """
+    return attempt(entry, lambda: made(entry.load()))
+
+
+def attempt(entry: EntryPoint, work: Callable[[], Any]) -> Any | None:
+    """Return what `work` gives for an entry; None, and a PluginWarning, where it fails."""
+    try:
+        return work()
+    except Exception as error:  # whatever a plugin of others raises, the rest works
+        _warn(entry, f"{type(error).__name__}: {error}")
+        return None
+
+
+def table(group: str) -> dict[str, Any]:
+    """Import all entries of a group; return those that can be imported, by name."""
+    found = {name: load(entry) for name, entry in entries(group).items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def distribution(entry: EntryPoint) -> str:
+    """Return the name of the distribution that an entry comes from."""
+    return "an unknown distribution" if entry.dist is None else str(entry.dist.name)
+
+
+def _rank(entry: EntryPoint) -> tuple[bool, str]:
+    name = distribution(entry)
+    return name != OWN, name
+
+
+_warned: set[tuple[str, ...]] = set()
+
+
+def _warn(entry: EntryPoint, reason: str) -> None:
+    """Warn once of a plugin, whatever of it is asked for."""
+    plugin = (entry.group, entry.name, entry.value, distribution(entry))
+    if plugin in _warned:
+        return
+    _warned.add(plugin)
+    text = f"{entry.name} of {distribution(entry)} ({entry.group}) is left out: {reason}"
+    warnings.warn(text, PluginWarning, stacklevel=3)

@@ -1,0 +1,97 @@
+"""Values beside the grid of a `dense` block: rounded onto it, and the few units they are off.
+
+Numbers of a grid that were scaled and scaled back, turned and turned back, or summed as floats, are
+off it by some units in their last place. They are coded as the number on the grid and these units,
+whose count's length in bits is a part of the symbol. SPEC.md, "dense".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.simd import (
+    lane_leading_zeros,
+    load,
+    maximum,
+    minimum,
+    select,
+    store,
+)
+from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense.block import (
+    IS_RESIDUAL,
+    LIMIT,
+    Block,
+    Scratch,
+    grid_bits,
+    lane,
+)
+from gangsaw.codecs.visibility.dense.scale import ROW
+from gangsaw.codecs.visibility.dense.symbols import (
+    BESIDE,
+    HIGHEST_BESIDE,
+    LENGTHS,
+    LOWEST_BESIDE,
+    PLANE,
+    ZERO,
+)
+
+
+@jit_bare_inline
+def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: Scratch) -> Any:
+    """Return words without signs on the grid, and the units in the last place to add to them."""
+    size, full = logical_shift_right(word << 1, 1), grid_bits(exponent, scratch)
+    dropped = maximum(mantissa - full, size * 0)  # of residuals more, which have no such values
+    rounded = size + ((size * 0 + 1 << dropped) >> 1) >> dropped << dropped
+    return rounded, size - rounded
+
+
+@jit_bare_inline
+def put_beside(
+    block: Block, symbol: Any, exponent: Any, around: Any, word: Any, scratch: Scratch
+) -> Any:
+    """Return symbols with those of values beside the grid; keep these values' bits for others'."""
+    rounded, off = round_to_grid(word, exponent, block.mantissa, scratch)
+    there, one = logical_shift_right(rounded, block.mantissa), word * 0 + 1
+    octave, full = there - around, minimum(grid_bits(there, scratch), block.mantissa)
+    units = maximum(off, 0 - off)
+    length = block.width - lane_leading_zeros(units)
+    is_off = both(both(symbol > PLANE - 1, symbol < ZERO), exponent < lane(scratch, LIMIT))
+    is_near = both(length < LENGTHS + 1, full + length < block.mantissa)
+    is_told = both(octave < HIGHEST_BESIDE + 1, octave > LOWEST_BESIDE - 1)
+    is_beside = both(is_off, both(is_near, is_told))
+    below = logical_shift_right(rounded & ((one << block.mantissa) - 1), block.mantissa - full)
+    above = select(off < 0, one, one * 0) | (units - (one << (length - 1))) << 1
+    value = logical_shift_right(word, block.width - 1) | below << 1 | above << full << 1
+    store(scratch.values, 0, select(is_beside, value, load(scratch.values, 0, ROW)))
+    store(scratch.counts, 0, select(is_beside, full + length + 1, load(scratch.counts, 0, ROW)))
+    return select(is_beside, BESIDE - 1 + ((HIGHEST_BESIDE - octave) << 3) + length, symbol)
+
+
+@jit_bare_inline
+def find_beside(symbol: Any, around: Any, scratch: Scratch) -> Any:
+    """Return exponents, bits of fractions and lengths that symbols of values beside it say."""
+    place = symbol - BESIDE
+    exponent = around + (HIGHEST_BESIDE - (place >> 3))
+    return exponent, grid_bits(exponent, scratch), (place & 7) + 1
+
+
+@jit_bare_inline
+def is_far(block: Block, symbol: Any, exponent: Any, scratch: Scratch) -> Any:
+    """Which symbols say a value beside the grid where there is none, or its bits are no fewer."""
+    length = (symbol - BESIDE & 7) + 1
+    is_long = grid_bits(exponent, scratch) + length > block.mantissa - 1
+    return both(symbol > BESIDE - 1, either(is_long, lane(scratch, IS_RESIDUAL) > 0))
+
+
+@jit_bare_inline
+def leave_grid(symbol: Any, full: Any, word: Any, scratch: Scratch) -> Any:
+    """Return words with the units added that those beside the grid are off.
+
+    full : bits of fractions
+    """
+    above = logical_shift_right(logical_shift_right(load(scratch.values, 0, ROW), 1), full)
+    units = logical_shift_right(above, 1) + (word * 0 + 1 << ((symbol - BESIDE) & 7))
+    moved = select((above & 1) > 0, word - units, word + units)
+    return select(symbol > BESIDE - 1, moved, word)

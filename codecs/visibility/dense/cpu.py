@@ -1,0 +1,283 @@
+"""Blocks of kind 3, `dense`: each value by what its neighbours in time and frequency say of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.visibility.batch import one_at_a_time
+from gangsaw.codecs.visibility.dense.block import MOST_BITS, ROOM, Block, make_scratch
+from gangsaw.codecs.visibility.dense.choose import (
+    choose_commonest,
+    choose_predictors,
+    choose_starts,
+    start_steps,
+)
+from gangsaw.codecs.visibility.dense.decode import from_symbols
+from gangsaw.codecs.visibility.dense.encode import push_symbols, to_symbols
+from gangsaw.codecs.visibility.dense.grid import bits_table, choose_grid, grid_limits, grid_step
+from gangsaw.codecs.visibility.dense.head import (
+    KIND,
+    N_TABLES,
+    WRONG_ENDS,
+    Choice,
+    Payload,
+    read_coded,
+    write_head,
+)
+from gangsaw.codecs.visibility.dense.means import best_means, sampled_pieces
+from gangsaw.codecs.visibility.dense.predict import (
+    N_SLOTS,
+    PLACES,
+    WEIGHTS,
+    from_residuals,
+    to_residuals,
+)
+from gangsaw.codecs.visibility.dense.scale import NEAR
+from gangsaw.codecs.visibility.dense.values import MANTISSA
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather, scatter
+
+__all__ = [
+    "KIND", "decode", "decode_blocks", "decode_table", "encode", "encode_table", "reused_table",
+]  # fmt: skip
+
+
+Words = npt.NDArray[Any]
+_per_thread = Kept()
+
+
+def encode(block: npt.NDArray[Any]) -> Payload:
+    """Return the payload of a block, its kind included, (n,) uint8.
+
+    Parameters
+    ----------
+    block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
+    """
+    table, lanes = reused_table(block)
+    gather(block, lanes, table)
+    return np.concatenate(encode_table(table, lanes))
+
+
+def decode(data: Payload, block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
+
+    Raises
+    ------
+    CorruptChunk : it is no block of this kind, shape and dtype
+    """
+    table, lanes = reused_table(block)
+    decode_table(data, table, lanes)
+    scatter(table, lanes, block)
+
+
+decode_blocks = one_at_a_time(decode)
+
+
+def reused_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
+    """Return a table for a block, in memory of this thread that the next call uses again."""
+    lanes = Lanes.of_block(block)
+    n = lanes.shape[0] * LANES
+    words = _per_thread.array("table", n, f"u{block.itemsize // lanes.n_components}")
+    return words[:n].reshape(lanes.shape), lanes
+
+
+def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload, ...]:
+    """Return the parts of the payload of words, (n_strips * n_rows, 32) unsigned.
+
+    They lie in memory of this thread that the next call uses again.
+
+    kind : what the payload begins with
+    """
+    words = table.ravel()
+    mantissa = MANTISSA[words.itemsize]
+    grid = choose_grid(words[:: grid_step(words.size)].copy(), mantissa)
+    bits_of = bits_table(grid, mantissa)
+    commonest = choose_commonest(words, mantissa)
+    predictors = choose_predictors(words, lanes, mantissa, bits_of, commonest)
+    residuals = _residuals(words, lanes, predictors)
+    starts = _starts(residuals, lanes, predictors, mantissa)
+    choice = Choice(NEAR, grid, starts, commonest, predictors)
+    choice = choice._replace(means=_choose_means(residuals, lanes, choice))
+    return _coded(residuals, lanes, choice, kind)
+
+
+def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> Words:
+    """Return words, as residuals in the lanes that are predicted."""
+    if not predictors.any():
+        return words
+    out = _per_thread.array("residuals", words.size, words.dtype.str[1:])[: words.size]
+    to_residuals(_as_signed(out), *_prediction(words, lanes, predictors))
+    return out
+
+
+def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> tuple[Any, ...]:
+    """Return what kernels of predictions ask."""
+    signed = _as_signed(words)
+    wide = predictors.astype(signed.dtype)
+    laid, used = np.empty(N_SLOTS * LANES), np.empty(N_SLOTS, np.int64)
+    of_slots = PLACES.ravel(), WEIGHTS.ravel()
+    return signed, lanes.n_rows, lanes.n_times, wide, *of_slots, laid, used
+
+
+def _starts(
+    residuals: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8], mantissa: int
+) -> tuple[int, int]:
+    """Return median exponents of some values of either type."""
+    every_strip, every_row = start_steps(lanes)
+    some = residuals.reshape(lanes.n_strips, lanes.n_rows, LANES)[::every_strip, ::every_row]
+    of_strips = predictors.reshape(-1, LANES)[::every_strip]
+    return choose_starts(some, of_strips, mantissa)
+
+
+def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
+    """Return the kind of means under which a sample takes the fewest bits."""
+    places, rows = sampled_pieces(lanes)
+    block = _block(residuals, lanes, choice)._replace(n_rows=rows)
+    counts = np.empty((N_TABLES, block.n_symbols), np.uint32)
+    row_of = np.empty((2, 2 * LANES), np.uint8)
+    kind: int = best_means(
+        _as_signed(residuals), places, lanes.n_rows, block, choice.predictors,
+        make_scratch(rows, residuals), counts, counts.ravel(), (row_of[0], row_of[1]),
+    )  # fmt: skip
+    return kind
+
+
+def _room(n_values: int) -> tuple[Payload, Payload, Payload]:
+    """Return memory of this thread for symbols, contexts and bits of so many values."""
+    return (
+        _per_thread.array("symbols", n_values + LANES, "u1"),
+        _per_thread.array("contexts", n_values + LANES, "u1"),
+        _per_thread.array("bits", n_values * (MOST_BITS + 7) // 8 + 8, "u1"),
+    )
+
+
+def _block(words: Words, lanes: Lanes, choice: Choice) -> Block:
+    mantissa, width = MANTISSA[words.itemsize], 8 * words.itemsize
+    bias, most = (1 << (width - 2 - mantissa)) - 1, (1 << (width - 1 - mantissa)) - 1
+    grid = grid_limits(choice.grid, mantissa)
+    return Block(
+        lanes.n_rows,
+        lanes.n_times,
+        lanes.n_series,
+        width,
+        mantissa,
+        choice.means,
+        choice.grid.n_symbols,
+        choice.commonest is not None,
+        _signed(choice.commonest or 0, width),
+        np.array([(choice.starts[0], bias, *grid, most), (choice.starts[1], 0, 0, 0, width, 4096)]),
+    )
+
+
+def _signed(word: int, width: int) -> int:
+    return word - (word >> (width - 1) << width)
+
+
+def _as_signed(words: Words) -> Words:
+    return words.view(f"i{words.itemsize}")
+
+
+def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[Payload, ...]:
+    block, places = _block(residuals, lanes, choice), np.arange(lanes.n_strips) * lanes.n_rows
+    counts = np.zeros((N_TABLES, block.n_symbols), np.uint32)
+    symbols, contexts, bits = _room(residuals.size)
+    n_symbols, n_bytes = to_symbols(
+        _as_signed(residuals), places, lanes.n_rows, block, choice.predictors,
+        make_scratch(lanes.n_rows, residuals), counts.ravel(), symbols, contexts, bits,
+    )  # fmt: skip
+    tables = write_tables(counts, block.n_symbols)
+    frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
+    rans.lay_out(counts, frequencies)
+    states = np.full(LANES, rans.LOWEST, np.uint32)
+    stream = _per_thread.array("stream", n_symbols + 1, "u2")
+    inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
+    begin = push_symbols(
+        symbols, contexts, n_symbols, lanes.n_rows, lanes.n_series, frequencies, inverses, states,
+        stream,
+    )  # fmt: skip
+    return (
+        write_head(choice, lanes, residuals.itemsize, n_bytes, kind),
+        tables,
+        states.astype("<u4", copy=False).view(np.uint8),
+        bits[:n_bytes],
+        stream[begin:].astype("<u2", copy=False).view(np.uint8),
+    )
+
+
+def write_tables(counts: npt.NDArray[np.uint32], n_symbols: int) -> Payload:
+    """Scale counts of symbols, in place, to the frequencies that a payload holds; return those.
+
+    n_symbols : that the block has; no others are counted
+    """
+    rans.normalise(counts)
+    tables = np.zeros(counts.size * 2 + 16, np.uint8)
+    return tables[: rans.write_tables(counts, n_symbols, tables)]
+
+
+def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
+    """Fill a table from a payload.
+
+    Raises
+    ------
+    CorruptChunk : it is no block of these lanes
+    """
+    coded = read_coded(data, lanes, table.itemsize)
+    slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, "u4")
+    rans.lay_out_slots(coded.counts, slots)
+    states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
+    bits = _with_room(data[coded.bits :], coded.n_bytes)
+    stream = _per_thread.array("stream", coded.n_words + LANES, "u2")
+    stream[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
+    stream[coded.n_words : coded.n_words + LANES] = 0
+    block = _block(table.ravel(), lanes, coded.choice)
+    read = _read_strips(
+        table.ravel(),
+        lanes,
+        block,
+        coded.choice.predictors,
+        slots,
+        states,
+        stream[: coded.n_words + LANES],
+        bits,
+        coded.n_bytes,
+    )
+    if read != (coded.n_words, coded.n_bytes) or (states != rans.LOWEST).any():
+        raise CorruptChunk(WRONG_ENDS)
+
+
+def _with_room(data: Payload, n_bytes: int) -> Payload:
+    """Return data that may be read ROOM bytes behind the first n_bytes: a view where it has them.
+
+    Always one that cannot be written, so that kernels are compiled for one type alone.
+    """
+    part = np.ascontiguousarray(data).view()
+    if part.size < n_bytes + ROOM:
+        part = np.concatenate([part, np.zeros(ROOM, np.uint8)])
+    part.flags.writeable = False
+    return part
+
+
+def _read_strips(
+    words: Words,
+    lanes: Lanes,
+    block: Block,
+    predictors: npt.NDArray[np.uint8],
+    slots: npt.NDArray[np.uint32],
+    states: npt.NDArray[np.uint32],
+    stream: npt.NDArray[np.uint16],
+    bits: Payload,
+    n_bytes: int,
+) -> tuple[int, int]:
+    """Fill all strips; return the words of the stream and the bytes of bits that it took."""
+    at, position = from_symbols(
+        _as_signed(words), block, predictors, make_scratch(lanes.n_rows, words), slots, states,
+        stream, stream.size - LANES, bits, 8 * n_bytes,
+    )  # fmt: skip
+    if predictors.any() and at >= 0:
+        from_residuals(*_prediction(words, lanes, predictors))
+    return int(at), int(position + 7) // 8

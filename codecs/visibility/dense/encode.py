@@ -1,0 +1,347 @@
+"""Values of `dense` blocks to symbols and bits: rows of 32 lanes are vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.bits import pointer
+from gangsaw.codecs.core.numba.floats import store_le64
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.rans import PRECISION, STRIDE
+from gangsaw.codecs.core.numba.simd import any_lane, load, maximum, resize_to, select, store
+from gangsaw.codecs.core.numba.simd_floats import load_floats
+from gangsaw.codecs.core.numba.simd_gather import gather, keep_items, quotients
+from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense.beside import put_beside
+from gangsaw.codecs.visibility.dense.block import (
+    ESCAPED_EXPONENT,
+    IS_RESIDUAL,
+    Block,
+    Scratch,
+    begin_block,
+    begin_row,
+    begin_strip,
+    grid_bits,
+    keep_sizes,
+    lane,
+    split_row,
+)
+from gangsaw.codecs.visibility.dense.scale import NONE, ROW
+from gangsaw.codecs.visibility.dense.symbols import (
+    BESIDE,
+    COMMONEST,
+    ESCAPE,
+    HIGHEST,
+    LOWEST,
+    MINUS_ZERO,
+    PLANE,
+    ZERO,
+    given_bits,
+    to_symbol,
+)
+from gangsaw.codecs.visibility.dense.values import LARGEST, split
+from gangsaw.codecs.visibility.lanes.table import LANES
+
+LANE_NUMBERS = np.arange(LANES, dtype=np.uint32)
+
+
+@jit_bare_inline
+def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> Any:
+    """Append `count` <= 56 bits of a value, least significant first; return the writer's state."""
+    pending |= value << used
+    store_le64(out, at, pending)
+    total = used + count
+    whole = total & np.uint64(120)
+    return at + np.int64(total >> np.uint64(3)), pending >> whole, total & np.uint64(7)
+
+
+@jit_bare_inline
+def put_escape(
+    out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int
+) -> Any:
+    """Append a value in full: sign, exponent, fraction in two parts."""
+    at, pending, used = writer
+    sign, exponent, fraction = split(word, is_residual, width, mantissa)
+    head = sign | exponent << np.uint64(1)
+    at, pending, used = put(out, at, pending, used, head, np.uint64(1 + ESCAPED_EXPONENT))
+    count = exponent if is_residual else np.uint64(mantissa)
+    upper = min(count, np.uint64(32))
+    value = fraction >> np.uint64(1) >> (np.uint64(63) - upper)
+    at, pending, used = put(out, at, pending, used, value, upper)
+    rest = count - upper
+    value = fraction << upper >> np.uint64(1) >> (np.uint64(63) - rest)
+    return put(out, at, pending, used, value, rest)
+
+
+@jit_bare_inline
+def common_symbols(
+    block: Block, octave: Any, exponent: Any, fraction: Any, scratch: Scratch
+) -> Any:
+    """Return symbols of octaves beside the expected ones, on the grid or off; bits of fractions."""
+    full = grid_bits(exponent, scratch)
+    off = either(fraction << full < 0, fraction << full > 0)
+    symbol = to_symbol(octave, logical_shift_right(fraction, block.width - 2))
+    symbol = select(off, symbol + PLANE, symbol)
+    return symbol, select(off, symbol * 0 + block.mantissa, full)
+
+
+@jit_bare_inline
+def special_symbols(
+    block: Block, symbol: Any, octave: Any, exponent: Any, word: Any, scratch: Scratch
+) -> Any:
+    """Put the symbols of escapes, the commonest word and zeros over those of octaves."""
+    is_residual = lane(scratch, IS_RESIDUAL) > 0
+    is_float = lane(scratch, IS_RESIDUAL) == 0
+    outside = either(octave > HIGHEST, octave < LOWEST)
+    outside = either(outside, both(is_residual, exponent > LARGEST))
+    symbol = select(outside, symbol * 0 + ESCAPE, symbol)
+    if block.has_commonest:
+        symbol = select(both(word == block.commonest, is_float), symbol * 0 + COMMONEST, symbol)
+    symbol = select(both(word << 1 == 0, is_float), symbol * 0 + MINUS_ZERO, symbol)
+    return select(word == 0, symbol * 0 + ZERO, symbol)
+
+
+@jit_bare_inline
+def keep_bits(
+    block: Block, symbol: Any, octave: Any, full: Any, fraction: Any, word: Any, scratch: Scratch
+) -> None:
+    """Keep signs and what symbols leave untold of fractions, and how many bits that is."""
+    given = given_bits(octave, word)
+    left = maximum(full - given, word * 0)
+    value = logical_shift_right(logical_shift_right(fraction << given, 1), (block.width - 1) - left)
+    sign = select(word < 0, word * 0 + 1, word * 0)
+    is_common = symbol < ZERO
+    store(scratch.values, 0, select(is_common, (value << 1) | sign, word * 0))
+    store(scratch.counts, 0, select(is_common, left + 1, word * 0))
+
+
+@jit_bare_inline
+def encode_row(
+    words: Any, place: int, row: int, block: Block, some: bool, nothing: Any, scratch: Scratch,
+    symbols: Any, contexts: Any, first: int,
+) -> Any:  # fmt: skip
+    """Fill symbols and contexts from `first` on, and the scratch's values and counts, of a row.
+
+    Return whether some values are escaped.
+    """
+    around, context = begin_row(block, row, nothing, scratch)
+    word = load(words, place * LANES, ROW)
+    exponent, fraction = split_row(block, some, word, scratch)
+    octave = exponent - around
+    symbol, full = common_symbols(block, octave, exponent, fraction, scratch)
+    symbol = special_symbols(block, symbol, octave, exponent, word, scratch)
+    keep_bits(block, symbol, octave, full, fraction, word, scratch)
+    if block.n_symbols > BESIDE:
+        symbol = put_beside(block, symbol, exponent, around, word, scratch)
+    store(symbols, first, resize_to(symbol, symbols))
+    store(contexts, first, resize_to(context, contexts))
+    keep_sizes(block, row, symbol, exponent, fraction, scratch)
+    return any_lane(symbol == ESCAPE)
+
+
+@jit_bare_inline
+def put_row(block: Block, active: int, scratch: Scratch, out: Any, writer: Any) -> Any:
+    """Append the bits of a row's values, none of them escaped."""
+    mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
+    value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
+    at, pending, used = writer
+    for i in range(active):
+        value, count = np.uint64(value_of[i]) & mask, np.uint64(count_of[i])
+        at, pending, used = put(out, at, pending, used, value, count)
+    return at, pending, used
+
+
+@jit_bare_inline
+def put_escaped(
+    block: Block, active: int, scratch: Scratch, words: Any, place: int, symbols: Any, first: int,
+    out: Any, writer: Any,
+) -> Any:  # fmt: skip
+    """As `put_row` where some values are escaped."""
+    mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
+    at, pending, used = writer
+    for i in range(active):
+        if symbols[first + i] == ESCAPE:
+            word = np.uint64(words[place * LANES + i]) & mask
+            residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+            at, pending, used = put_escape(
+                out, (at, pending, used), word, residual, block.width, block.mantissa
+            )
+        else:
+            value, count = np.uint64(scratch.values[i]) & mask, np.uint64(scratch.counts[i])
+            at, pending, used = put(out, at, pending, used, value, count)
+    return at, pending, used
+
+
+@jit_bare_inline
+def tally_row(
+    active: int, n_symbols: int, symbols: Any, contexts: Any, first: int, counts: Any
+) -> None:
+    """Count the symbols of a row by their contexts."""
+    symbol_of, context_of, count_of = (
+        pointer(symbols, first),
+        pointer(contexts, first),
+        pointer(counts, 0),
+    )
+    for i in range(active):
+        count_of[np.int64(context_of[i]) * n_symbols + np.int64(symbol_of[i])] += np.uint32(1)
+
+
+@jit_bare
+def to_symbols(
+    words: Any, places: Any, stride: int, block: Block, predictors: Any, scratch: Scratch,
+    counts: Any, symbols: Any, contexts: Any, out: Any,
+) -> Any:  # fmt: skip
+    """Turn strips of words and residuals into symbols and bits.
+
+    Parameters
+    ----------
+    words : signed, strips of `stride` rows
+    places : rows of all strips, where pieces of `block.n_rows` begin that are coded
+    counts : (2 * CONTEXTS * block.n_symbols,) uint32, added to
+    symbols, contexts : (n + 32,) uint8, filled row by row, lanes in use alone
+    out : (n,) uint8, bits are written to
+
+    Returns
+    -------
+    tuple : symbols, bytes written
+    """
+    first, writer = 0, (0, np.uint64(0), np.uint64(0))
+    begin_block(scratch)
+    nothing = load_floats(scratch.state, 0, ROW) * NONE
+    for first_row in places:
+        active, some = begin_strip(block, predictors, first_row // stride, scratch)
+        for row in range(block.n_rows):
+            place = first_row + row
+            if encode_row(
+                words, place, row, block, some, nothing, scratch, symbols, contexts, first
+            ):
+                writer = put_escaped(
+                    block, active, scratch, words, place, symbols, first, out, writer
+                )
+            else:
+                writer = put_row(block, active, scratch, out, writer)
+            tally_row(active, block.n_symbols, symbols, contexts, first, counts)
+            first += active
+    at, pending, used = writer
+    out[at] = pending
+    return first, at + np.int64(used > np.uint64(0))
+
+
+@jit_bare_inline
+def count_bits(scratch: Scratch) -> Any:
+    """Return the bits of a row's values, without those that are escaped."""
+    n_bits, count_of = np.int64(0), pointer(scratch.counts, 0)
+    for i in range(LANES):
+        n_bits += np.int64(count_of[i])
+    return n_bits
+
+
+@jit_bare_inline
+def count_escaped(
+    block: Block, active: int, scratch: Scratch, words: Any, place: int, symbols: Any
+) -> Any:
+    """Return the bits of a row's values that are escaped."""
+    n_bits = np.int64(0)
+    for i in range(active):
+        if symbols[i] == ESCAPE:
+            residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+            word = np.uint64(words[place * LANES + i])
+            _, exponent, _ = split(word, residual, block.width, block.mantissa)
+            n_bits += 1 + ESCAPED_EXPONENT + (np.int64(exponent) if residual else block.mantissa)
+    return n_bits
+
+
+@jit_bare
+def try_symbols(
+    words: Any, places: Any, stride: int, block: Block, predictors: Any, scratch: Scratch,
+    counts: Any, row_of: Any,
+) -> int:  # fmt: skip
+    """Count symbols and return the bits, of `to_symbols` with these arguments; write nothing.
+
+    row_of : symbols and contexts of a row, (64,) uint8 each, scratch
+    """
+    n_bits, (symbols, contexts) = np.int64(0), row_of
+    begin_block(scratch)
+    nothing = load_floats(scratch.state, 0, ROW) * NONE
+    for first_row in places:
+        active, some = begin_strip(block, predictors, first_row // stride, scratch)
+        for row in range(block.n_rows):
+            place = first_row + row
+            if encode_row(words, place, row, block, some, nothing, scratch, symbols, contexts, 0):
+                n_bits += count_escaped(block, active, scratch, words, place, symbols)
+            n_bits += count_bits(scratch)
+            tally_row(active, block.n_symbols, symbols, contexts, 0, counts)
+    return int(n_bits)
+
+
+@jit_bare_inline
+def push_in_turn(
+    active: int, symbols: Any, contexts: Any, first: int, frequencies: Any, inverses: Any,
+    states: Any, out: Any, at: int,
+) -> int:  # fmt: skip
+    """Encode the symbols of a row, the last lane first; return where the stream begins now."""
+    state_of, item_of, entries = pointer(states, 0), pointer(out, 0), pointer(frequencies, 0)
+    symbol_of, context_of = pointer(symbols, first), pointer(contexts, first)
+    inverse_of = pointer(inverses, 0)
+    for i in range(active - 1, -1, -1):
+        place = np.int64(context_of[i]) * STRIDE + np.int64(symbol_of[i])
+        entry, state = np.int64(entries[place]), np.int64(state_of[i])
+        frequency = entry & 0xFFFF
+        long = state >= frequency << (32 - PRECISION)
+        item_of[at - 1] = np.uint16(state)
+        at -= int(long)
+        state = state >> 16 if long else state
+        # a fraction is at least 2^-12 off the next whole number, rounding 2^-19
+        whole = np.int64(np.float64(state) * inverse_of[place] + 2.0**-14)
+        grown = (whole << PRECISION) + state - whole * frequency + (entry >> 16)
+        state_of[i] = np.uint32(grown)
+    return at
+
+
+@jit_bare_inline
+def push_at_once(
+    active: int, symbols: Any, contexts: Any, first: int, frequencies: Any, inverses: Any,
+    states: Any, out: Any, at: int,
+) -> int:  # fmt: skip
+    """The same for all lanes of a row: 2.5 ns a symbol, where one after the other takes 8."""
+    in_use = load(LANE_NUMBERS, 0, ROW) < active
+    state = load(states, 0, ROW)
+    symbol = resize_to(load(symbols, first, ROW), states) & 255
+    context = resize_to(load(contexts, first, ROW), states) & 255
+    entry = gather(frequencies, select(in_use, context * STRIDE + symbol, symbol * 0))
+    frequency = entry & 0xFFFF
+    long = both(in_use, logical_shift_right(state, 32 - PRECISION) > frequency - 1)
+    at = keep_items(out, at, long, state)
+    kept = select(long, logical_shift_right(state, 16), state)
+    whole = quotients(kept, maximum(frequency, symbol * 0 + 1))
+    grown = (whole << PRECISION) + kept - whole * frequency + logical_shift_right(entry, 16)
+    store(states, 0, select(in_use, grown, state))
+    return at
+
+
+push_row = push_at_once if HAS_AVX512 else push_in_turn
+
+
+@jit_bare
+def push_symbols(
+    symbols: Any, contexts: Any, n_symbols: int, n_rows: int, n_series: int, frequencies: Any,
+    inverses: Any, states: Any, out: Any,
+) -> int:  # fmt: skip
+    """Encode all symbols, the last first, into `out` from its end on; return where it begins.
+
+    Parameters
+    ----------
+    symbols, contexts : (n_symbols + 32,) uint8
+    inverses : 1 / frequency, float64
+    states : (32,) uint32, LOWEST each; they become what the decoder starts with
+    out : (n,) uint16, more items than symbols
+    """
+    at, first = len(out), n_symbols
+    for strip in range(-(-n_series // LANES) - 1, -1, -1):
+        active = min(LANES, n_series - strip * LANES)
+        for _ in range(n_rows):
+            first -= active
+            at = push_row(active, symbols, contexts, first, frequencies, inverses, states, out, at)
+    return at

@@ -1,0 +1,207 @@
+"""The grid of a `dense` block: which of its values have few bits, and how many."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.visibility.dense.symbols import BESIDE, LENGTHS, N_SYMBOLS
+
+NO_GRID, ABSOLUTE, RELATIVE = range(3)
+EXPONENTS = 2048  # fields of any float
+SAMPLED_WORDS = 2048  # to find grids
+LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
+# symbols for values beside the grid: share of values on it; bits of a sample saved, for the tables
+LEAST_SHARE, LEAST_GAIN = 1 / 32, 1024
+
+
+class Grid(NamedTuple):
+    """Which values have few bits: multiples of 2^(value - bias), or of that part of themselves.
+
+    Attributes
+    ----------
+    kind : NO_GRID, ABSOLUTE, RELATIVE
+    value : exponent field of the quantum; or the zero bits that mantissas end with
+    has_beside : whether values beside it have symbols, too
+    """
+
+    kind: int
+    value: int
+    has_beside: bool = False
+
+    @property
+    def n_symbols(self) -> int:
+        """How many symbols blocks with this grid have."""
+        return N_SYMBOLS if self.has_beside else BESIDE
+
+
+def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
+    """Return what to subtract from exponents for the bits of fractions on the grid, least, most."""
+    if grid.kind == ABSOLUTE:
+        return grid.value, 0, mantissa
+    count = mantissa - (grid.value if grid.kind == RELATIVE else 0)
+    return 0, count, count
+
+
+@lru_cache(maxsize=64)
+def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
+    """(EXPONENTS,) bits of fractions on the grid; to be read only."""
+    low, least, most = grid_limits(grid, mantissa)
+    return np.clip(np.arange(EXPONENTS) - low, least, most).astype(np.uint8)
+
+
+def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
+    """Return the grid that leaves the fewest bits of (n,) words."""
+    kind, value, has_beside = _best_grid(words, mantissa)
+    return Grid(kind, value, bool(has_beside))
+
+
+@jit
+def _best_grid(words: Any, mantissa: int) -> Any:
+    """Return the fields of a Grid. All in one kernel: between NumPy's calls it took ten times."""
+    lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
+    _count_ends(words, mantissa, lows, zeros)
+    best, _ = _grid_cost(words, mantissa, 0, mantissa, mantissa)
+    kind, value, has_beside = NO_GRID, 0, False
+    if not zeros.sum():
+        return kind, value, has_beside
+    for place in _frequent(lows):
+        if place >= 64:
+            cost, beside = _grid_cost(words, mantissa, place - 64, 0, mantissa)
+            if cost < best:
+                best, kind, value, has_beside = cost, ABSOLUTE, place - 64, beside
+    for end in _usual_ends(zeros, mantissa):
+        if end:
+            cost, beside = _grid_cost(words, mantissa, 0, mantissa - end, mantissa - end)
+            if cost < best:
+                best, kind, value, has_beside = cost, RELATIVE, end, beside
+    return kind, value, has_beside
+
+
+@jit
+def _frequent(lows: Any) -> Any:
+    """Return the lowest place that occurs, and the two most frequent, without doublets."""
+    first, often, second = -1, -1, -1
+    for place in range(lows.size):
+        if not lows[place]:
+            continue
+        if first < 0:
+            first = place
+        if often < 0 or lows[place] > lows[often]:
+            often, second = place, often
+        elif second < 0 or lows[place] > lows[second]:
+            second = place
+    return first, often if often != first else -1, second if second != first else -1
+
+
+@jit
+def _usual_ends(zeros: Any, mantissa: int) -> Any:
+    """Return the last two numbers of zeros with which more mantissas end than by chance; 0: none.
+
+    Of those with k zeros or more, chance gives half no more than k.
+    """
+    total, above, last, before = zeros.sum(), zeros.sum(), 0, 0
+    for k in range(mantissa):
+        is_usual = above > total / 32 and zeros[k] < 0.2 * above
+        if k >= LEAST_ZEROS and is_usual:
+            last, before = k + 1, last
+        above -= zeros[k]
+    return before, last
+
+
+def grid_step(n_words: int) -> int:
+    """Every how many words `choose_grid` is shown."""
+    return max(1, n_words // SAMPLED_WORDS) | 1
+
+
+@jit
+def _grid_cost(words: Any, mantissa: int, low: int, least: int, most: int) -> Any:
+    """Return the bits of all fractions, with those that say which are on the grid, or beside it.
+
+    And whether values beside it have symbols.
+    """
+    bits, on, n = _count_bits(words, mantissa, low, least, most)
+    if on in (0, n):
+        return float(bits), False
+    cost = bits + _entropy(np.array([on, n - on]))
+    if on < n * LEAST_SHARE:
+        return cost, False
+    saved = _saved_beside(words, mantissa, low, least, most)
+    return (cost - saved, True) if saved > LEAST_GAIN else (cost, False)
+
+
+@jit
+def _entropy(counts: Any) -> float:
+    """Return the bits that say which of some classes each of so many values is in."""
+    total, bits = counts.sum(), 0.0
+    for n in counts:
+        bits += n * np.log2(total / n) if n else 0.0
+    return bits
+
+
+@jit
+def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
+    """Count exponent fields of the lowest set bit (+ 64), and zeros that mantissas end with."""
+    most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    for i in range(words.size):
+        word = np.uint64(words[i])
+        exponent = np.int64(word >> np.uint64(mantissa)) & most
+        if exponent == 0 or exponent == most:
+            continue
+        ends = np.int64(trailing_zeros(word | np.uint64(1) << np.uint64(mantissa)))
+        lows[exponent - mantissa + ends + 64] += 1
+        zeros[ends] += 1
+
+
+@jit
+def _count_bits(words: Any, mantissa: int, low: int, least: int, most: int) -> Any:
+    """Return bits that fractions take, values on the grid, values in all; see `grid_limits`."""
+    infinite = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    bits, on, n = 0, 0, 0
+    for i in range(words.size):
+        word = np.uint64(words[i])
+        exponent = np.int64(word >> np.uint64(mantissa)) & infinite
+        if exponent == 0 or exponent == infinite:
+            continue
+        count = _on_grid(exponent, low, least, most)
+        is_on = word << np.uint64(64 - mantissa) << np.uint64(count) == np.uint64(0)
+        bits += count if is_on else mantissa
+        on += is_on
+        n += 1
+    return bits, on, n
+
+
+@jit
+def _on_grid(exponent: Any, low: int, least: int, most: int) -> Any:
+    """Return the bits of a fraction on the grid."""
+    return min(max(exponent - low, least), most)
+
+
+@jit
+def _saved_beside(words: Any, mantissa: int, low: int, least: int, most: int) -> float:
+    """Return the bits that symbols for values beside the grid save, but for tables.
+
+    low, least, most : see `grid_limits`
+    """
+    sign = np.uint64(1) << np.uint64(8 * words.itemsize - 1)
+    infinite, saved = np.int64((sign - np.uint64(1)) >> np.uint64(mantissa)), 0.0
+    counts = np.zeros(LENGTHS + 1, np.int64)
+    for i in range(words.size):
+        size = np.int64(np.uint64(words[i]) & (sign - np.uint64(1)))
+        exponent = size >> mantissa
+        if exponent == 0 or exponent == infinite:
+            continue
+        dropped = mantissa - _on_grid(exponent, low, least, most)
+        units = abs(size - (size + (1 << dropped >> 1) >> dropped << dropped))
+        if units == 0:
+            continue
+        length = 64 - np.int64(leading_zeros(np.uint64(units)))
+        gain = dropped - length if length <= LENGTHS else 0
+        counts[length if gain > 0 else 0] += 1
+        saved += float(max(gain, 0))
+    return float(saved - _entropy(counts))

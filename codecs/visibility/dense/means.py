@@ -1,0 +1,80 @@
+"""The means of a `dense` block: under which kind of them a sample takes the fewest bits."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_bare
+from gangsaw.codecs.visibility.dense.block import Block
+from gangsaw.codecs.visibility.dense.encode import try_symbols
+from gangsaw.codecs.visibility.dense.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
+from gangsaw.codecs.visibility.lanes.table import Lanes
+
+# rows, and those that lie side by side, to compare means; of one place alone, where values are of
+# one level, they would hide that levels differ
+SAMPLED, PIECE = 512, 128
+
+
+@lru_cache(maxsize=64)  # blocks of a chunk are alike
+def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
+    """Return rows of all strips where pieces begin to compare means by, and rows of each piece.
+
+    To be read only.
+    """
+    rows = min(lanes.n_rows, PIECE)
+    n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
+    places = np.linspace(0, lanes.n_strips * lanes.n_rows - rows, n, dtype=np.int64)
+    inside = np.minimum(places % lanes.n_rows, lanes.n_rows - rows)
+    places += inside // lanes.n_times * lanes.n_times - places % lanes.n_rows
+    return places, rows
+
+
+@jit_bare
+def entropy_bits(counts: Any) -> float:
+    """Return the bits that symbols take, counted by table and symbol, and the tables."""
+    bits = 0.0
+    for t in range(len(counts)):
+        total = counts[t].sum()
+        for s in range(counts.shape[1]):
+            n = counts[t, s]
+            if n:
+                bits += n * np.log2(total / n) + 13
+    return bits
+
+
+@jit_bare
+def best_means(
+    residuals: Any, places: Any, stride: int, block: Block, predictors: Any, scratch: Any,
+    counts: Any, flat_counts: Any, row_of: Any,
+) -> int:  # fmt: skip
+    """Return the kind of means under which a sample takes the fewest bits.
+
+    Parameters
+    ----------
+    residuals, places, stride, predictors, scratch, row_of : as `try_symbols` asks for
+    block : of any means, with the rows of a piece
+    counts, flat_counts : (tables, symbols) uint32, scratch, and the same memory flat
+    """
+    best, least = NEAR, np.inf
+    for means in (NEAR, WIDE, SLOW, SLOWER, LEVEL):
+        flat_counts[:] = 0
+        n_bits = try_symbols(
+            residuals, places, stride, _with_means(block, means), predictors, scratch, flat_counts,
+            row_of,
+        )  # fmt: skip
+        cost = entropy_bits(counts) + n_bits
+        if cost < least:
+            best, least = means, cost
+    return best
+
+
+@jit_bare
+def _with_means(block: Block, means: int) -> Block:
+    return Block(
+        block.n_rows, block.n_times, block.n_series, block.width, block.mantissa, means,
+        block.n_symbols, block.has_commonest, block.commonest, block.of_type,
+    )  # fmt: skip

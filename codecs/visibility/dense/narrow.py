@@ -1,0 +1,115 @@
+"""Blocks of kind 4: doubles that hold float32s, as many programs write them, coded as float32.
+
+As doubles they would have 29 bits each that say nothing, and predictions that are not of the grid
+of float32; and they take twice as long. SPEC.md, "Kind 4".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.numba.bits import pointer
+from gangsaw.codecs.core.numba.jit import jit_bare
+from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
+from gangsaw.codecs.visibility.dense import cpu as dense
+from gangsaw.codecs.visibility.dense.head import Payload
+from gangsaw.codecs.visibility.lanes.table import gather, scatter
+from gangsaw.codecs.visibility.words import raw
+
+KIND = 4
+WIDE, NARROW = 8, 4  # bytes of words
+NOT_WIDE = "it holds narrowed doubles, and the array has none"
+PIECE = 1024  # words between looks whether all of them fit
+
+Words = npt.NDArray[Any]
+_per_thread = Kept()
+
+
+def encode_blocks(batch: Sources, first: int, end: int) -> None:
+    """Encode blocks, those raw that do not get shorter."""
+    for number in range(first, end):
+        block = batch.blocks[number]
+        parts = encode_parts(block)
+        if sum(part.size for part in parts) > block.nbytes:
+            parts = raw.encode_parts(block)
+        batch.output.put(number, *parts)
+
+
+def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
+    """Return the parts of the payload of a block, of kind 4 where it can be, else of kind 3.
+
+    They lie in memory of this thread that the next call uses again.
+
+    block : (time, frequency, ...) of any byte order and strides
+    """
+    table, lanes = dense.reused_table(block)
+    gather(block, lanes, table)
+    if table.itemsize == WIDE:
+        narrow = _narrow_like(table)
+        if narrow_words(table.ravel(), narrow.ravel()):
+            return dense.encode_table(narrow, lanes, KIND)
+    return dense.encode_table(table, lanes)
+
+
+def decode(data: Payload, block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) of any byte order and strides from a payload of kind 4.
+
+    Raises
+    ------
+    CorruptChunk : it is no block of this kind, shape and dtype
+    """
+    table, lanes = dense.reused_table(block)
+    if table.itemsize != WIDE:
+        raise CorruptChunk(NOT_WIDE)
+    narrow = _narrow_like(table)
+    dense.decode_table(data, narrow, lanes)
+    widen_words(narrow.ravel(), table.ravel())
+    scatter(table, lanes, block)
+
+
+decode_blocks = one_at_a_time(decode)
+
+
+def _narrow_like(table: Words) -> Words:
+    return _per_thread.array("narrow", table.size, "u4")[: table.size].reshape(table.shape)
+
+
+@jit_bare
+def narrow_words(words: Any, out: Any) -> bool:
+    """Fill (n,) uint32 from (n,) uint64 doubles; return whether all of them fit, else stop early.
+
+    Fields of bits are moved, no number is converted: payloads of NaNs stay, and denormals of either
+    type have no counterpart but those with the same fraction field.
+    """
+    for first in range(0, words.size, PIECE):
+        wrong, word_of, out_of = np.uint64(0), pointer(words, first), pointer(out, first)
+        for i in range(min(PIECE, words.size - first)):
+            word = np.uint64(word_of[i])
+            field = word >> np.uint64(52) & np.uint64(2047)
+            moved = field - np.uint64(896)
+            is_end = (field + np.uint64(1) & np.uint64(2047)) < np.uint64(2)  # zeros, not finite
+            fits = is_end | (moved - np.uint64(1) < np.uint64(254))
+            wrong |= word & np.uint64(0x1FFFFFFF) | np.uint64(not fits)
+            exponent = (field if is_end else moved) & np.uint64(255)
+            sign, fraction = word >> np.uint64(63), word >> np.uint64(29) & np.uint64(0x7FFFFF)
+            out_of[i] = np.uint32(sign << np.uint64(31) | exponent << np.uint64(23) | fraction)
+        if wrong:
+            return False
+    return True
+
+
+@jit_bare
+def widen_words(words: Any, out: Any) -> None:
+    """Fill (n,) uint64 with the doubles that (n,) uint32 stand for: the inverse, of any words."""
+    for i in range(words.size):
+        word = np.int64(words[i])
+        field = word >> 23 & 255
+        exponent = field << 3 | field & 7 if field == 0 or field == 255 else field + 896
+        sign, fraction = np.uint64(word >> 31), np.uint64(word & 0x7FFFFF)
+        high = sign << np.uint64(63) | np.uint64(exponent) << np.uint64(52)
+        out[i] = high | fraction << np.uint64(29)

@@ -1,0 +1,54 @@
+"""Symbols of the `dense` coder: how far a value lies above or below what its neighbours say.
+
+A value is sign, exponent and a fraction; its neighbours give an exponent, too. The symbol holds the
+difference, the octave, and where the value is large the first bits of the fraction: of Gaussian
+noise they are not even. What is left of the fraction is stored as it is. SPEC.md, "dense".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.simd import maximum, minimum, select
+from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+
+# octaves 4 to -1 tell two bits of the fraction, -2 and -3 one, -4 to -27 none
+HIGHEST, LOWEST = 4, -27
+HALVES, WHOLES = 24, 28  # first symbols of those that tell one bit, and none
+PLANE = 52
+# the same once more for values that lie off the grid, then four that stand for themselves, and in
+# some blocks those of values beside the grid (dense_beside.py)
+ZERO = 2 * PLANE
+MINUS_ZERO, COMMONEST, ESCAPE, BESIDE = range(ZERO + 1, ZERO + 5)
+HIGHEST_BESIDE, LOWEST_BESIDE, LENGTHS = 3, -10, 8  # octaves; of counts of units in the last place
+N_SYMBOLS = BESIDE + (HIGHEST_BESIDE - LOWEST_BESIDE + 1) * LENGTHS
+
+
+@jit_bare_inline
+def given_bits(octave: Any, like: Any) -> Any:
+    """Return how many bits of the fraction a symbol of this octave tells; `like` is a vector."""
+    return minimum(maximum((octave + 5) >> 1, like * 0), 2)
+
+
+@jit_bare_inline
+def to_symbol(octave: Any, quarter: Any) -> Any:
+    """Return symbols of octaves and the first two bits of fractions; not for escapes."""
+    high = (HIGHEST - octave) * 4 + quarter
+    middle = (-2 - octave) * 2 + (logical_shift_right(quarter, 1) + HALVES)
+    return select(octave > -2, high, select(octave > -4, middle, WHOLES - 4 - octave))
+
+
+@jit_bare_inline
+def from_symbol(symbol: Any) -> Any:
+    """Return octave, bits given, and these bits as the first two of a fraction; within a plane."""
+    middle = symbol - HALVES
+    is_high, is_low = symbol < HALVES, symbol > WHOLES - 1
+    octave = select(is_low, (WHOLES - 4) - symbol, -2 - logical_shift_right(middle, 1))
+    quarter = select(is_low, symbol * 0, (middle & 1) * 2)
+    given = select(is_low, symbol * 0, 1)
+    return (
+        select(is_high, HIGHEST - logical_shift_right(symbol, 2), octave),
+        select(is_high, symbol * 0 + 2, given),
+        select(is_high, symbol & 3, quarter),
+    )

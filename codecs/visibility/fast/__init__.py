@@ -1,0 +1,1 @@
+"""Blocks of kind 2, `fast`: bit planes of groups."""

@@ -1,0 +1,218 @@
+"""Blocks of kind 2, "fast" (SPEC.md): bit planes of groups, each with the width that it needs."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.container.folding import CAN_FOLD
+from gangsaw.codecs.core.container.runs import WRONG_CHECKSUM, RunAddresses, run_addresses
+from gangsaw.codecs.core.container.views import Form, block_addresses
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.batch import Numbers, Sources, Targets
+from gangsaw.codecs.visibility.fast import blocks as kernels
+from gangsaw.codecs.visibility.fast.blocks import (
+    KIND as KIND,
+)
+from gangsaw.codecs.visibility.fast.blocks import (
+    OTHER_KIND,
+    WRONG_SUM,
+    Addresses,
+    Coded,
+    Written,
+)
+from gangsaw.codecs.visibility.fast.plan import (
+    Plan,
+    head_bytes,
+    leave_room,
+    plan_of,
+    room_for,
+    tile_count,
+    work_for,
+)
+from gangsaw.codecs.visibility.fast.tiles import (
+    WRONG_END,
+    WRONG_KIND,
+    WRONG_MODE,
+    WRONG_SIZE,
+    WRONG_WIDTH,
+    check,
+)
+from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
+from gangsaw.codecs.visibility.words import raw
+
+TOGETHER = 7  # blocks in one call: memory of a thread is used again for no more of usual ones
+NO_SUMS = np.empty(0, np.uint32)
+FIRST = np.zeros(1, np.int64)
+
+Array = npt.NDArray[Any]
+Payload = npt.NDArray[np.uint8]
+
+
+def spare(form: Form) -> int:
+    """Return the bytes that may be written behind the payloads of blocks of a form."""
+    return plan_of(form).spare
+
+
+def encode_blocks(batch: Sources, first: int, end: int) -> None:
+    """Encode blocks that are alike, those raw that do not get shorter."""
+    plan, places, output = plan_of(batch.places.forms[first]), batch.places, batch.output
+    while first < end:
+        n, room = end - first, output.room(first)
+        out = room_for(plan, n) if room is None else room
+        blocks = Addresses(places.base, places.offsets[first:end])
+        ends, sums = encode_some(plan, blocks, plan.n_bytes, out)
+        if room is not None:
+            output.settle(first, ends, sums)
+        elif ends and not output.put_run(first, out[: ends[-1]], ends, sums):
+            leave_room()
+        first += len(ends)
+        if len(ends) < n:
+            output.put(first, *raw.encode_parts(batch.blocks[first]))
+            first += 1
+
+
+def decode_blocks(batch: Targets, numbers: Numbers) -> int:
+    """Fill blocks of one form as far as they are of this kind; return how many.
+
+    Raises
+    ------
+    CorruptChunk : one is no block of this kind, shape and dtype
+    """
+    sums = batch.runs.checksums
+    if sums is not None and not CAN_FOLD:  # kernels cannot verify them
+        numbers, sums = numbers[:1], None
+        batch.runs.take(int(numbers[0]))
+    plan = plan_of(batch.places.forms[numbers[0]])
+    blocks = Addresses(batch.places.base, batch.places.offsets)
+    filled, wrong = decode_some(plan, batch.payloads, sums, blocks, numbers)
+    if wrong and (wrong != OTHER_KIND or not filled):
+        number = int(numbers[filled])
+        rows = plan.extents.n_rows
+        raise CorruptChunk(
+            reason(wrong, batch.runs.payloads[number], rows, plan.word_bytes), block=number
+        )
+    return filled
+
+
+def encode(block: Array) -> Payload:
+    """Return the payload of a block, its kind included, (n,) uint8.
+
+    Parameters
+    ----------
+    block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
+    """
+    places = block_addresses([block])
+    plan = plan_of(places.forms[0])
+    most = plan.spare + plan.n_tiles * ROWS * LANES * plan.word_bytes
+    out = np.empty(most + plan.spare, np.uint8)
+    (end,), _ = encode_some(plan, Addresses(places.base, places.offsets), most, out)
+    return out[:end]
+
+
+def encode_some(
+    plan: Plan, blocks: Addresses, most: int, out: Payload
+) -> tuple[list[int], npt.NDArray[np.uint32]]:
+    """Encode blocks of one form, up to one that gets longer than `most`.
+
+    Parameters
+    ----------
+    blocks : where they lie
+    most : bytes of a payload
+    out : room for n * most bytes and plan.spare, set to payloads back to back
+
+    Returns
+    -------
+    where the payloads end
+    CRC-32C of each
+    """
+    n = blocks.offsets.size
+    assert out.size >= n * most + plan.spare
+    written = Written(out, np.empty(n, np.int64), np.empty(n, np.uint32))
+    done = kernels.encode_blocks(plan, work_for(plan), blocks, most, written)
+    ends, sums = written.ends[:done].tolist(), written.sums[:done]
+    if not CAN_FOLD:
+        sums[:] = [crc32c(out[a:b]) for a, b in itertools.pairwise([0, *ends])]
+    return ends, sums
+
+
+def decode(data: Payload, block: Array) -> None:
+    """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
+
+    Raises
+    ------
+    CorruptChunk : it is no block of this kind, shape and dtype
+    """
+    places = block_addresses([block])
+    plan = plan_of(places.forms[0])
+    blocks = Addresses(places.base, places.offsets)
+    _, wrong = decode_some(plan, run_addresses([data]), None, blocks, FIRST)
+    if wrong:
+        raise CorruptChunk(reason(wrong, data, plan.extents.n_rows, plan.word_bytes))
+
+
+def decode_some(
+    plan: Plan,
+    payloads: RunAddresses,
+    checksums: npt.NDArray[np.uint32] | None,
+    blocks: Addresses,
+    numbers: Numbers,
+) -> tuple[int, int]:
+    """Fill blocks of one form, up to one that is none of this kind, shape and dtype.
+
+    Parameters
+    ----------
+    checksums : (n,) uint32, CRC-32C to verify, only where CAN_FOLD; None where that was done
+    blocks : where they lie
+    numbers : which blocks, (n,)
+
+    Returns
+    -------
+    how many it filled
+    what is wrong with the next one, for `reason`; OTHER_KIND or 0
+    """
+    sums = (NO_SUMS if checksums is None else checksums).view()
+    sums.flags.writeable = False  # so that kernels are compiled for one type alone
+    coded = Coded(*payloads, sums)
+    filled, wrong = kernels.decode_blocks(plan, work_for(plan), coded, blocks, numbers)
+    return filled, wrong
+
+
+def plane_ends(data: Payload, lanes: Lanes, word_bytes: int) -> npt.NDArray[np.int64]:
+    """Return where the planes of each tile end, (n_tiles,), from where those of the first begin.
+
+    Raises
+    ------
+    CorruptChunk : as `decode` does
+    """
+    rows, _ = lanes.shape
+    wrong, ends = _checked(data, rows, word_bytes)
+    if wrong:
+        raise CorruptChunk(reason(wrong, data, rows, word_bytes))
+    return ends
+
+
+def _checked(data: Payload, n_rows: int, word_bytes: int) -> tuple[int, npt.NDArray[np.int64]]:
+    ends, words = np.empty(tile_count(n_rows), np.int64), np.empty(0, f"u{word_bytes}")
+    return check(data, ends.size, words, ends), ends
+
+
+def reason(wrong: int, data: Payload, n_rows: int, word_bytes: int) -> str:
+    """Say what kernels found wrong with a payload for a table of so many rows."""
+    if wrong == WRONG_SUM:
+        return WRONG_CHECKSUM
+    _, ends = _checked(data, n_rows, word_bytes)
+    head = head_bytes(ends.size, word_bytes)
+    reasons = {
+        OTHER_KIND: "it is of another kind",
+        WRONG_SIZE: f"{data.size} bytes are too few for the headers of {ends.size} tiles",
+        WRONG_MODE: f"no mode {data[1]} is known" if data.size > 1 else "",
+        WRONG_WIDTH: "a group has a width that it cannot have in its mode",
+        WRONG_KIND: "a group has a kind that it cannot have in its mode",
+        WRONG_END: f"its planes end at byte {head + ends[-1]}, there are {data.size}",
+    }
+    return reasons[wrong]

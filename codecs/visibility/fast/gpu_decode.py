@@ -1,0 +1,73 @@
+"""Decoder of `fast` on a GPU: checks on the host, then one launch for all blocks of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, load, pinned
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.fast.cpu import plane_ends
+from gangsaw.codecs.visibility.fast.gpu_encode import PLANE_BYTES, lay_out, specialised
+from gangsaw.codecs.visibility.fast.tiles import WITH_GRIDS
+from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, word_bytes
+from gangsaw.codecs.visibility.lanes.table import ROWS, Lanes
+from gangsaw.codecs.visibility.params import Params
+
+Payload = npt.NDArray[np.uint8]
+
+
+def decode_blocks(
+    parts: Sequence[Payload], targets: Sequence[Any], params: Params
+) -> dict[int, CorruptChunk]:
+    """Decode payloads that begin with the kind `fast`; return the errors of those that are wrong.
+
+    targets : CuPy views (time, frequency, ...) of one dtype that `has_kernel`
+    """
+    ends: dict[int, npt.NDArray[np.int64]] = {}
+    errors: dict[int, CorruptChunk] = {}
+    for i, (part, target) in enumerate(zip(parts, targets, strict=True)):
+        try:
+            ends[i] = plane_ends(part, Lanes.of_block(target), word_bytes(target))
+        except CorruptChunk as error:
+            errors[i] = error
+    if ends:
+        _launch([parts[i] for i in ends], [targets[i] for i in ends], list(ends.values()))
+    return errors
+
+
+def _launch(
+    parts: Sequence[Payload], targets: Sequence[Any], ends: Sequence[npt.NDArray[np.int64]]
+) -> None:
+    """Fill targets from payloads that may be decoded; ends : of the planes of each tile."""
+    cp, table = cupy(), block_table(targets)
+    sizes = np.array([part.size for part in parts])
+    places, total = lay_out(sizes, sizes)
+    host = pinned((total,), np.uint8)  # lives on until the device is done: the copy may go on
+    for part, place in zip(parts, places, strict=True):
+        host[place : place + part.size] = part
+    data = cp.empty(total, np.uint8)
+    data.set(host)
+    firsts = np.concatenate([np.insert(one[:-1], 0, 0) // PLANE_BYTES for one in ends])
+    runs = np.concatenate([row_runs(i, of, int(parts[i][1])) for i, of in enumerate(table.lanes)])
+    tables = runs.astype(np.uint32), table.rows, table.axes, places, firsts.astype(np.uint32)
+    module = load(__package__, "decode.cu", specialised(targets[0]))
+    arguments = [*(cp.asarray(one) for one in tables), data]
+    launch(module.get_function("decode_tiles"), len(runs), THREADS, arguments)
+    cp.cuda.get_current_stream().synchronize()
+
+
+def row_runs(block: int, lanes: Lanes, mode: int) -> npt.NDArray[np.int64]:
+    """(n, 3) `Run` of decode.cu: strips of a block, cut by tiles where there is no predictor.
+
+    A predicted word needs those before it: the warp that decodes it has decoded them.
+    """
+    n_rows = lanes.shape[0]
+    cuts = np.arange(0, n_rows, lanes.n_rows)
+    if mode % WITH_GRIDS == 0:
+        cuts = np.union1d(cuts, np.arange(0, n_rows, ROWS))
+    return np.stack([np.full(cuts.size, block), cuts, np.append(cuts[1:], n_rows)], axis=1)

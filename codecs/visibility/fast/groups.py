@@ -1,0 +1,257 @@
+"""Groups, 32 rows of a lane: from words to the values whose planes are stored, and back.
+
+SPEC.md, fast, gives the three kinds. Kernels take as many lanes at once as a vector of AVX2 holds;
+words of 16 bits are taken as 32, with zeros above.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+from gangsaw.codecs.core.numba.jit import intrinsic, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import (
+    as_float_bits,
+    lane_leading_zeros,
+    load,
+    resize_to,
+    select,
+    spread,
+    store,
+    unsigned_maximum,
+    unsigned_minimum,
+    value_of,
+)
+from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
+
+EXPONENTS, GRID, PREDICTED = 0, 1, 2  # kinds of a group
+FRACTION_BITS = {16: 10, 32: 23, 64: 52}  # of IEEE 754
+NEVER = 1 << 10  # a width that no kind has
+
+
+@intrinsic
+def width_of(typing_context: Any, array: Any) -> Any:
+    """Bits of the items of an array, as a constant."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.IntType(64)(array.dtype.bitwidth)
+
+    return types.int64(array), codegen
+
+
+@intrinsic
+def fraction_of(typing_context: Any, array: Any) -> Any:
+    """Bits of the fraction of floats as wide as the items of an array, as a constant."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.IntType(64)(FRACTION_BITS[array.dtype.bitwidth])
+
+    return types.int64(array), codegen
+
+
+@jit_bare_inline
+def _words(table: Any, at: int, rows: Any, lanes: Any) -> Any:
+    return resize_to(load(table, at, lanes), rows)
+
+
+@jit_bare_inline
+def _turned(words: Any, table: Any) -> Any:
+    """Rotate left by one: the exponent is on top, the sign below the fraction."""
+    bits = width_of(table)
+    return (words << 1 | logical_shift_right(words, bits - 1)) & ((2 << (bits - 1)) - 1)
+
+
+@jit_bare_inline
+def bit_length(vector: Any, rows: Any) -> Any:
+    """Bits of every lane up to its highest one."""
+    return width_of(rows) - lane_leading_zeros(vector)
+
+
+@jit_bare_inline
+def extremes(table: Any, at: int, rows: Any, lanes: Any) -> Any:
+    """Least and greatest turned word of each of the lanes from table[at] on."""
+    least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
+    for row in range(ROWS):
+        turned = _turned(_words(table, at + LANES * row, rows, lanes), table)
+        least, most = unsigned_minimum(least, turned), unsigned_maximum(most, turned)
+    return least, most
+
+
+@jit_bare_inline
+def exponent_group(least: Any, most: Any, table: Any, rows: Any) -> Any:
+    """Base and width of the kind "exponents"."""
+    base = logical_shift_right(least, fraction_of(table) + 1)
+    return base, bit_length(most - (base << (fraction_of(table) + 1)), rows)
+
+
+@jit_bare_inline
+def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
+    """Base and width of the kind "grid"; the width is NEVER where it cannot be."""
+    fraction = fraction_of(table)
+    least, lowest = spread(-1, rows, lanes), spread(-1, rows, lanes)
+    for row in range(ROWS):
+        words = _words(table, at + LANES * row, rows, lanes)
+        # zeros wrap around to the greatest, so that the least is that of the other words
+        least = unsigned_minimum(least, _turned(words, table) - 2)
+        exponent = _exponent(words, table)
+        significand = words & ((1 << fraction) - 1) | (1 << fraction)
+        last = as_float_bits(significand & (spread(0, rows, lanes) - significand))
+        place = logical_shift_right(last, fraction_of(rows)) + exponent
+        lowest = unsigned_minimum(lowest, select(exponent == 0, -1, place))
+    base = unsigned_minimum(lowest - _bias(rows), most_base(table))
+    highest = logical_shift_right(most, fraction + 1)
+    width = highest - base + (fraction + 2)
+    width = select(logical_shift_right(least + 2, fraction + 1) == 0, NEVER, width)  # denormals
+    return base, select(highest == most_exponent(table), NEVER, width)  # infinities, NaNs
+
+
+@jit_bare_inline
+def _bias(rows: Any) -> int:
+    return 1023 if width_of(rows) == 64 else 127
+
+
+@jit_bare_inline
+def most_exponent(table: Any) -> Any:
+    """Exponent field of infinities."""
+    return (1 << (width_of(table) - 1 - fraction_of(table))) - 1
+
+
+@jit_bare_inline
+def most_base(table: Any) -> int:
+    """Greatest base of a grid: that of 32 bits has room for no more."""
+    greatest = most_exponent(table) - 1 + fraction_of(table)
+    return 255 if width_of(table) == 32 else greatest
+
+
+@jit_bare_inline
+def _exponent(words: Any, table: Any) -> Any:
+    return logical_shift_right(words, fraction_of(table)) & most_exponent(table)
+
+
+@jit_bare_inline
+def store_values(
+    table: Any, at: int, base: Any, kind: Any, rows: Any, residuals: Any, grids: Any,
+    predictions: Any, lanes: Any,
+) -> None:  # fmt: skip
+    """Set rows to the values of the kind of each lane.
+
+    residuals : those of the kind "predicted"; grids, predictions : `static`, 1 where lanes are so
+    """
+    floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
+    for row in range(ROWS):
+        words = _words(table, at + LANES * row, rows, lanes)
+        values = _turned(words, table) - floor
+        if value_of(grids):
+            values = select(is_grid, _grid_values(words, base, table, rows, lanes), values)
+        if value_of(predictions):
+            residual = load(residuals, row * value_of(lanes), lanes)
+            values = select(is_predicted, residual, values)
+        store(rows, row * value_of(lanes), values)
+
+
+@jit_bare_inline
+def _grid_values(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any:
+    fraction, bits = fraction_of(table), width_of(table)
+    room = bits - 2 - fraction  # the furthest that a significand goes to the left
+    exponent = _exponent(words, table)
+    significand = words & ((1 << fraction) - 1)
+    significand = select(exponent == 0, 0, significand | (1 << fraction)) << room
+    steps = logical_shift_right(significand, (base - exponent + room) & (width_of(rows) - 1))
+    return steps << 1 | logical_shift_right(words, bits - 1)
+
+
+@jit_bare_inline
+def store_residuals(
+    table: Any, lane: int, at: int, neighbours: Any, rows: Any, residuals: Any, lanes: Any
+) -> Any:
+    """Set rows to the values of the kind "predicted"; return the greatest of each lane.
+
+    lane : the first one; at : its place in the first row; rows : as wide as residuals
+    """
+    most, spare = spread(0, rows, lanes), width_of(rows) - width_of(table)
+    for row in range(ROWS):
+        words = _words(table, at + LANES * row, rows, lanes)
+        predicted = _prediction(table, lane, neighbours, row, rows, lanes)
+        difference = (words - predicted) << spare
+        zigzag = difference << 1 ^ difference >> (width_of(rows) - 1)
+        zigzag = logical_shift_right(zigzag, spare)
+        store(residuals, row * value_of(lanes), zigzag)
+        most = unsigned_maximum(most, zigzag)
+    return most
+
+
+@jit_bare_inline
+def _prediction(table: Any, lane: int, neighbours: Any, row: int, rows: Any, lanes: Any) -> Any:
+    first = _words(table, neighbours[3 * row] + lane, rows, lanes)
+    second = _words(table, neighbours[3 * row + 1] + lane, rows, lanes)
+    return first + second - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
+
+
+@jit_bare_inline
+def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
+    """Set the lowest `widths` bits of each lane: what else is in rows means nothing."""
+    bits = width_of(rows)
+    kept = logical_shift_right(spread(-1, rows, lanes), (bits - widths) & (bits - 1))
+    return select(widths == 0, 0, kept)
+
+
+@jit_bare_inline
+def restore_values(
+    rows: Any, kept: Any, base: Any, kind: Any, lane: int, neighbours: Any, table: Any, at: int,
+    grids: Any, predictions: Any, lanes: Any,
+) -> None:  # fmt: skip
+    """Undo `store_values`, and `store_residuals`; rows above must be there.
+
+    kept : bits of the values that mean something
+    """
+    floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
+    last = spread(0, rows, lanes)
+    for row in range(ROWS):
+        values = load(rows, row * value_of(lanes), lanes) & kept
+        words = _unturned(values + floor, table)
+        if value_of(grids):
+            words = select(is_grid, _grid_words(values, base, table, rows), words)
+        if value_of(predictions):
+            # lanes that are not predicted go on with what means nothing
+            last = _predicted(values, last, row, lane, neighbours, table, at, rows, lanes)
+            words = select(is_predicted, last, words)
+        store(table, at + LANES * row, resize_to(words, table))
+
+
+@jit_bare_inline
+def _unturned(turned: Any, table: Any) -> Any:
+    return logical_shift_right(turned, 1) | turned << (width_of(table) - 1)
+
+
+@jit_bare_inline
+def _grid_words(values: Any, base: Any, table: Any, rows: Any) -> Any:
+    """Return what a value stands for; what no encoder writes gives any words."""
+    fraction, bits = fraction_of(table), width_of(table)
+    # the float of a value has its exponent and significand, but for a scale
+    scale = (base - (_bias(rows) + fraction)) << fraction
+    steps = logical_shift_right(values, 1)
+    code = logical_shift_right(as_float_bits(steps), fraction_of(rows) - fraction) + scale
+    return select(steps == 0, 0, code) & ((1 << (bits - 1)) - 1) | values << (bits - 1)
+
+
+@jit_bare_inline
+def _predicted(
+    zigzag: Any, last: Any, row: int, lane: int, neighbours: Any, table: Any, at: int, rows: Any,
+    lanes: Any,
+) -> Any:  # fmt: skip
+    """Add a residual to its prediction.
+
+    The row before comes from a register: to load what was just stored takes three times as long.
+    """
+    words = logical_shift_right(zigzag, 1) ^ (zigzag & 1) * -1
+    words = words - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
+    for i in range(2):
+        place = neighbours[3 * row + i] + lane
+        if row > 0 and place == at + LANES * (row - 1):
+            words = words + last
+        else:
+            words = words + _words(table, place, rows, lanes)
+    return words

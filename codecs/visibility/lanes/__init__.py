@@ -1,0 +1,1 @@
+"""What lanes are, and where the words of each lie."""

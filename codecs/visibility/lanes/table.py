@@ -1,0 +1,294 @@
+"""Between a block as it lies in memory and its table of lanes (SPEC.md, Lanes).
+
+A row of the table is what lies side by side in memory in the usual layout, so that a table is made
+by copying; neighbours in time and in frequency are in the same lane of other rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
+from gangsaw.codecs.core.numba.bits import ahead, pointer, swapped
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.nontemporal import UNIT, drain, write_lines, write_piece
+from gangsaw.codecs.core.numba.simd import value_of
+from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
+from gangsaw.codecs.visibility.params import LANES as LANES
+from gangsaw.codecs.visibility.params import component_count
+
+Array = npt.NDArray[Any]
+ROWS = 32  # of a tile: a bit plane of a lane is a word
+Memory: TypeAlias = tuple[tuple[int, int], tuple[int, ...], Array, bool]
+POWERS = np.array([0, *(1 << n.bit_length() - 1 for n in range(1, LANES + 1))])  # not above
+NEAR = 1 << 14  # bytes; half of a first cache
+# bytes from a frequency to the next one: each alone, read or written, for the hardware fetches too
+# little, sooner of what is written
+FAR = 1 << 11, 1 << 8
+ONE_RUN = np.zeros(1, np.int64)
+LEAST_PIECE = 512  # bytes of numbers side by side that are worth a non-temporal store
+# columns of runs, see `memory_of`
+OFFSET, PLACE, TIMES, FREQUENCIES, BEGINS, ENDS, PIECE_BYTES, PIECES = range(8)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """How the words of a block are laid out; follows from its shape alone.
+
+    Attributes
+    ----------
+    n_times, n_frequencies : extents of a segment; its rows are in this order, time innermost
+    n_segments : pieces along an axis that stand side by side as lanes, where series are few
+    folds_time : whether that axis is time; else frequency
+    n_rest : numbers at one time and frequency
+    n_components : floats of a number
+    """
+
+    n_times: int
+    n_frequencies: int
+    n_segments: int
+    folds_time: bool
+    n_rest: int
+    n_components: int
+
+    @classmethod
+    @lru_cache(maxsize=64)  # blocks of a chunk are alike
+    def of(cls, shape: tuple[int, ...], n_components: int) -> Self:
+        """Return the lanes of a block (time, frequency, ...) with no axis of extent 0."""
+        n_times, n_frequencies = shape[:2]
+        n_rest = math.prod(shape[2:])
+        folds_time = n_frequencies == 1
+        extent = n_times if folds_time else n_frequencies
+        wanted = max(1, min(LANES // (n_rest * n_components), extent))
+        piece = -(-extent // wanted)
+        times, frequencies = (piece, 1) if folds_time else (n_times, piece)
+        return cls(times, frequencies, -(-extent // piece), folds_time, n_rest, n_components)
+
+    @classmethod
+    def of_block(cls, block: Array) -> Self:
+        """Return the lanes of a block (time, frequency, ...) of floats or complex numbers."""
+        return cls.of(block.shape, component_count(block.dtype))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of a strip."""
+        return self.n_times * self.n_frequencies
+
+    @property
+    def n_series(self) -> int:
+        """Lanes that hold words."""
+        return self.n_segments * self.n_rest * self.n_components
+
+    @property
+    def n_strips(self) -> int:
+        """Strips of 32 lanes."""
+        return -(-self.n_series // LANES)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and lanes of a table: strip after strip."""
+        return self.n_strips * self.n_rows, LANES
+
+
+def gather(block: Array, lanes: Lanes, table: Array) -> None:
+    """Fill a table from a block.
+
+    Parameters
+    ----------
+    block : (time, frequency, ...) of floats or complex numbers, any byte order and strides
+    lanes : those of the block
+    table : (n_strips * n_rows, 32) unsigned, C-contiguous; lanes and rows without words become 0
+    """
+    memory, _ = memory_of(lanes, block.shape, block.strides, block.itemsize)
+    gather_words(table.ravel(), address_of(block), memory, not block.dtype.isnative)
+
+
+def scatter(table: Array, lanes: Lanes, block: Array) -> None:
+    """Fill a block from its table; a block of foreign byte order leaves the table swapped."""
+    memory, is_long = memory_of(lanes, block.shape, block.strides, block.itemsize)
+    scatter_words(table.ravel(), address_of(block), memory, is_long, not block.dtype.isnative)
+
+
+def side_by_side(
+    shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
+) -> tuple[Array, int]:
+    """Return where numbers lie side by side: byte offsets in the order of rest, and their count.
+
+    Parameters
+    ----------
+    shape, strides : of the axes of rest, strides in bytes
+    item_bytes : of one number
+    """
+    offsets, length = ONE_RUN, 1
+    axes = list(zip(shape, strides, strict=True))
+    while axes and (axes[-1][1] == length * item_bytes or axes[-1][0] == 1):
+        length *= axes.pop()[0]
+    for extent, stride in axes:
+        if extent > 1:
+            steps = np.arange(extent, dtype=np.int64) * stride
+            offsets = np.add.outer(offsets, steps).ravel()
+    return offsets, length
+
+
+@lru_cache(maxsize=64)  # blocks of a chunk are alike, and to make it takes a tenth of their time
+def memory_of(
+    lanes: Lanes, shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
+) -> tuple[Memory, bool]:
+    """Return how a block lies in memory, and whether it lies far enough apart to pass the caches.
+
+    Memory is (times, frequencies), their byte strides, runs, and whether no word of the table is
+    without one. A run is a piece of memory that is a piece of a row, of a power of two of words, or
+    such pieces of strips that follow each other. Runs are (n, 8) int64, their columns in order:
+
+    OFFSET, PLACE : bytes from the first of the block; word in the table
+    TIMES, FREQUENCIES : of the run
+    BEGINS, ENDS : whether what lies before, and behind, is of no other run at the same time and
+        frequency
+    PIECE_BYTES, PIECES : bytes of a piece, and how many there are
+    """
+    offsets, numbers = side_by_side(shape[2:], strides[2:], item_bytes)
+    word_bytes, words = item_bytes // lanes.n_components, numbers * lanes.n_components
+    series, done, size, count = _pieces(lanes.n_segments * offsets.size, words)
+    segment, start = np.divmod(series, offsets.size)
+    axis, piece = (0, lanes.n_times) if lanes.folds_time else (1, lanes.n_frequencies)
+    runs = np.empty((series.size, 8), np.int64)
+    runs[:, OFFSET] = segment * piece * strides[axis] + offsets[start] + done * word_bytes
+    lane = series * words + done
+    runs[:, PLACE] = lane // LANES * (lanes.n_rows * LANES) + lane % LANES
+    runs[:, TIMES], runs[:, FREQUENCIES] = lanes.n_times, lanes.n_frequencies
+    runs[:, FREQUENCIES if axis else TIMES] = np.minimum(piece, shape[axis] - segment * piece)
+    runs[:, PIECE_BYTES], runs[:, PIECES] = size * word_bytes, count
+    begins = np.diff(runs[:, OFFSET], prepend=0) != np.roll(runs[:, PIECE_BYTES] * count, 1)
+    begins |= np.diff(segment, prepend=-1) != 0
+    runs[:, BEGINS], runs[:, ENDS] = begins, np.roll(begins, -1)
+    is_full = math.prod(lanes.shape) == math.prod(shape) * lanes.n_components
+    memory = (lanes.n_times, lanes.n_frequencies), strides[:2], runs, is_full
+    reach = sum(abs(step) * (n - 1) for step, n in zip(strides, shape, strict=True))
+    steps = np.array([*strides[:2], *offsets])
+    is_even = not np.any(runs[:, PIECE_BYTES] % LINE) and not np.any(steps % UNIT)
+    return memory, reach >= LONG and numbers * item_bytes >= LEAST_PIECE and is_even
+
+
+def _pieces(n_series: int, words: int) -> tuple[Array, ...]:
+    """Cut what lies side by side where rows of strips end, and to powers of two of words.
+
+    Parameters
+    ----------
+    n_series : pieces of memory; they follow each other in the table
+    words : of each
+
+    Returns
+    -------
+    (n,) int64 : of which piece of memory each run is, words of it before, words of one of its own
+        pieces, and how many those are: more than one where they are whole rows
+    """
+    found, series, done = [], np.arange(n_series), np.zeros(n_series, np.int64)
+    while series.size:
+        left = words - done
+        size = POWERS[np.minimum(LANES - (series * words + done) % LANES, left)]
+        count = np.where(size == LANES, left // LANES, 1)
+        found.append((series, done, size, count))
+        more = size * count < left
+        series, done = series[more], (done + size * count)[more]
+    series, done, size, count = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((done, series))
+    return series[order], done[order], size[order], count[order]
+
+
+@jit_bare
+def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> None:
+    """Fill a flat table from what lies at an address."""
+    if not memory[3]:
+        table[:] = 0
+    _copy_runs(table, NO, address, memory)
+    if is_foreign:
+        _swap(table)
+
+
+@jit_bare
+def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_foreign: bool) -> None:
+    """Fill what lies at an address from a flat table; past the caches where it `is_long`."""
+    if is_foreign:
+        _swap(table)
+    if is_long and address % UNIT == 0:
+        _store_runs(table, address, memory)
+        drain()
+    else:
+        _copy_runs(table, YES, address, memory)
+
+
+@jit_bare_inline
+def _swap(table: Any) -> None:
+    for i in range(table.size):
+        table[i] = swapped(table[i])
+
+
+@jit_bare_inline
+def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
+    """Copy runs to a table, or back (`static`): run after run at some frequencies that are near."""
+    extents, strides, runs, _ = memory
+    n_times, n_frequencies = extents
+    some = NEAR // max(1, abs(strides[1])) if abs(strides[1]) < FAR[value_of(back)] else 1
+    for t in range(n_times):
+        for f in range(0, n_frequencies, some):
+            source = address + t * strides[0] + f * strides[1]
+            row = (f * n_times + t) * LANES
+            for i in range(len(runs)):
+                n = min(some, runs[i, FREQUENCIES] - f)
+                if t < runs[i, TIMES] and n > 0:
+                    _copy_run(table, row, source, extents, strides[1], runs[i], n, back)
+
+
+@jit_bare_inline
+def _copy_run(
+    table: Any, row: int, source: int, extents: Any, next_place: int, run: Any, n: int, back: Any
+) -> None:
+    """Copy a run at n frequencies: pieces that follow each other are a strip apart in the table."""
+    place, size, step = source + run[OFFSET], run[PIECE_BYTES], extents[0] * LANES
+    strip = extents[1] * step
+    if n > 1:
+        for k in range(run[PIECES]):
+            ours = pointer(table, run[PLACE] + row + k * strip)
+            copy_column(ours, step, place + k * size, next_place, n, size, back)
+        return
+    if value_of(back):  # eight frequencies ahead were too many for pieces of 1 KiB
+        for line in range(place + next_place, place + next_place + size * run[PIECES], LINE):
+            fetch_line(line)
+    for k in range(run[PIECES]):
+        ours = pointer(table, run[PLACE] + row + k * strip)
+        copy_column(ours, 0, place + k * size, 0, 1, size, back)
+
+
+@jit_bare_inline
+def _store_runs(table: Any, address: int, memory: Any) -> None:
+    """Write runs by non-temporal stores, in the order of memory in the usual layout."""
+    extents, strides, runs, _ = memory
+    n_times, n_frequencies = extents
+    strip = n_times * n_frequencies * LANES
+    for t in range(n_times):
+        for f in range(n_frequencies):
+            source = address + t * strides[0] + f * strides[1]
+            row = (f * n_times + t) * LANES
+            for i in range(len(runs)):
+                if t < runs[i, TIMES] and f < runs[i, FREQUENCIES]:
+                    ours = pointer(table, runs[i, PLACE] + row)
+                    _store_run(ours, strip, source + runs[i, OFFSET], strides[1], runs[i])
+
+
+@jit_bare_inline
+def _store_run(ours: Any, strip: int, place: int, next_place: int, run: Any) -> None:
+    size, last = run[PIECE_BYTES], run[PIECES] - 1
+    write_piece(ours, place, size, run[BEGINS] != 0, last == 0 and run[ENDS] != 0)
+    for k in range(1, last):
+        write_lines(ahead(ours, k * strip), place + k * size, size)
+    if last > 0:
+        write_piece(ahead(ours, last * strip), place + last * size, size, False, run[ENDS] != 0)
+    end = place + run[PIECES] * size
+    if run[ENDS] != 0 and end % LINE:  # the line that is written in part
+        fetch_line(end + next_place)

@@ -1,0 +1,96 @@
+"""What the visibility codec answers of itself: it is for complex samples, and for what is real
+where a user says so; and it knows what lies beside visibilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.suits import (
+    Answers,
+    ArrayFacts,
+    Extents,
+    Grade,
+    Option,
+    Picture,
+    Refusal,
+)
+
+# of visibilities: as many times as a block has, and channels and baselines in equal shares
+TIMES, CHANNELS, ROWS = 256, 256, 16
+
+
+class _Answers(Answers):
+    options = (Option("effort", "fast or dense.", "dense"),)
+
+    def refusal(self, array: ArrayFacts) -> Refusal | None:
+        from gangsaw.codecs.visibility.params import component_count
+
+        try:
+            component_count(array.dtype)
+        except BadParams:
+            takes = (
+                "codes float16, 32 and 64 and complex64 and 128: store others with another codec"
+            )
+            return Refusal(f"holds {array.dtype.name} samples", takes)
+        return None
+
+    def suits(self, array: ArrayFacts) -> Grade:
+        if array.dtype.kind != "c":
+            return Grade.ON_REQUEST
+        return Grade.MADE_FOR if _is_interferometric(array.dims) else Grade.GENERAL
+
+    def is_aside(self, array: ArrayFacts) -> bool:
+        """Real floats are taken for data only where nothing is complex: weights are no signal."""
+        has_complex = any(other.dtype.kind == "c" for other in (array, *array.beside))
+        return array.dtype.kind != "c" and (array.dtype.kind != "f" or has_complex)
+
+    def companion(self, array: ArrayFacts) -> Mapping[str, Any] | None:
+        """Return Zstandard after a shuffle: of bits for flags, of which a byte holds one."""
+        if not _is_interferometric(array.dims):
+            return None
+        size = array.dtype.itemsize
+        shuffle = "bitshuffle" if size == 1 else "shuffle"
+        settings = {"typesize": size, "cname": "zstd", "clevel": 5, "shuffle": shuffle}
+        return {"name": "blosc", "configuration": {**settings, "blocksize": 0}}
+
+    def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
+        if array.dtype.kind != "c" and not _is_interferometric(array.dims):
+            return None
+        pairs = zip(array.dims, array.shape, strict=True)
+        return {i: _tile(dim.lower(), extent) for i, (dim, extent) in enumerate(pairs)}
+
+    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, Any]:
+        from gangsaw.codecs.visibility.axes import visibility_axes
+
+        return {"axes": visibility_axes(array.dims)}
+
+    def told(self, params: Mapping[str, Any], usual: Mapping[str, Any]) -> Mapping[str, Any]:
+        first = {"axes"} if params["predictor"] != usual["predictor"] else {"effort", "axes"}
+        return {k: v for k, v in params.items() if k in first or usual[k] != v}
+
+    def picture(self, params: Mapping[str, Any], dims: tuple[str, ...]) -> Picture:
+        """Return that of the blocks over time and frequency, where the axes are known."""
+        letters = str(params["axes"])
+        if {"t", "f"} <= set(letters) and len(letters) == len(dims):
+            return Picture((letters.index("t"), letters.index("f")))
+        return super().picture(params, dims)
+
+
+ANSWERS = _Answers()
+
+
+def _is_interferometric(dims: Iterable[str]) -> bool:
+    from gangsaw.codecs.visibility.axes import is_interferometric
+
+    return is_interferometric(dims)
+
+
+def _tile(dim: str, extent: int) -> int:
+    from gangsaw.codecs.visibility.axes import FREQUENCIES, SHORT
+
+    if dim in SHORT:
+        return max(1, extent)
+    return TIMES if dim == "time" else CHANNELS if dim in FREQUENCIES else ROWS

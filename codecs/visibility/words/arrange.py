@@ -1,0 +1,144 @@
+"""Between a block as it lies in memory and its words: bits alone, no arithmetic on floats.
+
+Words are (component, rest, frequency, time), time innermost: neighbours in time are alike, and
+neighbours in memory (real and imaginary part, polarisations) are not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.memory.aligned import address_of
+from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import static, value_of
+from gangsaw.codecs.core.numba.tiles import move_tile
+from gangsaw.codecs.visibility.lanes.table import side_by_side
+from gangsaw.codecs.visibility.params import component_count
+
+Array = npt.NDArray[Any]
+SIDES = (8, 4, 2, 1)  # of a tile in words: eight vectors of eight fill the registers of AVX2
+STRIP = 64  # items to go along one word before the next: its cache lines are then whole
+
+_per_thread = Kept()
+
+
+def words_layout(block: Array) -> tuple[tuple[int, int, int, int], str]:
+    """Return shape (component, rest, frequency, time) and dtype of the words of a block.
+
+    Parameters
+    ----------
+    block : (time, frequency, ...) view of floats or complex numbers, any byte order and strides
+
+    Returns
+    -------
+    shape, and an unsigned dtype of 16, 32 or 64 bits in the machine's byte order
+    """
+    components = component_count(block.dtype)
+    n_times, n_frequencies, *rest = block.shape
+    shape = components, math.prod(rest), n_frequencies, n_times
+    return shape, f"u{block.itemsize // components}"
+
+
+def reused_words(block: Array) -> Array:
+    """Return words for a block, in memory of this thread that the next call uses again."""
+    shape, dtype = words_layout(block)
+    n = math.prod(shape)
+    return _per_thread.array("words", n, dtype)[:n].reshape(shape)
+
+
+def to_words(block: Array, words: Array) -> None:
+    """Fill contiguous words, as `words_layout` says, from a block with no axis of extent 0."""
+    _move(address_of(words), words.dtype.type(0), static(0), *_places(block, words))
+    if not block.dtype.isnative:
+        words.byteswap(inplace=True)
+
+
+def from_words(words: Array, block: Array) -> None:
+    """Fill a block with no axis of extent 0, any strides and byte order, from contiguous words.
+
+    They may lie at any address.
+    """
+    stored = words if block.dtype.isnative else words.byteswap()
+    _move(address_of(stored), stored.dtype.type(0), static(1), *_places(block, words))
+
+
+def _places(block: Array, words: Array) -> tuple[Any, ...]:
+    """Return what `_move` asks for."""
+    runs, length = side_by_side(block.shape[2:], block.strides[2:], block.itemsize)
+    run_words = length * len(words)
+    side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
+    axes = (*block.shape[:2], *block.strides[:2])
+    address = address_of(block)
+    offsets = np.empty(min(STRIP, words[0, 0].size), np.int64)
+    return offsets, address, axes, runs, length, len(words), static(side)
+
+
+@jit_bare_inline
+def _item_offsets(offsets: Any, first: int, axes: Any) -> None:
+    """Set byte offsets of items `first` on, counted in time and then in frequency."""
+    n_times, _, time_stride, frequency_stride = axes
+    f, t = first // n_times, first % n_times
+    for i in range(offsets.size):
+        offsets[i] = f * frequency_stride + t * time_stride
+        t += 1
+        if t == n_times:
+            f, t = f + 1, 0
+
+
+@jit_bare
+def _move(
+    base: int,
+    zero: Any,
+    back: Any,
+    offsets: Any,
+    address: int,
+    axes: Any,
+    runs: Any,
+    length: int,
+    components: int,
+    side: Any,
+) -> None:
+    """Move tiles, strip by strip of items; tiles at an end overlap those before them.
+
+    Parameters
+    ----------
+    base : address of the words, aligned or not
+    zero : of the type of a word
+    back : `static`, 1 to move from words to the block
+    offsets : (items of a strip,) int64, scratch
+    address : of the block
+    axes : extents, then byte strides of time and frequency
+    runs, length : where in an item numbers lie side by side, in bytes, and how many do
+    components : words of a number
+    side : of a tile, `static`
+    """
+    n, words = value_of(side), pointer_at(base, zero)
+    items = axes[0] * axes[1]
+    odd, pair = _word_steps(items, runs.size * length, components)
+    for strip in range(0, items, STRIP):
+        first = min(strip, items - offsets.size)
+        _item_offsets(offsets, first, axes)
+        for run in range(runs.size):
+            for word in range(0, length * components, n):
+                k = min(word, length * components - n)
+                number = run * length + k // components
+                place = first + number * items + (k % components) * odd
+                source = address + runs[run] + k * size_of(words)
+                for item in range(0, offsets.size, n):
+                    j = min(item, offsets.size - n)
+                    at, rows = ahead(words, place + j), pointer(offsets, j)
+                    move_tile(at, odd, pair, source, rows, side, back)
+
+
+@jit_bare_inline
+def _word_steps(items: int, rest: int, components: int) -> tuple[int, int]:
+    """Distance of a component to the next one, and of a pair of words to the next pair."""
+    if components == 2:
+        return rest * items, items
+    return items, 2 * items

@@ -1,0 +1,78 @@
+"""Blocks of kind 1: the founding paper's construction (SPEC.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
+from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
+from gangsaw.codecs.visibility.words import raw
+from gangsaw.codecs.visibility.words.arrange import from_words, reused_words, to_words
+from gangsaw.codecs.visibility.words.pack import UNIT_SHIFTS, pack, unpack
+from gangsaw.codecs.visibility.words.predict import from_residuals, to_residuals
+
+KIND = 1
+HEAD_BYTES = 5  # kind, predictor, window, residual, packing
+WINDOWED = ("mean", "median")
+
+
+def encode_blocks(batch: Sources, first: int, end: int) -> None:
+    """Encode blocks, those raw that do not get shorter."""
+    for number in range(first, end):
+        words = reused_words(batch.blocks[number])
+        to_words(batch.blocks[number], words)
+        coded = encode(words, batch.params)
+        is_raw = coded.size > words.nbytes
+        batch.output.put(number, *(raw.parts_of(words) if is_raw else (coded,)))
+
+
+def decode_block(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `decode`."""
+    words = reused_words(block)
+    decode(data, words)
+    from_words(words, block)
+
+
+decode_blocks = one_at_a_time(decode_block)
+
+
+def encode(words: npt.NDArray[Any], params: Params) -> npt.NDArray[np.uint8]:
+    """Return the payload of a block, its kind included, (n,) uint8.
+
+    Parameters
+    ----------
+    words : (component, rest, frequency, time) unsigned, C-contiguous
+    params : which name a construction
+    """
+    window = params.window if params.predictor in WINDOWED else 0
+    head = (
+        KIND,
+        PREDICTORS.index(params.predictor),
+        window,
+        RESIDUALS.index(params.residual),
+        PACKINGS.index(params.packing),
+    )
+    residuals = to_residuals(words, params.predictor, window, params.residual == "difference")
+    return pack(residuals.ravel(), UNIT_SHIFTS[params.packing], bytes(head))
+
+
+def decode(data: npt.NDArray[np.uint8], words: npt.NDArray[Any]) -> None:
+    """Fill words (component, rest, frequency, time) from a payload.
+
+    Raises
+    ------
+    CorruptChunk : it is no construction of so many words
+    """
+    if data.size < HEAD_BYTES:
+        raise CorruptChunk(f"{data.size} bytes are too few for a construction")
+    _, predictor, window, residual, packing = (int(octet) for octet in data[:HEAD_BYTES])
+    if predictor >= len(PREDICTORS) or residual >= len(RESIDUALS) or packing >= len(PACKINGS):
+        raise CorruptChunk(f"no construction {predictor}, {residual}, {packing} is known")
+    if (window > 0) != (PREDICTORS[predictor] in WINDOWED):
+        raise CorruptChunk(f"a window of {window} for predictor {PREDICTORS[predictor]!r}")
+    unpack(data, HEAD_BYTES, UNIT_SHIFTS[PACKINGS[packing]], words.ravel())
+    from_residuals(words, PREDICTORS[predictor], window, RESIDUALS[residual] == "difference")

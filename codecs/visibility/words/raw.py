@@ -1,0 +1,62 @@
+"""Blocks of kind 0: the words as they are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.batch import one_at_a_time
+from gangsaw.codecs.visibility.words.arrange import (
+    from_words,
+    reused_words,
+    to_words,
+    words_layout,
+)
+
+KIND = 0
+
+
+def encode_parts(
+    block: npt.NDArray[Any],
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return the parts of the payload of a block (time, frequency, ...).
+
+    The second is in memory of this thread that the next call uses again.
+    """
+    words = reused_words(block)
+    to_words(block, words)
+    return parts_of(words)
+
+
+def parts_of(words: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return the parts of a payload; the second is of the memory of the words."""
+    stored = words.astype(words.dtype.newbyteorder("<"), copy=False)
+    return np.array([KIND], np.uint8), stored.ravel().view(np.uint8)
+
+
+def decode(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
+    """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `words_of`."""
+    shape, dtype = words_layout(block)
+    from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
+
+
+decode_blocks = one_at_a_time(decode)
+
+
+def words_of(
+    data: npt.NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> npt.NDArray[Any]:
+    """Return the words in a payload, where they are.
+
+    Raises
+    ------
+    CorruptChunk : its length is wrong
+    """
+    expected = math.prod(shape) * dtype.itemsize
+    if data.size != 1 + expected:
+        raise CorruptChunk(f"{expected} bytes of words expected, there are {data.size - 1}")
+    return data[1:].view(dtype.newbyteorder("<")).reshape(shape)

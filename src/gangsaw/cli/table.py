@@ -1,0 +1,55 @@
+"""The commands of domains: listed by name from the table, imported when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from gangsaw.codecs.core import tables
+
+GROUP = "gangsaw.commands"
+
+
+class CommandTable(TyperGroup):
+    """Commands of this package, then those of the table by name.
+
+    An entry of the table names a function with typer's options, which is one command, or a
+    `typer.Typer`, which is a group of them. Its module is light: `--help` imports it.
+    """
+
+    @cached_property
+    def _table(self) -> dict[str, EntryPoint]:
+        return dict(sorted(tables.entries(GROUP).items()))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return all names, for the help; that needs every command's line, so all are loaded."""
+        self._load(self._table)
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, or None; of an unknown name the nearest of all is told."""
+        if cmd_name not in self.commands:
+            self._load([cmd_name] if cmd_name in self._table else self._table)
+        return super().get_command(ctx, cmd_name)
+
+    def _load(self, names: Iterable[str]) -> None:
+        """Add commands of the table to ours, which nobody replaces."""
+        for name in [name for name in names if name not in self.commands]:
+            command = tables.load(self._table[name], _command_of)
+            if command is not None:
+                command.name = name
+                self.commands[name] = command
+
+
+def _command_of(entry: Any) -> Any:
+    """Return what typer makes of an app, or of a function."""
+    if isinstance(entry, typer.Typer):
+        return typer.main.get_group(entry)
+    app = typer.Typer(add_completion=False)
+    app.command()(entry)
+    return typer.main.get_command(app)

@@ -1,0 +1,259 @@
+"""The public functions: a source or store by its name, a client by a few numbers, and the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
+from gangsaw.tasks.engine.pools import checked_device
+from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.formats.export import export
+from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work
+from gangsaw.tasks.formats.opening import open_paths, open_source
+from gangsaw.tasks.jobs import compress as jobs
+from gangsaw.tasks.jobs.compared import compared
+from gangsaw.tasks.jobs.compress import Summary
+from gangsaw.tasks.jobs.device import check_here
+from gangsaw.tasks.jobs.recipe import Recipe
+from gangsaw.tasks.jobs.report import StoreInfo, describe
+from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.stages import staged, staged_beside
+from gangsaw.tasks.jobs.verify import Report
+from gangsaw.tasks.jobs.verify import verify as check
+from gangsaw.tasks.source import Source, Stream
+from gangsaw.tasks.store.layout import ChunkChoice
+
+CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from distributed import Client
+    from matplotlib.figure import Figure
+
+
+def compress(
+    source: str | Path | Sequence[str | Path] | Source | Stream,
+    target: str | Path,
+    *,
+    codec: str = "auto",
+    params: Mapping[str, Any] | None = None,
+    block: Sequence[int] | None = None,
+    bit_depth: int | str | None = None,
+    options: Mapping[str, Any] | None = None,
+    chunks: ChunkChoice = None,
+    layout: SourceOptions | None = None,
+    device: str = "cpu",
+    client: Client | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Summary:
+    """Compress a file or store into a Zarr v3 group.
+
+    Parameters
+    ----------
+    source : path or address of any format in the table `gangsaw.formats`, several paths where the
+        format takes them together, "-" for standard input where it reads streams, or any object
+        that follows `gangsaw.tasks.source.Source` or `Stream`
+    target : path or address of the store
+    codec : "auto" by content, the Zarr name of a codec with or without "gangsaw.", "zstd" or "none"
+    params : parameters of the codec that differ from its defaults
+    block : extents of a block, as the codec's parameter of that name has them
+    bit_depth : D of the samples, "auto" to scan for the fewest, None for the dtype's width; an
+        option of codecs of integers
+    options : values of the options that codecs bring, by name, such as {"effort": "fast"}
+    chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
+    layout : what the content of the source does not tell, such as the shape of a raw file; an
+        option that the format does not take is an error
+    device : "gpu" encodes on GPUs, with the same bytes: on that of this process, or on those of
+        the client's workers that have the resource GPU=1, while the other workers use their cores
+    client : Dask client; None works in this process, with its threads
+    resume : finish what an earlier run with the same source and options began
+    overwrite : replace an existing store
+    on_progress : called after each batch of chunks
+
+    Raises
+    ------
+    BadParams
+        Source, codec and chunks do not go together, or the target may not be touched.
+    DeviceError
+        CuPy, the driver or the GPU is missing here.
+    JobFailed
+        The job stopped; `resume` goes on from there.
+    """
+    chosen = {**(options or {}), **({} if bit_depth is None else {"bit_depth": bit_depth})}
+    recipe = Recipe(codec, dict(params or {}), None if block is None else tuple(block), chosen)
+    opened = _opened(source, layout)
+    if isinstance(opened, Stream):
+        _check_stream(opened, device, chosen.get("bit_depth"), resume)
+    with staged_beside(opened, target, client=client, resume=resume, overwrite=overwrite) as ready:
+        if isinstance(ready, Stream):
+            return spool(
+                ready,
+                target,
+                choose=partial(recipe.codecs, chunks=chunks),
+                chunks=chunks,
+                overwrite=overwrite,
+                on_progress=on_progress,
+            )
+        return jobs.compress(
+            ready,
+            target,
+            codec=recipe.codecs(ready, chunks, client),
+            chunks=chunks,
+            client=client,
+            options=options_for(device, client),
+            resume=resume,
+            overwrite=overwrite,
+            on_progress=on_progress,
+        )
+
+
+def decompress(
+    store: str | Path,
+    target: str | Path | Sequence[str | Path],
+    *,
+    options: ExportOptions | None = None,
+    source: SourceOptions | None = None,
+    client: Client | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+) -> tuple[str, ...]:
+    """Write a store's samples, coordinates and attributes in another format.
+
+    The format is told by the suffix of `target` unless `options` says it; several targets are for
+    formats that write several files. Returns what the format has no place for, in words. Raises
+    BadParams for what it cannot hold or a file that stands in the way, JobFailed where work
+    stopped; `resume` finishes a Zarr store that stopped.
+    """
+    opened = open_source(str(store), source)
+    work = Work(overwrite, resume, client, on_progress, jobs.decompress)
+    return export(opened, _paths(target), options or ExportOptions(), work)
+
+
+def verify(
+    store: str | Path,
+    *,
+    against: str | Path | Sequence[str | Path] | None = None,
+    layout: SourceOptions | None = None,
+    device: str = "cpu",
+    client: Client | None = None,
+    on_progress: OnProgress | None = None,
+) -> Report:
+    """Check that every chunk of a store is there, whole and decodable; compare with `against`.
+
+    `device` is that of `compress`. Raises BadParams where there is no such store, JobFailed where
+    its job is not finished. What is wrong with the store is in the report, not raised.
+    """
+    if "://" not in str(store) and not Path(store).exists():
+        raise BadParams(f"{store}: no such store")
+    other = None if against is None else open_paths(_paths(against), layout)
+    options = options_for(device, client)
+    run = partial(check, str(store), client=client, options=options, on_progress=on_progress)
+    if other is None:
+        return run()
+    with TemporaryDirectory() as folder, staged(other, lambda name: Path(folder, name)) as ready:
+        if isinstance(ready, Stream):
+            return compared(run(), str(store), ready)
+        return run(against=ready)
+
+
+def _check_stream(stream: Stream, device: str, bit_depth: int | str | None, resume: bool) -> None:
+    """Raise BadParams for what cannot be done with a source that comes once, from its start."""
+    if resume:
+        raise BadParams(f"{stream.name} is a stream, which begins anew: say --overwrite instead")
+    if device != "cpu" or bit_depth == "auto":
+        raise BadParams(
+            f"{stream.name} is a stream: it is encoded on device cpu as it comes, and no scan for "
+            "its bit depth can go before"
+        )
+
+
+def _opened(
+    source: str | Path | Sequence[str | Path] | Source | Stream, layout: SourceOptions | None
+) -> Source | Stream:
+    if isinstance(source, str | Path) or not isinstance(source, Source | Stream):
+        return open_paths(_paths(source), layout)
+    return source
+
+
+def _paths(paths: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
+    return (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
+
+
+def options_for(device: str, client: Client | None) -> Options:
+    """Say how to run a job on a device; without a client it must be here."""
+    if client is None:
+        check_here(device)
+    return Options(device=checked_device(device))
+
+
+def info(store: str | Path) -> StoreInfo:
+    """Return figures of a store, read from its metadata and the index of each chunk."""
+    return describe(str(store))
+
+
+def open(store: str | Path, **options: Any) -> xr.Dataset:  # as xarray and zarr call it
+    """Return a store as an xarray data set of dask arrays, a dask chunk per Zarr chunk.
+
+    `options` go to `xarray.open_zarr`.
+    """
+    import xarray as xr
+
+    opened: xr.Dataset = xr.open_zarr(str(store), **{"chunks": {}, **options})
+    return opened
+
+
+def plot(store: str | Path) -> Figure:
+    """Return a figure: false colours beside bits per sample of each block, and of each band.
+
+    Raises BadParams for a store without blocks, CorruptChunk for damaged chunks.
+    """
+    from gangsaw.tasks.jobs.plots import figure_of
+
+    return figure_of(info(store))
+
+
+@contextmanager
+def workers(
+    *,
+    workers: int = 0,
+    threads: int = 0,
+    scheduler: str = "",
+    device: str = "cpu",
+    dashboard: bool = False,
+    silent: bool = False,
+) -> Iterator[Client]:
+    """Yield a Dask client: of a scheduler's address, or of workers started on this machine.
+
+    `device` "gpu" starts one worker per GPU, `workers` of them at most. `silent` keeps back the log
+    lines of these workers. Raises JobFailed where no scheduler answers, BadParams for what is no
+    address, DeviceError for what is missing for GPUs.
+    """
+    from gangsaw.cluster.config import ClusterConfig
+
+    start = import_module(f"gangsaw.cluster.{CLUSTERS[checked_device(device)]}").start
+    if not scheduler:
+        check_here(device)
+
+    config = ClusterConfig(
+        workers=workers, threads=threads, scheduler=scheduler, dashboard=dashboard, silent=silent
+    )
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(start(config))
+        except ConnectionError as error:
+            raise JobFailed(str(error)) from error
+        except ValueError as error:
+            raise BadParams(str(error)) from error
+        except (ModuleNotFoundError, RuntimeError) as error:
+            raise DeviceError(str(error)) from error
+        yield client

@@ -1,0 +1,166 @@
+"""Rows of a benchmark: measured by medians, printed as a Markdown table, written as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+LEAST_SECONDS = 0.05  # a chunk is one of many: small ones are coded again and again
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured figure.
+
+    Attributes
+    ----------
+    what : what was measured, on what
+    value : the figure, in `unit`; None where it was not measured yet
+    target : what was asked, with its sense (">= 250"), or ""
+    note : peer, share, spread or reason
+    figures : further figures by name, for the JSON and for plots; the note says them in words
+    why : where it was not measured, the reason, as far as there is one
+    """
+
+    what: str
+    value: float | None
+    unit: str
+    target: str = ""
+    note: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
+    why: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Yes or no against the target; empty where there is none, or no figure."""
+        if not self.target or self.value is None:
+            return ""
+        sense, bound = self.target.split()
+        met = self.value >= float(bound) if sense == ">=" else self.value <= float(bound)
+        return "yes" if met else "**no**"
+
+    @property
+    def measured(self) -> str:
+        """The figure with its unit, or why there is none."""
+        if self.value is None:
+            return f"not measured: {self.why}" if self.why else "not measured yet"
+        return f"{self.value:.4g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A row, and how it is measured.
+
+    Attributes
+    ----------
+    row : without a figure
+    measure : returns the row with its figure
+    quick : whether its figure is there at once when the row before it was measured
+    """
+
+    row: Row
+    measure: Callable[[], Row]
+    quick: bool = False
+
+
+def cpu_seconds(work: Callable[[], object], rounds: int = 5) -> float:
+    """Median CPU seconds of one call, the first (compiling, touching pages) left out."""
+    work()
+    return statistics.median(_span(work, time.process_time) for _ in range(rounds))
+
+
+def seconds_in_turn(works: Sequence[Callable[[], object]], rounds: int = 5) -> list[list[float]]:
+    """Wall-clock seconds of each call in each round, the first round left out.
+
+    Works that are compared run in turn, so that a machine that others slow down for a while slows
+    them alike; compare them round by round.
+    """
+    spans = [[_span(work) for work in works] for _ in range(rounds + 1)]
+    return [list(of_one) for of_one in zip(*spans[1:], strict=True)]
+
+
+def call_seconds(function: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
+    """Return what a function gives, and CPU seconds of a call; short calls are repeated."""
+    began, calls, seconds = time.process_time(), 0, 0.0
+    while seconds < LEAST_SECONDS:
+        result = None  # memory is free again before the next call, as where results are written
+        result = function(argument)
+        calls, seconds = calls + 1, time.process_time() - began
+    return result, seconds / calls
+
+
+def _span(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    start = clock()
+    work()
+    return clock() - start
+
+
+def markdown(title: str, rows: Iterable[Row]) -> str:
+    """Return a table with a verdict for each row that has a target."""
+    lines = [
+        f"## {title}",
+        "",
+        "| what | measured | asked | met | remark |",
+        "|---|---:|---|---|---|",
+    ]
+    lines += [f"| {r.what} | {r.measured} | {r.target} | {r.verdict} | {r.note} |" for r in rows]
+    return "\n".join(lines) + "\n"
+
+
+def document(sections: dict[str, list[Row]]) -> dict[str, Any]:
+    """Return machine and all sections as plain JSON values."""
+    tables = {title: [asdict(row) for row in rows] for title, rows in sections.items()}
+    return {"machine": environment(), "sections": tables}
+
+
+def environment() -> dict[str, str]:
+    """Say where, with what and when the figures were obtained."""
+    packages = {name: version(name) for name in ("zarr", "dask", "xarray")}
+    from gangsaw.codecs.core.numba.jit import HAS_AVX512  # and Numba: a page needs it not
+
+    vectors = "AVX-512" if HAS_AVX512 else "at most AVX2"
+    where = {"cores": str(os.cpu_count()), "vectors": vectors}
+    return {**machine(), **packages, **where, "date": date.today().isoformat()}
+
+
+def machine() -> dict[str, str]:
+    """Return what the figures depend on: processor, Python and the versions of the codecs."""
+    peers = ("numcodecs", "imagecodecs", "pcodec", "blosc2", "fpzip", "python-casacore")
+    return {"processor": _processor(), "python": platform.python_version()} | {
+        name: found for name in ("gangsaw", "numba", "numpy", *peers) if (found := _version(name))
+    }
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.is_file() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def say(message: str) -> None:
+    """Report progress on standard error, where `--json` does not go."""
+    sys.stderr.write(message + "\n")
+    sys.stderr.flush()
+
+
+def dump(sections: dict[str, list[Row]]) -> str:
+    """Return the JSON text of `document`."""
+    return json.dumps(document(sections), indent=1) + "\n"

@@ -1,0 +1,49 @@
+"""The panel of options that say where a command works."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from gangsaw.tasks.console import options as opt
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Workers of this machine, one per core unless said."""
+
+    PANEL: ClassVar[str] = opt.CLUSTER
+    workers: opt.Workers = None
+    threads: opt.Threads = 0
+
+    def session(self) -> AbstractContextManager[Client | None]:
+        """Yield a Dask client of such workers, or None to work in this process."""
+        return opt.session(self.workers, self.threads, "")
+
+
+@dataclass(frozen=True)
+class Cluster(Workers):
+    """Workers of this machine or of a scheduler, on CPUs or GPUs."""
+
+    scheduler: opt.Scheduler = ""
+    device: opt.Device = "cpu"
+
+    def session(self) -> AbstractContextManager[Client | None]:
+        """Yield a Dask client of such workers, or None to work in this process."""
+        return opt.session(self.workers, self.threads, self.scheduler, self.device)
+
+
+@dataclass(frozen=True)
+class Near(Workers):
+    """This process unless workers are asked for: of short commands, which have no kernels."""
+
+    workers: opt.Workers = 0
+    scheduler: opt.Scheduler = ""
+
+    def session(self) -> AbstractContextManager[Client | None]:
+        """Yield a Dask client of such workers, or None to work in this process."""
+        return opt.session(self.workers, self.threads, self.scheduler)

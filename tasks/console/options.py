@@ -1,0 +1,225 @@
+"""Options that several commands share, and the values behind their texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console.codec_options import CHOICES, CODEC
+from gangsaw.tasks.formats import table
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from gangsaw.tasks.formats.format import SourceOptions
+
+CLUSTER, SOURCE = "Cluster", "Source"
+
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Worker processes on this machine; 0 works in this process, unset is one per core.",
+        rich_help_panel=CLUSTER,
+    ),
+]
+Threads = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Threads of each worker; 0 shares the cores.", rich_help_panel=CLUSTER
+    ),
+]
+Scheduler = Annotated[
+    str,
+    typer.Option(
+        help="Address of a running Dask scheduler, tcp://HOST:8786.", rich_help_panel=CLUSTER
+    ),
+]
+Device = Annotated[
+    str,
+    typer.Option(
+        help="cpu, or gpu: a worker per GPU, or those of the scheduler with GPU=1 beside the rest.",
+        rich_help_panel=CLUSTER,
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON, nothing else.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Finish what an earlier run began.")]
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite", help="Replace an existing target; it stays until the new one is whole."
+    ),
+]
+SourceFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help=f"{table.names(table.readable())}. (default: by content)",
+        show_default=False,
+        rich_help_panel=SOURCE,
+    ),
+]
+Variable = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Array to take, repeatable. (default: all)", show_default=False, rich_help_panel=SOURCE
+    ),
+]
+Group = Annotated[
+    str,
+    typer.Option(
+        help="Group of a Zarr store or HDF5 file; DATA_DESC_ID of a MeasurementSet.",
+        rich_help_panel=SOURCE,
+    ),
+]
+Shape = Annotated[
+    str | None,
+    typer.Option(help="Raw: bands,rows,columns, whatever the interleave.", rich_help_panel=SOURCE),
+]
+Dtype = Annotated[
+    str | None, typer.Option(help="Raw: sample type, such as uint16.", rich_help_panel=SOURCE)
+]
+Interleave = Annotated[
+    str | None,
+    typer.Option(
+        help="Raw: bsq, bil or bip. (default: bsq)", show_default=False, rich_help_panel=SOURCE
+    ),
+]
+ByteOrder = Annotated[str | None, typer.Option(help="Raw: little or big.", rich_help_panel=SOURCE)]
+Offset = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Raw: bytes before the first sample. (default: 0)",
+        show_default=False,
+        rich_help_panel=SOURCE,
+    ),
+]
+
+Codec = Annotated[str, typer.Option(help=CHOICES, rich_help_panel=CODEC)]
+Chunks = Annotated[
+    str | None,
+    typer.Option(
+        help="Chunk extents: 198,256,256 or y=256,x=256; -1 is a whole axis.",
+        rich_help_panel=CODEC,
+    ),
+]
+Block = Annotated[
+    str | None,
+    typer.Option(
+        help="Block extents, in the order of the codec's parameter block: z,y,x of an image.",
+        rich_help_panel=CODEC,
+    ),
+]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(help="Codec parameter NAME=VALUE, repeatable.", rich_help_panel=CODEC),
+]
+ParamsFile = Annotated[
+    Path | None, typer.Option(help="JSON file of codec parameters.", rich_help_panel=CODEC)
+]
+
+
+def source_options(
+    variable: Sequence[str] | None = None,
+    group: str = "",
+    shape: str | None = None,
+    dtype: str | None = None,
+    interleave: str | None = None,
+    byte_order: str | None = None,
+    offset: int | None = None,
+    format_: str | None = None,
+) -> SourceOptions:
+    """Return what the options of the source panel say."""
+    from gangsaw.tasks.formats.format import SourceOptions
+
+    extents = None if shape is None else extents_of("--shape", shape)
+    names = tuple(variable or ())
+    return SourceOptions(names, group, extents, dtype, interleave, byte_order, offset, format_)
+
+
+def extents_of(option: str, text: str) -> tuple[int, ...]:
+    """Return the numbers of "198,256,256"; raise BadParams for other texts."""
+    try:
+        return tuple(int(part) for part in text.replace("x", ",").split(","))
+    except ValueError:
+        raise BadParams(
+            f"{option} must be whole numbers such as 198,256,256, got {text!r}"
+        ) from None
+
+
+def chunks_of(text: str | None) -> tuple[int, ...] | dict[str, int] | None:
+    """Return the chunks of "198,256,256" or "y=256,x=256"."""
+    if text is None or "=" not in text:
+        return None if text is None else extents_of("--chunks", text)
+    try:
+        pairs = (part.split("=") for part in text.split(","))
+        return {name.strip(): int(extent) for name, extent in pairs}
+    except ValueError:
+        raise BadParams(f"--chunks must be such as y=256,x=256, got {text!r}") from None
+
+
+def params_of(pairs: Sequence[str] | None, file: Path | None) -> dict[str, Any]:
+    """Return codec parameters: those of the file, changed by each NAME=VALUE."""
+    params = {} if file is None else _params_file(file)
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise BadParams(f"--param must be NAME=VALUE such as mode=full, got {pair!r}")
+        params[name.strip().replace("-", "_")] = _value(value)
+    return params
+
+
+def _params_file(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadParams(f"{file}: no such file") from None
+    except IsADirectoryError:
+        raise BadParams(f"{file} is a folder: --params takes a JSON file") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise BadParams(f"{file} is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise BadParams(f"{file} must hold a JSON object of parameters")
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+@contextmanager
+def session(
+    workers: int | None, threads: int, scheduler: str, device: str = "cpu"
+) -> Iterator[Client | None]:
+    """Yield a Dask client as the cluster panel says, or None to work in this process."""
+    if not scheduler:
+        from gangsaw.tasks.jobs.device import check_here
+
+        check_here(device)
+    if workers == 0 and not scheduler:
+        from gangsaw.codecs.core.memory.threads import set_thread_limit
+
+        set_thread_limit(threads or None)
+        yield None
+        return
+    from gangsaw.tasks import api
+
+    settings = {
+        "workers": workers or 0,
+        "threads": threads,
+        "scheduler": scheduler,
+        "device": device,
+    }
+    with api.workers(**settings, silent=True) as client:  # type: ignore[arg-type]
+        yield client

@@ -1,0 +1,139 @@
+"""What the commands print: figures to stdout, progress to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.engine.progress import OnProgress, Progress
+    from gangsaw.tasks.jobs.compress import Summary
+
+    StatusOf = Callable[[Progress], str]
+    AddBar = Callable[..., OnProgress]
+
+
+STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
+
+
+class Interrupted(Exception):
+    """Ctrl-C, with what the user can do now; typer would swallow a KeyboardInterrupt's text."""
+
+
+def write_json(figures: Mapping[str, Any]) -> None:
+    """Print figures as one JSON object."""
+    sys.stdout.write(json.dumps(figures, indent=2, default=str) + "\n")
+
+
+def job_figures(summary: Summary) -> dict[str, object]:
+    """Return the figures of a finished job as JSON holds them."""
+    derived = ("ratio", "bits_per_sample", "throughput")
+    return {**vars(summary), **{name: getattr(summary, name) for name in derived}}
+
+
+def write_table(
+    title: str, rows: Sequence[Sequence[str]], headers: Sequence[str] | None = None
+) -> None:
+    """Print a table; without headers the first column names what the second holds."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(title, style="bold", markup=False, soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, show_header=bool(headers))
+    for i, header in enumerate(headers or ("", "")):
+        justify = "right" if headers and i else "left"
+        table.add_column(header, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+@contextmanager
+def progress_bar(
+    title: str, status: str = "starting", *, quiet: bool = False
+) -> Iterator[OnProgress | None]:
+    """Yield a callback that draws a bar with throughput, ratio and time left on a terminal.
+
+    `status` stands beside the bar until the first call.
+    """
+    with progress_bars(quiet=quiet) as add:
+        yield None if add is None else add(title, _bytes_status, status)
+
+
+@contextmanager
+def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | None]:
+    """Yield what adds a bar below those that are there, for jobs of several phases.
+
+    It takes a title, what says in words how far it is, and the words before its first call.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[status]}"),
+    )
+    with Bar(*columns, console=console) as bar:
+
+        def add(title: str, status_of: StatusOf, status: str = "starting") -> OnProgress:
+            task = bar.add_task(title, total=None, status=status)
+
+            def show(state: Progress) -> None:
+                bar.update(
+                    task, total=state.total or None, completed=state.done, status=status_of(state)
+                )
+
+            return show
+
+        yield add
+
+
+def _bytes_status(state: Progress) -> str:
+    of_all = f"/{state.total}" if state.total else ""  # nobody knows how long a stream is
+    parts = [f"{state.done}{of_all} chunks"]
+    if state.throughput:
+        parts.append(rate(state.throughput))
+    if state.ratio:
+        parts.append(f"ratio {state.ratio:.2f}")
+    return "  ".join([*parts, *time_left(state)])
+
+
+def time_left(state: Progress) -> list[str]:
+    """Return the words for the time left, none where there is none or nobody knows."""
+    if state.seconds_left is None or state.done >= state.total:
+        return []
+    return [f"{clock(state.seconds_left)} left"]
+
+
+def size(n_bytes: float) -> str:
+    """Return bytes for people: 12.6 MB."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if n_bytes < 1000 or unit == "TB":
+            break
+        n_bytes /= 1000
+    return f"{n_bytes:.0f} B" if unit == "B" else f"{n_bytes:.2f} {unit}"
+
+
+def rate(bytes_per_second: float) -> str:
+    """Return a throughput for people: 310 MB/s."""
+    return f"{size(bytes_per_second)}/s"
+
+
+def clock(seconds: float) -> str:
+    """Return a duration as h:mm:ss, hours only where there are some."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,0 +1,232 @@
+"""What a format is: an object that says how its paths are known, and opens and exports them.
+
+One format is one file with one `Format`, and its line under `[project.entry-points.
+"gangsaw.formats"]`. The file is imported for every `--help`, so what is slow to import is imported
+inside the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.errors import BadParams
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from distributed import Client
+
+    from gangsaw.tasks.engine.progress import OnProgress
+    from gangsaw.tasks.source import Source, Stream
+
+Paths = tuple[str, ...]
+ONE = range(1, 2)  # path
+
+
+class Sure(IntEnum):
+    """How sure a format is that a path is its own."""
+
+    NO = 0
+    PERHAPS = 1  # by the suffix, or since any such path may be
+    CONTENT = 2  # by what the file or folder holds
+    EXACTLY = 3  # the same where a wider format knows the content, too, or where the user says so
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is seen of a path before it is opened.
+
+    Attributes
+    ----------
+    path : as the user gave it
+    start : first 8 bytes of a file, b"" of all else
+    is_folder, is_address, is_stream : a folder; a URL; a pipe, or "-" for standard input
+    asked : options that the user gave, as fields of SourceOptions
+    """
+
+    path: str
+    start: bytes = b""
+    is_folder: bool = False
+    is_address: bool = False
+    is_stream: bool = False
+    asked: frozenset[str] = frozenset()
+
+    @property
+    def suffix(self) -> str:
+        """Of the path, in lower case."""
+        return Path(self.path).suffix.lower()
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """What a user says of a source that its content does not; each format takes some of it.
+
+    Attributes
+    ----------
+    variables : arrays to take; none is all
+    group : group of a Zarr store or HDF5 file; data description of a MeasurementSet
+    shape, dtype, interleave, byte_order, offset : of a raw file, see `open_raw`
+    format : name of the format, in place of what the content tells
+    """
+
+    variables: tuple[str, ...] = ()
+    group: str = ""
+    shape: Sequence[int] | None = None
+    dtype: str | None = None
+    interleave: str | None = None
+    byte_order: str | None = None
+    offset: int | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """How to write; None is as the suffix says or the source was.
+
+    Attributes
+    ----------
+    format : name of the format, in place of what the suffix tells
+    interleave : "bsq", "bil" or "bip"
+    byte_order : "little" or "big"
+    """
+
+    format: str | None = None
+    interleave: str | None = None
+    byte_order: str | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """How an export is done.
+
+    Attributes
+    ----------
+    overwrite, resume : what the user allows
+    client : Dask client; None works in this process
+    on_progress : called as pieces are done
+    store : the job that writes a Zarr store, given by whoever may know jobs
+    """
+
+    overwrite: bool = False
+    resume: bool = False
+    client: Client | None = None
+    on_progress: OnProgress | None = None
+    store: Callable[..., object] | None = None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a data set would fit into a format.
+
+    Attributes
+    ----------
+    refusal : why it cannot be held, "" where it can
+    lost : what would not come along, in words
+    is_own : whether the data set was made of such a file
+    """
+
+    refusal: str = ""
+    lost: tuple[str, ...] = ()
+    is_own: bool = False
+
+
+def fits(_: Source) -> Fit:
+    """Say that any data set can be held, with all there is."""
+    return Fit()
+
+
+def refused(check: Callable[[], object]) -> str:
+    """Return what a check says against a data set, "" where it raises no BadParams."""
+    try:
+        check()
+    except BadParams as error:
+        return str(error)
+    return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One format.
+
+    Attributes
+    ----------
+    name : for --format
+    title : for messages
+    about : the rest of its line in lists: what it is, in a few words
+    sure : says of a path how sure the format is that it is its own
+    open : returns the source at these paths; None for a format that is only written
+    takes : fields of SourceOptions that `open` heeds
+    export : writes a source to these paths; None for a format that is only read
+    export_takes : fields of ExportOptions that `export` heeds
+    suffixes : of targets, in lower case, the usual one first
+    fit : says how a data set would fit
+    needs : modules that `open` imports and the package does not bring
+    extra : what to install for them, such as "gangsaw[io]"
+    paths : how many paths are one source
+    streams : whether the paths may be pipes, read once from their start; `open` returns a Stream
+    resumes : whether an export that stopped can go on
+    """
+
+    name: str
+    title: str
+    about: str
+    sure: Callable[[Look], Sure]
+    open: Callable[[Paths, SourceOptions], Source | Stream] | None = None
+    takes: frozenset[str] = frozenset()
+    export: Callable[[Source, Paths, ExportOptions, Work], None] | None = None
+    export_takes: frozenset[str] = frozenset()
+    suffixes: tuple[str, ...] = ()
+    fit: Callable[[Source], Fit] = fits
+    needs: tuple[str, ...] = ()
+    extra: str = ""
+    paths: range = ONE
+    streams: bool = False
+    resumes: bool = False
+
+    def refuse_others(self, what: str, asked: frozenset[str], taken: frozenset[str]) -> None:
+        """Raise BadParams for options that are given and not taken; it says which are."""
+        if asked <= taken:
+            return
+        there = f"it takes {listed(flags(taken))}" if taken else "it takes no such option"
+        raise BadParams(
+            f"{what} is {self.title}, which takes no {listed(flags(asked - taken))}: {there}"
+        )
+
+    def check_installed(self, what: str) -> None:
+        """Raise BadParams, with what to install, for a module that is not there."""
+        for module in self.needs:
+            if find_spec(module) is None:
+                raise BadParams(
+                    f'{what} is {self.title}: {module} is missing: pip install "{self.extra}"'
+                )
+
+    def check_number(self, paths: Paths) -> None:
+        """Raise BadParams where so many paths are no source or target of the format."""
+        if len(paths) not in self.paths:
+            least, most = self.paths.start, self.paths.stop - 1
+            number = str(least) if least == most else f"{least} to {most}"
+            raise BadParams(
+                f"{', '.join(paths)}: {self.title} takes {number} path{'s' if most > 1 else ''}, "
+                f"not {len(paths)}"
+            )
+
+
+def given(options: SourceOptions | ExportOptions) -> frozenset[str]:
+    """Return the names of the options that differ from their defaults, the format's apart."""
+    own = {f.name for f in fields(options) if getattr(options, f.name) != f.default}
+    return frozenset(own - {"format"})
+
+
+def flags(names: frozenset[str]) -> list[str]:
+    """Return the options of the command line that these fields are."""
+    return sorted("--" + name.removesuffix("s").replace("_", "-") for name in names)
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Return "a, b and c"."""
+    return f" {last} ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)

@@ -1,0 +1,1 @@
+"""The formats that belong to no domain, one object per file."""

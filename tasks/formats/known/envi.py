@@ -1,0 +1,90 @@
+"""ENVI images: a text header beside a flat data file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.tasks.formats.format import (
+    ExportOptions,
+    Fit,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+    refused,
+)
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.source import Source
+
+INTERLEAVED = {".bsq": "bsq", ".bil": "bil", ".bip": "bip"}
+
+
+def _sure(look: Look) -> Sure:
+    if look.is_folder or look.is_address or look.is_stream:
+        return Sure.NO
+    if look.start.startswith(b"ENVI"):
+        return Sure.CONTENT
+    return Sure.PERHAPS if look.suffix == ".hdr" or _header(look.path) else Sure.NO
+
+
+def _header(data: str) -> str | None:
+    """Return the header of a data file."""
+    from gangsaw.tasks.formats.envi_header import find_header
+
+    found = find_header(Path(data))
+    return None if found is None else str(found)
+
+
+def _open(paths: Paths, _: SourceOptions) -> Source:
+    from gangsaw.tasks.formats.envi import open_envi
+
+    (path,) = paths
+    if Path(path).suffix.lower() == ".hdr" or _is_header(path):
+        return open_envi(path)
+    return open_envi(_header(path) or path)
+
+
+def _is_header(path: str) -> bool:
+    with Path(path).open("rb") as file:
+        return file.read(4) == b"ENVI"
+
+
+def _fit(source: Source) -> Fit:
+    from gangsaw.tasks.formats.envi_export import check_fits, lost_fields
+
+    if refusal := refused(lambda: check_fits(source)):
+        return Fit(refusal)
+    return Fit(lost=tuple(lost_fields(source)))
+
+
+def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.formats.envi_export import EnviLayout, export_envi
+
+    target = Path(paths[0])
+    interleave = options.interleave or INTERLEAVED.get(target.suffix.lower())
+    export_envi(
+        source.arrays[0],
+        source.coords,
+        target,
+        EnviLayout(interleave, options.byte_order),
+        overwrite=work.overwrite,
+        client=work.client,
+        on_progress=work.on_progress,
+    )
+
+
+ENVI = Format(
+    name="envi",
+    title="ENVI",
+    about="a header and its data file, either of them named",
+    sure=_sure,
+    open=_open,
+    export=_export,
+    export_takes=frozenset({"interleave", "byte_order"}),
+    suffixes=(".hdr", ".img", ".dat", *INTERLEAVED),
+    fit=_fit,
+)

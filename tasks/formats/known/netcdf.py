@@ -1,0 +1,66 @@
+"""NetCDF, and HDF5 as its library reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.tasks.formats.format import (
+    ExportOptions,
+    Fit,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+    refused,
+)
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.source import Source
+
+SIGNATURES = (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05")
+
+
+def _sure(look: Look) -> Sure:
+    return Sure.CONTENT if look.start.startswith(SIGNATURES) else Sure.NO
+
+
+def _open(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.formats.xarrays import open_netcdf
+
+    return open_netcdf(paths[0], options.group, options.variables)
+
+
+def _fit(source: Source) -> Fit:
+    from gangsaw.tasks.formats.netcdf_export import check_fits
+
+    if refusal := refused(lambda: check_fits(source)):
+        return Fit(refusal)
+    return Fit(lost=tuple(f"group {below.path}" for below in getattr(source, "below", ())))
+
+
+def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.formats.netcdf_export import export_netcdf
+
+    export_netcdf(
+        source,
+        Path(paths[0]),
+        overwrite=work.overwrite,
+        client=work.client,
+        on_progress=work.on_progress,
+    )
+
+
+NETCDF = Format(
+    name="netcdf",
+    title="NetCDF",
+    about="versions 3 and 4, and any HDF5",
+    sure=_sure,
+    open=_open,
+    takes=frozenset({"variables", "group"}),
+    export=_export,
+    suffixes=(".nc", ".nc4", ".h5", ".hdf5"),
+    fit=_fit,
+)

@@ -1,0 +1,81 @@
+"""Samples and nothing else, in a layout that the user names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.tasks.formats.format import (
+    ExportOptions,
+    Fit,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+    refused,
+)
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.source import Source
+
+
+def _sure(look: Look) -> Sure:
+    """Take any file that the user describes, whatever else it looks like."""
+    is_file = not (look.is_folder or look.is_address or look.is_stream)
+    return Sure.EXACTLY if is_file and look.asked & {"shape", "dtype"} else Sure.NO
+
+
+def _open(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.formats.raw import open_raw
+
+    return open_raw(
+        paths[0],
+        options.shape,
+        options.dtype,
+        options.interleave or "bsq",
+        options.byte_order,
+        options.offset or 0,
+    )
+
+
+def _fit(source: Source) -> Fit:
+    from gangsaw.tasks.formats.flat_export import only_array
+
+    if refusal := refused(lambda: only_array(source)):
+        return Fit(refusal)
+    coords = [f"coordinate {coord.name}" for coord in source.coords]
+    return Fit(lost=(*coords, "names of axes and attributes"))
+
+
+def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.formats.envi import header_fields
+    from gangsaw.tasks.formats.envi_export import kept_byte_order
+    from gangsaw.tasks.formats.flat_export import export_raw, only_array, raw_dims
+
+    array = only_array(source)
+    kept = kept_byte_order(header_fields(array.attrs, (), None))
+    export_raw(
+        array,
+        Path(paths[0]),
+        dims=raw_dims(array, options.interleave),
+        byte_order=options.byte_order or kept,
+        overwrite=work.overwrite,
+        client=work.client,
+        on_progress=work.on_progress,
+    )
+
+
+RAW = Format(
+    name="raw",
+    title="raw",
+    about="samples alone, as `--shape` and `--dtype` say",
+    sure=_sure,
+    open=_open,
+    takes=frozenset({"shape", "dtype", "interleave", "byte_order", "offset"}),
+    export=_export,
+    export_takes=frozenset({"interleave", "byte_order"}),
+    suffixes=(".raw", ".bin"),
+    fit=_fit,
+)

@@ -1,0 +1,70 @@
+"""The table of formats: all that are installed, found by their entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.tables import table
+from gangsaw.tasks.formats.format import Format, listed
+
+GROUP = "gangsaw.formats"
+
+
+@lru_cache(maxsize=1)
+def formats() -> dict[str, Format]:
+    """Return every format by its name; a warning names what cannot be imported."""
+    return dict(sorted(table(GROUP).items()))
+
+
+def readable() -> list[Format]:
+    """Return the formats that can be opened, sorted by title."""
+    return _sorted(kind for kind in formats().values() if kind.open is not None)
+
+
+def writable() -> list[Format]:
+    """Return the formats that can be written, sorted by title."""
+    return _sorted(kind for kind in formats().values() if kind.export is not None)
+
+
+def named(name: str, among: list[Format]) -> Format:
+    """Return the format of this name; BadParams names those there are."""
+    for kind in among:
+        if kind.name == name:
+            return kind
+    raise BadParams(f"format must be {names(among)}, got {name!r}")
+
+
+def titles(among: list[Format]) -> str:
+    """Return the formats' titles for a message."""
+    return ", ".join(kind.title for kind in among)
+
+
+def names(among: list[Format]) -> str:
+    """Return the formats' names for a message."""
+    return listed(sorted(kind.name for kind in among), "or")
+
+
+def suffixes(among: list[Format]) -> str:
+    """Return the usual suffix of each format for a message, of those that have one."""
+    usual = dict.fromkeys(kind.suffixes[0] for kind in among if kind.suffixes)
+    return listed(list(usual), "or")
+
+
+def markdown(among: Iterable[Format]) -> str:
+    """Return a table of formats as the README has it."""
+    head = ["| format | `--format` | read | written as |", "|---|---|---|---|"]
+    return "\n".join(head + [_row(kind) for kind in _sorted(among)])
+
+
+def _row(kind: Format) -> str:
+    read = "" if kind.open is None else "yes"
+    if kind.needs:
+        read = f"with `{kind.extra}`"
+    written = " ".join(f"`{suffix}`" for suffix in kind.suffixes) if kind.export else ""
+    return f"| {kind.title}: {kind.about} | `{kind.name}` | {read} | {written} |"
+
+
+def _sorted(kinds: Iterable[Format]) -> list[Format]:
+    return sorted(kinds, key=lambda kind: kind.title.lower())

@@ -1,0 +1,1 @@
+"""The commands of imaging spectrometers; heavy imports happen inside them."""

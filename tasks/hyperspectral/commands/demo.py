@@ -1,0 +1,271 @@
+"""gangsaw demo: the whole way of a scene, in one command."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import Workers
+from gangsaw.tasks.console.output import (
+    clock,
+    job_figures,
+    progress_bar,
+    rate,
+    size,
+    write_json,
+    write_table,
+)
+from gangsaw.tasks.console.panels import panels
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from gangsaw.tasks.engine.progress import OnProgress
+    from gangsaw.tasks.jobs.compress import Summary
+    from gangsaw.tasks.source import SourceArray
+
+T = TypeVar("T")
+MARK = ".gangsaw-demo"  # only a folder with this file in it is written to again
+NAMES = ("scene.hdr", "scene.img", "scene.zarr", "copy.hdr", "copy.img", "copy.zarr", "scene.png")
+WORKERS = 2
+CORNER = 64  # samples along each axis: compiles what a scene of any size needs
+SEED = 123
+
+
+@dataclass(frozen=True)
+class Two(Workers):
+    """Two workers of a thread unless said."""
+
+    workers: opt.Workers = WORKERS
+    threads: opt.Threads = 1
+
+
+@panels
+def demo(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A scene of yours. (default: a synthetic one)", show_default=False),
+    ] = None,
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path(
+        "gangsaw-demo"
+    ),
+    scene: Annotated[
+        str, typer.Option("--size", help="bands,rows,columns of the synthetic scene.")
+    ] = "96,512,512",
+    cluster: Two,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Make a scene, compress it on a local cluster, verify, decompress, compare, and draw it.
+
+    Example: gangsaw demo --size 224,512,512
+    """
+    extents = opt.extents_of("--size", scene)
+    if len(extents) != 3:
+        raise BadParams(f"--size must be bands,rows,columns, got {scene!r}")
+    if source is not None:
+        from gangsaw.tasks.formats.opening import open_source
+
+        open_source(source)  # a mistake in its name leaves no folder behind
+    prepare(out)
+    run = _DemoRun(out, quiet or as_json, as_json)
+    path = source or run.timed("make a scene", lambda: make_scene(out, extents))
+    with cluster.session() as client:
+        result = run.all(path, client, None if source else tiles(extents))
+    if as_json:
+        write_json(result.figures())
+    else:
+        write_table("gangsaw demo", result.rows())
+
+
+def prepare(out: Path) -> None:
+    """Make the folder, or empty it of what an earlier demo left; touch nothing else."""
+    if out.exists() and not (out / MARK).is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise BadParams(f"{out} exists and no demo made it: name another folder with --out")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / MARK).touch()
+    for name in NAMES:
+        old = out / name
+        shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+
+
+def make_scene(out: Path, extents: tuple[int, ...]) -> str:
+    """Write a synthetic scene as an ENVI image; return the path of its header."""
+    from gangsaw.tasks.formats.envi_export import export_envi
+    from gangsaw.tasks.formats.memory import MemoryArray
+    from gangsaw.tasks.hyperspectral.synthetic import make_scene as make
+    from gangsaw.tasks.source import Coordinate
+
+    bands, rows, columns = extents
+    scene = make(bands, rows, columns, seed=SEED)
+    nm = {"units": "Nanometers"}
+    coords = (
+        Coordinate("wavelength", ("band",), scene.wavelength.round(2), nm),
+        Coordinate("fwhm", ("band",), scene.fwhm.round(2), nm),
+    )
+    about = {"description": f"Synthetic imaging spectrometer scene, seed {SEED}"}
+    image = MemoryArray(scene.cube, ("band", "y", "x"), attrs=about)
+    export_envi(image, coords, out / "scene.hdr", overwrite=True)
+    return str(out / "scene.hdr")
+
+
+def warm_up(image: SourceArray) -> Callable[[], None]:
+    """Return a call that compiles the kernels for such an image, or loads them from the cache.
+
+    The throughput is to be that of the job. Kernels are made for a class of band counts, so a
+    corner of the image itself goes through its codec.
+    """
+    import numpy as np
+
+    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+    from gangsaw.tasks.jobs.choose import choose_layout
+
+    codec = choose_layout(image, "auto", None).codec
+    shape, dtype = [min(n, CORNER) for n in image.shape], image.dtype
+
+    def compile_all() -> None:
+        whole = np.zeros(shape, dtype)
+        part = np.zeros([n + 1 for n in shape], dtype)[tuple(map(slice, shape))]
+        for chunk in (whole, part):  # of one block, and of several: other strides, other kernels
+            if isinstance(codec, BlockCodec):
+                codec.decode_chunk(np.frombuffer(codec.encode_chunk(chunk), np.uint8), chunk)
+
+    return compile_all
+
+
+def tiles(extents: tuple[int, ...]) -> dict[str, int]:
+    """Return chunks of a block each: a small scene has many then, and the bar something to show."""
+    import numpy as np
+
+    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+    from gangsaw.tasks.jobs.choose import choose_layout
+    from gangsaw.tasks.source import Described
+
+    dtype, dims = np.dtype(np.uint16), ("band", "y", "x")
+    scene = Described(name="scene", shape=extents, dtype=dtype, dims=dims, chunks=None)
+    codec = choose_layout(scene, "auto", extents).codec
+    assert isinstance(codec, BlockCodec)
+    return dict(zip(dims[1:], codec.coder(extents, dtype).grid.block_shape[1:], strict=True))
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demo did.
+
+    Attributes
+    ----------
+    seconds : wall clock of each step
+    picture : where the picture is, or None for an array that has none
+    """
+
+    summary: Summary
+    copy: str
+    picture: str | None
+    seconds: dict[str, float]
+
+    def figures(self) -> dict[str, object]:
+        """Return the figures as JSON holds them."""
+        extra = {"copy": self.copy, "picture": self.picture, "step_seconds": self.seconds}
+        return {**job_figures(self.summary), **extra}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the figures as a table."""
+        s = self.summary
+        steps = (
+            f"{name} {clock(n) if n >= 60 else f'{n:.1f} s'}" for name, n in self.seconds.items()
+        )
+        return [
+            ("ratio", f"{s.ratio:.2f}  ({size(s.raw_bytes)} -> {size(s.stored_bytes)})"),
+            ("bits/sample", f"{s.bits_per_sample:.2f}"),
+            ("throughput", f"{rate(s.throughput)}, source on disk to store on disk"),
+            ("checked", "every chunk verified; source, store and decompressed copy are equal"),
+            ("time", ", ".join(steps)),
+            ("store", s.store),
+            ("picture", self.picture or "none: the array has no blocks to draw"),
+        ]
+
+
+class _DemoRun:
+    """The steps of the demo, each with its bar and its time."""
+
+    def __init__(self, out: Path, quiet: bool, silent: bool) -> None:
+        self.out, self.quiet, self.silent = out, quiet, silent
+        self.seconds: dict[str, float] = {}
+
+    def all(self, source: str, client: Client | None, chunks: dict[str, int] | None) -> DemoResult:
+        from gangsaw.tasks import api
+        from gangsaw.tasks.engine.window import on_every_worker
+        from gangsaw.tasks.formats.opening import open_source
+
+        store, copy = str(self.out / "scene.zarr"), self._copy_name(source)
+        compile_all = warm_up(open_source(source).arrays[0])
+        self.barred("start", lambda _: on_every_worker(compile_all, client), "compiling, only once")
+        summary = self.barred(
+            "compress",
+            lambda show: api.compress(
+                source, store, chunks=chunks, client=client, overwrite=True, on_progress=show
+            ),
+        )
+        self.verify(store, source, client, "verify")
+        self.barred(
+            "decompress",
+            lambda show: api.decompress(
+                store, copy, client=client, overwrite=True, on_progress=show
+            ),
+        )
+        self.verify(store, copy, client, "compare")
+        picture = self.timed("draw", lambda: self.draw(store))
+        return DemoResult(summary, copy, picture, self.seconds)
+
+    def verify(self, store: str, against: str, client: Client | None, title: str) -> None:
+        """Check every chunk and compare every sample; raise JobFailed for the first problem."""
+        from gangsaw.tasks import api
+
+        report = self.barred(
+            title,
+            lambda show: api.verify(store, against=against, client=client, on_progress=show),
+        )
+        if not report.ok:
+            raise JobFailed(report.problems[0])
+
+    def draw(self, store: str) -> str | None:
+        """Draw the picture; return its path, or None where there are no blocks."""
+        from gangsaw.tasks import api
+        from gangsaw.tasks.jobs.plots import plot_store
+
+        info = api.info(store)
+        if all(array.block_bits is None for array in info.arrays):
+            return None
+        path = self.out / "scene.png"
+        plot_store(info, path)
+        return str(path)
+
+    def barred(
+        self, title: str, step: Callable[[OnProgress | None], T], status: str = "starting"
+    ) -> T:
+        """Run a step under its progress bar."""
+        with progress_bar(title, status, quiet=self.quiet) as show:
+            return self.timed(title, lambda: step(show))
+
+    def timed(self, title: str, step: Callable[[], T]) -> T:
+        """Run a step and note its time."""
+        began = time.monotonic()
+        result = step()
+        self.seconds[title] = round(time.monotonic() - began, 2)
+        return result
+
+    def _copy_name(self, source: str) -> str:
+        from gangsaw.tasks.formats.envi import EnviSource
+        from gangsaw.tasks.formats.opening import open_source
+
+        is_envi = isinstance(open_source(source), EnviSource)
+        return str(self.out / ("copy.hdr" if is_envi else "copy.zarr"))

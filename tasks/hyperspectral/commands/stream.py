@@ -1,0 +1,114 @@
+"""gangsaw stream: stand-alone CCSDS-123 files, as other implementations read and write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams, ChunkError
+from gangsaw.tasks.console import options as opt
+
+app = typer.Typer(
+    help="Read and write stand-alone CCSDS-123 files.\n\n"
+    "Example: gangsaw stream decode scene.c123 scene.hdr"
+)
+
+BitDepth = Annotated[
+    str | None,
+    typer.Option(
+        help="Bits per sample, or auto to scan. (default: the dtype's)", show_default=False
+    ),
+]
+
+
+@app.command()
+def decode(
+    source: Annotated[Path, typer.Argument(help="CCSDS-123 file with its header.")],
+    target: Annotated[Path, typer.Argument(help="ENVI header or data file to write.")],
+    interleave: Annotated[str, typer.Option(help="Of the ENVI file: bsq, bil or bip.")] = "bsq",
+    byte_order: Annotated[str, typer.Option(help="Of the ENVI file: little or big.")] = "little",
+    max_samples: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Let a file of few bytes claim so many samples. (default: 2^28)",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: opt.Overwrite = False,
+) -> None:
+    """Decode a CCSDS-123 file into an ENVI image; signed samples of 8 bits become 16-bit ones.
+
+    Example: gangsaw stream decode image.c123 image.hdr
+    """
+    from gangsaw.codecs.ccsds123 import decode_stream
+    from gangsaw.codecs.ccsds123.stream import MAX_SAMPLES
+    from gangsaw.tasks.formats.envi_export import EnviLayout, export_envi
+    from gangsaw.tasks.formats.memory import MemoryArray
+
+    try:
+        cube, _ = decode_stream(_read(source), max_samples=max_samples or MAX_SAMPLES)
+    except ChunkError as error:
+        raise error.at(store=str(source)) from None
+    if cube.dtype == "int8":  # ENVI has none
+        cube = cube.astype("int16")
+    image = MemoryArray(cube, ("band", "y", "x"))
+    export_envi(image, (), target, EnviLayout(interleave, byte_order), overwrite=overwrite)
+
+
+@app.command()
+def encode(
+    source: Annotated[
+        str, typer.Argument(help="ENVI header or another source of one integer array.")
+    ],
+    target: Annotated[Path, typer.Argument(help="CCSDS-123 file to write.")],
+    params: opt.ParamsFile = None,
+    param: opt.Param = None,
+    bit_depth: BitDepth = None,
+    overwrite: opt.Overwrite = False,
+) -> None:
+    """Encode an image into one CCSDS-123 file; all of it is held in memory.
+
+    Example: gangsaw stream encode image.hdr image.c123 --params issue1.json
+    """
+    from gangsaw.codecs.ccsds123 import encode_stream
+    from gangsaw.codecs.ccsds123.params import Params
+    from gangsaw.codecs.ccsds123.suits import ANSWERS, read_depth
+    from gangsaw.codecs.ccsds123.suits import bit_depth as find_depth
+    from gangsaw.tasks.formats.atomic import whole_files
+    from gangsaw.tasks.formats.axes import image_dims
+    from gangsaw.tasks.formats.opening import open_source
+    from gangsaw.tasks.jobs.choose import facts_of, refuse
+
+    arrays = open_source(source).arrays
+    if len(arrays) != 1:
+        raise BadParams(f"{source} holds {len(arrays)} arrays; a stream is one image")
+    (image,) = arrays
+    facts = facts_of(image)
+    refuse("gangsaw.ccsds123", ANSWERS, facts, image)
+    chosen = opt.params_of(param, params)
+    if bit_depth is not None:
+        chosen["bit_depth"] = find_depth(facts, read_depth(bit_depth))
+    settings = Params.from_dict(chosen)
+    band, y, x = image_dims(image)
+    samples = image.read(tuple(slice(0, n) for n in image.shape))
+    order = [image.dims.index(name) for name in (band, y, x) if name is not None]
+    cube = samples.transpose(order).reshape(_cube_shape(samples.shape, order))
+    with whole_files([target], overwrite=overwrite) as (part,):
+        part.write_bytes(encode_stream(cube, settings))
+
+
+def _cube_shape(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
+    """(z, y, x); an image of rows and columns has one band."""
+    return (1,) * (3 - len(order)) + tuple(shape[axis] for axis in order)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise BadParams(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise BadParams(f"{path} is a folder: name a CCSDS-123 file") from None

@@ -1,0 +1,161 @@
+"""One job over the batches of many arrays: small arrays share the tasks that are in flight.
+
+`compress` and `verify` say for each array what is done with a batch and what that takes. Here the
+batches of all arrays become one sequence, and their needs those of the whole job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from gangsaw.tasks.engine.window import Options, run
+from gangsaw.tasks.jobs.device import share_of_device
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+BatchIn = TypeVar("BatchIn", contravariant=True)
+BatchT = TypeVar("BatchT")
+ResultT = TypeVar("ResultT")
+T = TypeVar("T")
+
+
+class BatchFunction(Protocol[BatchIn, ResultT]):
+    """What a job does with a batch of one array: frozen, picklable, small."""
+
+    def address(self, batch: BatchIn, /) -> str:
+        """Return what messages call the batch."""
+
+    def __call__(self, batch: BatchIn, /) -> ResultT:
+        """Do the batch; raise ChunkFailed for one of its chunks. Doing it twice is harmless."""
+
+    def on_device(self, batches: Sequence[BatchIn], /) -> Sequence[ResultT]:
+        """Do the batches on the GPU of this process, with the same results as `__call__`."""
+
+    def commit(self, results: Sequence[ResultT], /) -> None:
+        """Return when the results are safe."""
+
+
+@dataclass(frozen=True)
+class ArrayWork(Generic[BatchT, ResultT]):
+    """What a job does with one array.
+
+    Attributes
+    ----------
+    function : what is done with a batch
+    batches : that are to be done
+    batch_bytes : raw bytes of the largest batch, padding included
+    peak_bytes : memory that one call of the function needs at most
+    """
+
+    function: BatchFunction[BatchT, ResultT]
+    batches: Sequence[BatchT]
+    batch_bytes: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class ArrayBatch(Generic[BatchT, ResultT]):
+    """A batch of one of the arrays, with what is done with it.
+
+    Attributes
+    ----------
+    array : number of the array in the job
+    function : that of its work
+    batch : the batch
+    """
+
+    array: int
+    function: BatchFunction[BatchT, ResultT]
+    batch: BatchT
+
+    def __str__(self) -> str:
+        """Return what messages call it."""
+        return self.function.address(self.batch)
+
+
+@dataclass(frozen=True)
+class ArraysTask(Generic[BatchT, ResultT]):
+    """The engine's task over batches of several arrays; it needs what the largest of them needs.
+
+    Attributes
+    ----------
+    name : what the dashboard and messages call it
+    peak_bytes : memory that one batch needs at most
+    device_batches : that one task does at once on a GPU
+    device_peak_bytes : host memory that such a task needs at most
+    waits : whether to commit takes time, as on a disk
+    """
+
+    name: str
+    peak_bytes: int
+    device_batches: int
+    device_peak_bytes: int
+    waits: bool
+
+    def __call__(self, item: ArrayBatch[BatchT, ResultT]) -> ResultT:
+        """Do the batch."""
+        return item.function(item.batch)
+
+    def on_device(self, items: Sequence[ArrayBatch[BatchT, ResultT]]) -> list[ResultT]:
+        """Do the batches on the GPU of this process, those of an array at once."""
+        results: list[ResultT] = []
+        for of_array in _runs(items, lambda item: item.array):
+            results += of_array[0].function.on_device([item.batch for item in of_array])
+        return results
+
+    def commit(
+        self, items: Sequence[ArrayBatch[BatchT, ResultT]], results: Sequence[ResultT]
+    ) -> None:
+        """Return when the results are safe."""
+        pairs = list(zip(items, results, strict=True))
+        for of_array in _runs(pairs, lambda pair: pair[0].array):
+            of_array[0][0].function.commit([result for _, result in of_array])
+
+
+def run_arrays(
+    name: str,
+    works: Sequence[ArrayWork[BatchT, ResultT]],
+    on_done: Callable[[int, ResultT], None],
+    *,
+    waits: bool = False,
+    client: Client | None = None,
+    options: Options | None = None,
+) -> None:
+    """Do all batches of all arrays.
+
+    Parameters
+    ----------
+    name : of the task
+    works : one for each array
+    on_done : called in this thread with the number of an array and the result of one of its batches
+    waits : whether to commit takes time
+    client, options : see `engine.window.run`, which says what is raised
+    """
+    items = [
+        ArrayBatch(number, work.function, batch)
+        for number, work in enumerate(works)
+        for batch in work.batches
+    ]
+
+    def done(item: ArrayBatch[BatchT, ResultT], result: ResultT) -> None:
+        on_done(item.array, result)
+
+    run(_task(name, works, waits), items, done, client=client, options=options)
+
+
+def _task(
+    name: str, works: Sequence[ArrayWork[BatchT, ResultT]], waits: bool
+) -> ArraysTask[BatchT, ResultT]:
+    peak = max((work.peak_bytes for work in works), default=0)
+    n_batches = sum(len(work.batches) for work in works)
+    share = share_of_device(n_batches, max((work.batch_bytes for work in works), default=0))
+    return ArraysTask(name, peak, share.batches, peak + share.peak_bytes, waits)
+
+
+def _runs(items: Iterable[T], array: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield the items of each array together, in their order."""
+    return (list(of_array) for _, of_array in groupby(items, key=array))

@@ -1,0 +1,199 @@
+"""The choice of codec and chunks for an array: every codec of the table is asked, none is known.
+
+What no codec is for goes to Zstandard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from zarr.codecs import ZstdCodec
+from zarr.registry import get_codec_class
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
+from gangsaw.tasks.jobs.extremes import find_extremes, first_nan
+from gangsaw.tasks.source import Description, SourceArray
+from gangsaw.tasks.store.layout import ChunkChoice, Codec, CodecChoices, Layout, chunks_for
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+SAMPLE_BYTES = 1 << 20  # of an array that are looked at: a read of it should be felt by nobody
+GENERAL_CODEC = ZstdCodec(level=3)  # of what no codec is for
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What stores an array: a codec of the table, or a plain one of Zarr's.
+
+    Attributes
+    ----------
+    name : Zarr name of the codec of the table; beside a `plain` one it is that which knows of it
+    plain : Zarr codec that is used instead
+    """
+
+    name: str | None
+    plain: Codec | None = None
+
+    @property
+    def answers(self) -> Answers:
+        """Who answers for the array."""
+        return Answers() if self.name is None else codec_table.answers()[self.name]
+
+
+def facts_of(
+    array: Description, beside: Iterable[Description] = (), client: Client | None = None
+) -> ArrayFacts:
+    """Return what codecs are told of an array and of the others of its source."""
+    facts = ArrayFacts(array.name, array.shape, array.dtype, array.dims, array.attrs)
+    others = tuple(facts_of(other) for other in beside if other is not array)
+    readers: dict[str, Any] = {}
+    if isinstance(array, SourceArray) and 0 not in array.shape:
+        readers["sample"] = lru_cache(partial(_sample, array))
+        readers["extremes"] = lru_cache(partial(find_extremes, array, client=client))
+    return replace(facts, beside=others, **readers)
+
+
+def choose_layout(
+    source: Description,
+    codec: CodecChoices,
+    chunks: ChunkChoice,
+    beside: Sequence[Description] = (),
+) -> Layout:
+    """Return the layout; raise BadParams for chunks that do not fit the array."""
+    chosen = codec[source.name] if isinstance(codec, Mapping) else codec
+    facts = facts_of(source, beside)
+    if isinstance(chosen, str):
+        if chosen not in ("auto", "none"):
+            raise BadParams(f"codec must be a Zarr codec, 'auto' or 'none', got {chosen!r}")
+        choice = by_content(facts)
+        extents = chunks_of(source, chunks, facts, choice.name)
+        return Layout(extents, configured(choice, facts, extents) if chosen == "auto" else None)
+    return Layout(chunks_of(source, chunks, facts, getattr(chosen, "codec_name", None)), chosen)
+
+
+def chunks_of(
+    source: Description, chunks: ChunkChoice, array: ArrayFacts, name: str | None
+) -> Extents:
+    """Return the caller's chunks, or by default what the codec `name` answers.
+
+    Where it answers nothing the content decides, whatever codec is taken then.
+    """
+    answer = codec_table.answers().get(name or "", Answers())
+    least = answer.least_chunks(array)
+    if least is None:
+        least = by_content(array).answers.least_chunks(array)
+    return chunks_for(source, chunks, least)
+
+
+def by_content(array: ArrayFacts) -> Choice:
+    """Return the codec that suits the array best, by what codecs answer.
+
+    Codecs that a format named come first, then what one of them would have beside its own, then
+    proof by a sample, then dtype and axes; those of equal grade code a sample.
+    """
+    grades = {name: grade(answer, array) for name, answer in codec_table.answers().items()}
+    best = max(grades.values(), default=Grade.REFUSE)
+    if best < Grade.MADE_FOR:
+        for name, answer in codec_table.answers().items():
+            if (plain := answer.companion(array)) is not None:
+                return Choice(name, _plain(plain))
+    if best < Grade.GENERAL:
+        return Choice(None, GENERAL_CODEC)
+    return Choice(_smallest([name for name in grades if grades[name] == best], array))
+
+
+def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
+    """Return a codec that the user named, or what suits an array that he did not mean by it.
+
+    Raises BadParams where the codec cannot hold the array.
+    """
+    answer = codec_table.answers().get(name, Answers())
+    if answer.is_aside(array):
+        return by_content(array)
+    refuse(name, answer, array, source)
+    return Choice(name)
+
+
+def grade(answer: Answers, array: ArrayFacts) -> Grade:
+    """Return how a codec suits an array."""
+    return Grade.REFUSE if answer.refusal(array) is not None else answer.suits(array)
+
+
+def refuse(name: str, answer: Answers, array: ArrayFacts, source: SourceArray) -> None:
+    """Raise BadParams for an array that the codec cannot hold; say where a NaN is."""
+    if (refusal := answer.refusal(array)) is None:
+        return
+    nan = first_nan(source) if array.dtype.kind == "f" else None
+    place = f" and NaN at {nan}" if nan is not None else ""
+    raise BadParams(f"{array.name} {refusal.found}{place}, {name} {refusal.takes}")
+
+
+def configured(
+    choice: Choice,
+    array: ArrayFacts,
+    chunks: Extents,
+    params: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Codec:
+    """Return the codec for such chunks, with the user's parameters and options over its own.
+
+    A plain codec takes neither. Raises BadParams for unknown parameters and wrong values.
+    """
+    if choice.plain is not None:
+        return choice.plain
+    assert choice.name is not None
+    answer = choice.answers
+    own = {option.name: option.read for option in answer.options}
+    given = {n: _read(own[n], value) for n, value in (options or {}).items() if n in own}
+    changes = {**answer.parameters(array, chunks), **(params or {}), **answer.settled(array, given)}
+    kind = codec_table.codec_class(choice.name)
+    return kind.from_dict({"name": choice.name, "configuration": changes})
+
+
+def _read(read: Callable[[str], Any], value: Any) -> Any:
+    return read(value) if isinstance(value, str) else value
+
+
+def _plain(configuration: Mapping[str, Any]) -> Codec:
+    kind: Any = get_codec_class(configuration["name"])
+    codec: Codec = kind.from_dict(dict(configuration))
+    return codec
+
+
+def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
+    """Return the codec that codes a sample in the fewest bytes; the first where nothing is read."""
+    usable = [name for name in names if len(names) == 1 or codec_table.is_usable(name)] or names
+    sample = array.sample() if len(usable) > 1 and array.sample is not None else None
+    if sample is None:
+        return usable[0]
+    return min(usable, key=lambda name: _trial(name, array, sample))
+
+
+def _trial(name: str, array: ArrayFacts, sample: NDArray[Any]) -> float:
+    """Return the bytes of a sample in a codec; infinitely many where it fails."""
+    part = replace(array, shape=sample.shape)
+    try:
+        codec: Any = configured(Choice(name), part, sample.shape)
+        return len(codec.encode_chunk(sample))
+    except GangsawError:
+        return np.inf
+
+
+def _sample(array: SourceArray) -> NDArray[Any]:
+    """Return the middle of an array: whole rows, as many as SAMPLE_BYTES hold."""
+    room = SAMPLE_BYTES // max(1, array.dtype.itemsize)
+    region = []
+    for n in reversed(array.shape):
+        extent = max(1, min(n, room))
+        room //= extent
+        start = (n - extent) // 2 if n else 0
+        region.append(slice(start, min(n, start + extent)))
+    return np.ascontiguousarray(array.read(tuple(reversed(region))))

@@ -1,0 +1,72 @@
+"""A store held against a stream: read once, in order, beside the store's own chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import zarr
+from zarr.errors import NodeNotFoundError
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.jobs.check import same_bits
+from gangsaw.tasks.jobs.regroup import Backlog, regrouped
+from gangsaw.tasks.jobs.verify import Report
+from gangsaw.tasks.source import Coordinate, Stream
+
+
+def compared(report: Report, store: str, stream: Stream) -> Report:
+    """Return the report of a store with what differs from a stream, which is read to its end."""
+    group = zarr.open_group(store, mode="r")
+    try:
+        problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
+    except CorruptChunk as error:  # the report has it already, where a job wrote the store
+        problems = [str(error.at(store=store))]
+    new = (line for line in problems if line not in report.problems)
+    return replace(report, compared=True, problems=(*report.problems, *new))
+
+
+def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
+    stored = {array.name: _array(group, array.name) for array in stream.arrays}
+    for name, found in stored.items():
+        if found is None:
+            yield f"{name}: in the source, not in the store"
+    lengths = {name: found.chunks[0] for name, found in stored.items() if found is not None}
+    if len(lengths) == len(stored):
+        yield from _differences(stored, stream, lengths)
+
+
+def _differences(stored: dict[str, Any], stream: Stream, lengths: dict[str, int]) -> Iterator[str]:
+    """Yield the first difference of each array, and where one is longer than the other."""
+    ends, differing = dict.fromkeys(stored, 0), set()
+    rows = {array.name: Backlog(array) for array in stream.arrays}
+    for name, at, samples in regrouped(rows, stream.pieces(), lengths):
+        ends[name] = at + len(samples)
+        if name in differing or ends[name] > stored[name].shape[0]:
+            continue
+        if not same_bits(np.asarray(stored[name][at : ends[name]]), samples):
+            differing.add(name)
+            yield f"{name}: samples {at} to {ends[name] - 1} differ from the source"
+    for name, end in ends.items():
+        if end != (had := stored[name].shape[0]):
+            yield f"{name}: the store has {had} samples, the source {end}"
+
+
+def _coords(group: zarr.Group, coords: tuple[Coordinate, ...]) -> Iterator[str]:
+    for coord in coords:
+        found = _array(group, coord.name)
+        is_same = found is not None and same_bits(np.asarray(found[...]), np.asarray(coord.values))
+        if not is_same and not coord.is_file:
+            yield f"{coord.name}: the coordinate differs from the source's"
+
+
+def _array(group: zarr.Group, name: str) -> Any:
+    try:
+        found = group[name]
+    except (KeyError, NodeNotFoundError):
+        return None
+    if not isinstance(found, zarr.Array):
+        raise BadParams(f"{group.store}: {name} is a group")
+    return found

@@ -1,0 +1,81 @@
+"""What a scan of all of an array tells: its smallest and largest value, or where a NaN is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gangsaw.codecs.core.suits import Extremes
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.window import run
+from gangsaw.tasks.source import Region, SourceArray
+from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.layout import default_chunks
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Place = tuple[int, ...]  # index of a sample in the array
+
+
+@dataclass(frozen=True)
+class FindExtremes:
+    """Chunk function: the extremes of the chunks of a batch."""
+
+    source: SourceArray
+    grid: ChunkGrid
+    peak_bytes: int
+    name: str = "scan"
+
+    def __call__(self, batch: range) -> Extremes:
+        """Return the extremes of all chunks of the batch."""
+        return _merged(self._of(number) for number in batch)
+
+    def _of(self, number: int) -> Extremes:
+        with naming(f"{number} of {self.source.name}"):
+            region = self.grid.region(number)
+            samples = np.ascontiguousarray(self.source.read(region))  # or argmin copies, twice
+            low, high = int(samples.argmin()), int(samples.argmax())
+            return Extremes(
+                int(samples.flat[low]),
+                _place(region, samples, low),
+                int(samples.flat[high]),
+                _place(region, samples, high),
+            )
+
+
+def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extremes:
+    """Return the extremes of an integer array, read chunk by chunk."""
+    grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
+    chunk = source.dtype.itemsize * int(np.prod(grid.chunks))
+    found: list[Extremes] = []
+    batches = [range(i, i + 1) for i in range(grid.n_chunks)]
+    run(FindExtremes(source, grid, 2 * chunk), batches, lambda _, e: found.append(e), client=client)
+    return _merged(found)
+
+
+def first_nan(source: SourceArray) -> Place | None:
+    """Index of the first NaN in the first chunk that has one; looks through all of the array."""
+    grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
+    for number in range(grid.n_chunks):
+        region = grid.region(number)
+        samples = source.read(region)
+        missing = np.isnan(samples)
+        if missing.any():
+            return _place(region, samples, int(missing.argmax()))
+    return None
+
+
+def _place(region: Region, samples: np.ndarray[Any, Any], flat: int) -> Place:
+    local = np.unravel_index(flat, samples.shape)
+    return tuple(int(s.start + i) for s, i in zip(region, local, strict=True))
+
+
+def _merged(parts: Iterable[Extremes]) -> Extremes:
+    first, *rest = parts
+    for part in rest:
+        first |= part
+    return first

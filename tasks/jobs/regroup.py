@@ -1,0 +1,100 @@
+"""What a stream gives, in pieces of any length, regrouped into steps of equal length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.source import Description, Stream
+
+Pieces = Iterator[Mapping[str, NDArray[Any]]]
+
+
+class Backlog:
+    """Samples of one array that wait for their step to become full."""
+
+    def __init__(self, array: Description) -> None:
+        self.array, self.n_rows, self.is_whole = array, 0, False
+        self._parts: list[NDArray[Any]] = []
+
+    def add(self, samples: NDArray[Any]) -> None:
+        """Take samples; BadParams for other than the stream announced."""
+        if samples.dtype != self.array.dtype or samples.shape[1:] != self.array.shape[1:]:
+            raise BadParams(
+                f"{self.array.name} was announced as {self.array.dtype} of {self.array.shape[1:]}, "
+                f"the stream gave {samples.dtype} of {samples.shape[1:]}"
+            )
+        self._parts.append(samples)
+        self.n_rows += len(samples)
+
+    def take(self, n: int) -> NDArray[Any]:
+        """Return the first n rows, which wait no longer."""
+        whole = self._joined()
+        self._parts, self.n_rows = [whole[n:]], len(whole) - n
+        return whole[:n]
+
+    def sample(self, n: int) -> NDArray[Any]:
+        """Return n rows that stay: those that wait, repeated unless the stream has ended."""
+        whole = self._joined()
+        self._parts = [whole]
+        if self.is_whole or len(whole) >= n:
+            return whole[:n]
+        return np.resize(whole, (n, *whole.shape[1:]))
+
+    def _joined(self) -> NDArray[Any]:
+        none = np.empty((0, *self.array.shape[1:]), self.array.dtype)
+        return self._parts[0] if len(self._parts) == 1 else np.concatenate([none, *self._parts])
+
+
+def row_bytes(array: Description) -> int:
+    """Return the bytes of a sample of the first axis."""
+    return max(1, math.prod(array.shape[1:]) * array.dtype.itemsize)
+
+
+def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backlog], Pieces]:
+    """Read on until an array has so many rows or the stream ends; return what waits, and the rest.
+
+    Raises BadParams for pieces that are not as the stream announced them.
+    """
+    rows, pieces = {array.name: Backlog(array) for array in stream.arrays}, stream.pieces()
+    while all(part.n_rows < lengths[name] for name, part in rows.items()):
+        piece = next(pieces, None)
+        if piece is None:
+            for part in rows.values():
+                part.is_whole = True
+            break
+        _add(rows, piece)
+    return rows, pieces
+
+
+def regrouped(
+    rows: Mapping[str, Backlog], pieces: Pieces, lengths: Mapping[str, int]
+) -> Iterator[tuple[str, int, NDArray[Any]]]:
+    """Yield name, first row and samples of each step of `lengths` rows; the last may be shorter."""
+    at = dict.fromkeys(rows, 0)
+    yield from _full(rows, lengths, at)
+    for piece in pieces:
+        _add(rows, piece)
+        yield from _full(rows, lengths, at)
+    for name, part in rows.items():
+        if part.n_rows:
+            yield name, at[name], part.take(part.n_rows)
+
+
+def _full(
+    rows: Mapping[str, Backlog], lengths: Mapping[str, int], at: dict[str, int]
+) -> Iterator[tuple[str, int, NDArray[Any]]]:
+    for name, part in rows.items():
+        while part.n_rows >= lengths[name]:
+            yield name, at[name], part.take(lengths[name])
+            at[name] += lengths[name]
+
+
+def _add(rows: Mapping[str, Backlog], piece: Mapping[str, NDArray[Any]]) -> None:
+    for name, samples in piece.items():
+        rows[name].add(samples)

@@ -1,0 +1,233 @@
+"""Append time steps to a store, a chunk at a time, while others read it.
+
+What a reader sees is what the metadata of the group says, which holds that of all its arrays and is
+replaced as one object when a chunk and its times are safe in the store. So a chunk is there as a
+whole or not at all, and a writer that is killed leaves a store that is whole and can go on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import zarr
+from zarr.abc.store import Store
+from zarr.core.buffer import Buffer
+from zarr.core.metadata.v3 import ArrayV3Metadata
+from zarr.storage import StorePath
+
+from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.codecs.visibility import StepEncoder
+from gangsaw.tasks.radio.append.steps import Steps, build_store, refuse_other, stored_group
+from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
+from gangsaw.tasks.store.place import open_place
+
+TIMES = 4096  # in a chunk of the time coordinate: a reader opens one object for so many steps
+
+
+class Appender:
+    """Appends steps to an array of a Zarr group and their times to its time coordinate.
+
+    Plain zarr and xarray read the store at any time; they see whole chunks of steps, and after
+    `close` all of them. A store that exists is continued: the steps of a last chunk that is not
+    full are taken back from it, and it is replaced when it is full; who reads that very chunk in
+    that instant may get CorruptChunk, and finds it whole at the next try. One writer at a time.
+
+    Parameters
+    ----------
+    target : path, address or Zarr store; created where it is not there
+    steps : what every step is
+    coords : coordinates of the other axes, and any other small arrays
+    durable : whether chunks are synced to the disk before they are seen
+
+    Raises
+    ------
+    BadParams
+        The target holds anything else than such steps, or they and the coordinates do not fit.
+    JobFailed
+        The store cannot be written to.
+
+    Examples
+    --------
+    with Appender("night.zarr", steps) as appender:
+        for time, step in correlator:
+            appender.append(time, step)
+    """
+
+    def __init__(
+        self,
+        target: str | Path | Store | StorePath,
+        steps: Steps,
+        coords: Iterable[Coordinate] = (),
+        *,
+        durable: bool = True,
+    ) -> None:
+        self._steps, self._durable = steps, durable
+        self._encoder = StepEncoder(steps.shape, steps.dtype, steps.params)
+        self._place = open_place(target, writable=True)
+        self._n_written = 0
+        self._times: list[float] = []  # of the current chunk of the time coordinate
+        self._failure: str | None = None
+        objects = build_store(self._place, steps, coords, self._time_chunk)
+        stored = stored_group(self._place, objects)
+        if stored is None:
+            self._group: Any = json.loads(objects[METADATA].to_bytes())
+            self._create(objects)
+        else:
+            self._group = stored
+            self._go_on(objects)
+
+    @property
+    def n_written(self) -> int:
+        """Steps that readers see."""
+        return self._n_written
+
+    @property
+    def waiting(self) -> int:
+        """Steps that wait for their chunk to become full, those that readers see among them."""
+        return self._encoder.waiting
+
+    @property
+    def peak_bytes(self) -> int:
+        """A bound on the memory held beside the step that is given, in bytes."""
+        return self._encoder.peak_bytes + 64 * self._time_chunk
+
+    def append(self, time: float, step: npt.NDArray[Any]) -> None:
+        """Take a step; every N-th call encodes and writes a chunk.
+
+        Parameters
+        ----------
+        time : of the step, in the units of the time coordinate
+        step : array of the shape and dtype of the steps
+
+        Raises
+        ------
+        BadParams : time or step are none; nothing was taken
+        JobFailed : a chunk could not be written: what was written before stays readable
+        """
+        self._must_work()
+        if not math.isfinite(time):
+            raise BadParams(f"the time of a step must be a finite number, got {time}")
+        frame = self._encoder.push(step)
+        self._times.append(float(time))
+        if frame is not None:
+            self._write(frame, self._first + self._n_chunk)
+
+    def close(self) -> None:
+        """Write the steps that wait, in a chunk padded with zeros; more can be appended later.
+
+        Raises
+        ------
+        JobFailed : the chunk could not be written
+        """
+        self._must_work()
+        n_steps = self._first + self._encoder.waiting
+        frame = self._encoder.finish() if n_steps > self._n_written else None
+        if frame is not None:
+            self._write(frame, n_steps)
+        self._failure = "it is closed"
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close, also after an error elsewhere: the steps before it are good."""
+        if self._failure is None:
+            self.close()
+
+    @property
+    def _n_chunk(self) -> int:
+        return self._encoder.chunk_shape[0]
+
+    @property
+    def _time_chunk(self) -> int:
+        return self._n_chunk * max(1, TIMES // self._n_chunk)
+
+    @property
+    def _first(self) -> int:
+        """First step of the chunk that is being filled."""
+        return self._n_written // self._n_chunk * self._n_chunk
+
+    @property
+    def _metadata(self) -> dict[str, Any]:
+        """Metadata of all arrays, as those of the group hold them."""
+        metadata: dict[str, Any] = self._group["consolidated_metadata"]["metadata"]
+        return metadata
+
+    def _must_work(self) -> None:
+        if self._failure is not None:
+            raise JobFailed(f"cannot append to {self._place}: {self._failure}")
+
+    def _create(self, objects: Mapping[str, Buffer]) -> None:
+        """Write all objects, the group's metadata last: it makes them a store."""
+        self._place.clean()
+        rest = {key: data.to_bytes() for key, data in objects.items() if key != METADATA}
+        self._put(rest)
+        self._put({METADATA: objects[METADATA].to_bytes()})
+
+    def _go_on(self, objects: Mapping[str, Buffer]) -> None:
+        """Take back times and steps of the chunks that are not full."""
+        refuse_other(self._place, self._metadata, objects, self._steps)
+        self._place.clean()
+        group = zarr.open_group(StorePath(self._place.store, self._place.path), mode="r")
+        array, times = group[self._steps.name], group[self._steps.dims[0]]
+        assert isinstance(array, zarr.Array)
+        assert isinstance(times, zarr.Array)
+        if array.shape[:1] != times.shape:
+            raise BadParams(f"{self._place} has {array.shape[0]} steps and {times.size} times")
+        self._n_written = array.shape[0]
+        first = self._n_written // self._time_chunk * self._time_chunk
+        self._times = [float(time) for time in np.asarray(times[first:])]
+        for step in np.asarray(array[self._first :]).astype(self._encoder.dtype, copy=False):
+            self._encoder.push(step)
+        self._put(self._array_metadata())  # a writer killed between the two left the old ones
+
+    def _write(self, frame: memoryview, n_steps: int) -> None:
+        """Write a chunk and its times; then let readers see `n_steps` steps."""
+        name, time = self._steps.name, self._steps.dims[0]
+        number, time_number = self._first // self._n_chunk, self._first // self._time_chunk
+        position = (number,) + (0,) * len(self._steps.shape)
+        for grown in (name, time):
+            self._metadata[grown]["shape"][0] = n_steps
+        coder = ArrayCoder(json.dumps(self._metadata[time]).encode())
+        key = ArrayV3Metadata.from_dict(self._metadata[name]).encode_chunk_key(position)
+        times = coder.encode(time_number, np.array(self._times))
+        self._put({f"{name}/{key}": frame, f"{time}/{coder.key(time_number)}": times.to_bytes()})
+        self._put({METADATA: _json(self._group), **self._array_metadata()})  # in this order
+        self._n_written = n_steps
+        if n_steps % self._time_chunk == 0:
+            self._times.clear()
+
+    def _array_metadata(self) -> dict[str, bytes]:
+        """Return the metadata that grow once more, for who opens an array and not the group."""
+        names = self._steps.name, self._steps.dims[0]
+        return {f"{name}/{METADATA}": _json(self._metadata[name]) for name in names}
+
+    def _put(self, objects: Mapping[str, bytes | memoryview]) -> None:
+        """Write objects, each as a whole; after an error the store is left as it is."""
+        try:
+            for key, data in objects.items():
+                self._place.put(key, bytes(data))
+            if self._durable:
+                self._place.flush(objects)
+        except Exception as error:  # stores raise what their libraries raise
+            reason = getattr(error, "strerror", None) or error
+            self._failure = f"writing to it failed before ({reason})"
+            raise JobFailed(f"cannot write to {self._place}: {reason}") from error
+
+
+def _json(document: Any) -> bytes:
+    return json.dumps(document, indent=2).encode()

@@ -1,0 +1,172 @@
+"""The formats of visibilities: columns go into a store, all else into its template.
+
+MeasurementSet, uvh5 and the HDF5 of KAT-7 and MeerKAT come back identical; uvfits and miriad are
+kept as uvh5, and pyuvdata turns one into the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.tasks.formats.format import (
+    ExportOptions,
+    Fit,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+    refused,
+)
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.source import Source
+
+HDF5 = b"\x89HDF"
+FITS = b"SIMP"
+EXTRA = "gangsaw[radio]"
+VARIABLES = frozenset({"variables"})
+
+
+def _sure_ms(look: Look) -> Sure:
+    if not look.is_folder:
+        return Sure.NO
+    from gangsaw.tasks.radio.measurement_set import is_measurement_set
+
+    return Sure.CONTENT if is_measurement_set(Path(look.path)) else Sure.NO
+
+
+def _sure_miriad(look: Look) -> Sure:
+    if not look.is_folder:
+        return Sure.NO
+    from gangsaw.tasks.radio.uvdata import is_miriad
+
+    return Sure.CONTENT if is_miriad(Path(look.path)) else Sure.NO
+
+
+def _sure_uvfits(look: Look) -> Sure:
+    return Sure.CONTENT if look.start.startswith(FITS) else Sure.NO
+
+
+def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
+    def sure(look: Look) -> Sure:
+        if not look.start.startswith(HDF5):
+            return Sure.NO
+        from gangsaw.tasks.radio.hdf5_radio import kind_of
+
+        return Sure.EXACTLY if kind_of(look.path) == kind else Sure.NO
+
+    return sure
+
+
+def _open_ms(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.radio.measurement_set import open_measurement_set
+    from gangsaw.tasks.radio.radio import pick
+
+    return pick(open_measurement_set(paths[0], options.group), options.variables)
+
+
+def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
+    from gangsaw.tasks.radio.radio import pick
+
+    return pick(open_radio_hdf5(paths[0]), options.variables)
+
+
+def _open_uvfits(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.radio.radio import pick
+    from gangsaw.tasks.radio.uvdata import open_uvfits
+
+    return pick(open_uvfits(paths[0]), options.variables)
+
+
+def _open_miriad(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.radio.radio import pick
+    from gangsaw.tasks.radio.uvdata import open_miriad
+
+    return pick(open_miriad(paths[0]), options.variables)
+
+
+def _fit(kind: str) -> Callable[[Source], Fit]:
+    def fit(source: Source) -> Fit:
+        from gangsaw.tasks.radio.radio import find_kept
+        from gangsaw.tasks.radio.radio_export import check_fits
+
+        kept = find_kept(source)
+        is_own = kept is not None and kind in (kept.format, "hdf5")
+        return Fit(refused(lambda: check_fits(source, kind)), is_own=is_own)
+
+    return fit
+
+
+def _export(kind: str) -> Callable[[Source, Paths, ExportOptions, Work], None]:
+    def export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
+        from gangsaw.tasks.radio.radio_export import export_radio
+
+        path = Path(paths[0])
+        export_radio(source, path, kind, overwrite=work.overwrite, on_progress=work.on_progress)
+
+    return export
+
+
+MS = Format(
+    name="ms",
+    title="MeasurementSet",
+    about="every column of one data description, `--group` where there are several",
+    sure=_sure_ms,
+    open=_open_ms,
+    takes=VARIABLES | {"group"},
+    export=_export("ms"),
+    suffixes=(".ms",),
+    fit=_fit("ms"),
+    needs=("casacore",),
+    extra=EXTRA,
+)
+UVH5 = Format(
+    name="uvh5",
+    title="uvh5",
+    about="visibilities of pyuvdata",
+    sure=_sure_hdf5("uvh5"),
+    open=_open_hdf5,
+    takes=VARIABLES,
+    export=_export("uvh5"),
+    suffixes=(".uvh5",),
+    fit=_fit("uvh5"),
+)
+KAT = Format(
+    name="hdf5",
+    title="HDF5 of correlators",
+    about="KAT-7 and MeerKAT, versions 2 and 3",
+    sure=_sure_hdf5("hdf5"),
+    open=_open_hdf5,
+    takes=VARIABLES,
+    export=_export("hdf5"),
+    suffixes=(".h5", ".hdf5"),
+    fit=_fit("hdf5"),
+)
+UVFITS = Format(
+    name="uvfits",
+    title="uvfits",
+    about="random groups of FITS",
+    sure=_sure_uvfits,
+    open=_open_uvfits,
+    takes=VARIABLES,
+    export=_export("uvfits"),
+    suffixes=(".uvfits",),
+    fit=_fit("uvfits"),
+    needs=("pyuvdata", "astropy"),
+    extra=EXTRA,
+)
+MIRIAD = Format(
+    name="miriad",
+    title="miriad",
+    about="a folder, held in memory",
+    sure=_sure_miriad,
+    open=_open_miriad,
+    takes=VARIABLES,
+    needs=("pyuvdata",),
+    extra=EXTRA,
+)

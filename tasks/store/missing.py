@@ -1,0 +1,43 @@
+"""Missing chunks of a store that a job wrote: Zarr would read fill values and say nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import zarr
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.source import Region
+from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.manifest import MANIFEST
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.target import is_unfinished
+
+
+def must_be_whole(array: zarr.Array[Any]) -> bool:
+    """Return whether a finished job wrote the array, so that every chunk must be there.
+
+    In the store of any other writer an absent chunk legally means fill values.
+
+    Raises
+    ------
+    BadParams
+        The job that writes it is not finished.
+    """
+    place = _place(array)
+    if is_unfinished(place):
+        raise BadParams(f"the job that writes {place} is not finished: run it with --resume first")
+    return place.has(MANIFEST)
+
+
+def refuse_missing(array: zarr.Array[Any], region: Region) -> None:
+    """Raise CorruptChunk for the first chunk of the region that is not there."""
+    place, grid = _place(array), ChunkGrid(array.shape, array.shards or array.chunks)
+    for position in grid.touched(region):
+        key = array.metadata.encode_chunk_key(position)
+        if not place.has(key):
+            raise CorruptChunk("missing: Zarr would read fill values", store=str(place), chunk=key)
+
+
+def _place(array: zarr.Array[Any]) -> Place:
+    return Place(array.store, array.path)

@@ -1,0 +1,17 @@
+"""gangsaw tcr: T-cell-receptor repertoires; a file for each command."""
+
+from __future__ import annotations
+
+import typer
+
+from gangsaw.tasks.tcr.commands import associate, count, export, germline, share
+
+app = typer.Typer(
+    help="Count the recombination paths of T-cell-receptor repertoires.\n\n"
+    "Example: gangsaw tcr count donor1.tsv.gz paths.zarr --species human"
+)
+app.command()(count.count)
+app.command()(export.export)
+app.command()(share.share)
+app.command()(associate.associate)
+app.command()(germline.germline)

@@ -1,0 +1,190 @@
+"""Panels of options of `gangsaw tcr`, each with what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.tcr.cleaning.clean import Limits
+    from gangsaw.tasks.tcr.germline import Germline
+    from gangsaw.tasks.tcr.model import Model
+
+GERMLINE = "Germline"
+
+Source = Annotated[
+    list[str],
+    typer.Option(
+        "--germline",
+        help="FASTA (IMGT style) or table of genes, .gz or not, repeatable for V, D and J; or "
+        "olga, the genes of that package's models.",
+        rich_help_panel=GERMLINE,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Genes:
+    """Which genes of a germline are taken."""
+
+    PANEL: ClassVar[str] = GERMLINE
+    locus: Annotated[
+        str,
+        typer.Option(
+            help="TRA, TRB, TRG or TRD; only one is counted at once. (germline: IGH, IGK, IGL, too)"
+        ),
+    ] = "TRB"
+    species: Annotated[
+        str | None,
+        typer.Option(
+            help="human, mouse, or as the source says. (default: the only one of the source)",
+            show_default=False,
+        ),
+    ] = None
+    anchors: Annotated[
+        str | None,
+        typer.Option(
+            help="Table with columns gene and anchor_index, from 0: where the Cys or Phe/Trp codon "
+            "begins, for genes whose anchor is not found.",
+        ),
+    ] = None
+    max_p: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=4,
+            help="Longest palindrome; genes of fewer bases are left out.",
+            rich_help_panel="Options",
+        ),
+    ] = 4
+
+    def of(self, source: Sequence[str]) -> Germline:
+        """Return these genes of some files, without parts shorter than max_p."""
+        from gangsaw.tasks.tcr.germline import open_germline
+
+        opened = open_germline(source, locus=self.locus, species=self.species, anchors=self.anchors)
+        return opened.checked(self.max_p)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Which paths are counted."""
+
+    PANEL: ClassVar[str] = "Model"
+    model: Annotated[str, typer.Option(help="dp1, dp2 or both.")] = "both"
+    strands: Annotated[
+        int, typer.Option(min=1, max=2, help="dp2: strands of a palindrome that can be cut.")
+    ] = 1
+    max_n: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=10,
+            help="Most n-nucleotides: of each junction in dp2, of all together in dp1.",
+        ),
+    ] = 10
+    d_segments: Annotated[
+        int, typer.Option(min=1, max=2, help="D genes in a row; 2 is V-D-D-J, dp2 only.")
+    ] = 1
+
+    def counted(self, max_p: int) -> Model:
+        """Return the model, with palindromes of at most max_p nucleotides."""
+        from gangsaw.tasks.tcr.model import Model
+
+        return Model(self.model, self.strands, max_p, self.max_n, self.d_segments)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """Which rows of the tables are counted."""
+
+    PANEL: ClassVar[str] = "Rows"
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="ROLE=NAME, repeatable: which column holds junction (with the codons of Cys and "
+            "Phe/Trp), cdr3 (without), v, j, copies, id, sample, locus or productive, where it is "
+            "not as the format has it.",
+        ),
+    ] = None
+    sample_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that names the sample of each row. (default: the file is the sample)",
+            show_default=False,
+        ),
+    ] = None
+    ambiguous: Annotated[
+        str,
+        typer.Option(help="drop or first: a call of several genes whose CDR3 parts differ."),
+    ] = "drop"
+    unknown_allele: Annotated[
+        str,
+        typer.Option(
+            help="drop or gene: an allele that the germline lacks, of a gene that it has."
+        ),
+    ] = "drop"
+    max_length: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Longest CDR3 to keep, in nucleotides. (default: all that can be counted)",
+            show_default=False,
+        ),
+    ] = None
+    keep_out_of_frame: Annotated[
+        bool,
+        typer.Option(
+            "--keep-out-of-frame",
+            help="Keep rows whose length is no multiple of three: counting needs no frame.",
+        ),
+    ] = False
+    keep_unproductive: Annotated[
+        bool,
+        typer.Option(
+            "--keep-unproductive",
+            help="Keep rows with a stop codon, or that their file calls unproductive.",
+        ),
+    ] = False
+    codons: Annotated[
+        str, typer.Option(help="cys, both or any: codons that a junction must have to be one.")
+    ] = "cys"
+    dropped: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of dropped rows to write. (default: OUT.dropped.tsv)", show_default=False
+        ),
+    ] = None
+    keep_going: Annotated[
+        bool,
+        typer.Option(
+            "--keep-going",
+            help="Leave files out that cannot be read, and the rest of those that are damaged.",
+        ),
+    ] = False
+
+    def limits(self) -> Limits:
+        """Return what a CDR3 must be to be counted."""
+        from gangsaw.tasks.tcr.cleaning.clean import Limits
+        from gangsaw.tasks.tcr.model import MAX_LENGTH
+
+        longest = self.max_length or MAX_LENGTH
+        return Limits(longest, self.keep_out_of_frame, self.keep_unproductive, self.codons)  # type: ignore[arg-type]
+
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Return the columns of "junction=cdr3nt", and that of the sample."""
+        sample = [] if self.sample_column is None else [f"sample={self.sample_column}"]
+        return tuple(sorted(map(_column, [*(self.column or ()), *sample])))
+
+
+def _column(pair: str) -> tuple[str, str]:
+    role, equals, name = pair.partition("=")
+    if not (role and equals and name):
+        raise BadParams(f"--column must be ROLE=NAME such as junction=cdr3nt, got {pair!r}")
+    return role.strip(), name.strip()

@@ -1,0 +1,72 @@
+"""CPU backend: slices of a batch over threads, kernels in Numba."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.tasks.tcr.kernels.batch import CALLS, Batch, Counts, check_lengths, shapes_of
+from gangsaw.tasks.tcr.kernels.dp1 import count_exact_rows
+from gangsaw.tasks.tcr.kernels.ends import WAYS
+from gangsaw.tasks.tcr.kernels.kernel import count_rows
+from gangsaw.tasks.tcr.kernels.scratch import KernelModel, Outputs, make_scratch
+from gangsaw.tasks.tcr.kernels.tables import make_tables
+from gangsaw.tasks.tcr.kernels.vddj import count_pair_rows, make_chain
+from gangsaw.tasks.tcr.model import Model
+
+SLICE = 2048  # references that a thread takes at once: milliseconds, and megabytes of counts
+# types of rows and of terms; what makes 16 and 32 bits enough is in bounds.py
+NARROW = (np.uint16, np.uint32)
+WIDE = (np.uint64, np.uint64)
+
+
+def count(batch: Batch, model: Model) -> Counts:
+    """Count the paths to each reference of a batch in host memory, several slices at once.
+
+    The counts must fit 64 bits: `bounds.countable` tells.
+
+    Returns
+    -------
+    Counts : NumPy arrays, in the order of the references
+
+    Raises
+    ------
+    BadParams : a reference is longer than MAX_LENGTH
+    """
+    check_lengths(batch.references.starts)  # longer ones would be written over other memory
+    n, n_d = len(batch.references), len(batch.d)
+    shapes = shapes_of(n, n_d, model)
+    arrays = {
+        name: np.empty(shape or 0, np.int16 if name in CALLS else np.uint64)
+        for name, shape in shapes.items()
+    }
+    outputs = Outputs(**{name: array.reshape(-1) for name, array in arrays.items()})
+    tables = make_tables(batch, model)
+    limits = KernelModel.of(model, n_d)
+    wild = with_wildcards(batch)
+    references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
+
+    def count_slice(i: int) -> None:
+        rows = np.arange(i * SLICE, min(n, (i + 1) * SLICE))
+        for some, dtypes in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
+            if len(some):
+                scratch = make_scratch(*dtypes)
+                count_rows(some, *references, tables, limits, scratch, outputs)
+                if model.dp1:
+                    count_exact_rows(some, *references, tables, limits, scratch, outputs)
+        if model.d_segments == 2 and n_d:
+            scratch = make_scratch(*WIDE)
+            count_pair_rows(rows, *references, tables, limits, scratch, make_chain(), outputs)
+
+    run_blocks(count_slice, -(-n // SLICE))
+    return Counts(**{name: arrays[name] if shape else None for name, shape in shapes.items()})
+
+
+def with_wildcards(batch: Batch) -> npt.NDArray[np.bool_]:
+    """(n,) whether a reference holds a code of several nucleotides."""
+    references = batch.references
+    if not len(references):
+        return np.zeros(0, np.bool_)
+    several = (WAYS > 1)[references.codes]
+    return np.logical_or.reduceat(several, references.starts[:-1])

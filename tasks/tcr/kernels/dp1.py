@@ -1,0 +1,95 @@
+"""DP-1: exact totals of n-nucleotides in a vector, from boundary to boundary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.simd import load, resize_to, spread, store, to_next_lane
+from gangsaw.tasks.tcr.kernels.dp2 import short_pieces
+from gangsaw.tasks.tcr.kernels.ends import LANES, WAYS, exact_rows, row_of
+from gangsaw.tasks.tcr.kernels.match import EVERYWHERE, SHORT, find_d, unpacked
+from gangsaw.tasks.tcr.kernels.scratch import (
+    KernelModel,
+    Outputs,
+    Scratch,
+    copy_symbols,
+    match_ends,
+)
+from gangsaw.tasks.tcr.kernels.tables import Tables
+
+
+@jit_bare
+def count_exact_rows(
+    rows: Any,
+    codes: Any,
+    bounds: Any,
+    v_of: Any,
+    j_of: Any,
+    tables: Tables,
+    limits: KernelModel,
+    scratch: Scratch,
+    outputs: Outputs,
+) -> None:
+    """Count the DP-1 paths to the references `rows` of a batch."""
+    totals = limits.max_n + 1
+    symbols = scratch.symbols
+    for x in range(len(rows)):
+        row = rows[x]
+        length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
+        reference = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
+        exact_rows(symbols, reference, scratch.exact, scratch.unit)
+        if limits.n_d == 0:
+            sum_exact_without_d(reference, scratch)
+            put_totals(scratch, totals, outputs.dp1_nonempty, row * totals)
+            continue
+        sum_exact(symbols, reference, False, 0, scratch)
+        put_totals(scratch, totals, outputs.dp1_empty, row * totals)
+        window = (reference.last_a, reference.first_b)
+        for gene in range(limits.n_d):
+            d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene], False)
+            found = find_d(symbols, length, d, window, scratch)
+            sum_exact(symbols, reference, True, found[0], scratch)
+            at = (row * limits.n_d + gene) * totals
+            put_totals(scratch, totals, outputs.dp1_nonempty, at)
+
+
+@jit_bare_inline
+def sum_exact(symbols: Any, reference: Any, has_d: bool, longer: int, scratch: Any) -> None:
+    """Fill scratch.total: paths of each total n, with the D that find_d listed or an empty one.
+
+    G[b, n] = V, n-nucleotides and a D that ends at b + w(R[b - 1]) G[b - 1, n - 1].
+    """
+    total = spread(0, scratch.total, LANES)
+    row = spread(0, scratch.exact, LANES)
+    piece = 0
+    for b in range(reference.first_b, reference.length + 1):
+        if b:
+            row = to_next_lane(row) * WAYS[symbols[b - 1]]
+        if has_d and 0 < b <= reference.last_a + SHORT:
+            row = row + short_pieces(scratch.exact, 0, b, scratch.matches)
+        elif not has_d and b <= reference.last_a:
+            row = row + load(scratch.exact, row_of(0, b), LANES)
+        while piece < longer and unpacked(scratch.longer[piece])[1] == b:
+            a, _, number = unpacked(scratch.longer[piece])
+            row = row + load(scratch.exact, row_of(0, a), LANES) * number
+            piece += 1
+        if b >= reference.length - reference.j_match:
+            total = total + resize_to(row, scratch.total)
+    store(scratch.total, 0, total)
+
+
+@jit_bare_inline
+def sum_exact_without_d(reference: Any, scratch: Any) -> None:
+    """Fill scratch.total: paths V N J of each n."""
+    total = spread(0, scratch.total, LANES)
+    for a in range(reference.length - reference.j_match, reference.last_a + 1):
+        total = total + resize_to(load(scratch.exact, row_of(0, a), LANES), scratch.total)
+    store(scratch.total, 0, total)
+
+
+@jit_bare_inline
+def put_totals(scratch: Any, n_totals: int, out: Any, at: int) -> None:
+    """Copy scratch.total to out[at:]."""
+    for n in range(n_totals):
+        out[at + n] = scratch.total[n]

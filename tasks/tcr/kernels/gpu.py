@@ -1,0 +1,242 @@
+"""GPU backend of path counting: a warp for each reference, all of a batch at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import device_errors, in_runs, launch, load, pull
+from gangsaw.codecs.core.cuda.streams import own_stream
+from gangsaw.codecs.core.errors import BadParams, DeviceError
+from gangsaw.tasks.tcr.kernels.batch import CALLS, Batch, Counts, Sequences, shapes_of
+from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, Model
+
+WARP = 32
+WARPS = 4  # of a thread block at most: with one each, a multiprocessor would take 32 warps of 64
+BLOCKS = 6  # of a multiprocessor: leaves a thread 80 registers; with 64, for 8 blocks, it spills
+# Longest references of a launch: its shared memory is as large for every warp, and bounds how many
+# of them a multiprocessor takes at once.
+ROOMS = (48, 64, 96, 128, MAX_LENGTH)
+SHARED_BYTES = 160 << 10  # that a block can have on sm_80; later ones have more
+NARROW_BITS = 32  # of a mask of symbols, where no D gene with its palindromes has more
+SORTING_BYTES = 40  # of a reference: lengths, their order, their copies, statuses
+
+
+def count(batch: Batch, model: Model) -> Counts:
+    """Count all paths of every reference, to the same integers as on the CPU.
+
+    Parameters
+    ----------
+    batch : CuPy arrays; its counts are known to fit 64 bits
+    model : what is counted
+
+    Returns
+    -------
+    Counts : CuPy arrays
+
+    Raises
+    ------
+    BadParams : a reference has no V or J part, or is longer than MAX_LENGTH; a part is shorter than
+        max_p, or a D gene longer than MAX_D
+    DeviceError : there is too little memory on the device, or it failed
+    """
+    try:
+        with device_errors("counting paths"):
+            return _count(batch, model)
+    except MemoryError as error:
+        n = len(batch.references)
+        needed = counts_bytes(n, len(batch.d), model) >> 20
+        raise DeviceError(
+            f"too little memory on the GPU: counts of {n} references take {needed} MiB; count "
+            "fewer at once"
+        ) from error
+
+
+def count_hosted(batch: Batch, model: Model) -> Counts:
+    """Count references of host memory on the current device, in runs that fit its memory.
+
+    Threads that do so at once copy and count at once, each on a stream of its own.
+
+    Parameters
+    ----------
+    batch : NumPy arrays; its counts are known to fit 64 bits
+    model : what is counted
+
+    Returns
+    -------
+    Counts : NumPy arrays, as `cpu.count` gives them
+
+    Raises
+    ------
+    BadParams, DeviceError : as `count`
+    """
+
+    def work(run: slice) -> Counts:
+        with own_stream() as copies:
+            counts = _count(uploaded(run_of(batch, run)), model, run.start)
+            return _each(counts, copies.to_host)
+
+    def needed(run: slice) -> int:
+        n: int = run.stop - run.start
+        starts = batch.references.starts
+        codes = int(starts[run.stop] - starts[run.start])
+        return codes + n * SORTING_BYTES + counts_bytes(n, len(batch.d), model)
+
+    runs = in_runs(work, len(batch.references), needed)
+    return runs[0] if len(runs) == 1 else _joined(runs)
+
+
+def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
+    """Count what fits the device, or raise MemoryError; first : what messages call reference 0."""
+    d_lengths = _d_lengths(batch, model)
+    wide = max(d_lengths, default=0) + (2 if model.dp1 else 1) * model.max_p > NARROW_BITS
+    out = _empty_counts(len(batch.references), len(d_lengths), model)
+    kernel = load(__package__, "gpu.cu", defines(model, wide=wide)).get_function("count_rows")
+    status = cupy().zeros(len(batch.references), np.int32)
+    arguments = (*_parts(batch), _empty_ways(d_lengths, model), *_pointers(out), status)
+    for order, room in _launches(batch):
+        n_bytes = warp_bytes(room, model, wide=wide)
+        warps = min(WARPS, SHARED_BYTES // n_bytes)
+        sizes = np.int32(len(order)), np.int32(room), np.int32(n_bytes)
+        grid = -(-len(order) // warps)
+        launch(kernel, grid, WARP * warps, (order, *sizes, *arguments), warps * n_bytes)
+    for wrong in np.flatnonzero(pull(status))[:1]:
+        raise BadParams(
+            f"reference {first + wrong}: v_of or j_of is no V or J part of the batch, or one of "
+            f"less than max_p ({model.max_p}) nucleotides"
+        )
+    return out
+
+
+def _d_lengths(batch: Batch, model: Model) -> list[int]:
+    """Return them; refuse what does not fit masks, since it may come from whomever."""
+    lengths: list[int] = np.diff(to_host(batch.d.starts)).tolist()
+    if any(not max(1, model.max_p) <= length <= MAX_D for length in lengths):
+        raise BadParams(f"D genes have max_p ({model.max_p}) to {MAX_D} nucleotides; got {lengths}")
+    return lengths
+
+
+def defines(model: Model, *, wide: bool) -> dict[str, int | str]:
+    """Return what specialises the kernel; wide : whether masks of D genes take 64 bits."""
+    return {
+        "GS_MAX_P": model.max_p,
+        "GS_MAX_N": model.max_n,
+        "GS_STRANDS": model.strands,
+        "GS_MIN_D_END": model.min_d_end,
+        "GS_D_SEGMENTS": model.d_segments,
+        "GS_WIDE": int(wide),
+        "GS_DP1": int(model.dp1),
+        "GS_DP2": int(model.dp2),
+        "GS_BLOCK": WARP * WARPS,
+        "GS_BLOCKS": BLOCKS,
+    }
+
+
+def warp_bytes(room: int, model: Model, *, wide: bool) -> int:
+    """Return the shared memory of a warp for a reference of up to `room` symbols.
+
+    It holds what `Reference` of matches.cuh does.
+    """
+    tables = 1 if model.d_segments == 1 else 4
+    paths = 8 * tables * (room + 1) * (model.max_n + 1)
+    masks = 2 * room * (8 if wide else 4)
+    letters = 4 * 4 * -(-room // WARP)
+    return -(-(paths + masks + letters + 2 * room + 1) // 16) * 16
+
+
+def _launches(batch: Batch) -> Iterator[tuple[Any, int]]:
+    """Yield numbers of references, (n,) int32, and what they have room in."""
+    if not len(batch.references):
+        return
+    cp = cupy()
+    lengths = cp.diff(batch.references.starts)
+    order = cp.argsort(lengths)
+    rooms = cp.asarray(np.array(ROOMS, np.int64))
+    ends = cp.searchsorted(lengths[order], rooms, side="right").get().tolist()
+    if ends[-1] < len(lengths):
+        raise BadParams(f"references have up to {MAX_LENGTH} nucleotides; one is longer")
+    order = order.astype(np.int32)
+    for first, last, room in zip([0, *ends], ends, ROOMS, strict=False):
+        if first < last:
+            yield order[first:last], room
+
+
+def _parts(batch: Batch) -> Iterator[Any]:
+    """Yield what the kernel knows of the batch, as it reads it: other types would pass unseen."""
+    typed = cupy().ascontiguousarray
+    for sequences in (batch.references, batch.v, batch.j, batch.d):
+        yield typed(sequences.codes, np.uint8)
+        yield typed(sequences.starts, np.int64)
+        yield np.int32(len(sequences))
+    yield typed(batch.v_of, np.int32)
+    yield typed(batch.j_of, np.int32)
+
+
+def _empty_ways(d_lengths: list[int], model: Model) -> Any:
+    """(n_d, pi) uint64 Z: the ways to erode each D gene completely."""
+    pis = range(model.max_p + 1)
+    ways = [[model.empty_d_ways(length, pi) for pi in pis] for length in d_lengths]
+    return cupy().asarray(np.array(ways, np.uint64).reshape(-1))
+
+
+def _pointers(counts: Counts) -> Iterator[Any]:
+    """Yield the arrays, one of no bytes for what is not counted."""
+    for field in fields(counts):
+        array = getattr(counts, field.name)
+        yield cupy().empty(0, np.uint64) if array is None else array
+
+
+def _empty_counts(n: int, n_d: int, model: Model) -> Counts:
+    """Return uninitialised counts in device memory."""
+    shapes = shapes_of(n, n_d, model)
+    empty = cupy().empty
+    return Counts(**{name: shape and empty(shape, _dtype(name)) for name, shape in shapes.items()})
+
+
+def counts_bytes(n: int, n_d: int, model: Model) -> int:
+    """Bytes of all counts of n references."""
+    shapes = shapes_of(n, n_d, model)
+    return sum(_dtype(name).itemsize * prod(shape) for name, shape in shapes.items() if shape)
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    return np.dtype(np.int16 if name in CALLS else np.uint64)
+
+
+def run_of(batch: Batch, run: slice) -> Batch:
+    """Return a run of references of host memory with all parts."""
+    starts = batch.references.starts[run.start : run.stop + 1]
+    codes = batch.references.codes[starts[0] : starts[-1]]
+    references = Sequences(codes, starts - starts[0])
+    return replace(batch, references=references, v_of=batch.v_of[run], j_of=batch.j_of[run])
+
+
+def uploaded(batch: Batch) -> Batch:
+    """Return the batch in device memory."""
+    upload = cupy().asarray
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, Sequences):
+            return Sequences(upload(value.codes), upload(value.starts))
+        return upload(value)
+
+    return Batch(**{field.name: moved(getattr(batch, field.name)) for field in fields(batch)})
+
+
+def _each(counts: Counts, change: Callable[[Any], Any]) -> Counts:
+    """Return counts with every array changed."""
+    return _joined([counts], lambda parts: change(parts[0]))
+
+
+def _joined(runs: Sequence[Counts], join: Callable[[list[Any]], Any] = np.concatenate) -> Counts:
+    """Return the counts of all runs, in their order."""
+    joined = {}
+    for field in fields(Counts):
+        parts = [getattr(run, field.name) for run in runs]
+        joined[field.name] = None if parts[0] is None else join(parts)
+    return Counts(**joined)

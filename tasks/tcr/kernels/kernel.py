@@ -1,0 +1,103 @@
+"""Counting the references of a slice, one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.tasks.tcr.kernels.calls import add_up, put_composition, put_d_calls, put_gene_calls
+from gangsaw.tasks.tcr.kernels.dp2 import append_empty, fill_pairs, sum_with_d, weigh
+from gangsaw.tasks.tcr.kernels.match import EVERYWHERE, SHORT, find_d, find_turned_d, find_turns
+from gangsaw.tasks.tcr.kernels.scratch import (
+    KernelModel,
+    Outputs,
+    Reference,
+    Scratch,
+    copy_symbols,
+    match_ends,
+)
+from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
+
+
+@jit_bare
+def count_rows(
+    rows: Any,
+    codes: Any,
+    bounds: Any,
+    v_of: Any,
+    j_of: Any,
+    tables: Tables,
+    limits: KernelModel,
+    scratch: Scratch,
+    outputs: Outputs,
+) -> None:
+    """Count the paths to the references `rows` of a batch, and write calls and DP-2's."""
+    symbols = scratch.symbols
+    for x in range(len(rows)):
+        row = rows[x]
+        length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
+        reference = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
+        add_up(symbols, length, scratch.sums)
+        put_gene_calls(reference, outputs.genes)
+        end = length - reference.j_match
+        put_composition(scratch.sums, reference.v_match, end, outputs.ndn, 4 * row)
+        if limits.dp2:
+            _count_without_d(reference, tables, limits, scratch, outputs)
+        if limits.n_d:
+            _count_with_d(reference, tables, limits, scratch, outputs)
+
+
+@jit_bare_inline
+def _count_without_d(
+    reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
+) -> None:
+    pairs = fill_pairs(scratch.symbols, reference, D_CLASSES + 1 + limits.n_d, scratch)
+    sweep = (limits.max_n + 1, limits.max_p + 1)
+    at = reference.row * sweep[0] * sweep[1]
+    weights = (tables.weights, scratch.pair_weight, D_CLASSES)
+    weigh(scratch.direct, pairs, weights, sweep, scratch, outputs.no_d, at)
+    weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.no_d_two, at)
+
+
+@jit_bare_inline
+def _count_with_d(
+    reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
+) -> None:
+    symbols, length = scratch.symbols, reference.length
+    find_turns(symbols, length, limits.max_p, scratch)
+    # only the calls are wanted where DP-1 or two D genes have other windows
+    window = (reference.last_a if limits.one_d else -SHORT, reference.first_b)
+    for gene in range(limits.n_d):
+        germline = tables.d_germline[gene]
+        inside = EVERYWHERE >> np.uint64(64 - germline)
+        d = (tables.d, gene, inside, germline, True)
+        found = find_d(symbols, length, d, window, scratch)
+        ends = (limits.min_d_end, germline + limits.max_p)
+        found = find_turned_d(symbols, length, d, ends, window, found, scratch)
+        put_d_calls(gene, limits.n_d, found, reference, outputs, scratch.sums)
+        if limits.one_d:
+            _weigh_d(gene, found, reference, tables, limits, scratch, outputs)
+
+
+@jit_bare_inline
+def _weigh_d(
+    gene: int,
+    found: Any,
+    reference: Reference,
+    tables: Tables,
+    limits: KernelModel,
+    scratch: Scratch,
+    outputs: Outputs,
+) -> None:
+    terms = sum_with_d(reference, found[0], found[1], D_CLASSES + 1 + limits.n_d, scratch)
+    empty = D_CLASSES + 1 + gene
+    pairs = reference.v_classes * reference.j_classes
+    sweep = (limits.max_n + 1, limits.max_p + 1)
+    at = (reference.row * limits.n_d + gene) * sweep[0] * sweep[1]
+    weights = (tables.weights, scratch.pair_weight, empty)
+    weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.zero, at)
+    terms = append_empty(terms, pairs, empty, scratch)
+    all_weights = (tables.weights, scratch.term_weight, 0)
+    weigh(scratch.terms, terms, all_weights, sweep, scratch, outputs.full, at)

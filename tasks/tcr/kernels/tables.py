@@ -1,0 +1,123 @@
+"""What the kernels look up: gene parts with their palindromes, bit masks of D, multiplicities."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
+from gangsaw.tasks.tcr.model import MAX_P, Model
+from gangsaw.tasks.tcr.nucleotides import Codes, ragged, reverse_complement
+
+END_CLASSES = MAX_P + 1  # a gene end keeps 0 or 1..4 symbols of its palindrome
+D_CLASSES = END_CLASSES**2  # those of the J-side end, times those of the V-side end
+PI_LANES = 8  # pi = 0..4, and what makes a vector of them
+
+
+class Tables(NamedTuple):
+    """Read-only arrays of a batch and a model.
+
+    Attributes
+    ----------
+    v, v_starts : V parts with their palindrome, back to back
+    j, j_starts : J parts with their palindrome, reversed: matching runs forward in both
+    v_germline, j_germline, d_germline : int64, lengths without palindromes
+    d : (D genes * 16) uint64; bit k of d[16 * gene + code] says whether symbol k of the D gene with
+        its right palindrome can be `code` (DP-2)
+    d_both : the same of the D gene with both palindromes (DP-1)
+    weights : (pairs of V and J classes * per_pair * PI_LANES) uint32: multiplicities by pi, of
+        which row 0..24 of a pair is for a class of D, row 25 for no D, row 26 + d for an empty D
+    end_weights : (END_CLASSES * PI_LANES) uint32: multiplicities of one end
+    d_weights : ((D_CLASSES + D genes) * PI_LANES) uint32: those of the classes of D, of an empty D
+    """
+
+    v: Any
+    v_starts: Any
+    v_germline: Any
+    j: Any
+    j_starts: Any
+    j_germline: Any
+    d: Any
+    d_both: Any
+    d_germline: Any
+    weights: Any
+    end_weights: Any
+    d_weights: Any
+
+
+def make_tables(batch: Batch, model: Model) -> Tables:
+    """Prepare what the kernels look up for these germline parts and this model."""
+    p = model.max_p
+    genes = parts_of(batch.d)
+    v = ragged([with_right(part, p) for part in parts_of(batch.v)])
+    j = ragged([with_left(part, p)[::-1] for part in parts_of(batch.j)])
+    return Tables(
+        *v,
+        np.diff(batch.v.starts),
+        *j,
+        np.diff(batch.j.starts),
+        _masks([with_right(gene, p) for gene in genes]),
+        _masks([with_left(with_right(gene, p), p, gene) for gene in genes]),
+        np.diff(batch.d.starts),
+        *_weights(model, [len(gene) for gene in genes]),
+    )
+
+
+def with_right(part: Codes, p: int) -> Codes:
+    """Return a part followed by p symbols of the palindrome of its right end."""
+    return np.concatenate([part, reverse_complement(part)[:p]])
+
+
+def with_left(part: Codes, p: int, end: Codes | None = None) -> Codes:
+    """Return a part after p symbols of the palindrome of its left end (that of `end`, if given)."""
+    other = reverse_complement(part if end is None else end)
+    return np.concatenate([other[len(other) - p :], part])
+
+
+def _masks(genes: list[Codes]) -> npt.NDArray[np.uint64]:
+    """(genes * 16) uint64: at which symbols of a gene each code is possible."""
+    masks = np.zeros((len(genes), 16), np.uint64)
+    codes = np.arange(16, dtype=np.uint8)[:, None]
+    for mask, gene in zip(masks, genes, strict=True):
+        bits = np.uint64(1) << np.arange(len(gene), dtype=np.uint64)
+        mask[:] = np.where(codes & gene, bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)
+    return masks.ravel()
+
+
+def end_ways(model: Model) -> npt.NDArray[np.uint64]:
+    """(END_CLASSES, PI_LANES): ways to keep p palindrome symbols; 0 beyond what is swept."""
+    ways = np.zeros((END_CLASSES, PI_LANES), np.uint64)
+    for kept in range(END_CLASSES):
+        for pi in range(model.max_p + 1):
+            ways[kept, pi] = model.ways(kept, pi)
+    return ways
+
+
+def empty_d_weights(model: Model, d_lengths: list[int]) -> npt.NDArray[np.uint64]:
+    """(D genes, PI_LANES): ways to erode each D completely."""
+    ways = np.zeros((len(d_lengths), PI_LANES), np.uint64)
+    for gene, length in enumerate(d_lengths):
+        for pi in range(model.max_p + 1):
+            ways[gene, pi] = model.empty_d_ways(length, pi)
+    return ways
+
+
+def _weights(model: Model, d_lengths: list[int]) -> tuple[npt.NDArray[np.uint32], ...]:
+    """Return weights, end_weights and d_weights of Tables."""
+    ends = end_ways(model)
+    of_d = (ends[:, None] * ends).reshape(D_CLASSES, PI_LANES)
+    empty = empty_d_weights(model, d_lengths)
+    middle = np.concatenate([of_d, np.ones((1, PI_LANES), np.uint64), empty])
+    pairs = (ends[:, None] * ends).reshape(-1, 1, PI_LANES)
+    # at most 9^4, or 9^2 times 4,716 ways to empty a D of 56 symbols: 32 bits
+    tables = (pairs * middle, ends, np.concatenate([of_d, empty]))
+    return tuple(table.astype(np.uint32).ravel() for table in tables)
+
+
+def parts_of(sequences: Sequences) -> list[Codes]:
+    """Return each sequence as a view."""
+    bounds = sequences.starts.tolist()
+    return [sequences.codes[a:b] for a, b in pairwise(bounds)]

@@ -1,0 +1,187 @@
+"""Which references can be counted exactly: the greatest count is known before counting.
+
+Counts grow with nu and with pi, a D gene adds to what no D gives, and so the greatest count of a
+reference is that of V N D N J at the greatest nu and pi. Three sizes of numbers follow from that.
+
+- 16 and 32 bits for references without wildcards: a junction of given ends has one n-string, so a
+  row holds at most 11 ways, max_n + 1. To one boundary come at most PIECES pieces of D, so at most
+  11 * 2,100 < 2^16 ways; from there to J 11 at most, from MAX_LENGTH boundaries: 6.5e7 < 2^32.
+- 64 bits for all others. Kernels then count modulo 2^64, and no term is negative: the count is
+  exact if its true value fits, whatever the order of the sums. That value is found in floating
+  point, whose error is far below SLACK, unless the product of all w(R) is small enough anyway.
+- DP-1 needs no look: at most 10 n-nucleotides are 2^20 strings at most, there are 11 ways to share
+  them, and PIECES * MAX_LENGTH places: below 2^43.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.tasks.tcr.kernels.batch import Batch, check_lengths
+from gangsaw.tasks.tcr.kernels.ends import WAYS, kept_range
+from gangsaw.tasks.tcr.kernels.match import SHORT, find_turns, unpacked
+from gangsaw.tasks.tcr.kernels.scratch import (
+    KernelModel,
+    Reference,
+    Scratch,
+    copy_symbols,
+    find_everywhere,
+    make_scratch,
+    match_ends,
+)
+from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, PI_LANES, Tables, make_tables
+from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
+
+# of a D of 60 symbols with its palindrome, that end at one boundary: 60 * 61 / 2 of all lengths,
+# and 61 * 4 with a palindrome of the reference; rounded up
+PIECES = 2_100
+END_WAYS = 9  # multiplicity of one gene end at most: two strands, pi = 4
+EMPTY_WAYS = 4_716  # and of an empty D of 56 symbols
+ROW = 11  # max_n + 1
+LIMIT = 2.0**64
+LOG_WAYS = np.log2(np.maximum(WAYS, 1))  # no code is 0 in a batch
+SLACK = 1 - 2.0**-30  # some 10^5 roundings of 2^-53 each
+
+
+def countable(batch: Batch, model: Model) -> npt.NDArray[np.bool_]:
+    """Tell of each reference whether all its counts fit 64 bits; `count` is exact for those.
+
+    Parameters
+    ----------
+    batch : in host memory
+    model : that it is to be counted with
+
+    Returns
+    -------
+    (n,) bool : False only for references with a dozen wildcards or more
+    """
+    fits = np.ones(len(batch.references), np.bool_)
+    if not model.dp2 or not len(fits):
+        return fits
+    wildness = np.add.reduceat(LOG_WAYS[batch.references.codes], batch.references.starts[:-1])
+    doubtful = np.flatnonzero(wildness > _harmless(model))
+    if len(doubtful):
+        fits[doubtful] = largest(batch, model, doubtful) < LIMIT * SLACK
+    return fits
+
+
+def _harmless(model: Model) -> float:
+    """log2 of a product of all w(R) with which no count reaches the limit."""
+    one_d = PIECES * END_WAYS**2 + EMPTY_WAYS
+    d = one_d if model.d_segments == 1 else one_d * ROW * one_d
+    return float(np.log2(LIMIT * SLACK / (ROW**2 * END_WAYS**2 * d * (MAX_LENGTH + 1))))
+
+
+def largest(batch: Batch, model: Model, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the greatest DP-2 count of each of the references `rows`, correctly to 9 digits."""
+    check_lengths(batch.references.starts)
+    limits = KernelModel.of(model, len(batch.d))
+    out = np.zeros(len(rows), np.float64)
+    chain = np.zeros((6, MAX_LENGTH + 1))
+    scratch = make_scratch(np.uint64, np.uint64)
+    references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
+    _largest(rows, *references, make_tables(batch, model), limits, scratch, chain, out)
+    return out
+
+
+@jit_bare
+def _largest(
+    rows: Any,
+    codes: Any,
+    bounds: Any,
+    v_of: Any,
+    j_of: Any,
+    tables: Tables,
+    limits: KernelModel,
+    scratch: Scratch,
+    chain: Any,
+    out: Any,
+) -> None:
+    symbols = scratch.symbols
+    at_v, to_d, after_d, to_next, after_next, to_j = chain
+    for x in range(len(rows)):
+        row = rows[x]
+        length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
+        reference = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
+        find_turns(symbols, length, limits.max_p, scratch)
+        _end_at_v(reference, tables, limits, at_v)
+        _pass_junction(reference, limits, symbols, at_v, to_d)
+        greatest = 0.0
+        if limits.n_d == 0:
+            _pass_junction(reference, limits, symbols, to_d, to_j)
+            greatest = _join_j(reference, tables, limits, to_j)
+        for first in range(limits.n_d):
+            _pass_d(first, reference, tables, limits, scratch, to_d, after_d)
+            _pass_junction(reference, limits, symbols, after_d, to_next)
+            if limits.one_d:
+                greatest = max(greatest, _join_j(reference, tables, limits, to_next))
+                continue
+            for second in range(first + 1, limits.n_d):
+                _pass_d(second, reference, tables, limits, scratch, to_next, after_next)
+                _pass_junction(reference, limits, symbols, after_next, to_j)
+                greatest = max(greatest, _join_j(reference, tables, limits, to_j))
+        out[x] = greatest
+
+
+@jit_bare_inline
+def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: Any) -> None:
+    """ways[k] = multiplicity of a V of k symbols."""
+    ways[: reference.length + 1] = 0
+    for kept in range(reference.v_classes):
+        fewest, most = kept_range(reference.v_match, reference.v_length, kept)
+        for k in range(fewest, most + 1):
+            ways[k] = tables.end_weights[kept * PI_LANES + limits.max_p]
+
+
+@jit_bare_inline
+def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Any) -> float:
+    """Sum of the ways to each boundary, times the multiplicity of the J that begins there."""
+    total = 0.0
+    for kept in range(reference.j_classes):
+        fewest, most = kept_range(reference.j_match, reference.j_length, kept)
+        for k in range(fewest, most + 1):
+            weight = tables.end_weights[kept * PI_LANES + limits.max_p]
+            total += ways[reference.length - k] * weight
+    return total
+
+
+@jit_bare_inline
+def _pass_junction(
+    reference: Reference, limits: KernelModel, symbols: Any, source: Any, target: Any
+) -> None:
+    """target[b] = ways source[a] followed by an n-string R[a:b] of at most max_n."""
+    for b in range(reference.length + 1):
+        strings = 1.0
+        target[b] = source[b]
+        for m in range(1, min(b, limits.max_n) + 1):
+            strings *= WAYS[symbols[b - m]]
+            target[b] += source[b - m] * strings
+
+
+@jit_bare_inline
+def _pass_d(
+    gene: int,
+    reference: Reference,
+    tables: Tables,
+    limits: KernelModel,
+    scratch: Scratch,
+    source: Any,
+    target: Any,
+) -> None:
+    """target[b] = ways source[a] followed by a D gene R[a:b], of length zero or more."""
+    longer, crossing = find_everywhere(gene, reference, tables, limits, scratch)
+    weights, pi = tables.d_weights, limits.max_p
+    for b in range(reference.length + 1):
+        target[b] = source[b] * weights[(D_CLASSES + gene) * PI_LANES + pi]
+        for t in range(1, min(b, SHORT) + 1):
+            target[b] += source[b - t] * scratch.matches[b * SHORT + t - 1] * weights[pi]
+    for piece in range(longer):
+        a, b, number = unpacked(scratch.longer[piece])
+        target[b] += source[a] * number * weights[pi]
+    for piece in range(crossing):
+        a, b, d_class = unpacked(scratch.crossing[piece])
+        target[b] += source[a] * weights[d_class * PI_LANES + pi]

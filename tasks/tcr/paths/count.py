@@ -1,0 +1,222 @@
+"""Counting as one pure function: strings in, a dataset out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.cuda.device import backend
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr import kernels
+from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences, check_lengths
+from gangsaw.tasks.tcr.kernels.tables import parts_of
+from gangsaw.tasks.tcr.model import MAX_D, Kind, Model
+from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, decoded, ragged, strict
+from gangsaw.tasks.tcr.paths.bounds import countable
+from gangsaw.tasks.tcr.paths.dataset import to_dataset
+from gangsaw.tasks.tcr.paths.distinct import distinct, expand, take
+
+if TYPE_CHECKING:
+    import xarray
+
+Counting = Callable[[Batch, Model], Counts]
+MAX_PART = 32_767  # of V and J: their lengths are int16 in the result
+
+
+def count_paths(
+    cdr3: Sequence[str],
+    v: str | Sequence[str],
+    j: str | Sequence[str],
+    d: Mapping[str, str] | None = None,
+    *,
+    model: Kind = "dp2",
+    strands: Literal[1, 2] = 1,
+    max_p: int = 4,
+    max_n: int = 10,
+    d_segments: Literal[1, 2] = 1,
+    min_d_end: Literal[0, 1] = 1,
+) -> xarray.Dataset:
+    """Count the recombination paths that lead to each CDR3.
+
+    Letters are nucleotides or IUPAC codes of several, in either case.
+
+    Parameters
+    ----------
+    cdr3 : nucleotides of each reference, without the conserved codons of Cys and Phe/Trp
+    v : germline V after its codon of Cys: one for all references, or one for each
+    j : germline J before its codon of Phe or Trp: one for all references, or one for each
+    d : germline D genes by name; none for a V-J chain
+    model, strands, max_p, max_n, d_segments, min_d_end : as in `Model`
+
+    Returns
+    -------
+    Dataset : the variables of tasks/tcr/paths/dataset.py, references in their order
+
+    Raises
+    ------
+    BadParams : a parameter, reference or gene cannot be counted; the message names it
+    """
+    chosen = Model(model, strands, max_p, max_n, d_segments, min_d_end)
+    batch = make_batch(cdr3, v, j, {} if d is None else d, chosen)
+    _refuse_uncountable(batch, chosen)
+    lengths = np.diff(batch.d.starts).tolist()
+    return to_dataset(
+        count_distinct(batch, chosen), chosen, dict(zip(d or (), lengths, strict=True))
+    )
+
+
+def _refuse_uncountable(batch: Batch, model: Model) -> None:
+    if wrong := np.flatnonzero(~countable(batch, model)).tolist():
+        text = decoded(parts_of(batch.references)[wrong[0]])
+        raise BadParams(
+            f"reference {wrong[0]}: the paths to {text} exceed 64 bits, for it has too many "
+            f"wildcards; leave it out, or lower max_n ({model.max_n}) or max_p ({model.max_p})"
+        )
+
+
+def count(batch: Batch, model: Model) -> Counts:
+    """Count where the batch lies: on the CPU or on a GPU."""
+    counts: Counts = backend(batch.references.codes, kernels.__name__).count(batch, model)
+    return counts
+
+
+def count_distinct(batch: Batch, model: Model, counting: Counting = count) -> Counts:
+    """Count a batch in host memory, equal references with equal genes once.
+
+    counting : what counts, `gpu.count_hosted` to do it on the GPU of this process
+    """
+    rows, same = distinct(batch)
+    if len(rows) == len(same):
+        return counting(batch, model)
+    return expand(counting(take(batch, rows), model), same)
+
+
+def make_batch(
+    cdr3: Sequence[str],
+    v: str | Sequence[str],
+    j: str | Sequence[str],
+    d: Mapping[str, str],
+    model: Model,
+) -> Batch:
+    """Check and encode what `count_paths` takes.
+
+    Raises
+    ------
+    BadParams : as `count_paths`
+    """
+    if isinstance(cdr3, str | bytes):
+        raise BadParams(
+            "cdr3 must be a sequence of strings, one for each reference; got one string"
+        )
+    references = encode_references(_listed("cdr3", cdr3))
+    v_parts, v_of = _parts("V", v, len(references), model)
+    j_parts, j_of = _parts("J", j, len(references), model)
+    return Batch(references, v_parts, j_parts, v_of, j_of, _d_genes(d, model))
+
+
+def _listed(what: str, texts: Any) -> list[str]:
+    """Return the items of any iterable of one dimension, of Arrow's and xarray's arrays too."""
+    if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
+        got = f"{getattr(texts, 'ndim', '')} dimensions of " if isinstance(texts, Iterable) else ""
+        raise BadParams(f"{what} must be a sequence of strings; got {got}{type(texts).__name__}")
+    if hasattr(texts, "to_pylist"):
+        return texts.to_pylist()  # type: ignore[no-any-return]
+    return list(texts.to_numpy() if hasattr(texts, "to_numpy") else texts)
+
+
+def encode_references(cdr3: Sequence[str]) -> Sequences:
+    """Encode all references in one go, and name the first that cannot be counted.
+
+    Raises
+    ------
+    BadParams : one is no string, empty, longer than MAX_LENGTH or holds another letter
+    """
+    try:
+        joined = "".join(cdr3)
+    except TypeError as error:
+        at = next(i for i, text in enumerate(cdr3) if not isinstance(text, str))
+        raise BadParams(f"reference {at}: the CDR3 must be a string, got {cdr3[at]!r}") from error
+    lengths = np.fromiter(map(len, cdr3), np.int64, len(cdr3))
+    starts = np.zeros(len(cdr3) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    codes = CODE_OF_BYTE[np.frombuffer(joined.encode("latin-1", "replace"), np.uint8)]
+    check_lengths(starts)
+    if not lengths.all() or not codes.all():
+        at = _first_wrong(codes, lengths, starts)
+        strict(cdr3[at], f"reference {at}: the CDR3")
+    return Sequences(codes, starts)
+
+
+def _first_wrong(codes: Any, lengths: Any, starts: Any) -> int:
+    """Index of the first reference that is empty or holds a code of 0."""
+    empty = np.flatnonzero(lengths == 0)[:1].tolist()
+    wrong = np.flatnonzero(codes == 0)[:1]
+    holding = (np.searchsorted(starts, wrong, "right") - 1).tolist()
+    first: int = min(empty + holding)
+    return first
+
+
+def _parts(
+    gene: str, parts: str | Sequence[str], n: int, model: Model
+) -> tuple[Sequences, npt.NDArray[np.int32]]:
+    """Encode each different part once; which one each reference has."""
+    if isinstance(parts, str):
+        return _encoded_parts([parts], [f"the {gene} part"], model), np.zeros(n, np.int32)
+    if isinstance(parts, bytes) or parts is None:
+        raise BadParams(f"{gene.lower()} must be a string or a sequence of them, got {parts!r}")
+    texts = _listed(gene.lower(), parts)
+    if len(texts) != n:
+        raise BadParams(
+            f"{gene.lower()} must be one string or one for each of the {n} references; "
+            f"got {len(texts)}"
+        )
+    for at, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise BadParams(f"reference {at}: the {gene} part must be a string, got {text!r}")
+    number: dict[str, int] = {}
+    part_of = np.fromiter((number.setdefault(text, len(number)) for text in texts), np.int32, n)
+    firsts = np.unique(part_of, return_index=True)[1].tolist()
+    names = [f"reference {at}: the {gene} part" for at in firsts]
+    return _encoded_parts(list(number), names, model), part_of
+
+
+def _encoded_parts(texts: list[str], names: list[str], model: Model) -> Sequences:
+    return Sequences(
+        *ragged(
+            [
+                _part(text, what, model.max_p, MAX_PART)
+                for text, what in zip(texts, names, strict=True)
+            ]
+        )
+    )
+
+
+def _part(text: str, what: str, shortest: int, longest: int) -> Codes:
+    """Encode a germline part that is long enough for its palindromes."""
+    if not isinstance(text, str):
+        raise BadParams(f"{what} must be a string of nucleotides, got {text!r}")
+    codes = strict(text, what)
+    if len(codes) < shortest:
+        raise BadParams(
+            f"{what} has {len(codes)} nucleotides, fewer than max_p = {shortest}: "
+            "its palindrome is unknown"
+        )
+    if len(codes) > longest:
+        raise BadParams(f"{what} has {len(codes)} nucleotides; at most {longest} are counted")
+    return codes
+
+
+def _d_genes(d: Mapping[str, str], model: Model) -> Sequences:
+    if not isinstance(d, Mapping):
+        raise BadParams(f"d must map names of D genes to sequences, got {type(d).__name__}")
+    for name in d:
+        if not isinstance(name, str):
+            raise BadParams(f"the name of a D gene must be a string, got {name!r}")
+    if model.d_segments == 2 and len(d) < 2:
+        raise BadParams(f"two D genes in a row need at least 2 D genes, got {len(d)}")
+    return Sequences(
+        *ragged([_part(text, f"D gene {name}", model.max_p, MAX_D) for name, text in d.items()])
+    )

@@ -1,0 +1,225 @@
+"""The variables of a result: THE table of their names, dimensions, types, units and meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.cuda.device import to_host
+from gangsaw.tasks.tcr.kernels.batch import D_CALLS, GENE_CALLS, Counts
+from gangsaw.tasks.tcr.model import Model, empty_d_cuts
+from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES
+
+if TYPE_CHECKING:
+    import xarray
+
+SWEEP = ("nu", "pi")
+PAIR_SIGN = "+"  # "TRDD1*01+TRDD2*01": two D genes in a row, the one beside V first
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable of a result.
+
+    Attributes
+    ----------
+    name : as in the dataset
+    dims : its dimensions, "reference" first
+    dtype : "uint64" for counts of paths, "int16" for calls
+    unit : "1" for counts, "nucleotide" for lengths and positions
+    description : what it is, in one sentence
+    """
+
+    name: str
+    dims: tuple[str, ...]
+    dtype: str
+    unit: str
+    description: str
+
+    @property
+    def attrs(self) -> dict[str, str]:
+        """What the dataset says about it."""
+        return {"units": self.unit, "description": self.description}
+
+
+def _paths(name: str, dims: tuple[str, ...], description: str) -> Variable:
+    return Variable(name, ("reference", *dims), "uint64", "1", description)
+
+
+def _calls(description_of: Mapping[str, str], *dims: str) -> tuple[Variable, ...]:
+    return tuple(
+        Variable(name, ("reference", *dims), "int16", "nucleotide", description)
+        for name, description in description_of.items()
+    )
+
+
+def _with_d(d_dim: str) -> tuple[Variable, ...]:
+    several = "all D genes have" if d_dim == "d_pair" else "D has"
+    return (
+        _paths(
+            "paths_full",
+            (d_dim, *SWEEP),
+            "DP-2 paths V N D N J, with at most nu n-nucleotides in each junction and at most pi "
+            "palindromic ones at each gene end, those with an empty D included",
+        ),
+        _paths(
+            "paths_zero_length_d",
+            (d_dim, *SWEEP),
+            f"DP-2 paths V N D N J in which {several} length zero",
+        ),
+    )
+
+
+NO_D = (
+    _paths("paths_no_d", SWEEP, "DP-2 paths V N J, with at most nu n-nucleotides in all"),
+    _paths(
+        "paths_no_d_two_junctions",
+        SWEEP,
+        "DP-2 paths V N N J, with at most nu n-nucleotides each, told apart by where they part",
+    ),
+)
+DP1_WITH_D = (
+    _paths(
+        "dp1_paths",
+        ("d_gene", "total_n"),
+        "DP-1 paths V N D N J with exactly total_n n-nucleotides in both junctions together",
+    ),
+    _paths(
+        "dp1_paths_nonempty", ("d_gene", "total_n"), "DP-1 paths with a D of at least 1 nucleotide"
+    ),
+    _paths(
+        "dp1_paths_empty_unit",
+        ("total_n",),
+        "DP-1 paths with an empty D, counted once for all pairs of cuts that empty it",
+    ),
+)
+DP1_NO_D = (
+    _paths("dp1_paths", ("total_n",), "DP-1 paths V N J with exactly total_n n-nucleotides"),
+)
+REGIONS = (
+    *_calls(
+        {
+            "length": "Length of the CDR3 between the conserved codons",
+            "v_length": "Length of the germline V part after the codon of Cys",
+            "j_length": "Length of the germline J part before the codon of Phe or Trp",
+            "v_match": "Nucleotides from the left that V with its palindrome matches",
+            "j_match": "Nucleotides from the right that J with its palindrome matches",
+            "vj_distance": "Nucleotides between V match and J match; negative: they overlap",
+        }
+    ),
+    *_calls(
+        {"ndn_composition": "Nucleotides between V match and J match; wildcards count for each"},
+        "nucleotide",
+    ),
+)
+D_REGIONS = (
+    *_calls(
+        {
+            "d_length": "Longest piece that D with its palindromes matches; 0: none",
+            "d_first": "First position, from 1, of the left-most longest match of D; 1: none",
+            "d_last": "Last position of the right-most longest match of D; the length: none",
+            "vd_distance": "Nucleotides between V match and d_first; negative: they overlap",
+            "dj_distance": "Nucleotides between d_last and J match; negative: they overlap",
+        },
+        "d_gene",
+    ),
+    *_calls(
+        {
+            "n1_composition": "Nucleotides between V match and d_first",
+            "n2_composition": "Nucleotides between d_last and J match",
+        },
+        "d_gene",
+        "nucleotide",
+    ),
+)
+
+
+def variables(model: Model, n_d: int) -> tuple[Variable, ...]:
+    """Return the variables of a result: which there are depends on the model and on D genes."""
+    d_dim = "d_gene" if model.d_segments == 1 else "d_pair"
+    dp2 = (*(_with_d(d_dim) if n_d else ()), *NO_D) if model.dp2 else ()
+    dp1 = (DP1_WITH_D if n_d else DP1_NO_D) if model.dp1 else ()
+    return (*dp2, *dp1, *REGIONS, *(D_REGIONS if n_d else ()))
+
+
+def coordinates(model: Model, d_names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    """Return the labels of each dimension but "reference", of those that the result has."""
+    pairs = [PAIR_SIGN.join((a, b)) for i, a in enumerate(d_names) for b in d_names[i + 1 :]]
+    labels: dict[str, Any] = {
+        "d_gene": np.array(d_names, dtype=str),
+        "d_pair": np.array(pairs, dtype=str),
+        "nu": np.arange(model.max_n + 1),
+        "pi": np.arange(model.max_p + 1),
+        "total_n": np.arange(model.max_n + 1),
+        "nucleotide": np.array(NUCLEOTIDES),
+    }
+    used = {dim for variable in variables(model, len(d_names)) for dim in variable.dims}
+    return {dim: label for dim, label in labels.items() if dim in used}
+
+
+def arrays(counts: Counts, model: Model, d_lengths: Sequence[int]) -> dict[str, npt.NDArray[Any]]:
+    """Return the array of each variable, in host memory, from what a kernel gave.
+
+    Parameters
+    ----------
+    counts : of n references
+    model : that they were counted with
+    d_lengths : of the germline D genes, palindromes left out
+    """
+    found: dict[str, Any] = {
+        "paths_full": counts.full,
+        "paths_zero_length_d": counts.zero,
+        "paths_no_d": counts.no_d,
+        "paths_no_d_two_junctions": counts.no_d_two,
+        "dp1_paths": _dp1_paths(counts, model, d_lengths),
+        "dp1_paths_nonempty": counts.dp1_nonempty,
+        "dp1_paths_empty_unit": counts.dp1_empty,
+        "ndn_composition": counts.ndn,
+        "n1_composition": counts.n1,
+        "n2_composition": counts.n2,
+        **{name: counts.genes[:, i] for i, name in enumerate(GENE_CALLS)},
+    }
+    if counts.d is not None:
+        found |= {name: counts.d[:, :, i] for i, name in enumerate(D_CALLS)}
+    return {v.name: to_host(found[v.name]) for v in variables(model, len(d_lengths))}
+
+
+def _dp1_paths(counts: Counts, model: Model, d_lengths: Sequence[int]) -> Any:
+    if not model.dp1:
+        return None
+    if counts.dp1_empty is None:
+        return counts.dp1_nonempty[:, 0]
+    cuts = np.array([empty_d_cuts(length, model.max_p) for length in d_lengths], np.uint64)
+    return to_host(counts.dp1_nonempty) + cuts[:, None] * to_host(counts.dp1_empty)[:, None]
+
+
+def attributes(model: Model) -> dict[str, Any]:
+    """Return what a result says about how it was counted."""
+    return {
+        "title": "Recombination paths of T-cell receptors",
+        "model": model.kind,
+        "strands": model.strands,
+        "max_p": model.max_p,
+        "max_n": model.max_n,
+        "d_segments": model.d_segments,
+        "min_d_end": model.min_d_end,
+        "gangsaw_version": version("gangsaw"),
+    }
+
+
+def to_dataset(counts: Counts, model: Model, d: Mapping[str, int]) -> xarray.Dataset:
+    """Return counts as a dataset; `d` has the length of each D gene by name."""
+    import xarray
+
+    values = arrays(counts, model, list(d.values()))
+    table = variables(model, len(d))
+    return xarray.Dataset(
+        {v.name: (v.dims, values[v.name], v.attrs) for v in table},
+        coordinates(model, list(d)),
+        attributes(model),
+    )

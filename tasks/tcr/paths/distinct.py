@@ -1,0 +1,87 @@
+"""Equal references with equal genes are counted once."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_bare
+from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
+
+Rows = npt.NDArray[np.int64]
+PRIME = np.uint64(1_099_511_628_211)  # FNV-1a's, 64 bits
+OFFSET = np.uint64(14_695_981_039_346_656_037)
+FREE = -1
+
+
+def distinct(batch: Batch) -> tuple[Rows, Rows]:
+    """Find references that are equal, and have the same V and J.
+
+    Parameters
+    ----------
+    batch : in host memory, n references
+
+    Returns
+    -------
+    (m,) rows of `batch`, the first of each, ascending
+    (n,) for each reference, which of those it equals
+    """
+    n = len(batch.references)
+    first, same = np.empty(n, np.int64), np.empty(n, np.int64)
+    table = np.full(2 << max(n, 1).bit_length(), FREE, np.int64)
+    references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
+    found = _distinct(*references, table, first, same)
+    return first[:found], same
+
+
+@jit_bare
+def _distinct(
+    codes: Any, starts: Any, v_of: Any, j_of: Any, table: Any, first: Any, same: Any
+) -> int:
+    """Fill first and same by a hash table with open addresses; return how many differ."""
+    found = 0
+    mask = np.uint64(len(table) - 1)
+    for row in range(len(same)):
+        key = OFFSET ^ np.uint64(v_of[row]) ^ (np.uint64(j_of[row]) << np.uint64(32))
+        for k in range(starts[row], starts[row + 1]):
+            key = (key ^ np.uint64(codes[k])) * PRIME
+        slot = (key ^ (key >> np.uint64(32))) & mask
+        while True:
+            number = table[slot]
+            if number == FREE:
+                table[slot] = number = found
+                first[found] = row
+                found += 1
+            other = first[number]
+            length = starts[row + 1] - starts[row]
+            equal = v_of[row] == v_of[other] and j_of[row] == j_of[other]
+            equal = equal and length == starts[other + 1] - starts[other]
+            k = 0
+            while equal and k < length:
+                equal = codes[starts[row] + k] == codes[starts[other] + k]
+                k += 1
+            if equal:
+                break
+            slot = (slot + np.uint64(1)) & mask
+        same[row] = number
+    return found
+
+
+def take(batch: Batch, rows: Rows) -> Batch:
+    """Return some references of a batch in host memory, in the order of `rows`."""
+    starts = batch.references.starts
+    lengths = np.diff(starts)[rows]
+    new = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(lengths, out=new[1:])
+    at = np.arange(new[-1]) + np.repeat(starts[rows] - new[:-1], lengths)
+    references = Sequences(batch.references.codes[at], new)
+    return replace(batch, references=references, v_of=batch.v_of[rows], j_of=batch.j_of[rows])
+
+
+def expand(counts: Counts, same: Rows) -> Counts:
+    """Return the counts of all references from those of the distinct ones."""
+    arrays = {field.name: getattr(counts, field.name) for field in fields(counts)}
+    return Counts(**{name: a if a is None else a[same] for name, a in arrays.items()})

@@ -1,0 +1,94 @@
+"""Seeded random references: genes joined as the models do it, for tests and benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
+from gangsaw.tasks.tcr.kernels.tables import with_left, with_right
+from gangsaw.tasks.tcr.model import MAX_P
+from gangsaw.tasks.tcr.nucleotides import Codes, ragged, strict
+
+Ints = npt.NDArray[np.int64]
+# 0..8 symbols lost at a gene end, or in one case of six a palindrome of 1..4 kept
+LOST = np.array([*range(9), *range(9), -1, -2, -3, -4])
+MEAN_N = 3  # n-nucleotides of a junction, geometrically distributed; MOST_N at most
+MOST_N = 12
+
+
+def random_batch(
+    v: Sequence[str], d: Sequence[str], j: Sequence[str], n: int, seed: int = 0
+) -> Batch:
+    """Return n references, each of a random V, D and J, eroded or with palindromes, and n-strings.
+
+    Parameters
+    ----------
+    v, d, j : germline parts of at least 4 nucleotides; no d for V-J chains
+    n : number of references
+    seed : equal seeds give equal references
+    """
+    rng = np.random.default_rng(seed)
+    genes = {"v": _codes(v), "d": _codes(d), "j": _codes(j)}
+    chosen = {name: rng.integers(0, max(1, len(parts)), n) for name, parts in genes.items()}
+    pool, pieces = _pieces(genes, chosen, n, rng)
+    return Batch(
+        _joined(pool, pieces),
+        Sequences(*ragged(genes["v"])),
+        Sequences(*ragged(genes["j"])),
+        chosen["v"].astype(np.int32),
+        chosen["j"].astype(np.int32),
+        Sequences(*ragged(genes["d"])),
+    )
+
+
+def _codes(parts: Sequence[str]) -> list[Codes]:
+    return [strict(part, f"part {i}") for i, part in enumerate(parts)]
+
+
+def _pieces(
+    genes: dict[str, list[Codes]], chosen: dict[str, Ints], n: int, rng: np.random.Generator
+) -> tuple[Codes, Ints]:
+    """All codes that references are made of, and (n, pieces, 2) where each one's pieces lie."""
+    extended = [with_right(part, MAX_P) for part in genes["v"]]
+    extended += [with_left(with_right(part, MAX_P), MAX_P, part) for part in genes["d"]]
+    extended += [with_left(part, MAX_P) for part in genes["j"]]
+    random = (1 << rng.integers(0, 4, 4096)).astype(np.uint8)
+    pool, starts = ragged([*extended, random])
+    n_v, n_d = len(genes["v"]), len(genes["d"])
+    # a whole gene end has MAX_P symbols of palindrome, all lost but those that it keeps
+    lost = MAX_P + LOST[rng.integers(0, len(LOST), (4, n))]
+    v, d, j = chosen["v"], n_v + chosen["d"], n_v + n_d + chosen["j"]
+    pieces = [_cut(starts, v, 0, lost[0]), _n_string(starts, n, rng)]
+    if n_d:
+        pieces += [_cut(starts, d, lost[1], lost[2]), _n_string(starts, n, rng)]
+    return pool, np.stack([*pieces, _cut(starts, j, lost[3], 0)], axis=1)
+
+
+def _cut(starts: Ints, part: Ints, left: Ints | int, right: Ints | int) -> Ints:
+    """(n, 2) first and last code of parts that lose some symbols at either end, all at most."""
+    first = np.minimum(starts[part] + left, starts[part + 1])
+    return np.stack([first, np.maximum(first, starts[part + 1] - right)], axis=1)
+
+
+def _n_string(starts: Ints, n: int, rng: np.random.Generator) -> Ints:
+    """(n, 2) places of n-strings in the random codes at the end of the pool."""
+    length = np.minimum(rng.geometric(1 / (1 + MEAN_N), n) - 1, MOST_N)
+    first = rng.integers(starts[-2], starts[-1] - MOST_N, n)
+    return np.stack([first, first + length], axis=1)
+
+
+def _joined(pool: Codes, pieces: Ints) -> Sequences:
+    """Lay the pieces of each reference one after the other; the first code where all are empty."""
+    lengths = pieces[:, :, 1] - pieces[:, :, 0]
+    lengths[lengths.sum(axis=1) == 0, 0] = 1
+    flat = lengths.ravel()
+    ends = np.cumsum(flat)
+    # position in the pool: of the piece's first symbol, and on by one from there
+    at = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
+        pieces[:, :, 0].ravel() - ends + flat, flat
+    )
+    starts = np.concatenate([[0], np.cumsum(lengths.sum(axis=1))])
+    return Sequences(pool[at], starts)

@@ -1,0 +1,1 @@
+"""Nucleotypes that individuals share."""

@@ -1,0 +1,124 @@
+"""Nucleotypes, grouped: rows with the same CDR3, V and J, of a sample, an individual, or all.
+
+Tables here have the columns
+
+    cdr3 string; v, j, sample int32; copies, place int64
+
+where `place` is the number of a row, counted through all stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.tcr.store.counts_store import CountsStore, RowRun
+
+KEYS = ("cdr3", "v", "j")
+MOST_COPIES = 1 << 62
+
+
+def read_rows(store: CountsStore, run: RowRun, sample_numbers: NDArray[np.int32]) -> pa.Table:
+    """Return a run of rows; `sample_numbers` says which sample each of the store's samples is."""
+    copies = store.read("copies", run.rows).astype(np.int64)
+    if len(copies) and copies.min() < 0:
+        raise CorruptChunk("a negative number of copies", store=store.address)
+    check_copies(copies.sum(dtype=float))
+    columns = {
+        "cdr3": pa.array(store.read("cdr3", run.rows).astype(object), pa.string()),
+        "v": store.index("v_index", run.rows),
+        "j": store.index("j_index", run.rows),
+        "sample": sample_numbers[store.index("sample_index", run.rows)],
+        "copies": copies,
+        "place": np.arange(run.place, run.place + len(run.rows)),
+    }
+    return pa.table(columns)
+
+
+def check_copies(total: float) -> None:
+    """Raise BadParams where sums of copies might not fit 64 bits: no sum exceeds that of all.
+
+    The limit is half of what fits, so that a rounded total tells.
+    """
+    if total > MOST_COPIES:
+        raise BadParams(f"{total:.3g} copies together: they must not exceed 2^62")
+
+
+def in_samples(rows: pa.Table) -> pa.Table:
+    """Return a row for each nucleotype and sample: copies summed, the first place.
+
+    Done before rows are sent elsewhere, so that a nucleotype which fills whole repertoires takes
+    one row of each batch and sample.
+    """
+    return _grouped(
+        rows, (*KEYS, "sample"), {"copies": ("copies", "sum"), "place": ("place", "min")}
+    )
+
+
+def across_individuals(
+    rows: pa.Table, of_sample: NDArray[np.int32], totals: NDArray[np.int64]
+) -> pa.Table:
+    """Return a row for each nucleotype.
+
+    Parameters
+    ----------
+    rows : all rows of these nucleotypes
+    of_sample : (samples,) individual of each sample
+    totals : (individuals,) copies that each individual has of all nucleotypes
+
+    Returns
+    -------
+    Table of the keys, individuals, samples, copies, frequency (mean over the individuals that have
+    it), frequency_sum, place, sorted by place.
+    """
+    per_sample = in_samples(rows)
+    owner = of_sample[per_sample["sample"].to_numpy()]
+    per_individual = _grouped(
+        per_sample.append_column("individual", pa.array(owner)),
+        (*KEYS, "individual"),
+        {"copies": ("copies", "sum"), "place": ("place", "min"), "samples": ("sample", "count")},
+    )
+    copies = per_individual["copies"].to_numpy()
+    share = copies / np.maximum(totals, 1)[per_individual["individual"].to_numpy()]
+    found = _grouped(
+        # sorted, so that sums of frequencies are the same however rows were cut
+        per_individual.append_column("frequency", pa.array(share)).sort_by(
+            [("place", "ascending"), ("individual", "ascending")]
+        ),
+        KEYS,
+        {
+            "individuals": ("individual", "count"),
+            "samples": ("samples", "sum"),
+            "copies": ("copies", "sum"),
+            "frequency": ("frequency", "mean"),
+            "frequency_sum": ("frequency", "sum"),
+            "place": ("place", "min"),
+        },
+    )
+    return found.sort_by("place")
+
+
+def total_copies(
+    rows: pa.Table, of_sample: NDArray[np.int32], n_individuals: int
+) -> NDArray[np.int64]:
+    """Return (individuals,) copies of all rows."""
+    totals = np.zeros(n_individuals, np.int64)
+    np.add.at(totals, of_sample[rows["sample"].to_numpy()], rows["copies"].to_numpy())
+    return totals
+
+
+def _grouped(table: pa.Table, keys: Sequence[str], wanted: dict[str, tuple[str, str]]) -> pa.Table:
+    """Group by keys; `wanted` is new name: (column, aggregate). One thread: groups keep order."""
+    grouped = table.group_by(list(keys), use_threads=False).aggregate(list(wanted.values()))
+    columns = {key: grouped[key] for key in keys}
+    return pa.table(columns | {name: grouped["_".join(how)] for name, how in wanted.items()})
+
+
+def sharing_counts(individuals: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Return how many nucleotypes exactly 0, 1, 2, ... individuals have."""
+    return np.bincount(pc.cast(individuals, pa.int64()).to_numpy())

@@ -1,0 +1,79 @@
+"""Tables cut in parts: what one task writes for many others to read, and the other way round.
+
+An Arrow file holds one record batch for each part, found by the file's footer. Parquet files have
+been weighed: a footer of Parquet takes a hundred bytes per column of each part, so that reading
+footers would cost more than reading rows; and a file per part would be tasks x parts files.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import ipc
+
+CODEC = "lz4"
+
+
+def write_partitions(path: Path, table: pa.Table, part: NDArray[np.int64], n_parts: int) -> None:
+    """Write the rows of a table, `part[i]` in 0..n_parts-1 says where row i goes.
+
+    The file appears when it is complete: a task that runs twice does no harm.
+    """
+    order = np.argsort(part, kind="stable")
+    ends = np.searchsorted(part[order], np.arange(n_parts + 1)).tolist()
+    sorted_rows = table.take(pa.array(order)).combine_chunks()
+    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    options = ipc.IpcWriteOptions(compression=CODEC)
+    with (
+        pa.OSFile(str(partial), "wb") as file,
+        ipc.new_file(file, table.schema, options=options) as writer,
+    ):
+        for begin, end in pairwise(ends):
+            rows = sorted_rows.slice(begin, end - begin)
+            writer.write_batch(rows.to_batches()[0] if len(rows) else _none(table.schema))
+    partial.replace(path)
+
+
+def read_partition(
+    paths: Iterable[Path], part: int, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Return the rows of one part of all files, in the order of the files; None is all columns."""
+    batches = []
+    for path in paths:  # read, not mapped: thousands of maps would exceed the limit of open files
+        with (
+            pa.OSFile(str(path), "rb") as file,
+            ipc.open_file(file, options=_only(file, columns)) as reader,
+        ):
+            batches.append(reader.get_batch(part))
+    return pa.Table.from_batches(batches)
+
+
+def _only(file: pa.NativeFile, columns: Sequence[str] | None) -> ipc.IpcReadOptions:
+    if columns is None:
+        return ipc.IpcReadOptions()
+    with ipc.open_file(file) as reader:
+        names = reader.schema.names
+    return ipc.IpcReadOptions(included_fields=sorted({names.index(name) for name in columns}))
+
+
+def _none(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], schema=schema)
+
+
+@contextmanager
+def temporary_folder(beside: Path) -> Iterator[Path]:
+    """Yield a folder beside a file that is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{beside.name}.", suffix=".parts", dir=beside.parent))
+    try:
+        yield folder.absolute()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

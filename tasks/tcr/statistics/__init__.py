@@ -1,0 +1,1 @@
+"""What counts say: correlations, regression, plots."""

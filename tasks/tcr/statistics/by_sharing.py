@@ -1,0 +1,101 @@
+"""Columns by the number of individuals that have a nucleotype: what the plots draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
+from gangsaw.tasks.tcr.statistics.tally import (
+    Ns,
+    ValueCounts,
+    Values,
+    mean_and_error,
+    quantile,
+    tallied,
+)
+
+Groups = dict[tuple[str, int], tuple[Values, Ns]]
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A column's values over the nucleotypes that exactly `individuals` have.
+
+    Attributes
+    ----------
+    n : nucleotypes
+    mean, low, high : with its 95 % confidence interval, by the t distribution; NaN for one value
+    quantiles : QUANTILES: the smallest values that such a part does not exceed
+    zeros : how many values are 0
+    """
+
+    column: str
+    individuals: int
+    n: int
+    mean: float
+    low: float
+    high: float
+    quantiles: tuple[float, ...]
+    zeros: int
+
+
+@dataclass(frozen=True)
+class TallyGroups:
+    """The task that tallies columns for each number of individuals."""
+
+    columns: tuple[str, ...]
+    name: str = "associate-groups"
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len(self.columns)
+
+    def __call__(self, path: Path) -> Groups:
+        """Return tallies by column and number of individuals."""
+        with naming(path.name):
+            table = read_file(path, (*self.columns, "individuals"))
+            people = table["individuals"].to_numpy()
+            rows = {int(k): np.flatnonzero(people == k) for k in np.unique(people)}
+            return {
+                (name, k): tallied(table[name].to_numpy()[own])
+                for name in self.columns
+                for k, own in rows.items()
+            }
+
+
+def group(column: str, individuals: int, tally: ValueCounts) -> Group:
+    """Return the figures of a tally."""
+    mean, error = mean_and_error(tally)
+    half = _t_quantile(tally.n) * error
+    return Group(
+        column=column,
+        individuals=individuals,
+        n=tally.n,
+        mean=mean,
+        low=mean - half,
+        high=mean + half,
+        quantiles=tuple(quantile(tally, part) for part in QUANTILES),
+        zeros=int(tally.counts[tally.values == 0].sum()),
+    )
+
+
+def groups(
+    columns: Sequence[str], tallies: Mapping[tuple[str, int], ValueCounts]
+) -> tuple[Group, ...]:
+    """Return the figures of all tallies, columns in their order, then by individuals."""
+    people = sorted({k for _, k in tallies})
+    return tuple(group(name, k, tallies[name, k]) for name in columns for k in people)
+
+
+def _t_quantile(n: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, 0.975)) if n > 1 else math.nan

@@ -1,0 +1,181 @@
+"""Columns of path counts: which of a store's counts are held against sharing and frequency."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.tasks.tcr.store.counts_store import CountsStore
+
+Counts = NDArray[np.uint64]
+ALL, ZERO, NO_D, DP1 = "all", "zero_length_d", "no_d", "dp1"
+BY_D = {"full": "paths_full", ZERO: "paths_zero_length_d"}
+COUNTED = (*BY_D.values(), "paths_no_d", "dp1_paths")
+
+
+@dataclass(frozen=True)
+class PathColumn:
+    """One count of each reference.
+
+    Attributes
+    ----------
+    kind : "all" (full of every D that pairs with the J, and no_d), "full", "zero_length_d", "no_d",
+        or "dp1" (summed over total n = 0..nu)
+    d : D gene or pair of them; "" where there is none
+    nu : most n-nucleotides
+    pi : longest palindrome; None for DP-1, which counts no sweep
+    """
+
+    kind: str
+    d: str
+    nu: int
+    pi: int | None
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        limits = f"nu={self.nu}" if self.pi is None else f"nu={self.nu} pi={self.pi}"
+        return " ".join(part for part in (self.kind, self.d, limits) if part)
+
+
+def path_columns(
+    store: CountsStore, nu: Sequence[int] | None, pi: Sequence[int] | None
+) -> tuple[PathColumn, ...]:
+    """Return the columns for some nu and pi; None takes the largest, () all that were counted.
+
+    Raises
+    ------
+    BadParams : the store has no counts, or not those of a nu or pi
+    """
+    found = [*_dp2_columns(store, nu, pi), *_dp1_columns(store, nu)]
+    if not found:
+        raise BadParams(f"{store} holds no path counts")
+    return tuple(found)
+
+
+def _dp2_columns(
+    store: CountsStore, nu: Sequence[int] | None, pi: Sequence[int] | None
+) -> Iterator[PathColumn]:
+    if "paths_no_d" not in store.shapes:
+        return
+    extents = store.shapes["paths_no_d"]
+    kinds = [(kind, d) for kind, name in BY_D.items() for d in d_names(store, name)]
+    first = [(ALL, "")] if kinds else []  # of a V-J chain all paths are those without D
+    for n in _chosen("nu", nu, extents["nu"]):
+        for p in _chosen("pi", pi, extents["pi"]):
+            yield from (PathColumn(kind, d, n, p) for kind, d in (*first, *kinds, (NO_D, "")))
+
+
+def _dp1_columns(store: CountsStore, nu: Sequence[int] | None) -> Iterator[PathColumn]:
+    if "dp1_paths" not in store.shapes:
+        return
+    for n in _chosen("nu", nu, store.shapes["dp1_paths"]["total_n"]):
+        for d in d_names(store, "dp1_paths") or ("",):
+            yield PathColumn(DP1, d, n, None)
+
+
+def _chosen(name: str, wanted: Sequence[int] | None, extent: int) -> list[int]:
+    if wanted is None:
+        return [extent - 1]
+    for value in wanted:
+        if not 0 <= value < extent:
+            raise BadParams(f"{name} must be in 0..{extent - 1} of what was counted, got {value}")
+    return sorted(set(wanted)) or list(range(extent))
+
+
+def d_names(store: CountsStore, variable: str) -> tuple[str, ...]:
+    """Return the D genes, or pairs of them, that a variable has."""
+    dims = store.shapes.get(variable, {})
+    return next((store.names[dim] for dim in ("d_gene", "d_pair") if dim in dims), ())
+
+
+def read_columns(
+    store: CountsStore, columns: Sequence[PathColumn], rows: range, keep: NDArray[np.int64]
+) -> dict[str, Counts]:
+    """Return (len(keep),) counts by the names of columns, for the rows `rows[keep]`."""
+    reader = _Reader(store, rows, keep)
+    order = sorted(columns, key=lambda column: list(_READ).index(column.kind))
+    found = {column.name: _READ[column.kind](reader, column) for column in order}
+    return {column.name: found[column.name] for column in columns}
+
+
+class _Reader:
+    """Columns of a run of rows. Variables are large: two at most are held at a time."""
+
+    def __init__(self, store: CountsStore, rows: range, keep: NDArray[np.int64]) -> None:
+        self.store, self.rows, self.keep = store, rows, keep
+        self._held: dict[str, Counts] = {}
+
+    def variable(self, name: str) -> Counts:
+        # not lru_cache: its cycle with this object would hold the arrays until the next collection
+        if name not in self._held:
+            for oldest in list(self._held)[:-1]:
+                del self._held[oldest]
+            self._held[name] = self.store.read(name, self.rows)
+        return self._held[name]
+
+    def by_d(self, column: PathColumn) -> Counts:
+        name = BY_D[column.kind]
+        return self._of_d(name, d_names(self.store, name).index(column.d), column)
+
+    def _of_d(self, name: str, i: int, column: PathColumn) -> Counts:
+        return self.variable(name)[:, i, column.nu, column.pi][self.keep]
+
+    def no_d(self, column: PathColumn) -> Counts:
+        return self.variable("paths_no_d")[:, column.nu, column.pi][self.keep]
+
+    def dp1(self, column: PathColumn) -> Counts:
+        counts = self.variable("dp1_paths")
+        names = d_names(self.store, "dp1_paths")
+        of_d = counts[:, names.index(column.d)] if names else counts
+        return exact_sum(of_d[self.keep, : column.nu + 1].T, self.store)
+
+    def all(self, column: PathColumn) -> Counts:
+        """Sum over the ways to choose D: only those that pair with the J."""
+        full = BY_D["full"]
+        parts = [self.no_d(column)]
+        for i in range(len(d_names(self.store, full))):
+            # two D genes in a row, of a delta chain, all pair
+            pairs = self.pairs[:, i] if "d_gene" in self.store.shapes[full] else True
+            parts.append(np.where(pairs, self._of_d(full, i, column), np.uint64(0)))
+        return exact_sum(parts, self.store)
+
+    @cached_property
+    def pairs(self) -> NDArray[np.bool_]:
+        return pairing(self.store, self.rows)[self.keep]
+
+
+# in this order a variable is read once, but for the small paths_no_d
+_READ: dict[str, Callable[[_Reader, PathColumn], Counts]] = {
+    ALL: _Reader.all,
+    "full": _Reader.by_d,
+    ZERO: _Reader.by_d,
+    NO_D: _Reader.no_d,
+    DP1: _Reader.dp1,
+}
+
+
+def pairing(store: CountsStore, rows: range) -> NDArray[np.bool_]:
+    """Return (rows, D genes) whether each D gene pairs with the J of a row; TRBD2 does with J2."""
+    if "d_pairs_with_j" not in store.shapes:
+        return np.ones((len(rows), len(store.names["d_gene"])), bool)
+    table = store.read("d_pairs_with_j", range(len(store.names["d_gene"])))
+    return np.asarray(table, bool)[:, store.index("j_index", rows)].T
+
+
+def exact_sum(parts: Any, store: CountsStore) -> Counts:
+    """Return the sum of counts; raise GangsawError where it needs more than 64 bits."""
+    total: Counts = np.zeros_like(parts[0])
+    for part in parts:
+        total = total + part
+        if (total < part).any():
+            raise GangsawError(
+                f"{store}: a sum of path counts exceeds 64 bits: choose a smaller nu"
+            )
+    return total

@@ -1,0 +1,93 @@
+"""What enzymes did to each reference, as predictors: erosion, palindromes, n-nucleotides.
+
+Of several D genes the one with the longest match
+stands for the reference, among those that pair with its J; of equals the one that leaves the fewest
+nucleotides beside it. (The first of equals made N2 depend on the order of the D genes.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES
+from gangsaw.tasks.tcr.statistics.path_columns import pairing
+from gangsaw.tasks.tcr.store.counts_store import CountsStore
+
+Calls = NDArray[np.int16]
+ENDS = ("v", "j")
+BESIDE_D = ("vd_distance", "dj_distance")
+NEVER = np.int64(-(1 << 32))  # below all scores of D genes
+D_LENGTH = "d_gene_length"  # [d_gene], of the germline
+
+
+def read_predictors(store: CountsStore, rows: range, keep: NDArray[np.int64]) -> dict[str, Calls]:
+    """Return (len(keep),) int16 nucleotides of each call, for the rows `rows[keep]`.
+
+    v_erosion, j_erosion, d_erosion : germline nucleotides that are not matched
+    v_p, j_p, d_p : matched nucleotides beyond the germline
+    d_match : in place of the two for D, where a store does not tell how long D genes are
+    n1, n2, ndn : lengths between V and D, D and J, V and J; 0 where they overlap
+    n1_a, ... : how many of them are A, T, C, G
+    """
+    found: dict[str, Calls] = {}
+    for end in ENDS:
+        germline, match = (store.read(f"{end}_{what}", rows)[keep] for what in ("length", "match"))
+        found |= _cut(end, germline, match)
+    if has_d(store):
+        best = _best_d(store, rows)
+        found |= _d_predictors(store, rows, best, keep)
+        for junction, distance in zip(("n1", "n2"), BESIDE_D, strict=True):
+            found[junction] = _length(_of_best(store.read(distance, rows), best)[keep])
+            composition = _of_best(store.read(f"{junction}_composition", rows), best)[keep]
+            found |= dict(_nucleotides(junction, composition))
+    found["ndn"] = _length(store.read("vj_distance", rows)[keep])
+    found |= dict(_nucleotides("ndn", store.read("ndn_composition", rows)[keep]))
+    return found
+
+
+def has_d(store: CountsStore) -> bool:
+    """Return whether the chain has D genes."""
+    return "d_length" in store.shapes
+
+
+def predictor_names(store: CountsStore) -> tuple[str, ...]:
+    """Return the names of what `read_predictors` gives."""
+    return tuple(read_predictors(store, range(1), np.zeros(0, np.int64)))
+
+
+def _cut(end: str, germline: NDArray[np.int16], match: NDArray[np.int16]) -> dict[str, Calls]:
+    return {f"{end}_erosion": _length(germline - match), f"{end}_p": _length(match - germline)}
+
+
+def _d_predictors(
+    store: CountsStore, rows: range, best: NDArray[np.int64], keep: NDArray[np.int64]
+) -> dict[str, Calls]:
+    match = _of_best(store.read("d_length", rows), best)[keep]
+    if D_LENGTH not in store.shapes:
+        return {"d_match": match}
+    germline = store.read(D_LENGTH, range(len(store.names["d_gene"]))).astype(np.int16)
+    return _cut("d", germline[best[keep]], match)
+
+
+def _best_d(store: CountsStore, rows: range) -> NDArray[np.int64]:
+    beside = sum(_length(store.read(name, rows)).astype(np.int64) for name in BESIDE_D)
+    score = (store.read("d_length", rows).astype(np.int64) << 16) - beside
+    best: NDArray[np.int64] = np.where(pairing(store, rows), score, NEVER).argmax(axis=1)
+    return best
+
+
+def _of_best(values: NDArray[np.int16], best: NDArray[np.int64]) -> Calls:
+    found: NDArray[np.int16] = values[np.arange(len(best)), best]
+    return found
+
+
+def _length(distance: NDArray[np.int16]) -> Calls:
+    return np.maximum(distance, 0).astype(np.int16)
+
+
+def _nucleotides(junction: str, counts: NDArray[np.int16]) -> Iterator[tuple[str, Calls]]:
+    for i, nucleotide in enumerate(NUCLEOTIDES):
+        yield f"{junction}_{nucleotide.lower()}", counts[:, i]

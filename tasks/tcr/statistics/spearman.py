@@ -1,0 +1,170 @@
+"""Spearman's rank correlation out of core: exact, ties by mid-ranks.
+
+Two passes: tallies of every column, then sums of products of ranks. Ranks are doubled and centred,
+so that all sums are integers and the result does not depend on how rows are cut.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
+from gangsaw.tasks.tcr.statistics.tally import (
+    Ns,
+    ValueCounts,
+    Values,
+    centred_ranks,
+    sum_of_squares,
+    tallied,
+)
+
+MAX_ROWS = 1 << 31  # so that products of ranks of a run add up in 64 bits
+LOW_BITS = 16
+P_VALUES = "two-sided, by the t distribution with n - 2 degrees of freedom"
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's correlation of a path count with an outcome.
+
+    Attributes
+    ----------
+    paths, outcome : the two columns
+    rho : NaN where a column is constant
+    p : two-sided, from t = rho sqrt((n - 2) / (1 - rho^2)) with n - 2 degrees of freedom
+    n : nucleotypes
+    """
+
+    paths: str
+    outcome: str
+    rho: float
+    p: float
+    n: int
+
+
+@dataclass(frozen=True)
+class TallyColumns:
+    """The task of the first pass: distinct values of each column, and how often they occur."""
+
+    columns: tuple[str, ...]
+    name: str = "associate-tally"
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len(self.columns)
+
+    def __call__(self, path: Path) -> dict[str, tuple[Values, Ns]]:
+        """Return the tallies of a file."""
+        with naming(path.name):
+            table = read_file(path, self.columns)
+            return {name: tallied(table[name].to_numpy()) for name in self.columns}
+
+
+@dataclass(frozen=True)
+class RankProducts:
+    """The task of the second pass: sums of products of ranks, of each path count and outcome."""
+
+    columns: tuple[str, ...]
+    outcomes: tuple[str, ...]
+    folder: Path
+    name: str = "associate-ranks"
+
+    @property
+    def peak_bytes(self) -> int:
+        """What one run needs."""
+        return COPIES * 8 * RUN_ROWS * len((*self.columns, *self.outcomes))
+
+    def __call__(self, path: Path) -> list[list[int]]:
+        """Return for each column and outcome the sum over the rows of a file."""
+        with naming(path.name):
+            table = read_file(path, (*self.columns, *self.outcomes))
+            outcomes = [self._ranks(name, table) for name in self.outcomes]
+            return [
+                [product(self._ranks(name, table), y) for y in outcomes] for name in self.columns
+            ]
+
+    def _ranks(self, name: str, table: Any) -> Ns:
+        values, ranks = (
+            np.load(rank_file(self.folder, name, what), mmap_mode="r") for what in RANK_FILES
+        )
+        found: Ns = np.asarray(ranks[np.searchsorted(values, table[name].to_numpy())])
+        return found
+
+
+RANK_FILES = ("values", "ranks")
+
+
+def rank_file(folder: Path, column: str, what: str) -> Path:
+    """Return the file of a column's distinct values or of their ranks: they may be large."""
+    return folder / f"{quote(column, safe='')}.{what}.npy"
+
+
+def write_ranks(folder: Path, column: str, tally: ValueCounts) -> None:
+    """Write what `RankProducts` looks ranks up in."""
+    for what, array in zip(RANK_FILES, (tally.values, centred_ranks(tally)), strict=True):
+        np.save(rank_file(folder, column, what), array)
+
+
+def product(x: Ns, y: Ns) -> int:
+    """Return the exact sum of x * y: halves of y, since whole products could exceed 64 bits."""
+    low = y & ((1 << LOW_BITS) - 1)
+    return (int(x @ (y >> LOW_BITS)) << LOW_BITS) + int(x @ low)
+
+
+def check_rows(n: int) -> None:
+    """Raise BadParams for more rows than the sums can hold."""
+    if n >= MAX_ROWS:
+        raise BadParams(f"{n} nucleotypes: correlations take fewer than 2^31")
+
+
+def correlation(total: int, x: ValueCounts, y: ValueCounts) -> tuple[float, float]:
+    """Return Spearman's rho and its P value from the sum of rank products."""
+    squares = sum_of_squares(x) * sum_of_squares(y)
+    if not squares:
+        return math.nan, math.nan
+    # integers of some hundred bits: their ratio is rounded once, and so is the root
+    root = math.isqrt(squares << 128)
+    rho = max(-1.0, min(1.0, (total << 64) / root))
+    return rho, p_value(rho, x.n)
+
+
+def p_value(rho: float, n: int) -> float:
+    """Return the two-sided P value of a rank correlation; see `P_VALUES`."""
+    from scipy.special import stdtr
+
+    if n < 3:
+        return math.nan
+    if abs(rho) == 1:
+        return 0.0
+    t = rho * math.sqrt((n - 2) / ((1 - rho) * (1 + rho)))
+    return float(2 * stdtr(n - 2, -abs(t)))
+
+
+def added(parts: Sequence[list[list[int]]]) -> list[list[int]]:
+    """Return the sums over all runs."""
+    return [[sum(each) for each in zip(*rows, strict=True)] for rows in zip(*parts, strict=True)]
+
+
+def correlations(
+    columns: Sequence[str],
+    outcomes: Sequence[str],
+    totals: list[list[int]],
+    tallies: dict[str, ValueCounts],
+) -> tuple[Correlation, ...]:
+    """Return all correlations."""
+    found = []
+    for name, row in zip(columns, totals, strict=True):
+        for outcome, total in zip(outcomes, row, strict=True):
+            rho, p = correlation(total, tallies[name], tallies[outcome])
+            found.append(Correlation(name, outcome, rho, p, tallies[name].n))
+    return tuple(found)

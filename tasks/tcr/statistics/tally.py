@@ -1,0 +1,103 @@
+"""Tallies: how often each value of a column occurs. Ranks, means and quantiles follow exactly."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[Any]
+Ns = NDArray[np.int64]
+
+
+class ValueCounts:
+    """Sorted distinct values and how often each occurred.
+
+    Memory: 16 bytes per distinct value, three times that while it grows. Small tallies are kept
+    apart until they are together as long as the merged one, so that N values from many batches
+    cost N log N and not N times batches.
+    """
+
+    def __init__(self) -> None:
+        self._merged: tuple[Values, Ns] | None = None
+        self._waiting: list[tuple[Values, Ns]] = []
+
+    def add(self, values: Values, counts: Ns) -> None:
+        """Add distinct values with their counts."""
+        self._waiting.append((values, counts))
+        n_merged = 0 if self._merged is None else len(self._merged[0])
+        if sum(len(each[0]) for each in self._waiting) > n_merged:
+            self._merge()
+
+    @property
+    def values(self) -> Values:
+        """(distinct,) sorted."""
+        return self._merge()[0]
+
+    @property
+    def counts(self) -> Ns:
+        """(distinct,) how often each occurred."""
+        return self._merge()[1]
+
+    @property
+    def n(self) -> int:
+        """How many values were added."""
+        return int(self.counts.sum())
+
+    def _merge(self) -> tuple[Values, Ns]:
+        parts = [*([] if self._merged is None else [self._merged]), *self._waiting]
+        if len(parts) == 1:
+            self._merged = parts[0]
+        elif parts:
+            self._merged = merged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        self._waiting = []
+        return self._merged or (np.zeros(0), np.zeros(0, np.int64))
+
+
+def merged(values: Values, counts: Ns) -> tuple[Values, Ns]:
+    """Return sorted distinct values, the counts of equal ones added up."""
+    order = np.argsort(values, kind="stable")  # linear where sorted runs lie one after another
+    values, counts = values[order], counts[order]
+    first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    return values[first], np.add.reduceat(counts, first)
+
+
+def tallied(column: Values) -> tuple[Values, Ns]:
+    """Return the distinct values of a column and how often each occurs."""
+    values, counts = np.unique(column, return_counts=True)
+    return values, counts.astype(np.int64)
+
+
+def centred_ranks(tally: ValueCounts) -> Ns:
+    """Return for each distinct value 2 (mid-rank) - (n + 1): an integer, and 0 on average."""
+    counts = tally.counts
+    ends = np.cumsum(counts)
+    ranks: Ns = 2 * ends - counts - tally.n
+    return ranks
+
+
+def sum_of_squares(tally: ValueCounts) -> int:
+    """Return the sum of the squares of `centred_ranks` over all values: (n^3 - n - ties) / 3."""
+    n = tally.n
+    repeated, times = np.unique(tally.counts, return_counts=True)
+    pairs = zip(repeated.tolist(), times.tolist(), strict=True)
+    ties: int = sum(times * (t**3 - t) for t, times in pairs)
+    return (n**3 - n - ties) // 3
+
+
+def mean_and_error(tally: ValueCounts) -> tuple[float, float]:
+    """Return mean and standard error of the mean; NaN where there are too few values."""
+    values, counts, n = tally.values, tally.counts, tally.n
+    if not n:
+        return math.nan, math.nan
+    mean = math.fsum((values * counts.astype(float)).tolist()) / n
+    squares = math.fsum((counts * (values - mean) ** 2).tolist())
+    return mean, math.sqrt(squares / (n - 1) / n) if n > 1 else math.nan
+
+
+def quantile(tally: ValueCounts, part: float) -> float:
+    """Return the smallest value that at least `part` of all do not exceed."""
+    ends = np.cumsum(tally.counts)
+    return float(tally.values[np.searchsorted(ends, part * ends[-1])])

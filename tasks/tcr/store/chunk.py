@@ -1,0 +1,130 @@
+"""The chunk function that counts: staged rows of a chunk in, the chunk of every variable out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.store.chunks import array_coder, chunk_key
+from gangsaw.tasks.store.journal import Journal
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.records import ROW, Records
+from gangsaw.tasks.tcr.store.staging import PieceRows, Staging
+from gangsaw.tasks.tcr.store.values import Columns, CountTables
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """References that are one chunk of every variable.
+
+    Attributes
+    ----------
+    number : of the chunk along `reference`
+    n_rows : of its references
+    parts : where its rows are staged, in their order
+    """
+
+    number: int
+    n_rows: int
+    parts: tuple[PieceRows, ...]
+
+    def __str__(self) -> str:
+        """Return what messages call it."""
+        return str(self.number)
+
+
+@dataclass(frozen=True)
+class CountChunk:
+    """Counts the references of a chunk, stores the chunk of each variable; `commit` journals them.
+
+    A journal entry holds a record for each variable: the chunks of all variables are numbered as if
+    they were one array of (chunk, variable).
+
+    Attributes
+    ----------
+    staging : has the rows
+    target : place of the group
+    metadata : zarr.json of each variable, in the order of their records
+    values : counts rows, on the CPU or a GPU
+    journal : of the group's first array
+    """
+
+    staging: Staging
+    target: Place
+    metadata: Mapping[str, bytes]
+    values: CountTables
+    journal: Journal
+    peak_bytes: int
+    device_batches: int
+    device_peak_bytes: int
+    durable: bool = True
+    name: str = "count"
+
+    def __call__(self, batch: Chunk) -> Records:
+        """Return the records of the chunk; one that is journalled is not counted again."""
+        return self._counted([batch], "cpu")[0]
+
+    def on_device(self, batches: Sequence[Chunk]) -> list[Records]:
+        """Do the same with all references of several chunks at once on the GPU of this process."""
+        return self._counted(batches, "gpu")
+
+    def _counted(self, chunks: Sequence[Chunk], device: str) -> list[Records]:
+        with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
+            found = {chunk.number: self.journal.read(self.records_of(chunk)) for chunk in chunks}
+            left = [chunk for chunk in chunks if found[chunk.number] is None]
+            values = self.values([self._rows(chunk) for chunk in left], device) if left else ()
+            for chunk, columns in zip(left, values, strict=True):
+                found[chunk.number] = self._store(chunk, columns)
+            return [records for records in found.values() if records is not None]
+
+    def records_of(self, chunk: Chunk) -> range:
+        """Return the numbers of the chunk's records: one for each variable."""
+        first = chunk.number * len(self.metadata)
+        return range(first, first + len(self.metadata))
+
+    def _rows(self, chunk: Chunk) -> pa.Table:
+        return pa.concat_tables([self._part(part) for part in chunk.parts]).combine_chunks()
+
+    def _part(self, part: PieceRows) -> pa.Table:
+        """Return staged rows with the numbers that their samples have in the store."""
+        rows = self.staging.read(part)
+        numbers = np.asarray(part.samples, np.int32)[rows["sample"].to_numpy()]
+        at = rows.schema.get_field_index("sample")
+        return rows.set_column(at, rows.schema.field(at), pa.array(numbers))
+
+    def _store(self, chunk: Chunk, columns: Columns) -> Records:
+        """Store the chunk of every variable."""
+        rows = np.empty(len(self.metadata), ROW)
+        for i, (name, metadata) in enumerate(self.metadata.items()):
+            key = self._key(name, chunk)
+            with naming(f"{self.target}/{key}"):
+                with array_coder(metadata) as coder:
+                    stored = coder.encode(chunk.number, columns[name])
+                self.target.put(key, stored)
+            data = stored.as_numpy_array()
+            rows[i] = len(data), crc32c(data)
+        raw_bytes = sum(columns[name].nbytes for name in self.metadata)
+        return Records(self.journal.job, self.records_of(chunk).start, raw_bytes, rows)
+
+    @property
+    def waits(self) -> bool:
+        """Whether to commit takes time."""
+        return self.durable
+
+    def commit(self, chunks: Sequence[Chunk], done: Sequence[Records]) -> None:
+        """Journal chunks when those of all variables are on the disk."""
+        with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
+            new = [pair for pair in zip(chunks, done, strict=True) if not pair[1].from_journal]
+            if self.durable:
+                keys = (self._key(name, chunk) for chunk, _ in new for name in self.metadata)
+                self.target.flush(keys)
+            for _, records in new:
+                self.journal.write(records)
+
+    def _key(self, name: str, chunk: Chunk) -> str:
+        return f"{name}/{chunk_key(self.metadata[name], chunk.number)}"

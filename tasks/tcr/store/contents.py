@@ -1,0 +1,228 @@
+"""How counts lie in a Zarr store: its arrays, coordinates and attributes, and what they say later.
+
+Text is of Zarr's type `string`: types of fixed width have no specification in format 3, and readers
+warn of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from zarr.codecs import BloscCodec
+from zarr.core.buffer import Buffer
+
+from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.store.layout import Layout
+from gangsaw.tasks.store.skeleton import build_objects
+from gangsaw.tasks.tcr.cleaning.row_counts import merged
+from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
+from gangsaw.tasks.tcr.paths.dataset import attributes, coordinates, variables
+from gangsaw.tasks.tcr.repertoire.inputs import Input
+from gangsaw.tasks.tcr.repertoire.reasons import ORDER
+from gangsaw.tasks.tcr.store.chunk import Chunk
+from gangsaw.tasks.tcr.store.setup import Setup
+from gangsaw.tasks.tcr.store.staging import FileRows, pieces_of
+
+TEXT = np.dtypes.StringDType()
+CODEC = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
+FIRST = "cdr3"  # the variable below which journal and staging lie, hidden
+
+# (name, type, units, description) of what a row is, beside what is counted for it
+ROW_VARIABLES: tuple[tuple[str, np.dtype[Any], str, str], ...] = (
+    (FIRST, TEXT, "nucleotide", "CDR3 between the codons of the conserved Cys and Phe or Trp"),
+    ("id", TEXT, "", "Name of the row in its file; empty where it has none"),
+    ("v_index", np.dtype("int32"), "1", "V gene: place along v_gene, from 0"),
+    ("j_index", np.dtype("int32"), "1", "J gene: place along j_gene, from 0"),
+    ("sample_index", np.dtype("int32"), "1", "Sample: place along sample, from 0"),
+    ("copies", np.dtype("int64"), "1", "Reads or cells that the row stands for"),
+    ("line", np.dtype("int64"), "1", "Line in the file, from 1; row in a Parquet file"),
+)
+# what the labels of a dimension are
+LABELS = {
+    "d_gene": "D gene, as its germline has it",
+    "d_pair": "D genes in a row, the one beside V first",
+    "nu": "Most n-nucleotides of each junction",
+    "pi": "Longest palindrome at a gene end, in nucleotides",
+    "total_n": "n-nucleotides of all junctions together",
+    "nucleotide": "Nucleotide",
+    "sample": "Sample, in the order of the files",
+    "v_gene": "V gene, as its germline has it",
+    "j_gene": "J gene, as its germline has it",
+    "outcome": "What became of a row: kept, or why it was dropped",
+}
+KEPT = "kept"
+_OUTCOMES = {"units": "1", "description": "Rows of the files that were kept, or dropped and why"}
+_LENGTHS = {"units": "nucleotide", "description": "Length of the germline D gene"}
+_SEQUENCES = {
+    "units": "nucleotide",
+    "description": "Germline part counted with: V after its Cys codon, J before its Phe or "
+    "Trp codon, D whole",
+}
+_PAIRS = {"description": "Whether the D gene lies before the J gene, so that they can be joined"}
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a store is to hold.
+
+    Attributes
+    ----------
+    inputs, setup : of the job
+    files : what reading gave, one for each input
+    """
+
+    inputs: Sequence[Input]
+    setup: Setup
+    files: Sequence[FileRows]
+
+    @property
+    def n(self) -> int:
+        """References."""
+        return sum(file.kept for file in self.files)
+
+    @property
+    def samples(self) -> dict[str, int]:
+        """Number of each sample by name, in the order of first appearance."""
+        names = dict.fromkeys(name for file in self.files for name in file.samples)
+        return {name: number for number, name in enumerate(names)}
+
+    def arrays(self) -> tuple[Described, ...]:
+        """Return the variables along `reference`, in the order of their records."""
+        labels = {c.name: len(c.values) for c in self.coordinates()}
+        counted = (
+            (v.name, np.dtype(v.dtype), v.dims, v.attrs)
+            for v in variables(self.setup.model, len(self.setup.germline.d))
+        )
+        own = (
+            (name, dtype, ("reference",), {"units": unit, "description": text})
+            for name, dtype, unit, text in ROW_VARIABLES
+        )
+        return tuple(
+            _described(name, dtype, dims, attrs, {"reference": self.n, **labels}, self.chunk_rows)
+            for name, dtype, dims, attrs in (*own, *counted)
+        )
+
+    @property
+    def chunk_rows(self) -> int:
+        """References of a chunk: no more than there are."""
+        return max(1, min(self.setup.chunk_rows, self.n))
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Return the labels of all dimensions but `reference`, and what has these dimensions."""
+        germline = self.setup.germline
+        d, j = [part.name for part in germline.d], [part.name for part in germline.j]
+        labels: dict[str, Any] = {
+            **coordinates(self.setup.model, d),
+            "v_gene": [part.name for part in germline.v],
+            "j_gene": j,
+            "sample": list(self.samples),
+            "outcome": [KEPT, *ORDER],
+        }
+        found = [
+            Coordinate(name, (name,), _label(values), {"description": LABELS[name]})
+            for name, values in labels.items()
+        ]
+        found += [
+            Coordinate(f"{gene}_sequence", (f"{gene}_gene",), _sequences(parts), _SEQUENCES)
+            for gene, parts in (("v", germline.v), ("d", germline.d), ("j", germline.j))
+            if parts
+        ]
+        found.append(Coordinate("sample_rows", ("sample", "outcome"), self._outcomes(), _OUTCOMES))
+        if d:
+            pairs = np.asarray(d_pairs_with_j(d, j), bool)
+            found.append(Coordinate("d_pairs_with_j", ("d_gene", "j_gene"), pairs, _PAIRS))
+            lengths = np.array([len(part.sequence) for part in germline.d], np.int16)
+            found.append(Coordinate("d_gene_length", ("d_gene",), lengths, _LENGTHS))
+        return tuple(found)
+
+    def _outcomes(self) -> NDArray[np.int64]:
+        """(samples, outcomes): rows of each sample that were kept, and dropped for each reason."""
+        total, samples = merged(file.tally for file in self.files), self.samples
+        place = {reason: i for i, reason in enumerate(("", *ORDER))}
+        table = np.zeros((len(samples), len(place)), np.int64)
+        for (sample, reason), n in total.rows.items():
+            table[samples[sample], place[reason]] = n
+        return table
+
+    def attrs(self) -> dict[str, Any]:
+        """Return what the store says of itself: flat texts, numbers and lists, as NetCDF takes."""
+        files, dropped = self.files, self.dropped
+        return {
+            **attributes(self.setup.model),
+            **self.setup.attrs(),
+            "input_files": [file.name for file in self.inputs],
+            "input_rows": [file.rows for file in files],
+            "input_kept": [file.kept for file in files],
+            "input_formats": [file.format for file in files],
+            "input_notes": self._notes(),
+            "input_problems": [file.problem for file in files if file.problem],
+            "dropped_reasons": list(dropped),
+            "dropped_rows": list(dropped.values()),
+        }
+
+    def _notes(self) -> list[str]:
+        pairs = zip(self.inputs, self.files, strict=True)
+        return [f"{file.name}: {note}" for file, found in pairs for note in found.notes]
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Dropped rows by reason."""
+        total = merged(file.tally for file in self.files)
+        return {reason: total.total(reason) for reason in total.reasons}
+
+    def chunks(self, piece_rows: int) -> list[Chunk]:
+        """Return the chunks along `reference`, each with the places of its rows in the staging."""
+        step, n = self.chunk_rows, self.n
+        kept, samples = [file.kept for file in self.files], self.samples
+        numbers = [tuple(samples[name] for name in file.samples) for file in self.files]
+        rows = [range(first, min(first + step, n)) for first in range(0, n, step)]
+        return [
+            Chunk(i, len(some), pieces_of(some, kept, numbers, piece_rows))
+            for i, some in enumerate(rows)
+        ]
+
+    def objects(self) -> Mapping[str, Buffer]:
+        """Return all objects of the store but the chunks along `reference`, by key."""
+        arrays = self.arrays()
+        layouts = {array.name: Layout(array.chunks or (), CODEC) for array in arrays}
+        name = "the counts"
+        return build_objects(name, arrays, self.coordinates(), self.attrs(), layouts)
+
+
+def nbytes(array: Described) -> int:
+    """Return the raw bytes of an array; of text those of its places, not of its letters."""
+    return math.prod(array.shape) * array.dtype.itemsize
+
+
+def _described(
+    name: str,
+    dtype: np.dtype[Any],
+    dims: tuple[str, ...],
+    attrs: Mapping[str, Any],
+    extents: Mapping[str, int],
+    chunk_rows: int,
+) -> Described:
+    shape = tuple(extents[dim] for dim in dims)
+    plain = {key: value for key, value in attrs.items() if value}
+    return Described(
+        name=name,
+        shape=shape,
+        dtype=dtype,
+        dims=dims,
+        chunks=(chunk_rows, *shape[1:]),
+        attrs=plain,
+    )
+
+
+def _sequences(parts: Sequence[Part]) -> NDArray[Any]:
+    return np.array([part.sequence for part in parts], TEXT)
+
+
+def _label(values: Any) -> NDArray[Any]:
+    is_text = isinstance(values, list) or values.dtype.kind == "U"
+    return np.array(values, TEXT) if is_text else np.asarray(values)

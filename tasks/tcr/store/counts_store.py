@@ -1,0 +1,200 @@
+"""Stores of counts, as `gangsaw tcr count` writes them: opened, compared, read by runs of rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.formats.zarr import told_in_a_line
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
+from gangsaw.tasks.store.place import open_place
+
+ROW_DIM = "reference"
+NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")
+GERMLINE = ("v_gene", "j_gene", "d_gene", "v_sequence", "j_sequence", "d_sequence")
+NAMED = (*GERMLINE, "d_pair", "sample")
+# what two stores must have in common, so that their rows can be compared
+MODEL = ("germline_locus", "model", "strands", "max_p", "max_n", "d_segments", "min_d_end")
+
+
+@dataclass(frozen=True)
+class CountsStore:
+    """A store of counts; it travels with every batch and is opened anew on the worker.
+
+    Attributes
+    ----------
+    address : path or URL
+    version : fingerprint of its metadata, so that a replaced store is opened anew
+    rows : references in it
+    names : labels and sequences of genes, pairs of D genes, samples; () for what there is not
+    attrs : of the group
+    shapes, kinds : dims and extents of each variable, and types
+    """
+
+    address: str
+    version: str
+    rows: int
+    names: dict[str, tuple[str, ...]] = field(hash=False)
+    attrs: dict[str, Any] = field(hash=False)
+    shapes: dict[str, dict[str, int]] = field(hash=False)
+    kinds: dict[str, np.dtype[Any]] = field(hash=False)
+
+    def read(self, name: str, rows: range, *cut: int | slice) -> NDArray[Any]:
+        """Return the rows of a variable, the axes after the first cut by `cut`.
+
+        Raises
+        ------
+        CorruptChunk : a chunk of a finished job's store is missing or damaged
+        """
+        array, is_whole = _array(self.address, name, self.version)
+        along = slice(rows.start, rows.stop)
+        if is_whole:
+            rest = (slice(0, n) for n in array.shape[1:])
+            refuse_missing(array, (along, *rest))
+        return np.asarray(array[(along, *cut)])
+
+    def index(self, name: str, rows: range) -> NDArray[np.int32]:
+        """Return the rows of v_index, j_index or sample_index, held against their names."""
+        found = self.read(name, rows)
+        n_names = len(self.names[_coordinate(name)])
+        if len(found) and not 0 <= int(found.min()) <= int(found.max()) < n_names:
+            reason = f"{name} points outside the {n_names} names of {_coordinate(name)}"
+            raise CorruptChunk(reason, store=self.address)
+        return found.astype(np.int32)
+
+    def __str__(self) -> str:
+        """Return the address."""
+        return self.address
+
+
+@dataclass(frozen=True)
+class RowRun:
+    """A run of rows of one of several stores.
+
+    Attributes
+    ----------
+    store : which store
+    rows : its rows
+    place : number of the first of them, counted through all stores
+    """
+
+    store: int
+    rows: range
+    place: int
+
+    def __str__(self) -> str:
+        """Name it in messages."""
+        return f"store {self.store}, rows {self.rows.start}..{self.rows.stop - 1}"
+
+
+def open_counts(address: str) -> CountsStore:
+    """Describe a store of counts.
+
+    Raises
+    ------
+    BadParams : there is no store, it holds no counts, or its job is not finished
+    CorruptChunk : its metadata are damaged
+    """
+    group = _open(address)
+    absent = [name for name in NUCLEOTYPE if name not in group]
+    if absent:
+        raise BadParams(f"{address} was not written by gangsaw tcr count: no {absent[0]}")
+    arrays = dict(group.arrays())
+    dims: dict[str, Any] = {
+        name: getattr(array.metadata, "dimension_names", None) or ()  # format 2 has none
+        for name, array in arrays.items()
+    }
+    lengths = {arrays[name].shape[0] for name in NUCLEOTYPE}
+    if any(dims[name] != (ROW_DIM,) for name in NUCLEOTYPE) or len(lengths) != 1:
+        raise BadParams(f"{address} was not written by gangsaw tcr count: its rows do not pair")
+    whole = Path(address).absolute() if "://" not in address else address
+    return CountsStore(
+        address=str(whole),
+        version=_version(group),
+        rows=lengths.pop(),
+        names={name: _texts(arrays[name]) if name in arrays else () for name in NAMED},
+        attrs=dict(group.attrs),
+        shapes={k: dict(zip(dims[k], a.shape, strict=False)) for k, a in arrays.items()},
+        kinds={k: a.dtype for k, a in arrays.items()},
+    )
+
+
+def open_all(addresses: Sequence[str]) -> tuple[CountsStore, ...]:
+    """Open stores whose rows are to be compared.
+
+    Raises
+    ------
+    BadParams : none or one twice, no counts, or they were counted with other genes or models
+    """
+    stores = tuple(open_counts(address) for address in addresses)
+    if not stores or len({store.address for store in stores}) < len(stores):
+        raise BadParams("name each store of counts once")
+    for store in stores[1:]:
+        _same_kind(stores[0], store)
+    return stores
+
+
+def runs(stores: Sequence[CountsStore], n: int) -> Iterator[RowRun]:
+    """Cut the rows of the stores into runs of n, whatever their chunks are."""
+    place = 0
+    for number, store in enumerate(stores):
+        for start in range(0, store.rows, n):
+            rows = range(start, min(start + n, store.rows))
+            yield RowRun(number, rows, place + start)
+        place += store.rows
+
+
+def _same_kind(one: CountsStore, other: CountsStore) -> None:
+    for name in MODEL:
+        if (a := one.attrs.get(name)) != (b := other.attrs.get(name)):
+            raise BadParams(f"{one} has {name} {a}, {other} has {b}: count both alike")
+    for name in GERMLINE:
+        if one.names[name] != other.names[name]:
+            raise BadParams(f"{one} and {other} have other {name}s: count both with one germline")
+
+
+def _open(address: str) -> zarr.Group:
+    try:
+        with told_in_a_line(address):
+            return zarr.open_group(address, mode="r")
+    except (FileNotFoundError, ValueError):  # zarr raises either, by what it finds there
+        raise BadParams(f"{address}: {_why_none(address)}") from None
+
+
+def _why_none(address: str) -> str:
+    """Tell an unfinished store, which has no metadata at its root, from none at all."""
+    if (open_place(address) / NUCLEOTYPE[0]).has(METADATA):
+        return "its counting is not finished: run gangsaw tcr count with --resume first"
+    return "no Zarr group there"
+
+
+def _version(group: zarr.Group) -> str:
+    metadata = {name: array.metadata.to_dict() for name, array in group.arrays()}
+    text = json.dumps(metadata, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _texts(array: Any) -> tuple[str, ...]:
+    return tuple(str(text) for text in array[...])
+
+
+def _coordinate(index: str) -> str:
+    return {"v_index": "v_gene", "j_index": "j_gene", "sample_index": "sample"}[index]
+
+
+@lru_cache(maxsize=64)
+def _array(address: str, name: str, version: str) -> tuple[zarr.Array[Any], bool]:
+    """Return the array, and whether a finished job wrote it; its records lie below the first."""
+    array, first = (zarr.open_array(address, path=key, mode="r") for key in (name, NUCLEOTYPE[0]))
+    return array, must_be_whole(first)

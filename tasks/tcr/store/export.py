@@ -1,0 +1,206 @@
+"""A store of counts as one table with a row per reference, for R and what else reads no Zarr."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.formats.atomic import whole_files
+from gangsaw.tasks.tcr.extra import extra_needed
+from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES
+from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, open_counts
+
+with extra_needed():
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+NAMED = {"v_index": "v_gene", "j_index": "j_gene", "sample_index": "sample"}
+FIRST = ("sample_index", "id", "cdr3", "v_index", "j_index", "copies", "line")
+PREFIX = {"nu": "nu", "pi": "pi", "total_n": "n"}  # of a number in a column's name
+BATCH_BYTES = 64 << 20  # of values, read at once
+TYPES = {"int64": pa.int64(), "float64": pa.float64(), "text": pa.string()}
+FORMATS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
+MOST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class ExportChoice:
+    """What of a store becomes a table, and how.
+
+    Attributes
+    ----------
+    variables : names of those along `reference`; () is all
+    nu, pi, total_n : which of the sweep; () is all
+    counts : how counts of paths are written, as R has no unsigned integers of 64 bits. "int64"
+        refuses what is beyond 2^63 - 1, "float64" rounds what is beyond 2^53, "text" is exact
+    """
+
+    variables: tuple[str, ...] = ()
+    nu: tuple[int, ...] = ()
+    pi: tuple[int, ...] = ()
+    total_n: tuple[int, ...] = ()
+    counts: Literal["int64", "float64", "text"] = "int64"
+
+    def __post_init__(self) -> None:
+        """Refuse unknown types."""
+        if self.counts not in TYPES:
+            raise BadParams(f"counts must be {', '.join(TYPES)}, got {self.counts!r}")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written: the file, its rows, and the names of its columns."""
+
+    target: str
+    rows: int
+    columns: tuple[str, ...]
+
+
+def export(
+    store: str | Path,
+    target: Path,
+    choice: ExportChoice | None = None,
+    *,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Exported:
+    """Write the references of a store as a table: Parquet, CSV or TSV by the target's suffix.
+
+    A variable with more dimensions becomes a column for each of their labels, such as
+    paths_full_TRBD1_01_nu3_pi2; genes and samples are written by their names.
+
+    Raises
+    ------
+    BadParams
+        There is no such store or variable, the suffix tells no format, the target may not be
+        touched, or a count does not fit the type for counts.
+    """
+    opened, choice = open_counts(str(store)), choice or ExportChoice()
+    if Path(store).resolve() in target.resolve().parents:
+        raise BadParams(f"{target} is in the store that is read: write to another place")
+    columns = _columns(opened, choice)
+    schema = pa.schema([(column.name, column.type) for column in columns])
+    step = max(1, BATCH_BYTES // max(1, 8 * len(columns)))
+    meter = Meter(opened.rows, on_progress)
+    with (
+        whole_files([target], overwrite=overwrite) as (part,),
+        _writer(target, part, schema) as write,
+    ):
+        for first in range(0, opened.rows, step):
+            rows = range(first, min(first + step, opened.rows))
+            write(_table(opened, columns, rows, schema))
+            meter.add(len(rows), 0, 0)
+    return Exported(str(target), opened.rows, tuple(schema.names))
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column: of which variable, at which place along the dimensions after the first."""
+
+    name: str
+    variable: str
+    place: tuple[int, ...]
+    type: Any
+
+
+def _columns(store: CountsStore, choice: ExportChoice) -> list[_Column]:
+    along = [name for name, dims in store.shapes.items() if next(iter(dims), "") == ROW_DIM]
+    for name in choice.variables:
+        if name not in along:
+            raise BadParams(f"{store} has no variable {name!r}; it has {', '.join(sorted(along))}")
+    rest = sorted(set(along) - set(FIRST))
+    wanted = choice.variables or [*(name for name in FIRST if name in along), *rest]
+    found = [column for name in wanted for column in _of_variable(store, name, choice)]
+    if len({column.name for column in found}) < len(found):
+        raise BadParams(f"{store}: two columns would have one name")
+    return found
+
+
+def _of_variable(store: CountsStore, name: str, choice: ExportChoice) -> Iterator[_Column]:
+    dims = list(store.shapes[name].items())[1:]
+    kind = _type(store.kinds[name], choice.counts)
+    if name in NAMED:
+        yield _Column(NAMED[name], name, (), pa.string())
+        return
+    for place in product(*(_places(dim, extent, choice) for dim, extent in dims)):
+        labels = (_label(store, dim, i) for (dim, _), i in zip(dims, place, strict=True))
+        yield _Column("_".join([name, *labels]), name, place, kind)
+
+
+def _places(dim: str, extent: int, choice: ExportChoice) -> list[int]:
+    wanted: tuple[int, ...] = getattr(choice, dim, ())
+    for place in wanted:
+        if not 0 <= place < extent:
+            raise BadParams(f"{dim} must be in 0..{extent - 1} of what was counted, got {place}")
+    return sorted(set(wanted)) or list(range(extent))
+
+
+def _label(store: CountsStore, dim: str, place: int) -> str:
+    if dim in PREFIX:
+        return f"{PREFIX[dim]}{place}"
+    names = NUCLEOTIDES if dim == "nucleotide" else store.names[dim]
+    return re.sub(r"[^0-9A-Za-z]+", "_", names[place])
+
+
+def _type(kind: np.dtype[Any], counts: str) -> Any:
+    if kind.kind == "T":
+        return pa.string()
+    return TYPES[counts] if kind == np.uint64 else pa.from_numpy_dtype(kind)
+
+
+def _table(store: CountsStore, columns: list[_Column], rows: range, schema: Any) -> Any:
+    values: dict[str, NDArray[Any]] = {}
+    found = []
+    for column in columns:
+        if column.variable not in values:  # of one variable at a time: they are large
+            values = {column.variable: store.read(column.variable, rows)}
+        found.append(_array(store, column, values[column.variable], rows))
+    return pa.Table.from_arrays(found, schema=schema)
+
+
+def _array(store: CountsStore, column: _Column, values: NDArray[Any], rows: range) -> Any:
+    if column.variable in NAMED:
+        names = pa.array(store.names[NAMED[column.variable]], pa.string())
+        return names.take(pa.array(store.index(column.variable, rows)))
+    place: tuple[Any, ...] = (slice(None), *column.place)
+    own = np.ascontiguousarray(values[place])
+    if own.dtype.kind == "T":
+        return pa.array(own.tolist(), pa.string())
+    if own.dtype != np.uint64 or column.type != pa.int64():
+        return pa.array(own).cast(column.type, safe=False)
+    if wrong := np.flatnonzero(own > MOST)[:1].tolist():
+        raise BadParams(
+            f"{column.name} of reference {rows[wrong[0]]} is {own[wrong[0]]}, more than int64 "
+            f"holds: write counts as float64 or text"
+        )
+    return pa.array(own.view(np.int64))
+
+
+@contextmanager
+def _writer(target: Path, part: Path, schema: Any) -> Iterator[Callable[[Any], None]]:
+    """Yield what writes a table; the file is whole at the end."""
+    name = target.name.lower()
+    if name.endswith((".parquet", ".pq")):
+        with pa.parquet.ParquetWriter(part, schema, compression="zstd") as parquet:
+            yield parquet.write_table
+        return
+    packed, plain = name.endswith(".gz"), name.removesuffix(".gz")
+    if not plain.endswith((".csv", ".tsv")):
+        raise BadParams(f"the suffix of {target} tells no format: {', '.join(FORMATS)}")
+    tsv = pa.csv.WriteOptions(delimiter="\t" if plain.endswith(".tsv") else ",")
+    with (
+        pa.output_stream(str(part), compression="gzip" if packed else None) as file,
+        pa.csv.CSVWriter(file, schema, write_options=tsv) as text,
+    ):
+        yield text.write_table

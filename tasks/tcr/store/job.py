@@ -1,0 +1,284 @@
+"""Count the paths of whole repertoires into a Zarr store: a phase that reads, one that counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from zarr.abc.store import Store
+from zarr.core.buffer import Buffer
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.window import Options, run
+from gangsaw.tasks.formats.atomic import check_target, whole_files
+from gangsaw.tasks.jobs.device import share_of_device
+from gangsaw.tasks.jobs.resume import can_be_resumed
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.journal import Job, Journal
+from gangsaw.tasks.store.manifest import fold, write_manifest
+from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.records import Records
+from gangsaw.tasks.store.skeleton import digest
+from gangsaw.tasks.store.target import Target, choose_target, write_skeleton
+from gangsaw.tasks.tcr.cleaning.dropped import write_dropped
+from gangsaw.tasks.tcr.repertoire.inputs import Input
+from gangsaw.tasks.tcr.store.chunk import Chunk, CountChunk
+from gangsaw.tasks.tcr.store.contents import FIRST, Contents, nbytes
+from gangsaw.tasks.tcr.store.reading import ReadRepertoire, opened_input
+from gangsaw.tasks.tcr.store.setup import Setup
+from gangsaw.tasks.tcr.store.staging import FileRows, Staging
+from gangsaw.tasks.tcr.store.summary import CountRun, CountSummary, summary_of
+from gangsaw.tasks.tcr.store.values import CountTables
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# Of the raw bytes of a chunk: values as counted, and of one variable what Zarr and the codec copy
+COPIES = 3
+
+
+def count_repertoires(
+    inputs: Sequence[Input],
+    target: str | Path | Store,
+    setup: Setup,
+    *,
+    table: Path | None = None,
+    client: Client | None = None,
+    options: Options | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    keep_going: bool = False,
+    durable: bool = True,
+    on_read: OnProgress | None = None,
+    on_count: OnProgress | None = None,
+) -> CountSummary:
+    """Read repertoires, count the paths of each row that is kept, write all into a Zarr v3 group.
+
+    Rows keep their order: that of the files, and of the lines in each. Until all are counted the
+    group has no metadata at its root, so that nobody takes it for a whole one.
+
+    Parameters
+    ----------
+    inputs : see `open_inputs`
+    target : path, address or Zarr store
+    setup : what is counted and how
+    table : file for the dropped rows; None is beside the store
+    client : Dask client; None works in this thread
+    options : device, resources, retries
+    resume : finish what an earlier run with the same files and setup began
+    overwrite : replace an existing store, which stays whole until the new one is
+    keep_going : of files that cannot be read, take what stands before the damage, or nothing; the
+        summary names them
+    durable : sync to the disk what counts as done
+    on_read : called in this thread after each file (done, total: files; raw bytes: of the files)
+    on_count : called in this thread after each chunk (done, total: references)
+
+    Raises
+    ------
+    BadParams
+        A file cannot be read, no row was kept, or the target may not be touched.
+    JobFailed
+        The job stopped; what is finished is kept, and `resume` goes on from there.
+    """
+    started = time.monotonic()
+    final = open_place(target, writable=True)
+    table = table or beside(final)
+    _spare_inputs(inputs, final, table)
+    reading = _reading_job(inputs, setup)
+    place = choose_target(final, {FIRST: reading}, resume=resume, overwrite=overwrite)
+    check_target(table, overwrite=overwrite or resume)
+    if resume:
+        place.work.clean()
+    job = _Phases(inputs, setup, place, reading, client, options or Options(), durable)
+    counted, read_seconds = 0, 0.0
+    if not place.work.has(METADATA):
+        with _left_as_found(place.work, resume), can_be_resumed():
+            files = job.read(keep_going, on_read)
+            read_seconds = time.monotonic() - started
+            contents = job.contents(files, table, overwrite=overwrite or resume)
+        with can_be_resumed():
+            counted = job.count(contents, on_count)
+    job.finish(counted)
+    return summary_of(
+        final, str(table), CountRun(counted, time.monotonic() - started, read_seconds)
+    )
+
+
+def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
+    """Raise BadParams that names all files that are no repertoires, before anything is begun."""
+    problems = []
+    for file in inputs:
+        try:
+            opened_input(file, setup)
+        except BadParams as error:
+            problems.append(str(error))
+    if problems:
+        raise BadParams("; ".join(problems))
+
+
+def beside(store: Place) -> Path:
+    """Return where the table of dropped rows goes unless the user says it."""
+    name = Path(str(store).rstrip("/")).name.removesuffix(".zarr")
+    folder = store.folder.parent if store.folder is not None else Path()
+    return folder / f"{name}.dropped.tsv"
+
+
+def _reading_job(inputs: Sequence[Input], setup: Setup) -> Job:
+    source = "; ".join(file.identity() for file in inputs)
+    return Job(source=source, array=setup.digest, n_chunks=0, batch_chunks=1)  # nobody knows yet
+
+
+def _checked(contents: Contents, table: Path) -> Contents:
+    if contents.n:
+        return contents
+    problems = [file.problem for file in contents.files if file.problem]
+    dropped = [f"{n} {reason}" for reason, n in contents.dropped.items()]
+    why = ", ".join(dropped + problems) or "there is none"
+    raise BadParams(f"no row was kept: {why} (see {table})")
+
+
+def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
+    """Refuse to overwrite what is to be read, whatever else may be overwritten."""
+    for path in (table, target.folder):
+        for file in inputs:
+            if path is not None and path.resolve() == Path(file.path).resolve():
+                raise BadParams(f"{file.name} is to be read: write to another place than {path}")
+
+
+@dataclass(frozen=True)
+class _Phases:
+    """The two phases of a job, and its end."""
+
+    inputs: Sequence[Input]
+    setup: Setup
+    place: Target
+    reading: Job
+    client: Client | None
+    options: Options
+    durable: bool
+
+    @property
+    def staging(self) -> Staging:
+        return Staging(self.place.work / FIRST, self.reading.fingerprint, self.setup.chunk_rows)
+
+    def read(self, keep_going: bool, on_read: OnProgress | None) -> list[FileRows]:
+        """Stage the rows of all files; return what each gave."""
+        write_skeleton(self.place, {}, {FIRST: self.reading})
+        found = self.staging.finished(len(self.inputs))
+        meter = Meter(len(self.inputs), on_read)
+        meter.resume(len(found), sum(self.inputs[i].n_bytes for i in found), 0)
+        for i, file in found.items():
+            _refuse(self.inputs[i], file, keep_going)
+
+        def on_done(file: Input, result: FileRows) -> None:
+            _refuse(file, result, keep_going)
+            found[file.number] = result
+            meter.add(1, file.n_bytes, 0)
+
+        task = ReadRepertoire(self.staging, self.setup, keep_going, self.durable)
+        left = [file for file in self.inputs if file.number not in found]
+        options = Options(resources=self.options.resources, retries=self.options.retries)
+        run(task, left, on_done, client=self.client, options=options)
+        return [found[file.number] for file in self.inputs]
+
+    def contents(self, files: Sequence[FileRows], table: Path, *, overwrite: bool) -> Contents:
+        """Write the table of dropped rows; return what the store will hold."""
+        with whole_files([table], overwrite=overwrite) as (part,):
+            write_dropped(self.staging.read_dropped(files), part)
+        return _checked(Contents(self.inputs, self.setup, files), table)
+
+    def count(self, contents: Contents, on_count: OnProgress | None) -> int:
+        """Count the references, write what makes the store whole; return how many were counted."""
+        objects = contents.objects()
+        inner = {key: data for key, data in objects.items() if key != METADATA}
+        write_skeleton(self.place, inner, {FIRST: self.reading})
+        chunks = contents.chunks(self.staging.piece_rows)
+        task, job = self._counting(contents, objects, len(chunks))
+        entries = task.journal.read_all(job.batches)
+        left = [chunk for chunk in chunks if task.records_of(chunk).start not in entries]
+        meter = Meter(contents.n, on_count)
+        n_left = sum(chunk.n_rows for chunk in left)
+        meter.resume(contents.n - n_left, 0, 0)
+
+        def on_done(chunk: Chunk, records: Records) -> None:
+            entries[records.first] = records
+            meter.add(chunk.n_rows, records.raw_bytes, records.stored_bytes)
+
+        run(task, left, on_done, client=self.client, options=self.options)
+        self._complete(contents, fold(job.fingerprint, entries.values()), objects[METADATA])
+        return n_left
+
+    def finish(self, counted: int) -> None:
+        """Remove what only the job needed; put the store where the user wants it."""
+        self.staging.remove()
+        Journal(self.place.work / FIRST, "", 1).remove()
+        self.place.publish()
+        if counted:  # a resume of what was finished is no reason
+            self.place.drop_given_up()
+
+    def _counting(
+        self, contents: Contents, objects: Mapping[str, Buffer], n_chunks: int
+    ) -> tuple[CountChunk, Job]:
+        arrays = contents.arrays()
+        metadata = {a.name: objects[f"{a.name}/{METADATA}"].to_bytes() for a in arrays}
+        job = Job(
+            source=self.reading.fingerprint,
+            array=" ".join(digest(objects[f"{a.name}/{METADATA}"]) for a in arrays),
+            n_chunks=n_chunks * len(arrays),
+            batch_chunks=len(arrays),
+        )
+        chunk_bytes = sum(nbytes(a) for a in arrays) // n_chunks
+        share = share_of_device(n_chunks, chunk_bytes)
+        task = CountChunk(
+            staging=self.staging,
+            target=self.place.work,
+            metadata=metadata,
+            values=CountTables(self.setup),
+            journal=Journal(self.place.work / FIRST, job.fingerprint, job.batch_chunks),
+            peak_bytes=COPIES * chunk_bytes,
+            device_batches=share.batches,
+            device_peak_bytes=share.peak_bytes,
+            durable=self.durable,
+        )
+        return task, job
+
+    def _complete(self, contents: Contents, records: Records, root: Buffer) -> None:
+        """Write the manifest of each variable, then the metadata of the group."""
+        arrays = contents.arrays()
+        table = records.rows.reshape(-1, len(arrays))
+        for i, array in enumerate(arrays):
+            rows = np.ascontiguousarray(table[:, i])
+            manifest = Records(records.job, 0, nbytes(array), rows)
+            write_manifest(self.place.work / array.name, manifest)
+        _write_root(self.place.work, root)
+
+
+def _write_root(group: Place, metadata: Buffer) -> None:
+    """Let readers in: from now on the store is whole."""
+    group.put(METADATA, metadata)
+    group.flush([METADATA])
+
+
+def _refuse(file: Input, found: FileRows, keep_going: bool) -> None:
+    if found.problem and not keep_going:
+        raise BadParams(f"{found.problem}; leave it out, or see --keep-going")
+
+
+@contextmanager
+def _left_as_found(work: Place, resumed: bool) -> Iterator[None]:
+    """Leave nothing behind where the input is at fault: it will be another one the next time."""
+    try:
+        yield
+    except BadParams:
+        if not resumed:
+            (work / FIRST).delete_all()
+            if work.folder is not None:
+                with suppress(OSError):
+                    work.folder.rmdir()
+        raise

@@ -1,0 +1,159 @@
+"""The chunk function that reads a repertoire: kept rows to the staging, dropped ones to a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gangsaw.codecs.core.errors import GangsawError
+from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.tcr.cleaning.clean import clean
+from gangsaw.tasks.tcr.cleaning.dropped import dropped_lines
+from gangsaw.tasks.tcr.cleaning.row_counts import RowCounts, row_counts
+from gangsaw.tasks.tcr.paths.bounds import countable
+from gangsaw.tasks.tcr.repertoire import Repertoire, open_repertoire
+from gangsaw.tasks.tcr.repertoire.inputs import Input
+from gangsaw.tasks.tcr.repertoire.reasons import UNCOUNTABLE
+from gangsaw.tasks.tcr.store.setup import Setup
+from gangsaw.tasks.tcr.store.staging import ROWS, FileRows, Staging
+from gangsaw.tasks.tcr.store.values import batch_of
+
+READ_BYTES = 256 << 20  # of a task: two batches of rows as read, as cleaned, and a piece
+
+
+@dataclass(frozen=True)
+class ReadRepertoire:
+    """Reads a file from its first to its last line; holds a few batches of its rows at a time.
+
+    Attributes
+    ----------
+    staging : takes the rows
+    setup : which rows are kept
+    keep_going : keep what stands before the place where a file is damaged
+    durable : whether rows are synced to the disk before the file counts as read
+    """
+
+    staging: Staging
+    setup: Setup
+    keep_going: bool = False
+    durable: bool = True
+    peak_bytes: int = READ_BYTES
+    name: str = "read"
+
+    def __call__(self, batch: Input) -> FileRows:
+        """Return what the file gave. One that cannot be read is named there, and not raised."""
+        with naming(batch.name):
+            reading = _Reading(self.staging, batch)
+            try:
+                self._read(batch, reading)
+            except GangsawError as error:
+                reading.problem = str(error)
+            if reading.problem and not self.keep_going:
+                return FileRows(problem=reading.problem)
+            found = reading.finish()
+            self.staging.finish(batch.number, found, reading.keys, durable=self.durable)
+            return found
+
+    def _read(self, file: Input, reading: _Reading) -> None:
+        germline = self.setup.germline
+        v, j = (germline.resolver(region, **self.setup.calls) for region in ("V", "J"))
+        opened = opened_input(file, self.setup, keep_going=self.keep_going)
+        reading.format, reading.notes = opened.format, opened.notes
+        for rows in opened:
+            reading.take(*_without_uncountable(*clean(rows, v, j, self.setup.limits), self.setup))
+        if opened.failure:
+            reading.problem = f"{file.name}: {opened.failure}"
+
+
+def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repertoire:
+    """Return the rows of a file; raise BadParams where it is no repertoire."""
+    return open_repertoire(
+        file.path,
+        locus=setup.germline.locus,
+        columns=dict(setup.columns),
+        sample=file.sample,
+        keep_going=keep_going,
+    )
+
+
+def _without_uncountable(
+    kept: pa.RecordBatch, dropped: pa.RecordBatch, setup: Setup
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Drop the rows, too, whose wildcards let the counts exceed 64 bits."""
+    fits = countable(batch_of(kept, setup), setup.model)
+    if fits.all():
+        return kept, dropped
+    wrong = kept.filter(pa.array(~fits))
+    said = {
+        "reason": pa.repeat(UNCOUNTABLE, len(wrong)),
+        "detail": pc.binary_join_element_wise("too many wildcards in", wrong["cdr3"], " "),
+    }
+    columns = [said[n] if n in said else wrong[n] for n in dropped.schema.names]
+    more = pa.RecordBatch.from_arrays(columns, schema=dropped.schema)
+    return kept.filter(pa.array(fits)), pa.concat_batches([dropped, more]).sort_by("line")
+
+
+@dataclass
+class _Reading:
+    """One file on its way into the staging."""
+
+    staging: Staging
+    file: Input
+    tally: RowCounts = field(default_factory=RowCounts)
+    samples: dict[str, int] = field(default_factory=dict)
+    waiting: list[pa.RecordBatch] = field(default_factory=list)
+    pieces: int = 0
+    tables: int = 0
+    keys: list[str] = field(default_factory=list)
+    problem: str = ""
+    format: str = ""
+    notes: tuple[str, ...] = ()
+
+    def take(self, kept: pa.RecordBatch, dropped: pa.RecordBatch) -> None:
+        """Take what became of a batch of rows; write pieces as soon as they are full."""
+        self.tally += row_counts(kept, dropped)
+        self.waiting.append(self._numbered(kept))
+        if sum(map(len, self.waiting)) >= self.staging.piece_rows:
+            self._write(whole=False)
+        if len(dropped):
+            table = dropped_lines(self.file.name, dropped)
+            self.keys.append(self.staging.write_dropped(self.file.number, self.tables, table))
+            self.tables += 1
+
+    def finish(self) -> FileRows:
+        """Write the last piece; return what the file gave."""
+        self._write(whole=True)
+        for name in self.tally.samples:
+            self._number(name)  # of which no row was kept
+        return FileRows(
+            tally=self.tally,
+            samples=tuple(self.samples),
+            tables=self.tables,
+            problem=self.problem,
+            format=self.format,
+            notes=self.notes,
+        )
+
+    def _write(self, *, whole: bool) -> None:
+        """Write full pieces, and with `whole` the rows that are left, too."""
+        rows, size = pa.Table.from_batches(self.waiting, ROWS), self.staging.piece_rows
+        full = len(rows) if whole else len(rows) // size * size
+        for start in range(0, full, size):
+            piece = rows.slice(start, min(size, full - start))
+            self.keys.append(self.staging.write(self.file.number, self.pieces, piece))
+            self.pieces += 1
+        self.waiting = rows.slice(full).combine_chunks().to_batches()  # a slice would hold them all
+
+    def _numbered(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows with samples by number instead of by name."""
+        names = rows["sample"].dictionary_encode()
+        numbers = [self._number(name) for name in names.dictionary.to_pylist()]
+        of_rows = np.array(numbers, np.int32)[names.indices.to_numpy()]
+        columns = [pa.array(of_rows) if n == "sample" else rows[n] for n in ROWS.names]
+        return pa.RecordBatch.from_arrays(columns, schema=ROWS)
+
+    def _number(self, name: str) -> int:
+        return self.samples.setdefault(name, len(self.samples))

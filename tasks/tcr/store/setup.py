@@ -1,0 +1,97 @@
+"""What is counted and how: all that makes two stores of the same files differ."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypedDict
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.tcr.cleaning.clean import Limits
+from gangsaw.tasks.tcr.germline import Germline
+from gangsaw.tasks.tcr.germline.resolve import OnAmbiguous, OnUnknownAllele
+from gangsaw.tasks.tcr.model import MAX_D, Model
+
+# Along `reference`. About 60 MB of counts: a fifth of a second of a core, few enough bytes that
+# a worker of several threads fits into 2 GB, and 2,500 chunks for 40 million references.
+CHUNK_ROWS = 16384
+
+
+class Calls(TypedDict):
+    """Arguments of a resolver."""
+
+    on_ambiguous: OnAmbiguous
+    on_unknown_allele: OnUnknownAllele
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Germline, model, and which rows are kept.
+
+    Attributes
+    ----------
+    germline : V, D and J parts, none shorter than the model's max_p
+    model : which paths are counted
+    limits : which rows are kept
+    on_ambiguous, on_unknown_allele : what becomes of such calls, see `Resolver`
+    columns : role -> column of the files, for what is to be read otherwise than by their format
+    chunk_rows : references of a chunk of the store
+    """
+
+    germline: Germline
+    model: Model = field(default_factory=Model)
+    limits: Limits = field(default_factory=Limits)
+    on_ambiguous: OnAmbiguous = "drop"
+    on_unknown_allele: OnUnknownAllele = "drop"
+    columns: tuple[tuple[str, str], ...] = ()
+    chunk_rows: int = CHUNK_ROWS
+
+    def __post_init__(self) -> None:
+        """Refuse what kernels cannot count with, and chunks of nothing."""
+        if self.chunk_rows < 1:
+            raise BadParams(f"a chunk must have 1 reference or more, got {self.chunk_rows}")
+        germline, model = self.germline, self.model
+        if model.d_segments == 2 and len(germline.d) < 2:
+            raise BadParams(
+                f"two D genes in a row need 2 or more; {germline.locus} of "
+                f"{germline.source} has {len(germline.d)}"
+            )
+        for part in germline.d:
+            if len(part.sequence) > MAX_D:
+                raise BadParams(
+                    f"{part.name} has {len(part.sequence)} nucleotides; a D gene of at "
+                    f"most {MAX_D} can be counted"
+                )
+        for part in (*germline.v, *germline.d, *germline.j):
+            if len(part.sequence) < max(1, model.max_p):
+                raise BadParams(
+                    f"{part.name} is shorter than max_p = {model.max_p}: leave it out "
+                    f"of the germline, as `Germline.checked` does"
+                )
+
+    @property
+    def calls(self) -> Calls:
+        """How calls are taken, as `Germline.resolver` has it."""
+        return {"on_ambiguous": self.on_ambiguous, "on_unknown_allele": self.on_unknown_allele}
+
+    @property
+    def digest(self) -> str:
+        """64 hexadecimal digits."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+    def attrs(self) -> dict[str, Any]:
+        """Return what a store says of germline and limits."""
+        return {
+            "germline": self.germline.source,
+            "germline_locus": self.germline.locus,
+            "germline_notes": list(self.germline.notes),
+            "ambiguous_calls": self.on_ambiguous,
+            "unknown_alleles": self.on_unknown_allele,
+            **{f"limit_{name}": _plain(value) for name, value in asdict(self.limits).items()},
+        }
+
+
+def _plain(value: Any) -> Any:
+    """Return what NetCDF takes as an attribute, too: it has no truth values."""
+    return int(value) if isinstance(value, bool) else value

@@ -1,0 +1,90 @@
+"""What a finished job did, read from its store: so a resumed one can tell the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.manifest import read_manifest
+from gangsaw.tasks.store.place import Place
+
+
+@dataclass(frozen=True)
+class CountRun:
+    """What one run of a job did.
+
+    Attributes
+    ----------
+    references : that it counted; the others were counted before
+    seconds, read_seconds : wall clock of the run, and of its reading alone
+    """
+
+    references: int
+    seconds: float
+    read_seconds: float
+
+    @property
+    def references_per_second(self) -> float:
+        """Over all its time: reading and writing included."""
+        return self.references / self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True)
+class CountSummary:
+    """What a job did.
+
+    Attributes
+    ----------
+    store, table : where the store and the table of dropped rows are
+    files : number of files
+    problems : a line for each file that could not be read, or not to its end
+    rows, kept : of the files; those that are references of the store
+    samples : number of samples
+    dropped : rows by reason
+    raw_bytes, stored_bytes : of all variables along `reference`
+    run : of this run
+    """
+
+    store: str
+    table: str
+    files: int
+    problems: tuple[str, ...]
+    rows: int
+    kept: int
+    samples: int
+    dropped: Mapping[str, int]
+    raw_bytes: int
+    stored_bytes: int
+    run: CountRun
+
+    @property
+    def ratio(self) -> float:
+        """Raw over stored bytes."""
+        return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
+
+
+def summary_of(store: Place, table: str, run: CountRun) -> CountSummary:
+    """Return the summary of a finished store."""
+    metadata = store.get(METADATA)
+    assert metadata is not None, "its job has just been finished"
+    root = json.loads(metadata.to_bytes())
+    attrs: dict[str, Any] = root["attributes"]
+    arrays: dict[str, Any] = root["consolidated_metadata"]["metadata"]
+    along = [name for name, array in arrays.items() if "reference" in array["dimension_names"]]
+    manifests = [found for name in along if (found := read_manifest(store / name)) is not None]
+    return CountSummary(
+        store=str(store),
+        table=table,
+        files=len(attrs["input_files"]),
+        problems=tuple(attrs["input_problems"]),
+        rows=sum(attrs["input_rows"]),
+        kept=sum(attrs["input_kept"]),
+        samples=arrays["sample"]["shape"][0],
+        dropped=dict(zip(attrs["dropped_reasons"], attrs["dropped_rows"], strict=True)),
+        raw_bytes=sum(manifest.raw_bytes for manifest in manifests),
+        stored_bytes=sum(manifest.stored_bytes for manifest in manifests),
+        run=run,
+    )

@@ -1,0 +1,80 @@
+"""From rows to the values of every variable of the store, on the CPU or on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gangsaw.tasks.tcr.germline import Part
+from gangsaw.tasks.tcr.kernels import gpu
+from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
+from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, encoded, ragged
+from gangsaw.tasks.tcr.paths.count import count, count_distinct
+from gangsaw.tasks.tcr.paths.dataset import arrays
+from gangsaw.tasks.tcr.repertoire.strings import buffers
+from gangsaw.tasks.tcr.store.setup import Setup
+
+COUNTING = {"cpu": count, "gpu": gpu.count_hosted}
+TEXT = np.dtypes.StringDType()
+Columns = Mapping[str, NDArray[Any]]  # values of each variable for some references
+
+
+@dataclass(frozen=True)
+class CountTables:
+    """Counts rows; frozen and small, so that it travels with every batch."""
+
+    setup: Setup
+
+    def __call__(self, tables: Sequence[pa.Table], device: str) -> list[Columns]:
+        """Return the values of each variable for each table of staged rows."""
+        (rows,) = pa.concat_tables(tables).combine_chunks().to_batches()
+        batch = batch_of(rows, self.setup)
+        counts = count_distinct(batch, self.setup.model, COUNTING[device])
+        d_lengths = [len(part.sequence) for part in self.setup.germline.d]
+        columns = {**row_columns(rows), **arrays(counts, self.setup.model, d_lengths)}
+        ends = np.cumsum([len(table) for table in tables])[:-1]
+        cut = {name: np.split(values, ends) for name, values in columns.items()}
+        return [{name: parts[i] for name, parts in cut.items()} for i in range(len(tables))]
+
+
+def batch_of(rows: pa.RecordBatch, setup: Setup) -> Batch:
+    """Return what the kernels take; the rows were checked when they were read."""
+    offsets, letters = buffers(rows["cdr3"])
+    first = int(offsets[0])
+    codes = CODE_OF_BYTE[np.asarray(letters)[first : int(offsets[-1])]]
+    germline = setup.germline
+    return Batch(
+        references=Sequences(codes, offsets.astype(np.int64) - first),
+        v=_sequences(germline.v),
+        j=_sequences(germline.j),
+        v_of=rows["v"].to_numpy(),
+        j_of=rows["j"].to_numpy(),
+        d=_sequences(germline.d),
+    )
+
+
+def _sequences(parts: Sequence[Part]) -> Sequences:
+    return Sequences(*ragged([encoded(part.sequence) for part in parts]))
+
+
+def row_columns(rows: pa.RecordBatch) -> Columns:
+    """Return the variables that say which row a reference is."""
+    return {
+        "cdr3": text(rows["cdr3"]),
+        "id": text(rows["id"]),
+        "v_index": rows["v"].to_numpy(),
+        "j_index": rows["j"].to_numpy(),
+        "sample_index": rows["sample"].to_numpy(),
+        "copies": rows["copies"].to_numpy(),
+        "line": rows["line"].to_numpy(),
+    }
+
+
+def text(column: pa.Array) -> NDArray[Any]:
+    """Return strings as NumPy's StringDType."""
+    return np.array(column.to_pylist(), TEXT)

@@ -1,0 +1,137 @@
+"""Every option against every format: what it does not take is an error, and a wrong value, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+from helpers.command_line import CommandLine
+from helpers.envi_files import cube, write_envi
+from helpers.small_files import envi, hdf5, kat, lone, netcdf, zarr3
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.export import export
+from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
+from gangsaw.tasks.formats.opening import open_paths, open_source
+from gangsaw.tasks.formats.table import formats
+
+USAGE = 2
+GIVEN = {
+    "variables": SourceOptions(variables=("nope",)),
+    "group": SourceOptions(group="nope"),
+    "shape": SourceOptions(shape=(1, 1, 1)),
+    "dtype": SourceOptions(dtype="u1"),
+    "interleave": SourceOptions(interleave="bpi"),
+    "byte_order": SourceOptions(byte_order="odd"),
+    "offset": SourceOptions(offset=1),
+}
+EXPORTED = {
+    "interleave": ExportOptions(interleave="bpi"),
+    "byte_order": ExportOptions(byte_order="odd"),
+}
+
+
+def test_every_option_is_in_the_table() -> None:
+    assert {next(iter(given(options))) for options in GIVEN.values()} == set(GIVEN)
+    fields = set(SourceOptions.__dataclass_fields__) - {"format"}
+    assert fields == set(GIVEN)
+    assert set(ExportOptions.__dataclass_fields__) - {"format"} == set(EXPORTED)
+    for kind in formats().values():
+        assert kind.takes <= fields
+        assert kind.export_takes <= set(EXPORTED)
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [(name, o) for name, kind in formats().items() for o in GIVEN if o not in kind.takes],
+)
+def test_an_option_that_a_format_does_not_take(tmp_path: Path, name: str, option: str) -> None:
+    kind = formats()[name]
+    paths = [str(tmp_path / f"{i}") for i in range(kind.paths.start)]
+    for path in paths:
+        Path(path).write_bytes(b"anything")
+    with pytest.raises(BadParams) as raised:
+        open_paths(paths, replace(GIVEN[option], format=name))
+    line = str(raised.value)
+    assert f"is {kind.title}, which takes no {flags(frozenset({option}))[0]}: " in line
+    assert all(flag in line for flag in flags(kind.takes))
+
+
+@pytest.mark.parametrize("option", EXPORTED)
+@pytest.mark.parametrize("name", [name for name, kind in formats().items() if kind.export])
+def test_an_option_that_an_export_does_not_take(tmp_path: Path, name: str, option: str) -> None:
+    kind = formats()[name]
+    write_envi(tmp_path / "a.hdr", cube())
+    targets = [str(tmp_path / f"b{i}") for i in range(kind.paths.start)]
+    wanted = replace(EXPORTED[option], format=name)
+    with pytest.raises(BadParams) as raised:
+        export(open_source(str(tmp_path / "a.hdr")), targets, wanted, Work())
+    refused = f"is {kind.title}, which takes no {flags(frozenset({option}))[0]}: "
+    assert (refused in str(raised.value)) == (option not in kind.export_takes)
+    assert not any(Path(target).exists() for target in targets)
+
+
+WRONG = [
+    (envi, "a.hdr", ("--variable", "nope"), "is ENVI, which takes no --variable: it takes no such"),
+    (envi, "a.hdr", ("--interleave", "bsq"), "is ENVI, which takes no --interleave"),
+    (envi, "a.hdr", ("--offset", 1), "is ENVI, which takes no --offset"),
+    (
+        envi,
+        "a.hdr",
+        ("--shape", "1,2,3", "--dtype", "u1", "--variable", "a"),
+        "is raw, which takes",
+    ),
+    (envi, "a.hdr", ("--format", "nope"), "format must be envi, geotiff, hdf5"),
+    (lone, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: data"),
+    (lone, "a.zarr", ("--shape", "1,2,3"), "is Zarr, which takes no --shape: it takes --group and"),
+    (zarr3, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: cube"),
+    (zarr3, "a.zarr", ("--group", "nope"), "no Zarr array or group there; groups in a.zarr: none"),
+    (netcdf, "a.nc", ("--variable", "nope"), "no variable 'nope'; there are: a"),
+    (netcdf, "a.nc", ("--byte-order", "big"), "is NetCDF, which takes no --byte-order: it takes"),
+    (hdf5, "a.h5", ("--group", "nope"), "has no group 'nope'; there are: Data"),
+    (kat, "a.h5", ("--variable", "nope"), "no variable 'nope'; there are: VISIBILITY"),
+]
+
+
+@pytest.mark.parametrize(("write", "name", "options", "line"), WRONG)
+def test_what_the_commands_say(
+    gangsaw: CommandLine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write: object,
+    name: str,
+    options: tuple[str, ...],
+    line: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(Path(name))  # type: ignore[operator]
+    assert line in gangsaw("compress", name, "out.zarr", "--workers", 0, *options).failed(USAGE)
+    assert not Path("out.zarr").exists()
+
+
+def test_the_format_that_the_user_names(gangsaw: CommandLine, tmp_path: Path) -> None:
+    kat(tmp_path / "a.h5")
+    command = ("compress", tmp_path / "a.h5", tmp_path / "a.zarr", "--workers", 0)
+    gangsaw.ok(*command, "--format", "netcdf", "--group", "Data")
+    assert "correlator_data" in zarr.open_group(tmp_path / "a.zarr", mode="r")
+    line = gangsaw(*command, "--format", "envi", "--overwrite").failed(USAGE)
+    assert "is not an ENVI header" in line
+    write_envi(tmp_path / "a.hdr", cube())
+    line = gangsaw("compress", tmp_path / "a.img", tmp_path / "b.zarr", "--format", "raw").failed(
+        USAGE
+    )
+    assert "say what is in it with --shape and --dtype" in line
+
+
+def test_what_is_left_out_is_said(gangsaw: CommandLine, tmp_path: Path) -> None:
+    data = zarr.create_group(tmp_path / "a.zarr")
+    data.create_array("a", data=np.eye(3, dtype="u1"), dimension_names=("y", "x"))
+    data.create_array("lat", data=np.arange(3.0), dimension_names=("y",))
+    said = gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "a.hdr", "--workers", 0).out
+    assert "left out" in said
+    assert "coordinate lat" in said
+    said = gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "a.nc", "--workers", 0).out
+    assert said == ""

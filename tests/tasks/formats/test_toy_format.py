@@ -1,0 +1,179 @@
+"""A format from outside: two paths, streamed, through every command with nothing edited."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+from helpers.command_line import CommandLine
+
+import gangsaw as package
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.formats.table import formats
+
+if "toy" not in formats():
+    pytest.skip("not installed: pip install tests/toy_format", allow_module_level=True)
+
+USAGE, FAILURE = 2, 1
+HERE = ("--workers", 0)
+SMALL = ("--chunks", 1000)
+
+
+@pytest.fixture
+def mates(tmp_path: Path) -> tuple[Path, Path]:
+    """Two files of 2,500 lines each, of different lengths."""
+    left, right = tmp_path / "left.toy", tmp_path / "right.toy"
+    left.write_text("".join(f"{i}\n" for i in range(2500)))
+    right.write_text("".join(f"{i * i}\n" for i in range(2500)))
+    return left, right
+
+
+def test_there_and_back(gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path, Path]) -> None:
+    left, right = mates
+    store = tmp_path / "out.zarr"
+    figures = gangsaw.ok("compress", left, right, store, *HERE, *SMALL, "--json").figures
+    assert figures["raw_bytes"] == left.stat().st_size + right.stat().st_size
+    assert figures["chunks"] == sum(-(-path.stat().st_size // 1000) for path in mates)
+    against = ("--against", left, "--against", right)
+    assert gangsaw.ok("verify", store, *against, *HERE, "--json").figures["ok"]
+    assert "left_byte, uint8" in gangsaw.ok("info", store).out
+    copies = tmp_path / "l.toy", tmp_path / "r.toy"
+    gangsaw.ok("decompress", store, *copies, *HERE)
+    assert [path.read_bytes() for path in copies] == [path.read_bytes() for path in mates]
+
+
+def test_the_store_is_as_any_other(tmp_path: Path, mates: tuple[Path, Path]) -> None:
+    store = tmp_path / "out.zarr"
+    package.compress(mates, store, chunks=(1000,), codec="zstd")
+    with xr.open_zarr(store, chunks=None) as data:
+        assert data["left"].values.tobytes() == mates[0].read_bytes()
+    assert (zarr.open_array(store / "right", mode="r")[:] == np.fromfile(mates[1], "u1")).all()
+    assert package.verify(store, against=mates).compared
+    (store / "left" / "c" / "2").unlink()
+    assert [line for line in package.verify(store).problems if "missing" in line]
+
+
+def piped(path: Path, data: bytes) -> Path:
+    """Return a pipe that gives these bytes once."""
+    os.mkfifo(path)
+    threading.Thread(target=path.write_bytes, args=(data,), daemon=True).start()
+    return path
+
+
+def test_from_a_pipe_and_from_standard_input(tmp_path: Path, mates: tuple[Path, Path]) -> None:
+    left, right = (path.read_bytes() for path in mates)
+    command = [sys.executable, "-c", "import sys; from gangsaw.cli import main; sys.exit(main())"]
+    options = ["--workers", "0", "--format", "toy"]
+    store, pipe = str(tmp_path / "out.zarr"), str(piped(tmp_path / "a", left))
+    subprocess.run([*command, "compress", pipe, "-", store, *options], input=right, check=True)
+    pipe = str(piped(tmp_path / "b", left))
+    against = [*command, "verify", store, "--against", pipe, "--against", "-", *options]
+    subprocess.run(against, input=right, check=True)
+    pipe = str(piped(tmp_path / "c", left))
+    done = subprocess.run(
+        [*command, "verify", store, "--against", pipe, "--against", "-", *options],
+        input=right[:-1] + b"!",
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == FAILURE
+    assert b"right: samples 0 to" in done.stderr
+
+
+def test_a_stream_that_differs_in_length(tmp_path: Path, mates: tuple[Path, Path]) -> None:
+    package.compress(mates, tmp_path / "out.zarr", chunks=(1000,))
+    whole = mates[1].read_text()
+    mates[1].write_text(whole.rstrip("\n") + "0\n")
+    (line,) = package.verify(tmp_path / "out.zarr", against=mates).problems
+    assert f"right: the store has {len(whole)} samples, the source {len(whole) + 1}" in line
+
+
+def test_what_is_refused(gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path, Path]) -> None:
+    left, right = mates
+    store = tmp_path / "out.zarr"
+    assert "toy takes 2 paths, not 1" in gangsaw("compress", left, store, *HERE).failed(USAGE)
+    command = ("compress", left, right, store, *HERE)
+    assert "begins anew" in gangsaw(*command, "--resume").failed(USAGE)
+    assert "encoded on device cpu" in gangsaw(*command, "--bit-depth", "auto").failed(USAGE)
+    assert "it grows" in gangsaw(*command, "--chunks=-1").failed(USAGE)
+    assert "has no axis 'y'" in gangsaw(*command, "--chunks", "y=2").failed(USAGE)
+    line = gangsaw("compress", left, "-", store, *HERE).failed(USAGE)
+    assert "is a stream of no known format: say --format signedtoy or toy" in line
+    line = gangsaw("compress", "-", store, "--format", "envi", *HERE).failed(USAGE)
+    assert "- is a stream: ENVI is read from files alone" in line
+    with pytest.raises(BadParams, match="can only be read once"):
+        open_source([str(left), str(right)])
+    assert not store.exists()
+    right.write_text("one line\n")
+    assert "fewer lines than the other" in gangsaw(*command).failed(USAGE)
+    left.write_text("")
+    right.write_text("")
+    assert "is empty" in gangsaw(*command).failed(USAGE)
+
+
+def test_an_old_store_stays_until_the_new_one_is_whole(
+    gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path, Path]
+) -> None:
+    left, right = mates
+    store = tmp_path / "out.zarr"
+    command = ("compress", left, right, store, *HERE, *SMALL)
+    gangsaw.ok(*command)
+    assert "exists: give another name, or --overwrite" in gangsaw(*command).failed(USAGE)
+    whole = right.read_text()
+    right.write_text("".join(whole.splitlines(True)[:-1]))  # found at the end of the stream
+    gangsaw(*command, "--overwrite").failed(USAGE)
+    gangsaw.ok("verify", store, *HERE)
+    right.write_text(whole)
+    gangsaw.ok(*command, "--overwrite")
+    gangsaw.ok("verify", store, "--against", left, "--against", right, *HERE)
+    assert not list(tmp_path.glob(".out*"))
+
+
+def test_a_stage_goes_before(
+    gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path, Path]
+) -> None:
+    """A stage is a job with a store of its own beside the target, until that is whole."""
+    left, right = (path.rename(path.with_suffix(".signed")) for path in mates)
+    store, against = tmp_path / "out.zarr", ("--against", left, "--against", right)
+    command = ("compress", left, right, store, *HERE)
+    gangsaw.ok(*command)
+    pairs = zip(left.read_bytes().splitlines(), right.read_bytes().splitlines(), strict=True)
+    signatures = zarr.open_array(store / "signature", mode="r")[:]
+    assert signatures.tolist() == [zlib.crc32(a + b) for a, b in pairs]
+    gangsaw.ok("verify", store, *against, *HERE)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "left.signed",
+        "out.zarr",
+        "right.signed",
+    ]
+    assert "exists: give another name" in gangsaw(*command).failed(USAGE)
+    right.write_bytes(right.read_bytes()[:-2] + b"x\n")
+    ran = gangsaw("verify", store, *against, *HERE, "--json")
+    problems = ran.figures["problems"]
+    assert [line for line in problems if "out.zarr/signature" in line and "differ from" in line]
+    gangsaw.ok(*command, "--overwrite")
+    gangsaw.ok("verify", store, *against, *HERE)
+
+
+def test_what_a_stage_made_stays_until_the_store_is_whole(
+    gangsaw: CommandLine,
+    tmp_path: Path,
+    mates: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left, right = (path.rename(path.with_suffix(".signed")) for path in mates)
+    command = ("compress", left, right, tmp_path / "out.zarr", *HERE)
+    gangsaw(*command, "--chunks", "record=-2").failed(USAGE)
+    beside = tmp_path / ".out.zarr.gangsaw-stage-sign"
+    assert package.verify(beside).ok
+    gangsaw.ok(*command)
+    assert not beside.exists()

@@ -1,0 +1,28 @@
+"""The demo's figures are those of the job: nothing is compiled while it is timed."""
+
+from __future__ import annotations
+
+from helpers import compiled
+
+SCRIPT = """
+import numpy as np
+from helpers.compiled import kernels
+
+from gangsaw.tasks.hyperspectral.commands.demo import warm_up
+from gangsaw.tasks.store.layout import choose_codec
+from gangsaw.cli.demo import warm_up
+from gangsaw.tasks.jobs.choose import choose_layout
+from gangsaw.tasks.formats.memory import MemoryArray
+
+for shape in ((24, 140, 300), (24, 40, 50)):  # several blocks, one
+    image = MemoryArray(np.ones(shape, np.uint16), ("band", "y", "x"))
+    warm_up(image)()
+    warm = kernels()
+    codec = choose_layout(image, "auto", None).codec
+    codec.decode_chunk(np.frombuffer(codec.encode_chunk(image.values), np.uint8), image.values)
+    print(len(warm) > 0, kernels() - warm)
+"""
+
+
+def test_warming_up_compiles_all_that_the_job_needs() -> None:
+    assert compiled.run(SCRIPT) == "True set()\n" * 2

@@ -1,0 +1,233 @@
+"""The automatic choices, frozen: a store that is written again tomorrow lies as it does today.
+
+Each source is a list of rows: name, axes, dtype and shape of an array; then what is chosen for it
+beside the others: the codec with the parameters that differ from its defaults, and the chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gangsaw.tasks.jobs.choose import choose_layout
+from gangsaw.tasks.jobs.recipe import Recipe
+from gangsaw.tasks.source import Described
+
+Extents = tuple[int, ...]
+Row = tuple[str, str, str, Extents, str, Extents]
+AXES = "time baseline_id frequency polarization"
+
+BY_CONTENT: list[list[Row]] = [
+    [
+        (
+            "data",
+            "band y x",
+            "u2",
+            (224, 512, 614),
+            "gangsaw.ccsds123 block=0,171,307",
+            (224, 171, 307),
+        ),
+    ],
+    [
+        (
+            "data",
+            "y x band",
+            "u2",
+            (512, 614, 224),
+            "gangsaw.ccsds123 block=0,171,307 axes=yxz",
+            (171, 307, 224),
+        ),
+    ],
+    [
+        (
+            "data",
+            "y band x",
+            ">i2",
+            (512, 224, 614),
+            "gangsaw.ccsds123 block=0,171,307 axes=yzx",
+            (171, 224, 307),
+        ),
+    ],
+    [
+        (
+            "data",
+            "band y x",
+            "u1",
+            (3, 10000, 10000),
+            "gangsaw.ccsds123 block=0,125,250",
+            (3, 2000, 5000),
+        ),
+    ],
+    [
+        ("data", "band y x", "i4", (3000, 1000, 800), "gangsaw.ccsds123", (1000, 125, 200)),
+    ],
+    [
+        ("data", "y x", "u2", (5000, 5000), "gangsaw.ccsds123 block=0,125,250", (2500, 5000)),
+    ],
+    [
+        ("data", "y x", "i1", (100, 145), "gangsaw.ccsds123", (100, 145)),
+    ],
+    [
+        (
+            "data",
+            "dim_0 dim_1 dim_2",
+            "u4",
+            (10, 349, 300),
+            "gangsaw.ccsds123 block=0,117,300",
+            (10, 349, 300),
+        ),
+    ],
+    [
+        (
+            "data",
+            "time band y x",
+            "u2",
+            (7, 50, 600, 600),
+            "gangsaw.ccsds123 block=0,150,300",
+            (1, 50, 300, 600),
+        ),
+    ],
+    [
+        ("data", "band y x", "f4", (50, 700, 700), "zstd level=3", (50, 234, 700)),
+    ],
+    [
+        ("data", "band y x", "u8", (50, 700, 700), "zstd level=3", (50, 234, 350)),
+    ],
+    [
+        ("data", "band y x", "bool", (5, 70, 70), "zstd level=3", (5, 70, 70)),
+    ],
+    [
+        ("data", "x", "u1", (300000000,), "zstd level=3", (33333334,)),
+    ],
+    [
+        ("data", "x", "u2", (30000000,), "zstd level=3", (15000000,)),
+    ],
+    [
+        ("data", "time", "f8", (10000000,), "zstd level=3", (3333334,)),
+    ],
+    [
+        ("data", "row", "i4", (100000,), "blosc 4 shuffle", (100000,)),
+    ],
+    [
+        ("data", "x y", "c8", (4000, 5000), "gangsaw.visibility", (2000, 1667)),
+    ],
+    [
+        ("data", "x", "c16", (50000000,), "gangsaw.visibility", (2083334,)),
+    ],
+    [
+        ("vis", AXES, "c8", (600, 2016, 768, 4), "gangsaw.visibility axes=tbfb", (200, 18, 256, 4)),
+        ("weight", AXES, "f4", (600, 2016, 768, 4), "blosc 4 shuffle", (300, 23, 256, 4)),
+        ("flag", AXES, "bool", (600, 2016, 768, 4), "blosc 1 bitshuffle", (300, 37, 384, 4)),
+        ("flag8", AXES, "u1", (600, 2016, 768, 4), "blosc 1 bitshuffle", (300, 37, 384, 4)),
+        (
+            "uvw",
+            "time baseline_id uvw_label",
+            "f8",
+            (600, 2016, 3),
+            "blosc 8 shuffle",
+            (600, 2016, 3),
+        ),
+        ("antenna", "baseline_id", "i4", (2016,), "blosc 4 shuffle", (2016,)),
+        (
+            "scan",
+            "time frequency",
+            "i4",
+            (600, 768),
+            "gangsaw.ccsds123 block=0,120,256",
+            (600, 768),
+        ),
+        ("gain", "time frequency", "f4", (600, 768), "zstd level=3", (600, 768)),
+    ],
+    [
+        ("spectrum", "time freq", "c8", (3000, 4096), "gangsaw.visibility axes=tf", (1500, 2048)),
+        ("mask", "time freq", "u1", (3000, 4096), "gangsaw.ccsds123 block=0,131,256", (3000, 4096)),
+    ],
+    [
+        (
+            "row_data",
+            "row chan corr",
+            "c8",
+            (100000, 64, 4),
+            "gangsaw.visibility axes=bfb",
+            (14286, 64, 4),
+        ),
+        ("FLAG", "row chan corr", "u1", (100000, 64, 4), "blosc 1 bitshuffle", (100000, 64, 4)),
+    ],
+    [
+        (
+            "WEIGHT",
+            "time baseline frequency",
+            "f4",
+            (300, 500, 100),
+            "blosc 4 shuffle",
+            (300, 250, 100),
+        ),
+    ],
+]
+NAMED_VISIBILITY: list[list[Row]] = [
+    [("data", "band y x", "f4", (50, 700, 700), "gangsaw.visibility", (50, 234, 700))],
+    [("data", "time", "f8", (10000000,), "gangsaw.visibility axes=t", (3333334,))],
+    [
+        (
+            "WEIGHT",
+            "time baseline frequency",
+            "f4",
+            (300, 500, 100),
+            "gangsaw.visibility axes=tbf",
+            (300, 250, 100),
+        )
+    ],
+]
+
+WITH_COMPLEX = [rows for rows in BY_CONTENT if any(row[2].startswith("c") for row in rows)]
+OF_IMAGES = [rows for rows in BY_CONTENT if all(row[4].startswith("gangsaw.cc") for row in rows)]
+CHOICES = [
+    *(("auto", rows) for rows in BY_CONTENT),
+    *(("visibility", rows) for rows in NAMED_VISIBILITY + WITH_COMPLEX),
+    *(("ccsds123", rows) for rows in OF_IMAGES),
+]
+
+
+@pytest.mark.parametrize(
+    ("codec", "rows"), CHOICES, ids=[f"{c}-{r[0][1]}-{r[0][2]}" for c, r in CHOICES]
+)
+def test_what_is_chosen_stays(codec: str, rows: Sequence[Row]) -> None:
+    source = Unread(tuple(described(*row[:4]) for row in rows))
+    choices = Recipe(codec).codecs(source, None)  # type: ignore[arg-type]
+    layouts = [choose_layout(array, choices, None) for array in source.arrays]  # type: ignore[arg-type]
+    assert [(told(lay.codec), lay.chunks) for lay in layouts] == [row[4:] for row in rows]
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A source whose arrays are described and cannot be read."""
+
+    arrays: tuple[Described, ...]
+    name: str = "unread"
+    coords: tuple[Any, ...] = ()
+    attrs: Mapping[str, Any] = ()  # type: ignore[assignment]
+
+
+def described(name: str, dims: str, dtype: str, shape: Extents) -> Described:
+    axes = tuple(dims.split())
+    return Described(name=name, dims=axes, dtype=np.dtype(dtype), shape=shape, chunks=None)
+
+
+def told(codec: Any) -> str:
+    """Name a codec and what differs from its defaults; of others what decides their bytes."""
+    if not hasattr(codec, "params"):
+        config = codec.to_dict()["configuration"]
+        if config.keys() >= {"typesize", "shuffle"}:
+            assert (config["cname"], config["clevel"]) == ("zstd", 5)
+            return f"blosc {config['typesize']} {config['shuffle']}"
+        return f"{codec.to_dict()['name']} level={config['level']}"
+    usual = type(codec)().params.to_dict()
+    changed = {k: v for k, v in codec.params.to_dict().items() if v != usual[k]}
+    words = (
+        f"{k}={','.join(map(str, v)) if isinstance(v, list) else v}" for k, v in changed.items()
+    )
+    return " ".join([codec.codec_name, *words])

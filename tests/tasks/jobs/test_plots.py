@@ -1,0 +1,60 @@
+"""The picture of a store: nothing of it is cut off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import gangsaw
+
+
+@pytest.mark.parametrize("shape", [(20, 90, 10), (20, 10, 90), (20, 40, 40)])
+def test_titles_lie_within_the_figure(tmp_path: Path, shape: tuple[int, int, int]) -> None:
+    group = zarr.create_group(tmp_path / "a.zarr")
+    serializer = gangsaw.codecs.Ccsds123()
+    samples = np.arange(np.prod(shape)).reshape(shape).astype("u2")
+    group.create_array("data", data=samples, chunks=shape, serializer=serializer, compressors=None)
+    figure = gangsaw.plot(tmp_path / "a.zarr")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    for axes in figure.axes:
+        for title in (axes.title, axes._left_title):
+            box = title.get_window_extent(canvas.get_renderer())
+            assert box.x0 >= 0
+            assert box.x1 <= figure.bbox.width, title.get_text()
+
+
+def test_visibilities_are_drawn_over_time_and_frequency(tmp_path: Path) -> None:
+    group = zarr.create_group(tmp_path / "a.zarr")
+    codec = gangsaw.codecs.Visibility(axes="tbf", block=(4, 8, 2))
+    samples = np.ones((8, 3, 16), "c8")
+    names = ["time", "baseline", "frequency"]
+    kind = {"serializer": codec, "compressors": None, "dimension_names": names}
+    group.create_array("data", data=samples, chunks=samples.shape, **kind)
+    blocks = gangsaw.info(tmp_path / "a.zarr").arrays[0].block_bits
+    assert blocks is not None
+    assert blocks.dims == ("time", "frequency")
+    assert blocks.bits.shape == (2, 2)
+    axes = gangsaw.plot(tmp_path / "a.zarr").axes[0]
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("time", "frequency")
+
+
+@pytest.mark.parametrize("rank", range(6))
+@pytest.mark.parametrize("own", [True, False])
+def test_arrays_of_any_rank_are_described(tmp_path: Path, rank: int, own: bool) -> None:
+    samples = np.ones((3, 4, 2, 5, 2)[:rank], "c8")
+    codec = gangsaw.codecs.Visibility() if own else "auto"
+    options = {"serializer": codec, "compressors": None if own else "auto"}
+    zarr.create_array(tmp_path / "a.zarr", data=samples, chunks=samples.shape, **options)
+    (found,) = gangsaw.info(tmp_path / "a.zarr").arrays
+    assert (found.shape, found.n_chunks, found.missing) == (samples.shape, 1, 0)
+    if own and rank:
+        assert found.block_bits is not None
+        assert found.block_bits.bits.sum() > 0
+        assert gangsaw.plot(tmp_path / "a.zarr").axes
+    else:
+        assert found.block_bits is None

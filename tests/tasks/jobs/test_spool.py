@@ -1,0 +1,137 @@
+"""Streams of unknown length: into arrays that grow, and held against what was stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+from numpy.typing import NDArray
+
+import gangsaw
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.jobs.compared import compared
+from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.verify import verify
+from gangsaw.tasks.source import Coordinate, Described
+
+Samples = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A stream of the pieces that it is given; what is `raised` comes behind them."""
+
+    parts: tuple[Samples, ...]
+    raised: Exception | None = None
+    name: str = "given"
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def arrays(self) -> tuple[Described, ...]:
+        """All arrays of the first piece."""
+        return tuple(
+            Described(
+                name=name,
+                shape=(0, *part.shape[1:]),
+                dtype=part.dtype,
+                dims=(f"{name}_step", *(f"{name}_{i}" for i in range(1, part.ndim))),
+                chunks=None,
+            )
+            for name, part in self.parts[0].items()
+        )
+
+    def pieces(self) -> Iterator[Samples]:
+        yield from self.parts
+        if self.raised is not None:
+            raise self.raised
+
+
+def cut(whole: Samples, *ends: int) -> tuple[Samples, ...]:
+    """The same samples in pieces that end at these steps."""
+    starts = (0, *ends[:-1])
+    pairs = list(zip(starts, ends, strict=True))
+    return tuple({name: part[a:b] for name, part in whole.items()} for a, b in pairs)
+
+
+def cube() -> Samples:
+    return {"a": np.arange(23 * 5 * 7, dtype="u2").reshape(23, 5, 7)}
+
+
+@pytest.mark.parametrize("codec", ["auto", "zstd", "none"])
+@pytest.mark.parametrize("ends", [(23,), (1, 2, 23), (4, 8, 23), tuple(range(24))])
+def test_what_comes_in_any_pieces(tmp_path: Path, codec: str, ends: tuple[int, ...]) -> None:
+    names = Coordinate("a_2", ("a_2",), np.arange(7.0), {"units": "m"})
+    stream = Given(cut(cube(), *ends), coords=(names,), attrs={"title": "x"})
+    summary = gangsaw.compress(stream, tmp_path / "a.zarr", codec=codec, chunks=(4, 3, 7))
+    assert (summary.chunks, summary.samples) == (12, 23 * 5 * 7)
+    with xr.open_zarr(tmp_path / "a.zarr", chunks=None) as data:
+        assert np.array_equal(data["a"].values, cube()["a"])
+        assert data.attrs["title"] == "x"
+    report = verify(tmp_path / "a.zarr")
+    assert report.ok
+    assert not report.extra
+    assert compared(report, str(tmp_path / "a.zarr"), stream).ok
+
+
+def test_the_same_bytes_whatever_the_pieces(tmp_path: Path) -> None:
+    for name, ends in (("a", (23,)), ("b", (5, 6, 23))):
+        spool(Given(cut(cube(), *ends)), tmp_path / name, chunks=(4, 5, 7))
+    for path in (tmp_path / "a").rglob("c/*/*/*"):
+        other = tmp_path / "b" / path.relative_to(tmp_path / "a")
+        assert path.read_bytes() == other.read_bytes()
+
+
+def test_arrays_that_grow_at_their_own_pace(tmp_path: Path) -> None:
+    late = {"a": np.zeros((10, 2), "f4"), "b": np.full(3, np.nan)}
+    none = {"a": np.ones((4, 2), "f4"), "b": np.zeros(0)}
+    spool(Given((none, late, none)), tmp_path / "a.zarr")
+    group = zarr.open_group(tmp_path / "a.zarr", mode="r")
+    assert group["a"].shape == (18, 2)  # type: ignore[union-attr]
+    assert np.isnan(group["b"][:]).all()  # type: ignore[index]
+    assert verify(tmp_path / "a.zarr").ok
+
+
+def test_an_array_of_nothing(tmp_path: Path) -> None:
+    spool(Given(({"a": np.ones(4), "b": np.zeros(0)},)), tmp_path / "a.zarr")
+    assert zarr.open_array(tmp_path / "a.zarr/b", mode="r").shape == (0,)
+    assert verify(tmp_path / "a.zarr").ok
+
+
+def test_a_stream_that_breaks_leaves_no_store_that_looks_whole(tmp_path: Path) -> None:
+    broken = Given(cut(cube(), 9, 23), BadParams("torn"))
+    with pytest.raises(BadParams, match="torn"):
+        spool(broken, tmp_path / "a.zarr", chunks=(4, 5, 7))
+    with pytest.raises(gangsaw.JobFailed, match="not finished"):
+        verify(tmp_path / "a.zarr")
+    spool(Given(cut(cube(), 23)), tmp_path / "a.zarr", overwrite=True)
+    assert verify(tmp_path / "a.zarr").ok
+    with pytest.raises(BadParams, match="exists"):
+        spool(Given(cut(cube(), 23)), tmp_path / "a.zarr")
+
+
+def test_samples_that_were_not_announced(tmp_path: Path) -> None:
+    other = {"a": np.zeros((2, 5, 6), "u2")}
+    with pytest.raises(BadParams, match=r"a was announced as uint16 of \(5, 7\)"):
+        spool(Given((cube(), other)), tmp_path / "a.zarr")
+
+
+def test_what_differs_is_named(tmp_path: Path) -> None:
+    gangsaw.compress(Given(cut(cube(), 23)), tmp_path / "a.zarr", chunks=(4, 5, 7))
+    report, store = verify(tmp_path / "a.zarr"), str(tmp_path / "a.zarr")
+    changed = {"a": cube()["a"].copy()}
+    changed["a"][9, 0, 0] += 1
+    assert compared(report, store, Given((changed,))).problems == (
+        "a: samples 8 to 11 differ from the source",
+    )
+    both = {**cube(), "b": np.zeros(3)}
+    assert "b: in the source, not in the store" in compared(report, store, Given((both,))).problems
+    coord = Coordinate("a_1", ("a_1",), np.arange(5))
+    (line,) = compared(report, store, Given((cube(),), coords=(coord,))).problems
+    assert line == "a_1: the coordinate differs from the source's"

@@ -1,0 +1,175 @@
+"""gangsaw tcr count: what users see."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import xarray as xr
+from helpers.command_line import CommandLine
+from helpers.tcr_runs import records, written
+
+USAGE = 2
+HERE = ("--workers", 0)
+HUMAN = ("--species", "human", "--chunk", 64)
+ALL = ("--keep-out-of-frame", "--keep-unproductive")
+
+
+def test_figures(gangsaw: CommandLine, tmp_path: Path) -> None:
+    paths = [written(tmp_path, name, records(90, seed, name)) for seed, name in enumerate("ab")]
+    target = tmp_path / "o.zarr"
+    ran = gangsaw.ok("tcr", "count", *paths, target, *HUMAN, *ALL, *HERE, "--json")
+    assert (ran.figures["files"], ran.figures["rows"], ran.figures["kept"]) == (2, 180, 180)
+    assert ran.figures["table"] == str(tmp_path / "o.dropped.tsv")
+    assert ran.figures["run"]["references_per_second"] > 0
+    data = xr.open_zarr(target, chunks=None)
+    assert data.sizes["reference"] == 180
+    assert data.cdr3.encoding["chunks"] == (64,)
+
+
+def test_the_table_lists_reasons(gangsaw: CommandLine, tmp_path: Path) -> None:
+    path = written(tmp_path, "a", records(90))
+    ran = gangsaw.ok("tcr", "count", path, tmp_path / "o.zarr", *HUMAN, *HERE)
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    assert "rows read 90 of 1 samples" in lines
+    assert any(line.startswith("out of frame ") for line in lines)
+    assert any(line.endswith("references/s") for line in lines)
+
+
+def test_options_reach_the_store(gangsaw: CommandLine, tmp_path: Path) -> None:
+    path = written(tmp_path, "a", records(60))
+    options = ("--model", "dp2", "--strands", 2, "--max-p", 3, "--max-n", 5, "--max-length", 45)
+    table = tmp_path / "left.tsv"
+    ran = gangsaw.ok(
+        *("tcr", "count", path, tmp_path / "o.zarr", *HUMAN, *HERE, *ALL, *options),
+        *("--dropped", table, "--ambiguous", "first", "--sample-column", "sequence_id", "--json"),
+    )
+    data = xr.open_zarr(tmp_path / "o.zarr", chunks=None)
+    assert (data.sizes["nu"], data.sizes["pi"], data.sizes["sample"]) == (6, 4, 60)
+    wanted = {"model": "dp2", "strands": 2, "max_p": 3, "max_n": 5, "limit_longest": 45}
+    assert {name: data.attrs[name] for name in wanted} == wanted
+    assert data.attrs["ambiguous_calls"] == "first"
+    assert "dp1_paths" not in data
+    assert table.read_text().count("too long") == ran.figures["dropped"]["too long"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--model", "dp3"), "model must be dp1, dp2 or both"),
+        (("--ambiguous", "any"), "on_ambiguous"),
+        (("--codons", "x"), "anchors must be any, cys, both"),
+        (("--locus", "TRX"), "locus must be one of"),
+        (("--column", "junction"), "--column must be ROLE=NAME"),
+        (("--column", "junction=nt"), "nt"),
+        (("--d-segments", 2), "dp2 only"),
+        (("--germline", "none.fasta"), "none.fasta"),
+        (("--strands", 3), "--strands"),
+        (("--device", "tpu"), "device must be cpu or gpu"),
+    ],
+)
+def test_wrong_options(
+    gangsaw: CommandLine, tmp_path: Path, options: tuple[object, ...], said: str
+) -> None:
+    path = written(tmp_path, "a", records(3))
+    before = sorted(tmp_path.iterdir())
+    line = gangsaw("tcr", "count", path, tmp_path / "o.zarr", *HUMAN, *HERE, *options)
+    assert said in line.failed(USAGE)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_wrong_files(gangsaw: CommandLine, tmp_path: Path) -> None:
+    path, words = written(tmp_path, "a", records(3)), tmp_path / "words.tsv"
+    words.write_text("some words\nof no table\n")
+    target = tmp_path / "o.zarr"
+    for wrong, said in (("absent.tsv", "no such file"), (words, "no known format")):
+        line = gangsaw("tcr", "count", path, wrong, target, *HUMAN, *HERE).failed(USAGE)
+        assert str(wrong) in line
+        assert said in line
+    assert not target.exists()
+    ran = gangsaw.ok(
+        "tcr", "count", path, words, target, *HUMAN, *HERE, *ALL, "--keep-going", "--json"
+    )
+    assert len(ran.figures["problems"]) == 1
+    assert ran.figures["kept"] == 3
+
+
+RUN = "import sys; from gangsaw.cli import main; sys.exit(main(sys.argv[1:]))"
+SLOW = """
+import sys, time
+from gangsaw.cli import main
+from gangsaw.tasks.tcr.store.chunk import CountChunk
+inner = CountChunk._store
+def store(self, *args):
+    found = inner(self, *args)
+    print("stored", flush=True)
+    time.sleep(0.2)
+    return found
+CountChunk._store = store
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_stopped_and_resumed(gangsaw: CommandLine, tmp_path: Path, sent: signal.Signals) -> None:
+    path, target = written(tmp_path, "a", records(600)), tmp_path / "o.zarr"
+    command = ["tcr", "count", path, target, *HUMAN, *ALL, *HERE]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, *map(str, command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for _ in range(3):
+        assert process.stdout.readline() == "stored\n"
+    process.send_signal(sent)
+    _, err = process.communicate(timeout=60)
+    if sent != signal.SIGKILL:
+        assert process.returncode == 130
+        assert err == (
+            "gangsaw: interrupted: what is finished is kept, run the same command with --resume to "
+            "finish it\n"
+        )
+    assert "--resume" in gangsaw(*command).failed(USAGE)
+    figures = gangsaw.ok(*command, "--resume", "--json").figures
+    assert figures["kept"] == 600
+    assert 0 < figures["run"]["references"] <= 600 - 3 * 64 + 64
+    gangsaw.ok("verify", target)
+
+
+def test_a_killed_worker(gangsaw: CommandLine, tmp_path: Path) -> None:
+    """What it had is done again by the worker that comes in its place."""
+    path, target = written(tmp_path, "a", records(300)), tmp_path / "o.zarr"
+    command = ["tcr", "count", path, target, *HUMAN, *ALL, "--workers", 1, "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, *map(str, command)], stdout=subprocess.PIPE, text=True
+    )
+    while not (target / "cdr3/.gangsaw/staging/000000/finished").exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+    children = psutil.Process(process.pid).children(recursive=True)
+    max(children, key=lambda child: child.memory_info().rss).kill()  # it loads the kernels now
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert json.loads(out)["run"]["references"] == 300
+    gangsaw.ok("verify", target)
+
+
+def test_real_samples(gangsaw: CommandLine, tmp_path: Path, shared: Path) -> None:
+    folder = shared / "data" / "tcr"
+    if not folder.is_dir():
+        pytest.skip("no repertoires in the data folder")
+    paths = sorted((folder / "human_TRB").glob("A4-i1*.txt.gz"))[:3]
+    options = ("--species", "human", *HERE, "--json")
+    figures = gangsaw.ok("tcr", "count", *paths, tmp_path / "o.zarr", *options).figures
+    assert figures["rows"] == figures["kept"] + sum(figures["dropped"].values())
+    assert figures["kept"] > 0.95 * figures["rows"]
+    lines = (tmp_path / "o.dropped.tsv").read_text().splitlines()
+    assert len(lines) - 1 == sum(figures["dropped"].values())

@@ -1,0 +1,75 @@
+"""The kernels of path counting touch nothing outside of the arrays that they are given."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from helpers.fenced_memory import fenced, needs_fences
+
+from gangsaw.tasks.tcr import Model
+from gangsaw.tasks.tcr.kernels import cpu
+from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH
+from gangsaw.tasks.tcr.paths.count import make_batch
+
+pytestmark = needs_fences
+
+
+def all_fenced(arrays: NamedTuple, at_end: bool) -> Any:
+    """Copy all arrays of a tuple to between pages without access."""
+    return type(arrays)(*(fenced(np.ascontiguousarray(array), at_end) for array in arrays))
+
+
+def fenced_batch(batch: Batch, at_end: bool) -> Batch:
+    """Do the same for what lies in the caller's memory."""
+
+    def copied(value: Any) -> Any:
+        if isinstance(value, Sequences):
+            return Sequences(fenced(value.codes, at_end), fenced(value.starts, at_end))
+        return fenced(value, at_end)
+
+    return Batch(**{field.name: copied(getattr(batch, field.name)) for field in fields(Batch)})
+
+
+UNITS = ["A", "AT", "N", "GATTACA", "RY"]
+LENGTHS = [1, 2, 7, 60, MAX_LENGTH]
+
+
+@pytest.mark.parametrize("at_end", [True, False])
+@pytest.mark.parametrize(
+    "model",
+    [
+        Model("both", max_n=0, max_p=0, min_d_end=0),
+        Model("both", 2, min_d_end=0),
+        Model("dp2", 2, max_p=3, d_segments=2),
+    ],
+    ids=["nothing", "all", "two D genes"],
+)
+def test_nothing_outside_is_touched(
+    model: Model, at_end: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Longest and shortest of everything, with as many matches as there can be."""
+    cdr3 = [(unit * MAX_LENGTH)[:length] for unit in UNITS for length in LENGTHS]
+    ends = [(unit * MAX_LENGTH)[: 4 + 5 * length] for unit in UNITS for length in LENGTHS]
+    d = {unit: (unit * MAX_D)[:MAX_D] for unit in UNITS} | {"short": "TAAT"}
+    batch = make_batch(cdr3, ends, ends[::-1], d, model)
+    wanted = cpu.count(batch, model)
+    scratch, tables, outputs = cpu.make_scratch, cpu.make_tables, cpu.Outputs
+    within: list[Any] = []
+
+    def kept(**arrays: Any) -> Any:
+        within.append(all_fenced(outputs(**arrays), at_end))
+        return within[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cpu, "make_scratch", lambda *a: all_fenced(scratch(*a), at_end))
+        patch.setattr(cpu, "make_tables", lambda *a: all_fenced(tables(*a), at_end))
+        patch.setattr(cpu, "Outputs", kept)
+        cpu.count(fenced_batch(batch, at_end), model)
+    for field in fields(Counts):
+        values = getattr(wanted, field.name)
+        if values is not None:
+            np.testing.assert_array_equal(getattr(within[0], field.name), values.ravel())

@@ -1,0 +1,54 @@
+"""The package's public names: lazy, complete, and the same as the command line from Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.envi_files import METADATA, cube, write_envi
+
+import gangsaw
+
+
+def test_import_loads_nothing_heavy() -> None:
+    heavy = ("numba", "zarr", "dask", "distributed", "xarray", "numpy", "typer", "rich")
+    code = f"import sys, gangsaw; sys.exit(bool(set({heavy!r}) & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_every_public_name_is_there() -> None:
+    for name in gangsaw.__all__:
+        assert getattr(gangsaw, name) is not None
+        assert name in dir(gangsaw)
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        _ = gangsaw.nope  # type: ignore[attr-defined]
+
+
+def test_the_whole_way_from_python(tmp_path: Path) -> None:
+    scene = write_envi(tmp_path / "scene.hdr", cube(), interleave="bil", metadata=METADATA)
+    states = []
+    summary = gangsaw.compress(
+        scene, tmp_path / "a.zarr", chunks={"y": 4}, bit_depth="auto", on_progress=states.append
+    )
+    assert (summary.chunks, summary.samples) == (2, cube().size)
+    assert [state.done for state in states] == [0, 1, 2]
+    assert gangsaw.verify(tmp_path / "a.zarr", against=scene).ok
+    assert gangsaw.info(tmp_path / "a.zarr").arrays[0].stored_bytes == summary.stored_bytes
+    with gangsaw.open(tmp_path / "a.zarr") as opened:
+        assert opened["data"].dims == ("y", "band", "x")
+        assert np.array_equal(opened["data"].transpose("band", "y", "x").values, cube())
+        opened.to_netcdf(tmp_path / "a.nc", engine="h5netcdf", encoding={"data": {}})
+    gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "b.hdr")
+    assert (tmp_path / "b.img").read_bytes() == (tmp_path / "scene.img").read_bytes()
+    with pytest.raises(gangsaw.BadParams, match="exists"):
+        gangsaw.compress(scene, tmp_path / "a.zarr")
+
+
+def test_a_store_is_drawn(tmp_path: Path) -> None:
+    scene = write_envi(tmp_path / "scene.hdr", cube(), metadata=METADATA)
+    gangsaw.compress(scene, tmp_path / "a.zarr")
+    titles = [axes.get_title(loc="left") for axes in gangsaw.plot(tmp_path / "a.zarr").axes]
+    assert any("bits/sample of each block" in title for title in titles)

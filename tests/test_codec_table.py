@@ -1,0 +1,174 @@
+"""The codec table: plugins come and fail by themselves, classes are derived, zarr alone reads."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+import zarr
+from helpers import plugins
+from helpers.every_codec import TESTS, Case, assert_same_bits, cases, codec_types, folder, v2_type
+
+from gangsaw import codecs
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade
+
+first_cases = {case.codec_type: case for case in reversed(cases())}.values()
+one_case = pytest.mark.parametrize("case", first_cases, ids=lambda case: folder(case.codec_type))
+every_codec = pytest.mark.parametrize("codec_type", codec_types(), ids=folder)
+
+
+@every_codec
+def test_names_are_derived_from_the_table(codec_type: Any) -> None:
+    name = codec_type.__name__
+    assert getattr(codecs, name) is codec_type
+    derived = getattr(codecs, f"{name}V2")
+    assert derived is v2_type(codec_type)
+    assert derived.codec_id == codec_type.codec_name
+    assert {name, f"{name}V2"} <= set(dir(codecs))
+
+
+def test_a_star_imports_the_codecs() -> None:
+    found: dict[str, Any] = {}
+    exec("from gangsaw.codecs import *", found)
+    assert found.keys() - {"__builtins__"} == {
+        name for kind in codec_types() for name in (kind.__name__, f"{kind.__name__}V2")
+    }
+
+
+def test_other_names_are_not_there() -> None:
+    for name in ("Nope", "NopeV2", "V2V2", "_nope"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(codecs, name)
+
+
+@one_case
+def test_the_derived_class_is_pickled_and_found_by_numcodecs(case: Case) -> None:
+    place = {"shape": case.array.shape, "dtype": case.array.dtype}
+    codec = v2_type(case.codec_type)(**place, **vars(case.sample.params))
+    again = pickle.loads(pickle.dumps(codec))
+    assert (type(again), again.get_config()) == (type(codec), codec.get_config())
+    config = json.loads(json.dumps(codec.get_config()))
+    assert type(numcodecs.get_codec(config)) is type(codec)
+
+
+READ = """
+import sys, numpy, zarr
+numpy.save(sys.argv[2], zarr.open_array(sys.argv[1], mode="r")[...])
+assert not [name for name in sys.modules if name.endswith(".suits") and "core" not in name]
+"""
+
+
+@one_case
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_process_that_imports_only_zarr_reads(
+    case: Case, zarr_format: Any, tmp_path: Path
+) -> None:
+    array, params = np.ascontiguousarray(case.array), vars(case.sample.params)
+    place: dict[str, Any] = {"shape": array.shape, "dtype": array.dtype}
+    codec: dict[str, Any] = {"serializer": case.codec, "compressors": None}
+    if zarr_format == 2:
+        codec = {"compressors": v2_type(case.codec_type)(**place, **params)}
+    place |= {"chunks": array.shape, "zarr_format": zarr_format}
+    zarr.create_array(tmp_path / "a.zarr", **place, **codec)[...] = array
+    command = [sys.executable, "-c", READ, tmp_path / "a.zarr", tmp_path / "a.npy"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert_same_bits(np.load(tmp_path / "a.npy"), array)
+
+
+LOOK = """
+import warnings; warnings.simplefilter("always")
+from gangsaw.codecs.core import codec_table
+print(*(kind.codec_name for kind in codec_table.classes()))
+codec_table.answers(); codec_table.answers(); codec_table.classes()
+import gangsaw.cli.app, gangsaw.codecs
+gangsaw.codecs.Ccsds123
+"""
+
+
+def test_a_plugin_that_fails_is_left_out_with_one_warning(tmp_path: Path) -> None:
+    modules = {"broken/__init__.py": "", "broken/codec.py": "import no_such_module\n"}
+    modules["broken/suits.py"] = "1 / 0\n"
+    entry = '"gangsaw.broken" = broken.codec:Broken'.replace('"', "")
+    plugins.distribution(tmp_path, "broken-dist", entry, modules)
+    done = plugins.run(LOOK, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [kind.codec_name for kind in codec_types()]
+    assert done.stderr.count("Warning") == 1
+    assert "gangsaw.broken of broken-dist (zarr.codecs) is left out" in done.stderr
+    asked = "import gangsaw.codecs; gangsaw.codecs.Broken"
+    assert "gangsaw.broken of broken-dist cannot be imported" in plugins.run(asked, tmp_path).stderr
+
+
+def test_of_two_codecs_of_one_name_our_own_is_taken_with_one_warning(tmp_path: Path) -> None:
+    entry = "gangsaw.ccsds123 = another.codec:Another"
+    plugins.distribution(tmp_path, "another-dist", entry, {})
+    done = plugins.run(LOOK, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [kind.codec_name for kind in codec_types()]
+    assert done.stderr.count("Warning") == 1
+    assert "gangsaw.ccsds123 of another-dist" in done.stderr
+    assert "gangsaw has one of this name" in done.stderr
+
+
+def test_a_plugin_without_answers_is_chosen_on_request_alone(tmp_path: Path) -> None:
+    facts = ArrayFacts("a", (3,), np.dtype("u1"), ("x",))
+    assert Answers().suits(facts) == Grade.ON_REQUEST
+    assert Answers().refusal(facts) is None
+
+
+def test_answers_load_neither_zarr_nor_kernels() -> None:
+    code = (
+        "import sys; from gangsaw.codecs.core import codec_table; codec_table.answers(); "
+        "print(*{'zarr', 'numba', 'numpy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_a_long_and_a_short_name_are_one() -> None:
+    for name in codec_table.table():
+        assert (
+            codec_table.full_name(name.removeprefix("gangsaw."))
+            == codec_table.full_name(name)
+            == name
+        )
+
+
+def test_help_is_there_within_a_second() -> None:
+    def seconds() -> float:  # of the processor: others work on this machine, too
+        began = os.times()
+        subprocess.run(command, capture_output=True, check=True)
+        ended = os.times()
+        return sum(ended[2:4]) - sum(began[2:4])  # user and system time of children
+
+    code = "import sys; from gangsaw.cli import main; sys.exit(main(['--help']))"
+    command = [sys.executable, "-c", code]
+    assert min(seconds() for _ in range(3)) < 1
+
+
+NAMES = {name.rpartition(".")[2] for name in codec_table.table()}
+BY_NAME = {"cli/stream.py"}  # commands of one codec's own files
+
+
+@pytest.mark.parametrize("part", ["tasks/engine", "tasks/store", "tasks/jobs", "src/gangsaw"])
+def test_who_asks_names_no_codec(part: str) -> None:
+    """No import of a codec and no Zarr name of one, but in docstrings."""
+    for path in sorted((TESTS.parent / part).rglob("*.py")):
+        if any(path.as_posix().endswith(name) for name in BY_NAME):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                assert not NAMES & set(node.module.split(".")), path
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert node.value.removeprefix("gangsaw.") not in NAMES, path

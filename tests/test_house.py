@@ -1,0 +1,96 @@
+"""The sizes that keep the code readable, and one name for one thing."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+PACKAGE = ("codecs", "tasks", "cluster", "src")
+ALL = (*PACKAGE, "tests", "notebooks", "deploy", ".ci")
+SUFFIXES = {".py", ".cu", ".cuh"}
+FILE_LINES = 400
+MEDIAN_LINES = 10
+FUNCTION_LINES = 60
+# functions that may be longer: file and name, with the reason
+LONG: dict[str, str] = {}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def files(folders: tuple[str, ...]) -> Iterator[Path]:
+    for folder in folders:
+        paths = (REPOSITORY / folder).rglob("*")
+        yield from sorted(path for path in paths if path.suffix in SUFFIXES)
+
+
+@cache
+def nodes(folders: tuple[str, ...]) -> list[tuple[str, ast.AST]]:
+    """Every node of the Python files, with the name of its file."""
+    found: list[tuple[str, ast.AST]] = []
+    for path in files(folders):
+        if path.suffix == ".py":
+            name = path.relative_to(REPOSITORY).as_posix()
+            found += [(name, node) for node in ast.walk(ast.parse(path.read_text()))]
+    return found
+
+
+def body_lines(function: Function) -> int:
+    """Lines behind signature and docstring."""
+    body = function.body[ast.get_docstring(function) is not None :]
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0  # type: ignore[operator]
+
+
+def functions() -> dict[str, int]:
+    """Lines of each function of the package by file and name."""
+    return {
+        f"{name}:{node.lineno} {node.name}": body_lines(node)
+        for name, node in nodes(PACKAGE)
+        if isinstance(node, Function)
+    }
+
+
+def test_a_median_function_is_short() -> None:
+    assert median(functions().values()) < MEDIAN_LINES
+
+
+def test_no_function_is_long() -> None:
+    long = {name for name, lines in functions().items() if lines > FUNCTION_LINES}
+    plain = {f"{name.partition(':')[0]} {name.rpartition(' ')[2]}" for name in long}
+    assert plain == set(LONG)
+
+
+def test_no_file_is_long() -> None:
+    lines = {path: len(path.read_text().splitlines()) for path in files(ALL)}
+    assert len(lines) > 400
+    assert not {str(path): n for path, n in lines.items() if n > FILE_LINES}
+
+
+def test_a_class_of_tasks_has_its_name_alone() -> None:
+    """A private one as well: a reader who searches for the name finds one thing."""
+    homes: dict[str, set[str]] = defaultdict(set)
+    for file, node in nodes(("tasks",)):
+        if isinstance(node, ast.ClassDef):
+            homes[node.name.lstrip("_")].add(file)
+    twice = {name: found for name, found in homes.items() if len(found) > 1}
+    assert not twice
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("def f():\n    '''Say it.\n\n    At length.\n    '''\n    return 1", 1),
+        ("def f(\n    x,\n):\n    y = x\n    return y", 2),
+        ("def f():\n    '''Only that.'''", 0),
+    ],
+)
+def test_signature_and_docstring_do_not_count(code: str, lines: int) -> None:
+    function = ast.parse(code).body[0]
+    assert isinstance(function, Function)
+    assert body_lines(function) == lines

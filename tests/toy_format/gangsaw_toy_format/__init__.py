@@ -1,0 +1,167 @@
+"""Mates: lines of two files that belong together, line by line, read once and without a seek."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from zlib import crc32
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.format import (
+    ExportOptions,
+    Fit,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gangsaw.tasks.source import Coordinate, Description, Source, Stage, Stream
+
+SIDES = ("left", "right")
+LINES = 1000  # that are read at a time
+
+
+@dataclass(frozen=True)
+class Mates:
+    """The stream of two files: all letters of a side are one array."""
+
+    paths: Paths
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, Any] = field(default_factory=lambda: {"toy": True})
+    stages: tuple[Stage, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The paths."""
+        return ", ".join(self.paths)
+
+    @property
+    def arrays(self) -> tuple[Description, ...]:
+        """An array of bytes for each side, of unknown length."""
+        import numpy as np
+
+        from gangsaw.tasks.source import Described
+
+        kind: np.dtype[Any] = np.dtype("u1")
+        return tuple(
+            Described(name=side, shape=(0,), dtype=kind, dims=(f"{side}_byte",), chunks=None)
+            for side in SIDES
+        )
+
+    def pieces(self) -> Iterator[Mapping[str, NDArray[np.uint8]]]:
+        """Yield some lines of both sides; BadParams where one has fewer than the other."""
+        import numpy as np
+
+        with _opened(self.paths[0]) as left, _opened(self.paths[1]) as right:
+            while True:
+                lines = [list(islice(side, LINES)) for side in (left, right)]
+                if len(lines[0]) != len(lines[1]):
+                    raise BadParams(f"{self.name}: one has fewer lines than the other")
+                if not lines[0]:
+                    return
+                joined = (np.frombuffer(b"".join(side), np.uint8) for side in lines)
+                yield dict(zip(SIDES, joined, strict=True))
+
+
+@dataclass(frozen=True)
+class Signed(Mates):
+    """The same with a checksum of each pair of lines: what the stage makes of it."""
+
+    @property
+    def arrays(self) -> tuple[Description, ...]:
+        """Those of the mates, and the signatures."""
+        import numpy as np
+
+        from gangsaw.tasks.source import Described
+
+        kind: np.dtype[Any] = np.dtype("u4")
+        dims = ("record",)
+        own = Described(name="signature", shape=(0,), dtype=kind, dims=dims, chunks=None)
+        return (*super().arrays, own)
+
+    def pieces(self) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Yield some lines of both sides, and their checksums."""
+        import numpy as np
+
+        for piece in super().pieces():
+            sides = (piece[side].tobytes().splitlines() for side in SIDES)
+            signatures = [crc32(b"".join(pair)) for pair in zip(*sides, strict=True)]
+            yield {**piece, "signature": np.array(signatures, "u4")}
+
+
+def _sign(source: Source | Stream) -> Stream:
+    assert isinstance(source, Mates)
+    return Signed(source.paths)
+
+
+def _opened(path: str) -> IO[bytes]:
+    return sys.stdin.buffer if path == "-" else Path(path).open("rb")
+
+
+def _sure(suffix: str) -> Callable[[Look], Sure]:
+    return lambda look: Sure.PERHAPS if look.suffix == suffix else Sure.NO
+
+
+def _open(paths: Paths, _: SourceOptions) -> Mates:
+    return Mates(paths)
+
+
+def _open_signed(paths: Paths, _: SourceOptions) -> Mates:
+    from gangsaw.tasks.source import Stage
+
+    return Mates(paths, stages=(Stage("sign", _sign),))
+
+
+def _fit(source: Source) -> Fit:
+    is_own = bool(source.attrs.get("toy"))
+    return Fit("" if is_own else f"{source.name} holds no lines of two sides", is_own=is_own)
+
+
+def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.formats.atomic import whole_files
+
+    arrays = {array.name: array for array in source.arrays}
+    with whole_files([Path(path) for path in paths], overwrite=work.overwrite) as parts:
+        for side, part in zip(SIDES, parts, strict=True):
+            with part.open("wb") as file:
+                _write(arrays[side], file)
+
+
+def _write(array: Any, file: IO[bytes]) -> None:
+    (length,), (step,) = array.shape, array.chunks
+    for start in range(0, length, step):
+        file.write(array.read((slice(start, min(start + step, length)),)).tobytes())
+
+
+TOY = Format(
+    name="toy",
+    title="toy",
+    about="lines of two files, streamed",
+    sure=_sure(".toy"),
+    open=_open,
+    export=_export,
+    suffixes=(".toy",),
+    fit=_fit,
+    paths=range(2, 3),
+    streams=True,
+)
+SIGNED = replace(
+    TOY,
+    name="signedtoy",
+    title="signed toy",
+    about="the same, signed by a stage before it is encoded",
+    sure=_sure(".signed"),
+    open=_open_signed,
+    suffixes=(".signed",),
+)
