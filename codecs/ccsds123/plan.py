@@ -97,7 +97,7 @@ def lane_type(image: Image, params: Params, components: int) -> np.dtype[Any]:
     # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| and 4 s_mid <= 2^(D+1)
     inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 2))
     exact = params.register_size == 32 or inner < 1 << 31
-    # 4.8: |u| + 2^rho; next to it 2 s_max + 1 and 2^(Omega+2-v_min) are small
+    # 4.10: |u| + 2^rho; next to it 2 s_max + 1 and 2^(Omega+2-v_min) are small
     update = (1 << (depth + 2)) + (1 << max(params.weight_max + depth - omega, 0))
     return np.dtype(np.int32 if exact and update < 1 << 31 else np.int64)
 

@@ -106,7 +106,7 @@ __device__ __forceinline__ Lane predict_first(bool first_band, Lane before, cons
     return 2 * (first_band || GS_P == 0 ? p.middle : before);
 }
 
-// Mapped residual delta (4.9) of a sample.
+// Mapped residual delta (4.11) of a sample.
 __device__ __forceinline__ unsigned map_residual(Lane sample, Lane doubled, const Predictor& p) {
     const Lane predicted = doubled >> 1;
     const Lane residual = sample - predicted;
@@ -129,7 +129,7 @@ __device__ __forceinline__ Lane unmap_residual(Lane coded, Lane doubled, const P
     return predicted + (coded > 2 * theta ? far : near);
 }
 
-// An update of the weights (4.8) at one value of the scaling exponent rho:
+// An update of the weights (4.10) at one value of the scaling exponent rho:
 // w + ((+-u 2^left + half) >> right), clipped. A product with +-2^left runs next to the other
 // integer operations; the shift and the flip of the CPU code do not.
 struct Update {

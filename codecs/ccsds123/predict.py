@@ -38,7 +38,7 @@ from gangsaw.codecs.core.numba.simd_tuples import inner_product, load_tuple, sto
 
 @jit_part
 def _map_residual(sample: Any, doubled: Any, p: Any) -> Any:
-    """Mapped residual delta (4.9) of a sample and its double-resolution prediction."""
+    """Mapped residual delta (4.11) of a sample and its double-resolution prediction."""
     predicted = doubled >> 1
     residual = sample - predicted
     theta = minimum(predicted - p.lowest, p.highest - predicted)
@@ -104,7 +104,7 @@ def _update_weights(
     lowest: Any,
     highest: Any,
 ) -> Any:
-    """Weights after one update (4.8): clip(w + ((((u << left) ^ flip) + rounding) >> right))."""
+    """Weights after one update (4.10): clip(w + ((((u << left) ^ flip) + rounding) >> right))."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         old, values = (cgutils.unpack_tuple(builder, v, weights.count) for v in args[:2])
