@@ -14,7 +14,7 @@ T = TypeVar("T")
 MOST_BYTES = 1 << 22  # of an array; longer ones are made each time
 
 
-class Kept(threading.local):
+class ThreadScratch(threading.local):
     """Arrays by name and dtype, and other things by key, each of this thread alone.
 
     They live as long as the thread, those of the pool as long as the process: some ten MiB each.
