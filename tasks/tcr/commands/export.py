@@ -58,7 +58,7 @@ def export(
 
     with extra_needed():
         from gangsaw.tasks.tcr.store import export as job
-    choice = job.Choice(
+    choice = job.ExportChoice(
         tuple(variable or ()),
         tuple(nu or ()),
         tuple(pi or ()),
