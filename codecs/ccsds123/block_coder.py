@@ -229,7 +229,7 @@ def _put_extension(block: Any, width: int, out: Any, position: int) -> Any:
 
 @jit
 def _put_split(block: Any, k: int, width: int, out: Any, position: int) -> Any:
-    """Unary parts, then remainders; short ones are gathered in a word (twice as fast as singly)."""
+    """Unary parts, then remainders; short ones are gathered in a word, which is written once."""
     position = _put(out, position, k + 1, width)
     held = length = 0
     for value in block:

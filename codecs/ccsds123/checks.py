@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +33,7 @@ def check_block(data: npt.NDArray[np.uint8], image: Image, params: Params) -> tu
     return resolved, len(header)
 
 
-def own_lanes(lane_bits: npt.NDArray[Any], image: Image) -> npt.NDArray[np.int64]:
+def own_lanes(lane_bits: npt.NDArray[np.int64], image: Image) -> npt.NDArray[np.int64]:
     """Return the bits of the lanes that a block has; CorruptChunk if its index has more."""
     own, others = lane_bits[: image.n_bands], lane_bits[image.n_bands :]
     if others.any():

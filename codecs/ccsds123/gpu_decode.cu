@@ -10,10 +10,9 @@
 // Blocks of more bands than a thread block has threads are decoded in groups of bands; the P bands
 // before a group take part again, with the samples that are known by then.
 //
-// With the default parameters a step is some 240 instructions of a warp on sm_90, counted in the
-// machine code, about 70 of them on the multiplier's pipe. The others bound a large batch: 64 lanes
-// wide, on 132 multiprocessors, they allow some 90 Gsamples/s. One block alone is bound by the chain
-// from a sample to the next band's: load, product, clipping, unmapping, store.
+// A large batch is bound by integer instructions, most of them not on the multiplier's pipe. One
+// block alone is bound by the chain from a sample to the next band's: load, product, clipping,
+// unmapping, store.
 //
 // Sections and stages as in wavefront.py, reconstruct.py and sample_decoder.py.
 
@@ -31,7 +30,7 @@ constexpr int LOOK = COLUMN ? 1 : 2;  // N or NE of the next sample is LOOK - NX
 
 constexpr unsigned IMPOSSIBLE_RESIDUAL = 1, LANE_END = 2;  // status: 4 z + one of these
 
-// One row of the table of blocks.
+// A block of the table of blocks.
 struct Block {
     Sample* origin;                       // sample (0, 0, 0)
     long long z_stride, y_stride, x_stride;  // in samples
@@ -42,17 +41,22 @@ struct Block {
     long long above, beside, next_row;
 };
 
-__device__ __forceinline__ Block read_block(const long long* row) {
-    Block block = {reinterpret_cast<Sample*>(row[0]), row[1], row[2], row[3], int(row[4]),
-                   int(row[5]), int(row[6]), row[7], 0, 0, 0};
+// The same as it lies in the table: BlockRow of gpu_decode.py.
+struct BlockRow {
+    long long origin, z_stride, y_stride, x_stride, bands, rows, columns, bounds;
+};
+
+__device__ __forceinline__ Block read_block(const BlockRow& row) {
+    Block block = {reinterpret_cast<Sample*>(row.origin), row.z_stride, row.y_stride, row.x_stride,
+                   int(row.bands), int(row.rows), int(row.columns), row.bounds, 0, 0, 0};
     block.above = LOOK * block.x_stride - block.y_stride;
     block.beside = (LOOK - block.columns) * block.x_stride;
     block.next_row = block.y_stride - (block.columns - 1) * block.x_stride;
     return block;
 }
 
-// Addresses come from a table: told that they are of device memory, the compiler need not fear
-// that a store to them changes the ring.
+// Addresses come from a table. The compiler has to know that they are of device memory: else it
+// assumes that a store to them may change the ring.
 template <class T>
 __device__ __forceinline__ T* on_device(T* address) {
 #ifdef __CUDA_ARCH__
@@ -199,7 +203,7 @@ __device__ void report(const Band& band, const Block& block, const Shared& share
     if (misfit || band.bad) atomicMin(status, 4u * band.z + what);
 }
 
-// Decode the bands from `first` on, as many as there are threads for beside `halo` known ones.
+// Decode the bands from `first` on, as many as there are threads for besides `halo` known ones.
 __device__ void decode_group(const Block& block, const Shared& shared, Lane* ring, int pitch,
                              int first, int halo, unsigned* status) {
     const int thread = threadIdx.x, samples = block.rows * block.columns;
@@ -227,7 +231,7 @@ __device__ void decode_group(const Block& block, const Shared& shared, Lane* rin
 
 // Decode block blockIdx.x of the table.
 //
-// blocks     : (n_blocks, 8) see Block
+// blocks     : (n_blocks,)
 // words      : big-endian 32-bit words of all streams; n_words of them
 // bounds     : (sum of bands + 1,) see Block, bits
 // first_sums : (most bands,); weights: (most bands, COMPONENTS)
@@ -235,12 +239,12 @@ __device__ void decode_group(const Block& block, const Shared& shared, Lane* rin
 // pitch      : of a row of the ring in Lanes: even, for the banks, and >= GS_P + blockDim.x
 // status     : (n_blocks,) all ones; what `report` writes of the lowest band that fails
 extern "C" __global__ void __launch_bounds__(MOST_THREADS, 1)
-    decode_lanes(const long long* blocks, const unsigned* words, long long n_words,
+    decode_lanes(const BlockRow* blocks, const unsigned* words, long long n_words,
                  const long long* bounds, const long long* first_sums, const long long* weights,
                  const long long* constants, int pitch, unsigned* status) {
     DYN_SHARED(Lane, ring);
-    const Block block = read_block(blocks + 8 * blockIdx.x);
-    const Shared shared = {read_predictor(constants), read_coder(constants + 10), words,
+    const Block block = read_block(blocks[blockIdx.x]);
+    const Shared shared = {read_predictor(constants), read_coder(constants + PREDICTOR_VALUES), words,
                            n_words, bounds, first_sums, weights};
     for (int row = threadIdx.x; row < RING; row += blockDim.x)
         for (int i = 0; i < GS_P; ++i) ring[row * pitch + i] = 0;

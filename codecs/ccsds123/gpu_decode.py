@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -62,8 +63,24 @@ def _decode_on_host(runs: Runs, targets: Sequence[Any], params: Params) -> None:
         target[...] = cupy().asarray(samples)
 
 
+class BlockRow(NamedTuple):
+    """A row of the table of blocks that the kernel takes: `BlockRow` of gpu_decode.cu.
+
+    origin : address; strides : in samples; bounds : number of the block's first one among all
+    """
+
+    origin: int
+    z_stride: int
+    y_stride: int
+    x_stride: int
+    bands: int
+    rows: int
+    columns: int
+    bounds: int
+
+
 class Block(NamedTuple):
-    """A block that may be deruns: all checks that need no decoding have passed.
+    """A block that may be decoded: all checks that need no decoding have passed.
 
     Attributes
     ----------
@@ -158,11 +175,23 @@ class Launch:
         return [self.rows(), self.first_sums, weights.reshape(-1), np.array(constants, np.int64)]
 
     def rows(self) -> npt.NDArray[np.int64]:
-        """(n_blocks, 8) int64: address, strides in samples, extents, first of the bounds."""
-        rows, first = np.empty((len(self.blocks), 8), np.int64), 0
-        for row, block in zip(rows, self.blocks, strict=True):
-            target = block.target
-            strides = [stride // target.itemsize for stride in target.strides]
-            row[:] = [target.data.ptr, *strides, *target.shape, first]
-            first += block.bounds.size
-        return rows
+        """(n_blocks, 8) int64: a `BlockRow` each."""
+        firsts = itertools.accumulate((block.bounds.size for block in self.blocks), initial=0)
+        rows = map(_row, self.blocks, firsts)
+        return np.array(list(rows), np.int64)
+
+
+def _row(block: Block, bounds: int) -> BlockRow:
+    target = block.target
+    z_stride, y_stride, x_stride = (stride // target.itemsize for stride in target.strides)
+    bands, rows, columns = target.shape
+    return BlockRow(
+        origin=target.data.ptr,
+        z_stride=z_stride,
+        y_stride=y_stride,
+        x_stride=x_stride,
+        bands=bands,
+        rows=rows,
+        columns=columns,
+        bounds=bounds,
+    )

@@ -2,12 +2,11 @@
 //
 // A warp, which is a thread block, codes 32 bands of one block, a band per thread. It goes along
 // the pixels in tiles: first it loads samples the way they lie in memory and puts them and their
-// central differences, also those of the P bands before, beside each other for each pixel; then
+// central differences, also those of the P bands before, next to each other for each pixel; then
 // every thread takes its band through the tile, one pixel after the other, up to the bits.
 //
-// With the default parameters that is some 125 instructions a sample on sm_90, counted in the
-// machine code: 97 to predict and code, 25 to load, 3 for the rest of a tile. About 70 of them run
-// on the integer pipe, 64 lanes wide: on 132 multiprocessors that allows some 200 Gsamples/s.
+// Nearly all instructions predict and code, and most of those run on the integer pipe, which bounds
+// a large batch.
 //
 // Specialised by the macros of predict.cuh and sample.cuh.
 
@@ -304,7 +303,7 @@ __device__ __forceinline__ Wrapping code_strip(Band& band, const Block& block, c
 // lane_bits : of each band, also where they exceed its capacity
 // status : of each block, 0 before
 extern "C" __global__ void __launch_bounds__(WARP)
-    encode_bands(const Warp* warps, const Block* blocks, const long long* predictor,
+    encode_lanes(const Warp* warps, const Block* blocks, const long long* predictor,
                  const long long* coder, const long long* weights, const long long* sums,
                  unsigned* words, long long* lane_bits, int* status) {
     const int number = warps[blockIdx.x].block, first = warps[blockIdx.x].first;

@@ -134,16 +134,16 @@ def block_table(
     if capacity is None:
         capacity = rows * columns * (images[0].bit_depth + 2) // 32 + SLACK_WORDS
     return BlockTable(
-        np.array([source.data.ptr for source in sources], np.int64),
-        stride_z,
-        stride_y,
-        stride_x,
-        bands,
-        rows,
-        columns,
-        _starts(bands),
-        _starts(bands * capacity) + sum(map(_n_words, headers)),
-        capacity,
+        samples=np.array([source.data.ptr for source in sources], np.int64),
+        stride_z=stride_z,
+        stride_y=stride_y,
+        stride_x=stride_x,
+        bands=bands,
+        rows=rows,
+        columns=columns,
+        lane=_starts(bands),
+        words=_starts(bands * capacity) + sum(map(_n_words, headers)),
+        capacity=capacity,
     )
 
 
@@ -182,7 +182,7 @@ def code_bands(table: BlockTable, dtype: np.dtype[Any], largest: Image, params: 
         sums,
     )
     arguments = (*(cp.asarray(one) for one in tables), words, lane_bits, status)
-    launch(module.get_function("encode_bands"), len(warps), WARP, arguments)
+    launch(module.get_function("encode_lanes"), len(warps), WARP, arguments)
     bits = np.split(pull(lane_bits), np.cumsum(table.bands)[:-1])
     return Coded(words, bits, pull(status))
 

@@ -136,7 +136,7 @@ def read_header(
 
 
 def _checked(make: Callable[[Any], Any], argument: object) -> Any:
-    """What a caller would be told off for is, in a header, the bytes' fault."""
+    """Return make(argument); what would be the caller's fault is, in a header, the bytes'."""
     try:
         return make(argument)
     except BadParams as error:

@@ -12,11 +12,11 @@ from gangsaw.codecs.ccsds123.predict import residuals
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.ccsds123.sample_encoder import (
     BitString,
-    codewords,
+    codeword,
     count_at,
     make_coder,
     sums_type,
-    updated,
+    update_statistics,
 )
 from gangsaw.codecs.core.numba.bits import store_be64
 from gangsaw.codecs.core.numba.jit import jit, jit_part
@@ -43,10 +43,10 @@ def encode_row_codewords(
         for z in range(0, padded, value_of(lanes)):
             delta = load(flat_values, here + z, lanes)
             s = load(sums, z, lanes)
-            value, length = codewords(c, delta, s, count)
+            value, length = codeword(c, delta, s, count)
             store(flat_values, here + z, value)
             store(flat_lengths, here + z, length)
-            store(sums, z, updated(c, s, delta, count))
+            store(sums, z, update_statistics(c, s, delta, count))
 
 
 @jit_part

@@ -75,16 +75,16 @@ def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.i
     dtype = max(lane_type(image, params, components), np.dtype(at_least))
     lanes = 8 if image.n_bands <= 8 else 16 if image.n_bands <= 16 or components > 8 else 32
     predictor = Predictor(
-        image.bit_depth,
-        params.weight_resolution,
-        max(0, 8 * dtype.itemsize - params.register_size),
-        image.lowest,
-        image.highest,
-        image.middle,
-        params.weight_interval.bit_length() - 1,
-        params.weight_min,
-        params.weight_max,
-        bands,
+        depth=image.bit_depth,
+        resolution=params.weight_resolution,
+        spare_bits=max(0, 8 * dtype.itemsize - params.register_size),
+        lowest=image.lowest,
+        highest=image.highest,
+        middle=image.middle,
+        interval=params.weight_interval.bit_length() - 1,
+        exponent_min=params.weight_min,
+        exponent_max=params.weight_max,
+        bands=bands,
     )
     return Plan(
         bands, full, local_sum, dtype, lanes, group_lanes(image, lanes, dtype.itemsize), predictor
@@ -97,7 +97,7 @@ def lane_type(image: Image, params: Params, components: int) -> np.dtype[Any]:
     # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| and 4 s_mid <= 2^(D+1)
     inner = (components << (depth + omega + 4)) + (1 << (depth + omega + 2))
     exact = params.register_size == 32 or inner < 1 << 31
-    # 4.8: |u| + 2^rho; beside it 2 s_max + 1 and 2^(Omega+2-v_min) are small
+    # 4.10: |u| + 2^rho; next to it 2 s_max + 1 and 2^(Omega+2-v_min) are small
     update = (1 << (depth + 2)) + (1 << max(params.weight_max + depth - omega, 0))
     return np.dtype(np.int32 if exact and update < 1 << 31 else np.int64)
 

@@ -31,6 +31,8 @@ struct Predictor {
     int interval, exponent_min, exponent_max, bands;
 };
 
+constexpr int PREDICTOR_VALUES = 10;  // those of a Predictor, where they lie in a table
+
 __device__ __forceinline__ Predictor read_predictor(const long long* values) {
     return {int(values[0]),  int(values[1]),  int(values[2]), Lane(values[3]), Lane(values[4]),
             Lane(values[5]), int(values[6]),  int(values[7]), int(values[8]),  int(values[9])};
@@ -104,7 +106,7 @@ __device__ __forceinline__ Lane predict_first(bool first_band, Lane before, cons
     return 2 * (first_band || GS_P == 0 ? p.middle : before);
 }
 
-// Mapped residual delta (4.9) of a sample.
+// Mapped residual delta (4.11) of a sample.
 __device__ __forceinline__ unsigned map_residual(Lane sample, Lane doubled, const Predictor& p) {
     const Lane predicted = doubled >> 1;
     const Lane residual = sample - predicted;
@@ -127,8 +129,8 @@ __device__ __forceinline__ Lane unmap_residual(Lane coded, Lane doubled, const P
     return predicted + (coded > 2 * theta ? far : near);
 }
 
-// An update of the weights (4.8) at one value of the scaling exponent rho:
-// w + ((+-u 2^left + half) >> right), clipped. A product with +-2^left runs beside the other
+// An update of the weights (4.10) at one value of the scaling exponent rho:
+// w + ((+-u 2^left + half) >> right), clipped. A product with +-2^left runs next to the other
 // integer operations; the shift and the flip of the CPU code do not.
 struct Update {
     Lane scale, half;

@@ -37,8 +37,8 @@ from gangsaw.codecs.core.numba.simd_tuples import inner_product, load_tuple, sto
 
 
 @jit_part
-def _mapped(sample: Any, doubled: Any, p: Any) -> Any:
-    """Mapped residual delta (4.9) of a sample and its double-resolution prediction."""
+def _map_residual(sample: Any, doubled: Any, p: Any) -> Any:
+    """Mapped residual delta (4.11) of a sample and its double-resolution prediction."""
     predicted = doubled >> 1
     residual = sample - predicted
     theta = minimum(predicted - p.lowest, p.highest - predicted)
@@ -93,7 +93,7 @@ def _components(
 
 
 @intrinsic
-def _adapted(
+def _update_weights(
     typing_context: Any,
     weights: Any,
     inputs: Any,
@@ -104,7 +104,7 @@ def _adapted(
     lowest: Any,
     highest: Any,
 ) -> Any:
-    """Weights after one update (4.8): clip(w + ((((u << left) ^ flip) + rounding) >> right))."""
+    """Weights after one update (4.10): clip(w + ((((u << left) ^ flip) + rounding) >> right))."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         old, values = (cgutils.unpack_tuple(builder, v, weights.count) for v in args[:2])
@@ -184,7 +184,7 @@ def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: 
     if y == 0:
         s = load(samples, first + origin, g.lanes)
         before = load(samples, first + origin - 1, g.lanes) if p.bands > 0 else zero + p.middle
-        store(out, at, _mapped(s, before << 1, p))
+        store(out, at, _map_residual(s, before << 1, p))
         x = 1
     while x < columns:
         t = y * columns + x
@@ -215,9 +215,9 @@ def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: 
             doubled = wrap(high_resolution, p.spare_bits) >> (p.resolution + 1)
             doubled = minimum(doubled + (2 * p.middle + 1), 2 * p.highest + 1)
             doubled = maximum(doubled, 2 * p.lowest)
-            store(out, at + i * step, _mapped(s, doubled, p))
+            store(out, at + i * step, _map_residual(s, doubled, p))
             flip = sign_mask((s << 1) - doubled)
-            w = _adapted(w, u, flip, left, half - flip, right, low, high)
+            w = _update_weights(w, u, flip, left, half - flip, right, low, high)
         x = stop
     store_tuple(g.weights, place, stride, w)
 
@@ -289,16 +289,16 @@ class BandGroup:
         own = own.reshape(self.lanes // plan.lanes, plan.lanes, plan.components)
         half = min(plan.lanes, HALO)
         self.kernel = Bands(
-            plan.predictor,
-            layout,
-            self.rows.buffer,
-            neighbor_offsets(plan.local_sum, layout),
-            np.empty(layout.columns * layout.width, plan.dtype),
-            np.ascontiguousarray(own.swapaxes(1, 2), plan.dtype).reshape(-1),
-            (HALO - plan.bands) // half * half,
-            static(plan.bands),
-            static(plan.full),
-            static(plan.components),
-            static(plan.lanes),
-            static(half),
+            predictor=plan.predictor,
+            layout=layout,
+            samples=self.rows.buffer,
+            neighbors=neighbor_offsets(plan.local_sum, layout),
+            differences=np.empty(layout.columns * layout.width, plan.dtype),
+            weights=np.ascontiguousarray(own.swapaxes(1, 2), plan.dtype).reshape(-1),
+            skipped=(HALO - plan.bands) // half * half,
+            bands=static(plan.bands),
+            full=static(plan.full),
+            components=static(plan.components),
+            lanes=static(plan.lanes),
+            half=static(half),
         )

@@ -17,11 +17,10 @@ from gangsaw.codecs.ccsds123.wave_state import (
     make_predictor,
     make_state,
     ring_row,
-    rows_of,
     strip_of,
 )
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.bits import ahead, fit
+from gangsaw.codecs.core.numba.bits import ahead, fit, pointers
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 
 WIDE_NEIGHBOR, NARROW_NEIGHBOR, WIDE_COLUMN, NARROW_COLUMN = range(len(LOCAL_SUMS))
@@ -52,7 +51,7 @@ def _directional_rows(s: Any, step: int) -> Any:
 
 
 @jit_inline
-def _local_sums(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
+def _local_sum(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     border, row = ahead(s.border, -step), step % s.rows
     west, north = _row_back(s, row, 1), _row_back(s, row, p.columns)
     northwest, northeast = _row_back(s, row, p.columns + 1), _row_back(s, row, p.columns - 1)
@@ -103,13 +102,13 @@ def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
 def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     """Turn s.delta into samples for the lanes [lo, hi) of one step, all at t >= 1."""
     now = ring_row(s, step)
-    _local_sums(p, s, step, lo, hi)
+    _local_sum(p, s, step, lo, hi)
     _inner_product(p, s, step, lo, hi)
     wavefront.predict(
         s.double, s.product, p.wrap, p.resolution, p.lowest, p.highest, p.middle, lo, hi
     )
     wavefront.unmap(now, s.sign, s.bad, s.double, s.delta, p.lowest, p.highest, lo, hi)
-    wavefront.central_differences(_difference_row(p, s, step, 0), now, s.sigma, lo, hi)
+    wavefront.central_difference(_difference_row(p, s, step, 0), now, s.sigma, lo, hi)
 
 
 @jit
@@ -157,7 +156,7 @@ def _run_strip(
 
 @jit
 def _reconstruct(p: Any, state: Any, delta: Any, most: int, out: Any) -> int:
-    s = rows_of(p, state)
+    s = pointers(state)
     steps, strip = p.samples + p.bands - 1, strip_of(s)
     for first in range(0, steps, RUN):
         last = min(first + RUN, steps)

@@ -14,11 +14,10 @@ from gangsaw.codecs.ccsds123.wave_state import (
     LANES,
     RUN,
     arithmetic,
-    kept,
+    cached_if_small,
     make_predictor,
     make_state,
     round_up,
-    rows_of,
     skewed,
     strip_of,
 )
@@ -32,7 +31,7 @@ from gangsaw.codecs.core.numba.bits import (
     leading_zeros_to_32,
     load_be64,
     load_raw64,
-    pointer,
+    pointers,
     prefetch,
     shift_left,
     shift_right,
@@ -64,7 +63,7 @@ class Coder(NamedTuple):
 
 
 class CoderState(NamedTuple):
-    """Arrays of the entropy decoder, T and tables as in `reconstruct.State`."""
+    """Arrays of the entropy decoder, T and tables as in `wave_state.State`."""
 
     start: Array  # (NZ,) int64 first bit of each lane
     end: Array  # (NZ,) int64
@@ -74,19 +73,6 @@ class CoderState(NamedTuple):
     code: Array  # (lanes,) T k
     position: Array  # (lanes,) int64 next bit
     window: Array  # (lanes,) uint64 the bits from there on
-
-
-class Lanes(NamedTuple):
-    """Where the arrays of a Coder begin."""
-
-    start: Any
-    end: Any
-    counter: Any
-    first: Any
-    accumulator: Any
-    code: Any
-    position: Any
-    window: Any
 
 
 @jit_restrict
@@ -112,7 +98,7 @@ def choose_codes(
 def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
     """Load the eight bytes at each position, as they are.
 
-    Not `jit_restrict`: that makes vectors, whose gathers cost twice the plain loads.
+    Not `jit_restrict`: that makes vectors, and gathers are slower than loads one by one.
     """
     for z in range(lo, hi):
         window[z] = load_raw64(data, position[z] >> 3)
@@ -120,7 +106,7 @@ def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> Non
 
 @jit
 def prefetch_windows(data: Any, position: Any, lo: int, hi: int) -> None:
-    """Ask for what the next steps read: no processor follows a hundred streams by itself."""
+    """Prefetch what the next steps read: processors follow few streams by themselves."""
     for z in range(lo, hi):
         prefetch(data, (position[z] >> 3) + AHEAD)
 
@@ -144,9 +130,9 @@ def complete_windows(window: Any, data: Any, position: Any, lo: int, hi: int) ->
 def measure_codewords(
     delta: Any, code: Any, window: Any, unary_limit: int, depth: int, lo: int, hi: int
 ) -> None:
-    """Set delta to what the unary part tells; code, k before, to its bits and those that follow.
+    """Set delta to the value of the unary part; code, k before, to its bits and those that follow.
 
-    Apart from `read_codewords`: AVX2 takes but four lanes where one of them has 64 bits.
+    Apart from `read_codewords`: AVX2 has only four lanes where one of the types has 64 bits.
     """
     limit, whole, one = fit(unary_limit, code), fit(depth, code), fit(1, code)
     for z in range(lo, hi):
@@ -172,20 +158,6 @@ def read_codewords(
         low = shift_right(rest, np.uint64(63 - bits))
         delta[z] = min(fit(delta[z] + fit(low, delta), delta), most)
         position[z] = min(position[z] + fit(unary + bits, code), cap)
-
-
-@jit_inline
-def _lanes_of(p: Any, c: Any) -> Any:
-    return Lanes(
-        pointer(c.start, 0),
-        pointer(c.end, 0),
-        pointer(c.counter, LANES + p.samples - 1),
-        pointer(c.first, 0),
-        pointer(c.accumulator, 0),
-        pointer(c.code, 0),
-        pointer(c.position, 0),
-        pointer(c.window, 0),
-    )
 
 
 @jit_inline
@@ -236,7 +208,7 @@ def _run_strip(
 
 @jit
 def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, out: Any) -> int:
-    s, a = rows_of(p, state), _lanes_of(p, arrays)
+    s, a = pointers(state), pointers(arrays)
     steps, strip = p.samples + p.bands - 1, strip_of(s)
     for first in range(0, steps, RUN):
         last = min(first + RUN, steps)
@@ -261,7 +233,7 @@ def counts(image: Image, params: Params) -> npt.NDArray[np.int64]:
     return out
 
 
-@kept
+@cached_if_small
 def _count_table(image: Image, params: Params) -> Array:
     return skewed(counts(image, params), arithmetic(image, params))
 
@@ -279,11 +251,11 @@ def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
 def make_coder(image: Image, params: Params, size: int) -> Coder:
     """Gather the constants for a stream of `size` bytes."""
     return Coder(
-        image.bit_depth,
-        params.unary_limit,
-        (1 << params.rescale) - 1,
-        params.unary_limit + image.bit_depth > WINDOW,
-        8 * size + 1,
+        depth=image.bit_depth,
+        unary_limit=params.unary_limit,
+        rescale_at=(1 << params.rescale) - 1,
+        long=params.unary_limit + image.bit_depth > WINDOW,
+        cap=8 * size + 1,
     )
 
 
@@ -294,11 +266,14 @@ def make_coder_state(
     of = arithmetic(image, params)
     lanes = round_up(image.n_bands, LANES)
     return CoderState(
-        start,
-        end,
-        _count_table(image, params),
-        first_accumulators(image, params).astype(of),
-        *(aligned_zeros(lanes, t) for t in (of, of, np.int64, np.uint64)),
+        start=start,
+        end=end,
+        counter=_count_table(image, params),
+        first=first_accumulators(image, params).astype(of),
+        accumulator=aligned_zeros(lanes, of),
+        code=aligned_zeros(lanes, of),
+        position=aligned_zeros(lanes, np.int64),
+        window=aligned_zeros(lanes, np.uint64),
     )
 
 

@@ -61,8 +61,8 @@ def count_at(c: Any, t: int) -> Any:
 
 
 @jit_part
-def codewords(c: Any, delta: Any, sums: Any, count: int) -> Any:
-    """Return (value, length) of the codewords of a vector of mapped residuals, t >= 1."""
+def codeword(c: Any, delta: Any, sums: Any, count: int) -> Any:
+    """Return (value, length) of the codeword of each of a vector of mapped residuals, t >= 1."""
     counts = (sums & 0) + count
     # Below 2 Gamma k is 0 whatever the threshold, so that it may be Gamma at least; then bit
     # lengths give k or k + 1, and never less than 0.
@@ -77,7 +77,7 @@ def codewords(c: Any, delta: Any, sums: Any, count: int) -> Any:
 
 
 @jit_part
-def updated(c: Any, sums: Any, delta: Any, count: int) -> Any:
+def update_statistics(c: Any, sums: Any, delta: Any, count: int) -> Any:
     """Accumulator after coding delta at counter value `count`."""
     total = sums + delta
     return (total + 1) >> 1 if count == c.top_count else total
@@ -122,7 +122,7 @@ def encode_row(
     count = count_at(c, t + x)
     for i in range(x, columns):
         delta = load(deltas, i * value_of(lanes), lanes)
-        value, length = codewords(c, delta, s, count)
+        value, length = codeword(c, delta, s, count)
         if any_lane(n + length > 64):
             n = _write(word, n, scratch, positions, lane, lanes)
             if any_lane(length > 57):
@@ -133,7 +133,7 @@ def encode_row(
                 length = length - head
         word = (word << widen(length)) | widen(value)
         n = n + length
-        s = updated(c, s, delta, count)
+        s = update_statistics(c, s, delta, count)
         count = count_at(c, t + i + 1)
     store(sums, lane, s)
     store(words, lane, word)
@@ -173,7 +173,7 @@ def finish_lanes(words: Any, used: Any, positions: Any, scratch: Any) -> None:
 
 
 @jit
-def append_lanes(scratch: Any, stride: int, lane_bits: Any, out: Any, bit: int) -> int:
+def join_lanes(scratch: Any, stride: int, lane_bits: Any, out: Any, bit: int) -> int:
     """Append each lane's bits, scratch[lane * stride:], to `out` from `bit` on; return the end.
 
     The bits of out's last byte before `bit` must be there; up to MARGIN bytes beyond the end are
@@ -230,10 +230,10 @@ class BitString:
 def make_coder(image: Image, params: Params) -> Coder:
     """Gather the parameters of the coder."""
     return Coder(
-        image.bit_depth,
-        params.unary_limit,
-        1 << params.initial_count,
-        (1 << params.rescale) - 1,
+        depth=image.bit_depth,
+        unary_limit=params.unary_limit,
+        first_count=1 << params.initial_count,
+        top_count=(1 << params.rescale) - 1,
     )
 
 
@@ -311,7 +311,7 @@ def encode_lanes(
         bits = lanes.bits[: image.n_bands - first]
         lane_bits[first : first + bits.size] = bits
         data = out.reserve(int(bits.sum()))
-        out.bits = append_lanes(lanes.scratch, lanes.stride, bits, data, out.bits)
+        out.bits = join_lanes(lanes.scratch, lanes.stride, bits, data, out.bits)
     return out.padded(params.word_bytes), lane_bits
 
 

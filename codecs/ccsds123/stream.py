@@ -83,7 +83,7 @@ def decode_stream(
         if stream.size % params.word_bytes:
             raise CorruptChunk(f"{stream.size} bytes are no whole words of {params.word_bytes}")
     elif params is None:
-        raise BadParams("a body without header needs params beside its image")
+        raise BadParams("a body without header needs params as well as its image")
     params = params.resolved(image)
     check_extent(stream.size - start, image, params)
     if start:

@@ -13,14 +13,14 @@ from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.ccsds123.plan import band_weights, lane_type
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
-from gangsaw.codecs.core.numba.bits import ahead, pointer
+from gangsaw.codecs.core.numba.bits import ahead
 from gangsaw.codecs.core.numba.jit import jit_inline
 
 LANES = 16  # int32 lanes of a 512-bit vector: ranges of bands are rounded to it
 MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back
 RUN = 64  # steps that a strip of bands makes in one go, and samples written in one go
 STRIP = 128  # bands at most in a strip: what a step of them touches stays in the first-level cache
-KEPT_PIXELS = 1 << 16  # tables of 16 bytes a pixel; for larger images their making is as nothing
+CACHED_PIXELS = 1 << 16  # tables of 16 bytes a pixel; larger images take long anyway
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
@@ -43,9 +43,10 @@ class Predictor(NamedTuple):
 
 
 class State(NamedTuple):
-    """Arrays of one wavefront, all flat, of the type T that `arithmetic` chooses.
+    """One wavefront, in arrays of the type T that `arithmetic` chooses; `pointers` for kernels.
 
-    Tables run with z: the entry of t has the index LANES + samples - 1 - t.
+    All are flat, and begin at band 0 and t = 0: what lies in front of that is part of them. Tables
+    run with z: the entry of t has the index -t.
     """
 
     ring: Array  # (rows * width,) samples, one row per step
@@ -63,26 +64,6 @@ class State(NamedTuple):
     left: Array  # table of shifts of the weight update
     right: Array
     runs: Array  # (LANES * (RUN + LANES),) the last samples of some bands, band by band
-
-
-class Rows(NamedTuple):
-    """Where the arrays of a State begin, and how long their rows are."""
-
-    ring: Any
-    differences: Any
-    directional: Any
-    weights: Any
-    first_weights: Any
-    sigma: Any
-    product: Any
-    double: Any
-    sign: Any
-    delta: Any
-    bad: Any
-    border: Any
-    left: Any
-    right: Any
-    runs: Any
     rows: int  # of the ring
     width: int  # of a row of the ring and of the differences
     lanes: int
@@ -108,17 +89,17 @@ def make_predictor(image: Image, params: Params) -> Predictor:
     one_column = image.n_columns == 1
     width = 8 * np.dtype(arithmetic(image, params)).itemsize
     return Predictor(
-        image.n_bands,
-        image.n_columns,
-        image.n_columns * image.n_rows,
-        params.prediction_bands,
-        params.mode == "full" and not one_column,
-        local_sum | 2 if one_column else local_sum,
-        image.lowest,
-        image.middle,
-        image.highest,
-        params.weight_resolution,
-        max(0, width - register_size(image, params)),
+        bands=image.n_bands,
+        columns=image.n_columns,
+        samples=image.n_columns * image.n_rows,
+        prediction_bands=params.prediction_bands,
+        full=params.mode == "full" and not one_column,
+        local_sum=local_sum | 2 if one_column else local_sum,
+        lowest=image.lowest,
+        middle=image.middle,
+        highest=image.highest,
+        resolution=params.weight_resolution,
+        wrap=max(0, width - register_size(image, params)),
     )
 
 
@@ -131,10 +112,11 @@ def make_state(image: Image, params: Params) -> State:
     weights = _first_weights(predictor, params, lanes).astype(of)
     ring = aligned_zeros(rows * width, of)
     ring.reshape(rows, width)[:, :MARGIN] = image.middle  # narrow sums of band 0 look there
+    differences = aligned_zeros((difference_rows(params.prediction_bands) + 1) * width, of)
     border, left, right = _tables(image, params)
     return State(
-        ring=ring,
-        differences=aligned_zeros((difference_rows(params.prediction_bands) + 1) * width, of),
+        ring=ring[MARGIN:],
+        differences=differences[MARGIN:],
         directional=aligned_zeros(2 * wavefront.GROUP * lanes, of),
         weights=aligned_zeros(weights.size, of),
         first_weights=np.ascontiguousarray(weights).reshape(-1),
@@ -148,6 +130,10 @@ def make_state(image: Image, params: Params) -> State:
         left=left,
         right=right,
         runs=aligned_zeros(LANES * (RUN + LANES), of),
+        rows=rows,
+        width=width,
+        lanes=lanes,
+        terms=weights.size // lanes,
     )
 
 
@@ -158,25 +144,28 @@ def row_width(image: Image) -> int:
 
 
 def skewed(table: Array, dtype: npt.DTypeLike) -> Array:
-    """Turn a table over t into one that runs with z, with a margin for lanes that are not on."""
+    """Turn a table over t into one that runs with z, from t = 0 on.
+
+    In front of that lie the other t, at both ends a margin for lanes that are not on.
+    """
     out = np.pad(table[::-1], LANES, mode="edge").astype(dtype)
     out.setflags(write=False)
-    return out
+    return out[LANES + table.size - 1 :]
 
 
-def kept(make_tables: Callable[[Image, Params], T]) -> Callable[[Image, Params], T]:
-    """Keep the tables of some small images: the blocks of a chunk share them."""
+def cached_if_small(make_tables: Callable[[Image, Params], T]) -> Callable[[Image, Params], T]:
+    """Cache the tables of some small images: the blocks of a chunk share them."""
     cached = lru_cache(8)(make_tables)
 
     @wraps(make_tables)
     def look_up(image: Image, params: Params) -> T:
-        small = image.n_rows * image.n_columns <= KEPT_PIXELS
+        small = image.n_rows * image.n_columns <= CACHED_PIXELS
         return cached(image, params) if small else make_tables(image, params)
 
     return look_up
 
 
-@kept
+@cached_if_small
 def _tables(image: Image, params: Params) -> tuple[Array, Array, Array]:
     of = arithmetic(image, params)
     left, right = _shifts(image, params)
@@ -226,34 +215,6 @@ def strip_of(s: Any) -> Any:
     """Return the lanes of a strip: equal parts of all, STRIP at most."""
     vectors, parts = s.lanes // LANES, -(-s.lanes // STRIP)
     return -(-vectors // parts) * LANES
-
-
-@jit_inline
-def rows_of(p: Any, state: Any) -> Any:
-    """Return the Rows of a State, which must outlive them."""
-    lanes = state.sigma.size
-    width = state.differences.size // (difference_rows(p.prediction_bands) + 1)
-    return Rows(
-        pointer(state.ring, MARGIN),
-        pointer(state.differences, MARGIN),
-        pointer(state.directional, 0),
-        pointer(state.weights, 0),
-        pointer(state.first_weights, 0),
-        pointer(state.sigma, 0),
-        pointer(state.product, 0),
-        pointer(state.double, 0),
-        pointer(state.sign, 0),
-        pointer(state.delta, 0),
-        pointer(state.bad, 0),
-        pointer(state.border, LANES + p.samples - 1),
-        pointer(state.left, LANES + p.samples - 1),
-        pointer(state.right, LANES + p.samples - 1),
-        pointer(state.runs, 0),
-        state.ring.size // width,
-        width,
-        lanes,
-        state.weights.size // lanes,
-    )
 
 
 @jit_inline

@@ -1,13 +1,14 @@
 """Inner loops of the decoder's predictor: one step of the wavefront, all bands at once.
 
 At step T band z is at sample t = T - z, so no band waits for another within a step and the lanes
-of a vector are bands. Samples and central differences are kept skewed in the same way, row T of a
-ring holding what all bands made at step T: for band z the value i bands back lies i rows up and i
+of a vector are bands. Samples and central differences are stored skewed in the same way, row T of
+a ring holding what all bands made at step T: for band z the value i bands back lies i rows up and i
 columns left, its own past lies straight above, and every load is contiguous.
 
 The loops run over whole vectors of lanes [lo, hi). Lanes that have not begun, or have ended,
-compute rubbish that nobody reads: a lane is set up at its own t = 0 and judged at its own end.
-Arguments are pointers to rows, indexed by band, of one integer type unless said otherwise.
+compute values that nobody reads: a lane is set up at its own t = 0 and judged at its own end.
+Arguments are pointers to rows, indexed by band, of one integer type unless said otherwise. Section
+numbers are those of CCSDS 123.0-B-2.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def directional_differences(
 
 @jit_restrict
 def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: int, hi: int) -> None:
-    """Set product = 2^Omega (sigma - 4 s_mid): what stands beside the inner product."""
+    """Set product = 2^Omega (sigma - 4 s_mid): what is added to the inner product."""
     scale = fit(resolution, product)
     for z in range(lo, hi):
         product[z] = shift_left(fit(sigma[z] - 4 * middle, product), scale)
@@ -158,7 +159,7 @@ def unmap(
 
 
 @jit_restrict
-def central_differences(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
+def central_difference(difference: Row, sample: Row, sigma: Row, lo: int, hi: int) -> None:
     """Set d = 4 s - sigma."""
     for z in range(lo, hi):
         difference[z] = fit(4 * sample[z] - sigma[z], sigma)

@@ -102,7 +102,7 @@ page
 step tests "$python" -m pytest -q -m gpu || failed=1
 
 if profiler=$(of_toolkit ncu); then  # what limits the kernels, where counters may be read
-  for kernels in "encode_bands|decode_lanes" count_rows "write_tiles|decode_tiles" \
+  for kernels in "encode_lanes|decode_lanes" count_rows "write_tiles|decode_tiles" \
     "code_rows|push_rows|decode_blocks"; do
     step counters "$profiler" --kernel-name "regex:$kernels" --launch-count 8 \
       --section SpeedOfLight --section Occupancy --section WarpStateStats \

@@ -1,8 +1,7 @@
 """CRC-32C, with the interpreter's lock released where it takes long.
 
-google_crc32c reads 10 GB/s from a cache and holds the lock meanwhile: it took a quarter of the time
-of fast codecs, and no two threads could verify at once. So longer bytes are folded by a kernel of
-our own; google_crc32c does what is short, and all where nothing folds.
+google_crc32c holds the lock, so that no two threads could verify at once. So longer bytes go to a
+kernel of our own; google_crc32c does short ones, and all on processors that lack the instructions.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Bytes: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[np.uint8]
-SHORT = 4096  # bytes; fewer are done before a kernel is called, and without loading Numba
+SHORT = 4096  # bytes; fewer take less time than calling a kernel, and Numba need not be loaded
 
 
 def crc32c(data: Bytes, before: int = 0) -> int:

@@ -1,4 +1,4 @@
-"""One chunk: its array cut into blocks for the backend, its bytes framed. Knows no Zarr."""
+"""One chunk: its array divided into blocks for the backend, its bytes framed. Knows no Zarr."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class ChunkCoder:
         except ChunkError as error:
             raise error.at(**origin._asdict()) from error
 
-    def read(self, selection: Any, origin: Origin = NOWHERE) -> Reader:
+    def read(self, selection: object, origin: Origin = NOWHERE) -> Reader:
         """Fetch only the blocks that `chunk[selection]` touches.
 
         A generator, so that one logic serves whoever fetches, blocking or not: it yields byte

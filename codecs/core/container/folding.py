@@ -1,4 +1,4 @@
-"""CRC-32C by folding, as fast as memory.
+"""CRC-32C by folding, in vectors of words.
 
 A message is a polynomial over GF(2). Four vectors of 128-bit lanes run through it side by side: a
 step multiplies what they hold by x^(bits of a step) modulo P and adds the next bytes. What they

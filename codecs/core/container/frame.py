@@ -127,7 +127,7 @@ def _place_of(output: Output, layout: Layout) -> Payload | None:
 
 
 def _finished(frames: Sequence[_Frame]) -> list[memoryview]:
-    # All chunks at once: to start threads for each took longer than its copies.
+    # All chunks at once: for one chunk its copies are too short for starting threads.
     moves = [(frame, i) for frame in frames for i in frame.moves]
 
     def move(number: int) -> None:

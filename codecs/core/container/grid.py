@@ -1,4 +1,4 @@
-"""How a chunk is cut into blocks, and which blocks a selection touches."""
+"""How a chunk is divided into blocks, and which blocks a selection touches."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from types import EllipsisType
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+
+Piece: TypeAlias = "slice[int, int, int]"  # where a block lies on one axis
+Slice: TypeAlias = "slice[int | None, int | None, int | None]"
+Part: TypeAlias = "Slice | npt.NDArray[np.int64]"  # what is selected along one axis
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class BlockGrid:
         return tuple(-(-n // b) for n, b in zip(self.chunk_shape, self.block_shape, strict=True))
 
     @cached_property
-    def _pieces(self) -> list[list[slice]]:
+    def _pieces(self) -> list[list[Piece]]:
         """Of each axis, where its blocks lie."""
         pairs = zip(self.chunk_shape, self.block_shape, strict=True)
         return [[slice(i, min(i + b, n)) for i in range(0, n, b)] for n, b in pairs]
@@ -54,7 +59,7 @@ class BlockGrid:
         """Number of blocks; 0 when an extent of the chunk is 0."""
         return math.prod(self.counts)
 
-    def slices(self, index: int) -> tuple[slice, ...]:
+    def slices(self, index: int) -> tuple[Piece, ...]:
         """Return where block `index` lies in the chunk."""
         axes = []
         for pieces in reversed(self._pieces):
@@ -62,11 +67,11 @@ class BlockGrid:
             axes.append(pieces[i])
         return tuple(axes[::-1])
 
-    def all_slices(self) -> Iterator[tuple[slice, ...]]:
+    def all_slices(self) -> Iterator[tuple[Piece, ...]]:
         """Return where the blocks lie in the chunk, in their order."""
         return itertools.product(*self._pieces)
 
-    def touched(self, selection: Any) -> npt.NDArray[np.int64]:
+    def touched(self, selection: object) -> npt.NDArray[np.int64]:
         """Return the blocks that `chunk[selection]` reads, exactly: (k,) int64, ascending.
 
         Parameters
@@ -93,23 +98,24 @@ class BlockGrid:
         return np.flatnonzero(mask).astype(np.int64)
 
 
-def _expand(selection: Any, shape: tuple[int, ...]) -> list[Any]:
+def _expand(selection: object, shape: tuple[int, ...]) -> list[Part]:
     """One slice or integer array per axis: masks become indices, missing axes full slices."""
-    parts: list[Any] = []
+    parts: list[Part | EllipsisType] = []
     for part in selection if isinstance(selection, tuple) else (selection,):
-        if isinstance(part, slice) or part is Ellipsis:
+        if isinstance(part, (slice, EllipsisType)):
             parts.append(part)
             continue
         array = np.asarray(part)
         parts.extend(np.nonzero(array) if array.dtype == bool else (array,))
-    missing = len(shape) - sum(part is not Ellipsis for part in parts)
+    given = [part for part in parts if not isinstance(part, EllipsisType)]
+    missing = len(shape) - len(given)
     if missing < 0:
         raise IndexError(f"{len(parts)} indices for a chunk of {len(shape)} axes")
     at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
-    return parts[:at] + [slice(None)] * missing + parts[at + 1 :]
+    return [*given[:at], *[slice(None)] * missing, *given[at:]]
 
 
-def _block_numbers(part: Any, extent: int, block: int) -> npt.NDArray[np.int64]:
+def _block_numbers(part: Part, extent: int, block: int) -> npt.NDArray[np.int64]:
     if isinstance(part, slice):
         samples = np.arange(*part.indices(extent), dtype=np.int64)
         return np.unique(samples // block)

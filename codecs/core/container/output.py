@@ -1,7 +1,7 @@
 """The place where a backend puts payloads: those of one chunk lie in its frame at once.
 
-One array for each block costs more than encoding fast blocks does: each is fresh memory, page by
-page, and is copied once more into the frame. Where a backend says how many bytes its payloads take
+One array for each block would be fresh memory, which the system zeroes page by page, and would be
+copied once more into the frame. Where a backend says how many bytes its payloads take
 at most, they lie back to back behind the header, in their order, whichever thread ends first: a
 block is encoded there where its place is known, else it comes from scratch memory of its thread.
 """
@@ -93,8 +93,8 @@ class Output:
         """Copy payloads of blocks to their place; return whether their memory may be used again.
 
         It may not where an earlier block is not there, so that the place is unknown, or where
-        nothing is reserved: then the payloads are kept as they lie. To copy them first took an
-        eighth of the time of two threads.
+        nothing is reserved: then the payloads stay as they lie, and are copied once, to their
+        place.
 
         Parameters
         ----------
@@ -170,9 +170,9 @@ class Output:
             if self.data is None or self.data.size < LONG:
                 place[:] = payload
                 continue
-            from gangsaw.codecs.core.numba.nontemporal import copy_past_cache  # loads Numba
+            from gangsaw.codecs.core.numba.nontemporal import copy_nontemporal  # loads Numba
 
-            copy_past_cache(payload, place)
+            copy_nontemporal(payload, place)
 
     def _place(self, ends: Sequence[int]) -> Payload:
         """Give a place to the next payloads."""

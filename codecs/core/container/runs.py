@@ -15,6 +15,7 @@ from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.threads import run_blocks
 
 Payload: TypeAlias = npt.NDArray[np.uint8]
+Slice: TypeAlias = "slice[int | None, int | None, int | None]"
 WRONG_CHECKSUM = "the checksum of its bytes is wrong"
 
 
@@ -48,9 +49,9 @@ class BackToBack(Sequence[Payload]):
     def __getitem__(self, which: int) -> Payload: ...
 
     @overload
-    def __getitem__(self, which: slice) -> BackToBack: ...
+    def __getitem__(self, which: Slice) -> BackToBack: ...
 
-    def __getitem__(self, which: int | slice) -> Payload | BackToBack:
+    def __getitem__(self, which: int | Slice) -> Payload | BackToBack:
         """Return a payload, shorter where the data end before it does; or some, side by side."""
         if isinstance(which, slice):
             first, end, step = which.indices(len(self))
@@ -91,11 +92,11 @@ class Runs:
     """Runs of bytes, one for each encoded block, in order.
 
     A block is verified by `take`: the thread that decodes it takes it right before, and its bytes
-    are in that core's cache then. To verify all first took a fifth of the time of fast codecs.
+    are in that core's cache then. If all were verified first, they would be read from memory twice.
 
     Attributes
     ----------
-    payloads : one (n,) uint8 for each block, not verified; kept apart, or `BackToBack`
+    payloads : one (n,) uint8 for each block, not verified; in arrays of their own, or `BackToBack`
     lane_bits : (n_blocks, n_lanes) int64, bits of each lane, or None for a codec without lanes
     checksums : (n_blocks,) uint32, CRC-32C that each payload has to have; None where it is right
     numbers : (n_blocks,) int64, which blocks of their chunk these are; None for all of them
@@ -138,7 +139,7 @@ class Runs:
         """Return how many blocks these are."""
         return len(self.payloads)
 
-    def __getitem__(self, which: slice) -> Self:
+    def __getitem__(self, which: Slice) -> Self:
         """Return some of the blocks."""
         if which.indices(len(self)) == (0, len(self), 1):
             return self

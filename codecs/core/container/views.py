@@ -17,12 +17,12 @@ Form: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]  # shap
 
 
 class BlockViews(Sequence[Array]):
-    """BlockViews of blocks of a chunk; each is made when it is taken.
+    """Views of blocks of a chunk; each is made when it is taken.
 
     Parameters
     ----------
     chunk : array of the grid's shape
-    grid : how it is cut
+    grid : how it is divided into blocks
     view : from a block as the chunk holds it to the view that backends take
     numbers : which blocks, or None for all
     """
@@ -96,7 +96,7 @@ def block_addresses(blocks: Sequence[npt.NDArray[Any]]) -> BlockAddresses:
     return BlockAddresses(0, addresses, _forms(blocks), sum(block.nbytes for block in blocks))
 
 
-@lru_cache(maxsize=32)  # to find it out took a tenth of the time of fast codecs
+@lru_cache(maxsize=32)  # chunks of an array have the same: no view is made for each block
 def _geometry(
     grid: BlockGrid,
     view: Callable[[Array], Array],

@@ -1,4 +1,4 @@
-"""Where arrays live: the one place that chooses a backend, and the door to CuPy."""
+"""Where arrays lie: the one place that chooses a backend, and that imports CuPy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def backend(array: Any, package: str) -> ModuleType:
     return _backend(package, backend_name(array))
 
 
-@cache  # to look for it took longer than to decode a small chunk
+@cache  # the search goes through the file system
 def _backend(package: str, name: str) -> ModuleType:
     module = f"{package}.{name}"
     if importlib.util.find_spec(module) is None:

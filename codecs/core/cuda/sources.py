@@ -1,7 +1,7 @@
 """CUDA sources as text: what a device compiles, and what is compiled and emulated without one.
 
-Headers are put in by us, not by the compiler: compiled kernels are kept by their text alone, and
-those whose headers have changed would be kept, too.
+Headers are put in by us, not by the compiler: compiled kernels are stored by their text alone, and
+a kernel whose header has changed would be taken for the old one.
 """
 
 from __future__ import annotations

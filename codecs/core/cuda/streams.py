@@ -1,7 +1,7 @@
 """A thread's own way to the GPU: its stream, and page-locked memory for copies that overlap.
 
 Threads that each work on a stream of their own let the device copy for one while it computes for
-another; it has an engine for copies in each direction beside its multiprocessors.
+another; besides its multiprocessors it has an engine for copies in each direction.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def own_stream() -> Iterator[Copies]:
 
 
 def _stream() -> Any:
-    """The stream of this thread on the current device; kept, since pools keep memory by stream."""
+    """The stream of this thread on the current device: one, since pools hold memory by stream."""
     cuda = cupy().cuda
     device = cuda.runtime.getDevice()
     streams: dict[int, Any] = _own.__dict__.setdefault("streams", {})

@@ -8,14 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 LINE = 64  # bytes of a cache line
-LONG = 1 << 22  # bytes: twice the second cache of a core; who shares the third has no use for them
+LONG = 1 << 22  # bytes: longer than the second-level cache of a core, and so of no use to it later
 
 
 def aligned(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """(size,) items of no meaning that begin at a line, so that a vector never touches two.
-
-    Planes turned to words in a table that began elsewhere with 9 GB/s instead of 14.
-    """
+    """(size,) items of no meaning that begin at a line, so that a vector never touches two."""
     item = np.dtype(dtype).itemsize
     raw = np.empty(size + LINE // item, dtype)
     start = -address_of(raw) % LINE // item

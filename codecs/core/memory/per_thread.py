@@ -1,4 +1,4 @@
-"""Memory of a thread that block after block uses: fresh one costs more than fast codecs do."""
+"""Scratch memory of a thread, used again for each block: the system zeroes fresh memory first."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy.typing as npt
 from gangsaw.codecs.core.memory.aligned import aligned
 
 T = TypeVar("T")
-MOST_BYTES = 1 << 22  # of an array; longer ones are made anew
+MOST_BYTES = 1 << 22  # of an array; longer ones are made each time
 
 
-class Kept(threading.local):
+class ThreadScratch(threading.local):
     """Arrays by name and dtype, and other things by key, each of this thread alone.
 
     They live as long as the thread, those of the pool as long as the process: some ten MiB each.

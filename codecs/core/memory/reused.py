@@ -1,9 +1,9 @@
-"""Memory of results that nobody holds any more, for the next one of that size.
+"""Memory of results that nobody holds any more, for the next result of that size.
 
-Fresh memory is zeroed by the system, page by page as it is touched: that was a fifth to a third of
-the time of a fast encoder. Allocators give arrays as long as chunks back to the system each time;
-workers of a cluster are told to keep those of up to 32 MiB (`cluster/local.py`), a frame of 32 MiB
-is longer. A program that uses a codec on its own is told nothing.
+Fresh memory is zeroed by the system, page by page as it is touched. Allocators give arrays as long
+as chunks back to the system each time. Workers of a cluster are set to hold those of up to 32 MiB
+(`cluster/local.py`), but the frame of a chunk of 32 MiB is longer, and a program that uses a codec
+on its own has no such setting.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class _Settings:
 
 
 class _Permits:
-    """A semaphore whose size is looked up at every use, for the limit may change at any time."""
+    """A semaphore whose size is looked up at every use: the limit may change at any time."""
 
     def __init__(self) -> None:
         self.free = threading.Condition()
@@ -194,7 +194,7 @@ def _cores() -> int:
 
 
 def _after_fork() -> None:
-    """Start afresh in a forked child: threads do not survive a fork, locks may be held for ever."""
+    """Begin anew in a forked child: threads do not survive a fork, locks may be held for ever."""
     global _permits, _pool
     _permits, _pool = _Permits(), _Pool()
 

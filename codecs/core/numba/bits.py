@@ -145,9 +145,9 @@ def leading_zeros_to_32(typing_context: Any, word: Any) -> Any:
 def count_leading_zeros(builder: Any, word: Any) -> Any:
     """Emit the count for an integer or a vector of integers.
 
-    Vectors of 32 bits have an instruction for it in AVX-512 alone; LLVM's table look-ups for AVX2
-    cost a tenth of a decode. The exponent of a float tells it too: of the first one bit alone, with
-    no other bit beside it, for rounding could carry.
+    Vectors of 32 bits have an instruction for it in AVX-512 alone; for AVX2 LLVM looks it up in
+    tables, in many steps. The exponent of a float says it too: that of the first one bit alone,
+    since rounding could carry where other bits are set.
     """
     lanes = getattr(word.type, "count", 1)
     bits = getattr(word.type, "element", word.type).width
@@ -183,6 +183,29 @@ def pointer(typing_context: Any, array: Any, index: Any) -> Any:
         return _element_pointer(context, builder, sig.args[0], *args)
 
     return signature, codegen
+
+
+@intrinsic
+def pointers(typing_context: Any, arrays: Any) -> Any:
+    """Return a NamedTuple with the addresses of its arrays, contiguous and 1-D; integers stay.
+
+    Keep the arrays alive yourself.
+    """
+    kinds = [types.CPointer(t.dtype) if isinstance(t, types.Array) else t for t in arrays.types]
+    found = types.BaseTuple.from_types(kinds, arrays.instance_class)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        parts = zip(arrays.types, cgutils.unpack_tuple(builder, args[0]), strict=True)
+        first = ir.IntType(64)(0)
+        each = [
+            _element_pointer(context, builder, t, part, first)
+            if isinstance(t, types.Array)
+            else part
+            for t, part in parts
+        ]
+        return context.make_tuple(builder, sig.return_type, each)
+
+    return found(arrays), codegen
 
 
 @intrinsic

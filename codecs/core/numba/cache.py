@@ -1,6 +1,6 @@
-"""Where compiled kernels are kept: a place that a read-only or shared installation has too.
+"""Where compiled kernels lie: in a folder that can be written for read-only installations, too.
 
-Numba would put them beside the source or raise at import where it cannot. It also looks only at
+Numba would put them next to the source or raise at import where it cannot. It also looks only at
 the source file of the kernel itself: a kernel that inlines a changed function, or a constant, of
 another file would be loaded stale. So the folder's name carries a hash of all our sources that the
 kernel's file imports, directly or not.
@@ -77,7 +77,7 @@ def fingerprint(source: Path) -> str:
 
 @lru_cache
 def _imported(file: Path) -> tuple[Path, ...]:
-    """Files of ours that a file imports. A regular expression: parsing would take 50 ms in all."""
+    """Files of ours that a file imports. A regular expression: parsing all takes longer."""
     names: set[str] = set()
     for module, what in IMPORT.findall(file.read_text(encoding="utf-8")):
         names |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", what))}

@@ -14,9 +14,9 @@ from gangsaw.codecs.core.numba.cache import enable_cache
 
 
 def _host_features() -> set[str]:
-    """What kernels may be compiled for: what the processor can do, as far as Numba makes use of it.
+    """What kernels may be compiled for: the processor's features, as far as Numba uses them.
 
-    It makes none of AVX where NUMBA_ENABLE_AVX is 0; where another processor is named, only
+    It does not use AVX where NUMBA_ENABLE_AVX is 0; where another processor is named, only
     NUMBA_CPU_FEATURES counts.
     """
     config = numba.config
@@ -27,7 +27,7 @@ def _host_features() -> set[str]:
     return {name[1:] for name in features.split(",") if name.startswith("+")}
 
 
-# what AVX2 lacks: counting zeros, and gathering and spreading items, of all lanes at once
+# only AVX-512 counts zeros, gathers items and spreads them in all lanes at once
 HAS_AVX512 = {"avx512f", "avx512cd"} <= _host_features()
 HAS_GFNI = {"gfni", "avx2"} <= _host_features()  # matrices of 8 x 8 bits
 
@@ -72,7 +72,7 @@ def jit_inline(function: F) -> F:
 
 
 def jit_part(function: F) -> F:
-    """As `jit`, for what only kernels call: the wrappers for Python cost a sixth of compiling."""
+    """As `jit`, for what only kernels call: no time goes into compiling wrappers for Python."""
     return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
@@ -80,7 +80,7 @@ def jit_bare(function: F) -> F:
     """As `jit`, for kernels that make no arrays and pass many on: references are not counted.
 
     Numba counts one up and down for each array of each call, by an atomic operation: hundreds of
-    them where tuples of arrays are passed on, which took most of the time of counting TCR paths.
+    them where tuples of arrays are passed on.
     """
     return _compile(function, _nrt=False)
 

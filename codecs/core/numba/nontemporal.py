@@ -1,8 +1,8 @@
-"""Writing past the caches: what is longer than they are would throw out what is needed next.
+"""Non-temporal stores: they write to memory and leave the caches to what is needed next.
 
-An ordinary store reads its cache line from memory first, and writes it back later: 64 MB in pieces
-of a KiB were written with 10 GB/s, past the caches with 23. It needs whole lines: those that are
-written in part go to memory in part, with 7 GB/s. So the ends of a piece are ordinary stores.
+An ordinary store reads its cache line from memory first, and writes it back later. A non-temporal
+one does neither, but only for whole lines: a line that is written in part goes to memory in
+part, which is slower. So the ends of a piece are ordinary stores.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from gangsaw.codecs.core.numba.jit import intrinsic, jit_bare, jit_bare_inline
 from gangsaw.codecs.core.numba.simd import static
 
 UNIT = 16  # bytes that are written at once, and aligned: NumPy's own memory is no more than that
-_ORDINARY, _PAST = static(0), static(1)
+_ORDINARY, _NONTEMPORAL = static(0), static(1)
 
 
-def copy_past_cache(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8]) -> None:
-    """Copy bytes, contiguous; use it where the array that `target` is of is LONG."""
+def copy_nontemporal(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8]) -> None:
+    """Copy bytes, contiguous; use it where `target` is part of an array of LONG bytes or more."""
     _copy(source, target, address_of(target))
 
 
@@ -44,7 +44,7 @@ def _copy(source: Any, target: Any, place: int) -> None:
 def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) -> None:
     """Write bytes from a pointer to an address; both, and the size, are multiples of UNIT.
 
-    begins, ends : whether what is before, or behind, is of others: its line is shared with them
+    begins, ends : whether the first, or the last, line is shared with bytes of others
     """
     step = UNIT // size_of(source)
     units = size // UNIT
@@ -53,7 +53,7 @@ def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) ->
     for unit in range(head):
         move_unit(ahead(source, unit * step), place + unit * UNIT, _ORDINARY)
     for unit in range(head, tail):
-        move_unit(ahead(source, unit * step), place + unit * UNIT, _PAST)
+        move_unit(ahead(source, unit * step), place + unit * UNIT, _NONTEMPORAL)
     for unit in range(tail, units):
         move_unit(ahead(source, unit * step), place + unit * UNIT, _ORDINARY)
 
@@ -62,33 +62,33 @@ def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) ->
 def write_lines(source: Any, place: int, size: int) -> None:
     """Write bytes from a pointer to an address, a multiple of UNIT; the size is one of LINE.
 
-    What it begins, or ends, of a line has to come with other calls right before, and after.
+    The rest of its first and of its last line has to come with the calls before and after it.
     """
     step = UNIT // size_of(source)
     for line in range(size // LINE):
         for unit in range(line * (LINE // UNIT), (line + 1) * (LINE // UNIT)):
-            move_unit(ahead(source, unit * step), place + unit * UNIT, _PAST)
+            move_unit(ahead(source, unit * step), place + unit * UNIT, _NONTEMPORAL)
 
 
 @intrinsic
-def move_unit(typing_context: Any, source: Any, place: Any, past: Any) -> Any:
-    """Copy UNIT bytes from a pointer to an address; `past` is `static`, 1 for past the caches."""
+def move_unit(typing_context: Any, source: Any, place: Any, nontemporal: Any) -> Any:
+    """Copy UNIT bytes from a pointer to an address; `nontemporal` is `static`, 0 or 1."""
     unit = ir.VectorType(ir.IntType(8), UNIT)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         value = builder.load(builder.bitcast(args[0], unit.as_pointer()), align=1)
         target = builder.inttoptr(args[1], unit.as_pointer())
         store = builder.store(value, target, align=UNIT)
-        if past.count:
+        if nontemporal.count:
             store.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
         return context.get_dummy_value()
 
-    return types.void(source, types.int64, past), codegen
+    return types.void(source, types.int64, nontemporal), codegen
 
 
 @intrinsic
 def drain(typing_context: Any) -> Any:
-    """Wait until other threads see what was written past the caches."""
+    """Wait until other threads see what non-temporal stores have written."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.fence("seq_cst")

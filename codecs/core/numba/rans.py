@@ -130,8 +130,8 @@ def lay_out_slots(counts: Any, slots: Any) -> None:
     Parameters
     ----------
     slots : (n_tables * TOTAL,) uint32 of each slot: symbol, from bit 8 on its frequency - 1, from
-        bit 20 on the slot's number among those of the symbol. All in one: to look up the symbol
-        and then its frequency took a decoder a tenth longer, though those tables fit a first cache.
+        bit 20 on the slot's number among those of the symbol. All in one: a decoder would wait for
+        two look-ups, one after the other, if the symbol alone led to its frequency.
     """
     for t in range(len(counts)):
         first = t * TOTAL

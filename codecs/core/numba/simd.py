@@ -25,8 +25,8 @@ from gangsaw.codecs.core.numba.jit import intrinsic
 def static(number: int) -> tuple[None, ...]:
     """Return `number` as a compile-time constant: kernels are specialised on a tuple's length.
 
-    A Numba type of our own would say it better, but Numba's dispatcher then takes 150 us a call to
-    find out the types of all arguments: it knows a short cut for tuples only.
+    A Numba type of our own would say it better, but Numba's dispatcher finds out the types of all
+    arguments at each call, and has a fast way to do so for tuples only.
     """
     return (None,) * number
 

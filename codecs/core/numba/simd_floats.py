@@ -1,4 +1,4 @@
-"""Vectors of floats as values of Numba kernels, beside the vectors of integers in simd.py.
+"""Vectors of floats as values of Numba kernels, as simd.py has them of integers.
 
 Each operation is rounded; none is contracted with another, so that a GPU gets the same bits.
 """

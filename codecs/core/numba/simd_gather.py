@@ -1,4 +1,4 @@
-"""Vectors of items from anywhere in an array, on processors with AVX-512; others have no use of it.
+"""Vectors of items from anywhere in an array, for processors with AVX-512 alone.
 
 AVX2 gathers are as slow as loads one by one, and nothing there spreads items over lanes by a mask.
 """

@@ -112,7 +112,7 @@ class _Tile:
 def fetch_line(typing_context: Any, place: Any) -> Any:
     """Ask for a cache line that is to be written, by any address in it; any number will do.
 
-    Where runs lie far apart, that doubled the speed of writing them. Reading gained nothing.
+    For writing runs that lie far apart; for reading them it gained nothing.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:

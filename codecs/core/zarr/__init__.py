@@ -1,1 +1,1 @@
-"""The Zarr face of codecs: alone among the codecs it imports zarr."""
+"""What makes codecs Zarr codecs: nothing else in the core imports zarr."""

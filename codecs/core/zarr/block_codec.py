@@ -39,7 +39,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     CorruptChunk and NewerFormat name store and chunk wherever Zarr tells them: in every read of an
     array whose last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr
-    hands over bare bytes, and inside a shard only the place there.
+    hands over bytes alone, and inside a shard only the place there.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     @abstractmethod
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
+        """Return a bound on what encoding or decoding one such chunk holds besides the chunk."""
 
     # All chunks of a batch of Zarr's are one call of the backend, so one launch on a GPU. On the
     # CPU blocks of one chunk already fill the threads; batches are of one chunk unless the

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.aligned import aligned
-from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.jit import jit_bare_inline
 from gangsaw.codecs.core.numba.simd import load, maximum, minimum, resize_to, select, store
 from gangsaw.codecs.core.numba.simd_logic import either
@@ -85,7 +85,7 @@ class Scratch(NamedTuple):
     counts: Any
 
 
-_per_thread = Kept()
+_per_thread = ThreadScratch()
 
 
 def make_scratch(n_rows: int, words: npt.NDArray[Any]) -> Scratch:

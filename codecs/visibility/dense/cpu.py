@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.batch import one_at_a_time
 from gangsaw.codecs.visibility.dense.block import MOST_BITS, ROOM, Block, make_scratch
@@ -48,7 +48,7 @@ __all__ = [
 
 
 Words = npt.NDArray[Any]
-_per_thread = Kept()
+_per_thread = ThreadScratch()
 
 
 def encode(block: npt.NDArray[Any]) -> Payload:

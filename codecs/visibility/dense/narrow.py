@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_bare
 from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
@@ -27,7 +27,7 @@ NOT_WIDE = "it holds narrowed doubles, and the array has none"
 PIECE = 1024  # words between looks whether all of them fit
 
 Words = npt.NDArray[Any]
-_per_thread = Kept()
+_per_thread = ThreadScratch()
 
 
 def encode_blocks(batch: Sources, first: int, end: int) -> None:

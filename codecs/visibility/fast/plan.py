@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.container.views import Form
 from gangsaw.codecs.core.memory.aligned import aligned
-from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.simd import static
 from gangsaw.codecs.visibility.fast.planes import SLACK, VECTOR_BYTES
 from gangsaw.codecs.visibility.fast.tiles import HEAD_BYTES, MODES
@@ -22,7 +22,7 @@ VECTOR = 32  # bytes
 GROUP_BYTES = {2: 2, 4: 2, 8: 3}  # of a group's header, by the bytes of a word
 TAIL_BYTES = 8 * LANES * ROWS + 2 * SLACK  # see `decode_tiles`
 
-_per_thread = Kept()
+_per_thread = ThreadScratch()
 
 
 class Extents(NamedTuple):

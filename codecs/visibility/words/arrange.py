@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.aligned import address_of
-from gangsaw.codecs.core.memory.per_thread import Kept
+from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
 from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.numba.simd import static, value_of
@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 SIDES = (8, 4, 2, 1)  # of a tile in words: eight vectors of eight fill the registers of AVX2
 STRIP = 64  # items to go along one word before the next: its cache lines are then whole
 
-_per_thread = Kept()
+_per_thread = ThreadScratch()
 
 
 def words_layout(block: Array) -> tuple[tuple[int, int, int, int], str]:

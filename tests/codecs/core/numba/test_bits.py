@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numba
 import numpy as np
 import pytest
@@ -35,3 +37,23 @@ def test_leading_zeros(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     count(values.view(np.int32), wide, out)
     expected = [32 - int(value).bit_length() for value in values]
     np.testing.assert_array_equal(out, [expected, expected])
+
+
+class _Mixed(NamedTuple):
+    """Arrays, one a view that does not begin where its memory does, and an integer."""
+
+    first: Any
+    second: Any
+    count: int
+
+
+@numba.njit
+def _sums(arrays: Any) -> tuple[int, int]:
+    places = bits.pointers(arrays)
+    return places.first[0] + places.first[-1], places.second[places.count]
+
+
+def test_pointers_lead_to_where_arrays_begin() -> None:
+    """Items in front of a view are reached; integers stay what they are."""
+    mixed = _Mixed(np.arange(10, 20, dtype=np.int32)[3:], np.arange(4, dtype=np.uint64), 2)
+    assert _sums(mixed) == (13 + 12, 2)

@@ -1,4 +1,4 @@
-"""Writing past the caches: the same bytes as an ordinary copy, and none beside them."""
+"""Non-temporal stores: the same bytes as an ordinary copy, and no others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.memory.aligned import LINE, LONG
-from gangsaw.codecs.core.numba.nontemporal import UNIT, copy_past_cache
+from gangsaw.codecs.core.numba.nontemporal import UNIT, copy_nontemporal
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.lanes.table import Lanes, memory_of
 
@@ -21,7 +21,7 @@ def test_bytes_are_copied_and_none_beside_them(first: int) -> None:
     for n in [*range(3 * LINE), RANDOM.size - 1]:
         room[:] = 0
         target = room[start + first : start + first + n]
-        copy_past_cache(RANDOM[1 : 1 + n], target)
+        copy_nontemporal(RANDOM[1 : 1 + n], target)
         np.testing.assert_array_equal(target, RANDOM[1 : 1 + n])
         assert not room[: start + first].any()
         assert not room[start + first + n :].any()
