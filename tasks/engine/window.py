@@ -247,12 +247,12 @@ class _Window(Generic[BatchT, ResultT]):
         try:
             while self.fill(batches):
                 for future, done in self.arrived():
-                    self.interrupts.let_in()
                     self.check(future, done)
                     flight = self.flying.pop(future)
                     n = len(done.results)
                     flight.pool.landed(n, done.seconds)
                     for batch, result in zip(flight.batches[:n], done.results, strict=True):
+                        self.interrupts.let_in()  # short batches come by the hundred
                         on_done(batch, result)
                     self.take_back(flight.batches[n:], done.error)
         finally:

@@ -83,7 +83,7 @@ class Place:
         sync(self.store.delete(self._key(key)))
 
     def delete_all(self) -> None:
-        """Remove every object below this place, again where one came meanwhile.
+        """Remove every object below this place, again where one came or went meanwhile.
 
         A batch that already ran when a job failed still writes what it has.
         """
@@ -92,7 +92,7 @@ class Place:
                 sync(self.store.delete_dir(self.path))
                 break
             except OSError as error:
-                if error.errno != errno.ENOTEMPTY or pause is None:
+                if error.errno not in (errno.ENOTEMPTY, errno.ENOENT) or pause is None:
                     raise
                 time.sleep(pause)
 

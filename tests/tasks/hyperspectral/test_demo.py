@@ -9,8 +9,6 @@ import numpy as np
 from helpers.compiled import kernels
 
 from gangsaw.tasks.hyperspectral.commands.demo import warm_up
-from gangsaw.tasks.store.layout import choose_codec
-from gangsaw.cli.demo import warm_up
 from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.formats.memory import MemoryArray
 

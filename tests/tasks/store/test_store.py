@@ -98,6 +98,24 @@ def test_what_comes_while_all_is_deleted_goes_too(
     assert list(place.walk()) == []
 
 
+def test_what_goes_while_all_is_deleted_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch that still runs gives its file its name between two looks."""
+    place = open_place(tmp_path / "store.zarr", writable=True)
+    place.put("a/b", b"one")
+    early, unlink = iter([True]), os.unlink
+
+    def someone_renames(path: Any, **options: Any) -> None:
+        if next(early, False):
+            (tmp_path / "store.zarr" / "a" / "b").rename(tmp_path / "store.zarr" / "a" / "c")
+        unlink(path, **options)
+
+    monkeypatch.setattr(os, "unlink", someone_renames)
+    (place / "a").delete_all()
+    assert list(place.walk()) == []
+
+
 def test_clean_removes_only_temporary_files(tmp_path: Path) -> None:
     place = open_place(tmp_path / "store.zarr", writable=True)
     place.put("c/0", b"chunk")

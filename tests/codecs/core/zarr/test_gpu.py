@@ -319,7 +319,7 @@ def test_a_forged_block_of_a_batch_names_its_chunk(plain: str, cupy: Any, tmp_pa
     path = tmp_path / "forged.zarr/cube/c/1/0"
     layout = Plain().coder(CHUNK, DATA.dtype).layout
     blocks = frame.unpack(path.read_bytes(), layout)
-    parts = [part.copy() for part in blocks.parts]
+    parts = [part.copy() for part in blocks.payloads]
     parts[4][0] ^= 1
     path.write_bytes(frame.pack(type(blocks)(tuple(parts), blocks.lane_bits), layout))
     with pytest.raises(CorruptChunk, match=r"forged\.zarr, chunk cube/c/1/0, block 4: wrong"):
