@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import warnings
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
@@ -66,7 +67,9 @@ _warned: set[tuple[str, ...]] = set()
 
 
 def _warn(entry: EntryPoint, reason: str) -> None:
-    """Warn once of a plugin, whatever of it is asked for."""
+    """Warn once of a plugin, whatever of it is asked for; worker processes leave it to ours."""
+    if multiprocessing.parent_process() is not None:
+        return
     plugin = (entry.group, entry.name, entry.value, distribution(entry))
     if plugin in _warned:
         return

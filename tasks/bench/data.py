@@ -48,6 +48,8 @@ def sample_of(path: str) -> MemoryArray:
     if len(arrays) != 1:
         raise BadParams(f"{path} holds {len(arrays)} arrays; the benchmark takes one")
     (array,) = arrays
+    if not prod(array.shape):
+        raise BadParams(f"{path}: {array.name} holds no samples, there is nothing to measure")
     is_image = array.dtype.kind in "iu" and len(array.dims) in (2, 3)
     return _image(array) if is_image else _part(array, array.dims)
 

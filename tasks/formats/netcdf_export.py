@@ -95,7 +95,8 @@ def _offsets(path: Path, source: Source) -> list[int]:
     import h5py
 
     with h5py.File(path, "r") as file:
-        return [int(file[array.name].id.get_offset()) for array in source.arrays]
+        # of an array without samples nothing is set aside
+        return [int(file[array.name].id.get_offset() or 0) for array in source.arrays]
 
 
 def _dimensions(variables: Iterable[SourceArray | Coordinate]) -> dict[str, int]:

@@ -96,12 +96,12 @@ def chunks_of(
 def by_content(array: ArrayFacts) -> Choice:
     """Return the codec that suits the array best, by what codecs answer.
 
-    Codecs that a format named come first, then what one of them would have beside its own, then
-    proof by a sample, then dtype and axes; those of equal grade code a sample.
+    Codecs that a format named come first, then proof by a sample, then what a codec would have for
+    the companions of its own arrays, then dtype and axes; those of equal grade code a sample.
     """
     grades = {name: grade(answer, array) for name, answer in codec_table.answers().items()}
     best = max(grades.values(), default=Grade.REFUSE)
-    if best < Grade.MADE_FOR:
+    if best < Grade.PROVEN:
         for name, answer in codec_table.answers().items():
             if (plain := answer.companion(array)) is not None:
                 return Choice(name, _plain(plain))

@@ -149,7 +149,8 @@ class _Survey:
         self.params: Mapping[str, Any] = codec.params.to_dict() if codec and self.coder else {}
         answers = codec_table.answers()
         self.answers = answers.get(self.coder.name, Answers()) if self.coder else Answers()
-        self.picture = self.answers.picture(self.params, dims) if self.coder and dims else None
+        drawn = self.coder and math.prod(self.grid.shape) and dims
+        self.picture = self.answers.picture(self.params, dims) if drawn else None
         self.tally = _BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
 
     def info(self) -> ArrayInfo:

@@ -1,5 +1,37 @@
 """The command line: `gangsaw`. One file per command; heavy imports happen inside the commands."""
 
-from gangsaw.cli.app import main
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 __all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code."""
+    with _plugins_in_a_line():
+        from gangsaw.cli.app import main as run  # reads the tables, for the texts of --help
+
+        return run(argv)
+
+
+@contextmanager
+def _plugins_in_a_line() -> Iterator[None]:
+    """Say in one line that a plugin is left out; other warnings look as always."""
+    from gangsaw.codecs.core.tables import PluginWarning
+
+    show = warnings.showwarning
+
+    def in_a_line(message: Any, category: Any, *place: Any, **where: Any) -> None:
+        if issubclass(category, PluginWarning):
+            sys.stderr.write(f"gangsaw: warning: {' '.join(str(message).split())}\n")
+        else:
+            show(message, category, *place, **where)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = in_a_line
+        yield

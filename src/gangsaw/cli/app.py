@@ -11,7 +11,6 @@ import signal
 import sys
 import threading
 import traceback
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -22,7 +21,6 @@ from gangsaw.cli import bench, compress, decompress, info, verify
 from gangsaw.cli.table import CommandTable
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.memory.threads import thread_limit
-from gangsaw.codecs.core.tables import PluginWarning
 from gangsaw.tasks.console.output import Interrupted
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
@@ -70,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not show:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it in one line
     try:
-        with _terminated_as_interrupted(), _plugins_told():
+        with _terminated_as_interrupted():
             command = typer.main.get_command(app)
             code = command.main(args, prog_name="gangsaw", standalone_mode=False)
         if code == INTERRUPTED:  # newer versions of typer turn a KeyboardInterrupt into this
@@ -93,22 +91,6 @@ def _terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _plugins_told() -> Iterator[None]:
-    """Say in one line that a plugin is left out; other warnings look as always."""
-    show = warnings.showwarning
-
-    def told(message: Any, category: Any, *place: Any, **where: Any) -> None:
-        if issubclass(category, PluginWarning):
-            sys.stderr.write(f"gangsaw: warning: {' '.join(str(message).split())}\n")
-        else:
-            show(message, category, *place, **where)
-
-    with warnings.catch_warnings():
-        warnings.showwarning = told
-        yield
 
 
 def _report(error: BaseException) -> int:

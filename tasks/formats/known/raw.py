@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 
 
 def _sure(look: Look) -> Sure:
-    """Take any file that the user describes, whatever else it looks like."""
-    is_file = not (look.is_folder or look.is_address or look.is_stream)
-    return Sure.EXACTLY if is_file and look.asked & {"shape", "dtype"} else Sure.NO
+    """Take any file that the user describes, whatever else it looks like.
+
+    Half a description is one of a file that no other format knows, as far as can be seen.
+    """
+    given = look.asked & {"shape", "dtype"}
+    if look.is_folder or look.is_address or look.is_stream or not given:
+        return Sure.NO
+    return Sure.EXACTLY if len(given) == 2 else Sure.PERHAPS
 
 
 def _open(paths: Paths, options: SourceOptions) -> Source:

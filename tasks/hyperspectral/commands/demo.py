@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from math import prod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,9 @@ def demo(
     if source is not None:
         from gangsaw.tasks.formats.opening import open_source
 
-        open_source(source)  # a mistake in its name leaves no folder behind
+        opened = open_source(source)  # a mistake in its name leaves no folder behind
+        if not any(prod(array.shape) for array in opened.arrays):
+            raise BadParams(f"{source} holds no samples: there is nothing to show")
     prepare(out)
     run = _DemoRun(out, quiet or as_json, as_json)
     path = source or run.timed("make a scene", lambda: make_scene(out, extents))

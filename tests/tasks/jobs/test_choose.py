@@ -68,12 +68,11 @@ def test_what_is_only_for_requests_is_not_chosen(monkeypatch: pytest.MonkeyPatch
         assert (choice.name, choice.plain) == (None, GENERAL_CODEC)
 
 
-def test_a_companion_goes_before_all_but_what_a_format_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    beside = Graded(Grade.REFUSE, ZSTD)
-    assert chosen(monkeypatch, a=Graded(Grade.PROVEN), b=beside).plain.to_dict() == ZSTD
-    assert chosen(monkeypatch, a=Graded(Grade.MADE_FOR), b=beside).name == "a"
+def test_a_companion_goes_before_what_is_general_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    companion = Graded(Grade.REFUSE, ZSTD)
+    assert chosen(monkeypatch, a=Graded(Grade.GENERAL), b=companion).plain.to_dict() == ZSTD
+    assert chosen(monkeypatch, a=Graded(Grade.PROVEN), b=companion).name == "a"
+    assert chosen(monkeypatch, a=Graded(Grade.MADE_FOR), b=companion).name == "a"
 
 
 def test_a_trial_on_a_sample_decides_a_tie(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ FLIPS = 60
 
 @pytest.fixture(autouse=True)
 def doubles_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that hold float32s, too: test_visibility_narrow.py has blocks of these."""
+    """Those that hold float32s, too: test_narrow.py has blocks of these."""
     monkeypatch.setattr(dense_narrow, "narrow_words", lambda *_: False)
     monkeypatch.setattr(gpu_dense_narrow, "_fitting", lambda _: [])
 
