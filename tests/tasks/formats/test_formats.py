@@ -154,7 +154,7 @@ def test_raw_round_trip(tmp_path: Path, interleave: str, byte_order: str) -> Non
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (SourceOptions(shape=(5, 7, 6)), "say what is in it with --shape and --dtype"),
+        (SourceOptions(shape=(5, 7, 6)), "describe it with --shape and --dtype"),
         (SourceOptions(shape=(5, 7, 7), dtype="u2"), "is truncated"),
         (SourceOptions(shape=(5, 7, 0), dtype="u2"), "positive extents"),
         (SourceOptions(shape=(5, 7, 6), dtype="pixel"), "unknown dtype 'pixel'"),

@@ -115,7 +115,7 @@ def test_a_full_disk_is_told_and_resumed(tmp_path: Path) -> None:
     message, resumed, problems = on_a_small_disk(tmp_path, script, "size=1m")
     assert message.startswith("chunk ")
     assert "No space left on device" in message
-    assert message.endswith("finished batches are kept, run again with --resume")
+    assert message.endswith("finished batches are safe: run again with --resume")
     assert int(resumed) > 5
     assert problems == "()"
 
