@@ -33,7 +33,7 @@ NOISE_LEVELS = 468_000
 N_SOURCES = 20
 BRIGHTEST_JY = 0.8  # the k-th brightest has 1/k of it
 LINEAR = 0.04  # at most: Q and U as parts of I
-FIELD = 0.01  # sources lie within this of the middle, in direction cosines
+FIELD = 0.01  # distance of sources from the middle at most, in direction cosines
 CORE_M, ARMS_M = 300.0, 2500.0  # rms distance from the centre: two dishes of three, and the third
 LIGHT_M_S = 299_792_458.0
 # cosine and sine of the Earth's rotation in STEP_S; multiplied, so that no libm is asked

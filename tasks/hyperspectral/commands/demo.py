@@ -1,4 +1,4 @@
-"""gangsaw demo: the whole way of a scene, in one command."""
+"""gangsaw demo: all steps of a scene in one command."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Two(Workers):
 def demo(
     source: Annotated[
         str | None,
-        typer.Argument(help="A scene of yours. (default: a synthetic one)", show_default=False),
+        typer.Argument(help="Your scene. (default: a synthetic one)", show_default=False),
     ] = None,
     *,
     out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path(
@@ -75,7 +75,7 @@ def demo(
     if source is not None:
         from gangsaw.tasks.formats.opening import open_source
 
-        open_source(source)  # a mistake in its name leaves no folder behind
+        open_source(source)  # an error in its name leaves no empty folder
     prepare(out)
     run = _DemoRun(out, quiet or as_json, as_json)
     path = source or run.timed("make a scene", lambda: make_scene(out, extents))
@@ -88,7 +88,7 @@ def demo(
 
 
 def prepare(out: Path) -> None:
-    """Make the folder, or empty it of what an earlier demo left; touch nothing else."""
+    """Make the folder, or remove an earlier demo's files from it; touch nothing else."""
     if out.exists() and not (out / MARK).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise BadParams(f"{out} exists and no demo made it: name another folder with --out")
     out.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def make_scene(out: Path, extents: tuple[int, ...]) -> str:
 def warm_up(image: SourceArray) -> Callable[[], None]:
     """Return a call that compiles the kernels for such an image, or loads them from the cache.
 
-    The throughput is to be that of the job. Kernels are made for a class of band counts, so a
+    The throughput shown is then that of the job. Kernels are made for a class of band counts, so a
     corner of the image itself goes through its codec.
     """
     import numpy as np
@@ -143,7 +143,7 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
 
 
 def tiles(extents: tuple[int, ...]) -> dict[str, int]:
-    """Return chunks of a block each: a small scene has many then, and the bar something to show."""
+    """Return chunks of one block each: then a small scene has many, and the bar moves."""
     import numpy as np
 
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -159,7 +159,7 @@ def tiles(extents: tuple[int, ...]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo did.
+    """Results of the demo.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class DemoResult:
     seconds: dict[str, float]
 
     def figures(self) -> dict[str, object]:
-        """Return the figures as JSON holds them."""
+        """Return the figures as JSON values."""
         extra = {"copy": self.copy, "picture": self.picture, "step_seconds": self.seconds}
         return {**job_figures(self.summary), **extra}
 
@@ -257,7 +257,7 @@ class _DemoRun:
             return self.timed(title, lambda: step(show))
 
     def timed(self, title: str, step: Callable[[], T]) -> T:
-        """Run a step and note its time."""
+        """Run a step and record its time."""
         began = time.monotonic()
         result = step()
         self.seconds[title] = round(time.monotonic() - began, 2)
