@@ -74,8 +74,7 @@ struct Window {
 // Tables of symbols in shared memory: 9 KB where slots themselves would take 57.
 struct Tables {
     const unsigned short* firsts;   // (TABLES, STRIDE) first slots of symbols
-    const unsigned char* buckets;  // (TABLES, BUCKET_STRIDE) symbols of every 32nd slot, and the
-    last
+    const unsigned char* buckets;  // (TABLES, BUCKET_STRIDE) symbols of every 32nd slot, and the last
 };
 
 __device__ __forceinline__ int search(const unsigned short* firsts, int low, int high, int slot) {
@@ -186,8 +185,7 @@ __device__ __forceinline__ Value take_escape(const Window& bits, int at, const S
     is_negative = head & 1;
     const int exponent = int(head >> 1), count = escaped_bits(exponent, series);
     const int upper = min(count, 32);
-    Row fraction = Row(bits.look<unsigned>(at + ESCAPED_HEAD, upper)) << 1 << (ROW_BITS - 1 -
-    upper);
+    Row fraction = Row(bits.look<unsigned>(at + ESCAPED_HEAD, upper)) << 1 << (ROW_BITS - 1 - upper);
     if (count > upper)
         fraction |= Row(bits.look<unsigned>(at + ESCAPED_HEAD + upper, count - upper))
                     << 1 << (ROW_BITS - 1 - count);
@@ -212,8 +210,7 @@ __device__ __forceinline__ bool decode_row(int symbol, int around, const Series&
     const bool is_beside = symbol >= BESIDE, is_escaped = symbol == ESCAPE;
     const bool is_common = symbol < ZERO || is_beside;
     const bool off = symbol >= PLANE && symbol < ZERO;
-    const Given given = is_beside ? beside_given(symbol) : from_symbol(off ? symbol - PLANE :
-    symbol);
+    const Given given = is_beside ? beside_given(symbol) : from_symbol(off ? symbol - PLANE : symbol);
     Value value = {around + given.octave, 0};
     const int full = off ? FRACTION : grid_bits(value.exponent, series);
     const int length = is_beside ? beside_length(symbol) : 0;

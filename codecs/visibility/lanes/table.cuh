@@ -1,5 +1,7 @@
 // Where the words of a block are (SPEC.md, Lanes), a lane per thread, and sums over a warp.
-// In the usual layout [time, frequency, rest] a row of the table of lanes is 128 contiguous bytes.
+//
+// In the usual layout [time, frequency, rest] a row of the table of lanes is 128 contiguous
+// bytes.
 //
 //   GS_BITS  of a word: 16, 32, 64
 //   GS_SWAP  1 where words are of foreign byte order, else 0
@@ -106,8 +108,7 @@ __device__ __forceinline__ void advance(Place& place, const Block& block) {
 __device__ __forceinline__ Word in_order(Word word) {
     if (!GS_SWAP) return word;
     if (BITS <= 32) return Word(big_endian(unsigned(word)) >> (32 - min(BITS, 32)));
-    const unsigned high = big_endian(unsigned(word)), low = big_endian(unsigned(Row(word) >>
-    (ROW_BITS - 32)));
+    const unsigned high = big_endian(unsigned(word)), low = big_endian(unsigned(Row(word) >> (ROW_BITS - 32)));
     return Word((unsigned long long)(high) << 32 | low);
 }
 

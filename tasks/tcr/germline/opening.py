@@ -1,4 +1,4 @@
-"""Germline of a source: read, choose species and locus, cut."""
+"""Germline of a source: read, choose species and locus, take the CDR3 parts."""
 
 from __future__ import annotations
 

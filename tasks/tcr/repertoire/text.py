@@ -45,7 +45,7 @@ class Fields:
 
 
 class _Buffers:
-    """Where kernels say where fields lie; new pages for each block cost more than the splitting."""
+    """Places of fields, from kernels; reused, as new pages cost more than the splitting."""
 
     def __init__(self, wanted: int) -> None:
         # zeros: a column that all rows leave out has no slot, and is empty

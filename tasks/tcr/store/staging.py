@@ -1,4 +1,4 @@
-"""Rows between reading and counting: staged in the store that is being written, gone at the end.
+"""Rows between reading and counting: staged in the store that is being written, removed at the end.
 
 A repertoire of 40 million rows is one gz stream: only what has been read tells which rows are kept,
 and so where in the store a row belongs. Pieces of kept rows therefore wait here, each as long as a
@@ -102,8 +102,8 @@ class Staging:
 
     Attributes
     ----------
-    array : place of the array below which they lie, hidden, as the journal does
-    job : fingerprint of the reading; what another one staged does not count
+    array : place of the array below which they are hidden, as the journal is
+    job : fingerprint of the reading; rows that another job staged do not count
     piece_rows : rows of a piece; the last one of each file has fewer
     """
 
