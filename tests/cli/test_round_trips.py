@@ -99,7 +99,7 @@ def test_raw_comes_back(
     layout = ("--interleave", interleave, "--byte-order", byte_order)
     extents = ("--shape", "5,7,6", "--dtype", "int16")
     gangsaw.ok("compress", tmp_path / "a.raw", tmp_path / "a.zarr", *extents, *layout, *HERE)
-    for name in ("b.raw", "b.img"):  # an ENVI image too lies as the source did
+    for name in ("b.raw", "b.img"):  # an ENVI image, too, has the layout of the source
         gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / name, "--overwrite")
         assert (tmp_path / name).read_bytes() == (tmp_path / "a.raw").read_bytes()
         (tmp_path / name).unlink()

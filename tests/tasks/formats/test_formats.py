@@ -204,7 +204,7 @@ def test_the_spectral_axis_is_found_by_name(dims: tuple[str, ...], axes: str) ->
 def test_a_store_named_from_here_is_read_from_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker of a running scheduler has a current directory of its own."""
+    """A worker of a running scheduler has its own current directory."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     zarr.create_array(tmp_path / "a.zarr", data=cube("uint16"))

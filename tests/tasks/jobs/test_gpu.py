@@ -54,7 +54,7 @@ def quick(cupy: ModuleType) -> Iterator[ModuleType]:
 
 @pytest.fixture(scope="module")
 def mixed() -> Iterator[Client]:
-    """A worker with a GPU beside one without."""
+    """A worker with a GPU and one without."""
     with cluster(gpus=1, hosts=1) as client:
         yield client
 
