@@ -15,7 +15,7 @@ from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.records import FORMAT, Records, unpack
 
 FOLDER = ".gangsaw"
-BATCH_CHUNKS = 64  # hides 3 ms of scheduling per task; 10^6 chunks are 16 k journal entries
+BATCH_CHUNKS = 64  # hides the scheduling of a task; 10^6 chunks are 16 k journal entries
 BATCH_BYTES = 64 << 20  # at most this many bytes of raw samples are redone after a kill
 MIN_BATCHES = 256  # small jobs keep many workers busy to the end
 

@@ -4,8 +4,8 @@ A repertoire of 40 million rows is one gz stream: only what has been read tells 
 and so where in the store a row belongs. Pieces of kept rows therefore wait here, each as long as a
 chunk of the store; a chunk is then counted from one piece or a few, by any worker.
 
-Arrow's stream format with LZ4, not Parquet: it is written and read in a fifth of the time, and what
-Parquet has beyond it (row groups, statistics, encodings) nobody would use in these few minutes.
+Arrow's stream format with LZ4, not Parquet: it is faster to write and read, and what Parquet adds
+(row groups, statistics, encodings) is of no use for these few minutes.
 """
 
 from __future__ import annotations
