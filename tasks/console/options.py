@@ -1,4 +1,4 @@
-"""Options that several commands share, and the values behind their texts."""
+"""Options that several commands share, and the values of their texts."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def check_fits(path: str) -> None:
             if need > end - begin:
                 raise BadParams(
                     f"{path} is truncated: the header at byte {start} claims {need:,} bytes of "
-                    f"data, the file has {end - begin:,} behind it; copy it again"
+                    f"data, the file has {end - begin:,} after it; copy it again"
                 )
             file.seek(begin + -(-need // BLOCK) * BLOCK)
 

@@ -46,7 +46,7 @@ FIRST_PLANE = 1 << 64  # noise has the streams from here on; sky and array those
 
 @dataclass(frozen=True)
 class Visibilities:
-    """Synthetic visibilities and what their axes stand for.
+    """Synthetic visibilities and the meaning of their axes.
 
     Attributes
     ----------
@@ -184,5 +184,5 @@ def _uniform(shape: tuple[int, ...], seed: int, counter: int) -> Floats:
 
 
 def _raw(n: int, seed: int, counter: int) -> NDArray[np.uint64]:
-    """Return n words of a stream of their own: streams of two counters never meet."""
+    """Return n words of a separate stream: streams of two counters never meet."""
     return np.random.Philox(key=seed, counter=counter << 64).random_raw(n)

@@ -89,7 +89,7 @@ def reused_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
 def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload, ...]:
     """Return the parts of the payload of words, (n_strips * n_rows, 32) unsigned.
 
-    They lie in memory of this thread that the next call uses again.
+    They are in memory of this thread that the next call uses again.
 
     kind : what the payload begins with
     """

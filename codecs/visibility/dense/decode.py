@@ -115,7 +115,7 @@ def take(data: Any, position: int, count: Any) -> Any:
 def take_escape(
     data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int
 ) -> Any:
-    """Return a value in full, the position behind it, and whether its exponent is impossible."""
+    """Return a value in full, the position after it, and whether its exponent is impossible."""
     head = take(data, position, 1 + ESCAPED_EXPONENT)
     position += 1 + ESCAPED_EXPONENT
     exponent = min(head >> np.uint64(1), limit)
@@ -133,7 +133,7 @@ def take_escape(
 
 @jit_bare_inline
 def read_in_turn(block: Block, active: int, scratch: Scratch, data: Any, position: int) -> int:
-    """Take the bits of a row's lanes, none of them escaped; return the position behind them."""
+    """Take the bits of a row's lanes, none of them escaped; return the position after them."""
     count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
     for i in range(active):
         count = np.int64(count_of[i])
@@ -144,7 +144,7 @@ def read_in_turn(block: Block, active: int, scratch: Scratch, data: Any, positio
 
 @jit_bare_inline
 def read_at_once(block: Block, active: int, scratch: Scratch, data: Any, position: int) -> int:
-    """The same with a gather, where all lanes' bits lie in 32 from a byte on."""
+    """The same with a gather, where all lanes' bits are within 32 from a byte on."""
     count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
     if block.width > 32 or position > FARTHEST or any_lane(count > GATHERED):
         return read_in_turn(block, active, scratch, data, position)

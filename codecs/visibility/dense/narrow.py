@@ -43,7 +43,7 @@ def encode_blocks(batch: Sources, first: int, end: int) -> None:
 def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block, of kind 4 where it can be, else of kind 3.
 
-    They lie in memory of this thread that the next call uses again.
+    They are in memory of this thread that the next call uses again.
 
     block : (time, frequency, ...) of any byte order and strides
     """

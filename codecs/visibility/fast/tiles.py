@@ -73,7 +73,7 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
 
 @jit_bare_inline
 def _used_lanes(tile: int, extents: Any) -> int:
-    """Lanes of a tile with words: behind them, in the last strip, all are 0."""
+    """Lanes of a tile with words: after them, in the last strip, all are 0."""
     is_last = tile * ROWS >= extents.n_rows - extents.n_strip_rows
     return extents.n_series % LANES or LANES if is_last else LANES
 

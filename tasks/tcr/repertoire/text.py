@@ -96,7 +96,7 @@ class TextTable:
                 self.failure = f"{error}; {self._line} lines were read"
         if self.failure and not self._keep_going:
             raise Damaged(
-                f"{self._path}: {self.failure}. Get the file anew, or keep going with what there is"
+                f"{self._path}: {self.failure}. Copy it again, or keep going with what there is"
             )
 
     def _split(self, block: bytes, scratch: _Buffers) -> Iterator[Fields]:

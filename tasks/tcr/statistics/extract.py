@@ -94,7 +94,7 @@ def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: Any) -> None:
     for name, texts in wanted.items():
         told = table[name].cast(pa.string()).combine_chunks()  # other tools write large_string
         if not pa.array(texts, pa.string()).equals(told):
-            raise BadParams("the table has other nucleotypes at these rows: share this store anew")
+            raise BadParams("the table has other nucleotypes at these rows: share this store again")
 
 
 def file_of(folder: Path, run: RowRun) -> Path:
