@@ -19,7 +19,7 @@ class ClusterConfig:
     processes : False runs the workers as threads of this process
     scheduler : address of a running scheduler; "" starts a cluster on this machine
     connect_seconds : how long to wait for that scheduler
-    silent : keep back all log lines of scheduler and workers; jobs raise what matters
+    silent : hide all log lines of scheduler and workers; jobs raise what matters
     resources : what each worker offers, such as {"GPU": 1}
     """
 

@@ -61,7 +61,7 @@ def _cluster_type() -> Any:
 def _made(cluster_type: Any, options: dict[str, Any]) -> Any:
     try:
         return cluster_type(**options)
-    except Exception as error:  # of NVML, of its absence, of a driver: each has a class of its own
+    except Exception as error:  # of NVML, of its absence, of a driver: each has its own class
         if isinstance(error, ValueError) and "workers" in str(error):
             raise
         raise RuntimeError(f"dask-cuda cannot use a GPU here: {error}") from error
@@ -72,7 +72,7 @@ def _options(config: ClusterConfig) -> dict[str, Any]:
         "n_workers": config.workers or None,
         "threads_per_worker": config.threads or THREADS,
         "memory_limit": config.memory_limit or "auto",
-        "device_memory_limit": None,  # Dask holds no arrays of ours, so there is nothing to spill
+        "device_memory_limit": None,  # Dask holds none of our arrays, so there is nothing to spill
         "host": LOOPBACK,
         "dashboard_address": f"{LOOPBACK}:0",
         "scheduler_kwargs": {"dashboard": config.dashboard},

@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM that wait for a place where they do no harm and are not lost.
+"""Ctrl-C and SIGTERM that wait for a safe place, so that they are not lost.
 
-Python raises KeyboardInterrupt between any two instructions. In a cluster that half started Dask
-cannot close what there is, and prints tracebacks at exit. In a `__del__`, such as that of a Dask
+Python raises KeyboardInterrupt between any two instructions. Dask cannot close a cluster that is
+half started, and prints tracebacks at exit. In a `__del__`, such as that of a Dask
 future, which wakes an event loop, it is printed and forgotten: the job went on to its end.
 """
 
@@ -23,7 +23,7 @@ class Waiting:
         self.arrived = False
 
     def hold(self, number: int, frame: FrameType | None) -> None:
-        """Keep the first; a second does not wait: who sends it has seen that nothing happens."""
+        """Hold the first; a second one does not wait: the user has seen that nothing happens."""
         if self.arrived:
             signal.default_int_handler(number, frame)
         self.arrived = True
@@ -39,7 +39,7 @@ class Waiting:
 def interrupts_wait() -> Iterator[Waiting]:
     """Hold signals that would raise KeyboardInterrupt back until `let_in`, or the end of the block.
 
-    Others, such as SIGTERM where nobody asked for more than the end of the process, do as before.
+    Other signals, such as SIGTERM with its default action, act as before.
     """
     waiting = Waiting()
     if threading.current_thread() is not threading.main_thread():

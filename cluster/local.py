@@ -14,23 +14,23 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
 
 LOOPBACK = "127.0.0.1"
-# Workers keep freed memory for the next chunk. Dask's own setting gives it back at once, and a job
-# then spent a fifth of its time on fresh pages. 32 MiB is the largest threshold that glibc takes.
-# One arena, for each thread that waits for a disk would leave another behind that keeps memory.
+# Workers keep freed memory for the next chunk. Dask's own setting returns it at once, and then a
+# job waits for fresh pages. 32 MiB is the largest threshold that glibc takes.
+# One arena: otherwise each thread that waits for a disk leaves another one that holds memory.
 KEEP_MEMORY = {
     "distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": 1,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 256 << 20,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 32 << 20,
 }
-# To ask every 10 ms what a thread does, and every 20 ms whether the event loops are late, took a
-# worker 4 % of its core; the dashboard's profile of chunks, which take longer, needs less.
+# Dask samples threads every 10 ms and event loops every 20 ms by default, which costs a worker
+# processor time. The dashboard's profile of chunks, which take longer, needs fewer samples.
 LOOK_SELDOM = {
     "distributed.worker.profile.interval": "100ms",
     "distributed.admin.tick.interval": "200ms",
 }
 # What a worker runs first. Ctrl-C in a terminal reaches every process of the group; only the client
-# shall answer it. A worker that ends while a thread stores a chunk leaves what zarr's event loop
-# has not begun: Python would warn of that beside the one line of ours.
+# handles it. When a worker ends while a thread stores a chunk, zarr's event loop has work it has
+# not begun. Python would warn of that in addition to our one line.
 PRELOAD = (
     "import signal, warnings; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     "warnings.filterwarnings('ignore', 'coroutine .* was never awaited', RuntimeWarning)"

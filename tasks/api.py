@@ -68,9 +68,9 @@ def compress(
     block : extents of a block, as the codec's parameter of that name has them
     bit_depth : D of the samples, "auto" to scan for the fewest, None for the dtype's width; an
         option of codecs of integers
-    options : values of the options that codecs bring, by name, such as {"effort": "fast"}
+    options : values of the codecs' options, by name, such as {"effort": "fast"}
     chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
-    layout : what the content of the source does not tell, such as the shape of a raw file; an
+    layout : what the content of the source does not say, such as the shape of a raw file; an
         option that the format does not take is an error
     device : "gpu" encodes on GPUs, with the same bytes: on that of this process, or on those of
         the client's workers that have the resource GPU=1, while the other workers use their cores
@@ -129,8 +129,8 @@ def decompress(
 ) -> tuple[str, ...]:
     """Write a store's samples, coordinates and attributes in another format.
 
-    The format is told by the suffix of `target` unless `options` says it; several targets are for
-    formats that write several files. Returns what the format has no place for, in words. Raises
+    The suffix of `target` gives the format unless `options` names it. Some formats write several
+    targets. Returns what the format has no place for, in words. Raises
     BadParams for what it cannot hold or a file that stands in the way, JobFailed where work
     stopped; `resume` finishes a Zarr store that stopped.
     """
@@ -169,7 +169,7 @@ def verify(
 def _check_stream(stream: Stream, device: str, bit_depth: int | str | None, resume: bool) -> None:
     """Raise BadParams for what cannot be done with a source that comes once, from its start."""
     if resume:
-        raise BadParams(f"{stream.name} is a stream, which begins anew: say --overwrite instead")
+        raise BadParams(f"{stream.name} is a stream: it cannot be resumed, use --overwrite")
     if device != "cpu" or bit_depth == "auto":
         raise BadParams(
             f"{stream.name} is a stream: it is encoded on device cpu as it comes, and no scan for "
@@ -213,7 +213,7 @@ def open(store: str | Path, **options: Any) -> xr.Dataset:  # as xarray and zarr
 
 
 def plot(store: str | Path) -> Figure:
-    """Return a figure: false colours beside bits per sample of each block, and of each band.
+    """Return a figure: false colours, bits per sample of each block, and of each band.
 
     Raises BadParams for a store without blocks, CorruptChunk for damaged chunks.
     """
@@ -234,7 +234,7 @@ def workers(
 ) -> Iterator[Client]:
     """Yield a Dask client: of a scheduler's address, or of workers started on this machine.
 
-    `device` "gpu" starts one worker per GPU, `workers` of them at most. `silent` keeps back the log
+    `device` "gpu" starts one worker per GPU, `workers` of them at most. `silent` hides the log
     lines of these workers. Raises JobFailed where no scheduler answers, BadParams for what is no
     address, DeviceError for what is missing for GPUs.
     """

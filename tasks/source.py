@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Region = tuple[slice, ...]  # one slice per axis, 0 <= start < stop <= extent, step 1
-# of a coordinate that holds a file without the arrays: its format, how they lie in it, their names
+# of a coordinate that is a file without its arrays: its format, their layout, their names
 FILE_ATTRS = {"format", "rows", "items"}
 
 
@@ -60,7 +60,7 @@ class Description(Protocol):
 class SourceArray(Description, Protocol):
     """One array of a source, read region by region.
 
-    One whose file may be longer than the samples has `unread_bytes`, how many are left over.
+    Where the file may be longer than the samples, `unread_bytes` is how many bytes are left over.
     """
 
     def read(self, region: Region) -> NDArray[Any]:
@@ -73,7 +73,7 @@ class SourceArray(Description, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What an array says of itself, as its file or store did."""
+    """What an array says of itself, as in its file or store."""
 
     name: str
     shape: tuple[int, ...]
@@ -103,7 +103,7 @@ class Coordinate:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is the file around the arrays, as bytes: other bytes can be the same file."""
+        """Whether it is the file around the arrays; different bytes can be the same file."""
         return set(self.attrs) >= FILE_ATTRS
 
 
@@ -137,7 +137,7 @@ class Source(Protocol):
 
     @property
     def arrays(self) -> tuple[SourceArray, ...]:
-        """The arrays that are cut into chunks; at least one."""
+        """The arrays that are chunked; at least one."""
 
     @property
     def coords(self) -> tuple[Coordinate, ...]:
@@ -148,7 +148,7 @@ class Source(Protocol):
         """JSON attributes of the target group."""
 
     def identity(self) -> str:
-        """What tells this content from another: resume refuses a source whose identity changed.
+        """What identifies this content: resume refuses a source whose identity changed.
 
         For a file its absolute path, bytes and modification time; for a store its address and
         metadata.
@@ -189,16 +189,16 @@ class Stream(Protocol):
 
 @dataclass(frozen=True)
 class Stage:
-    """What is done to a whole source before it is encoded, such as to sign records or sort them.
+    """Work on a whole source before it is encoded, such as signing or sorting records.
 
-    What a stage makes is stored beside the target until that is whole, as a job of its own with a
-    journal; the next stage, and at last the encoder, read it from there.
+    The result of a stage is stored next to the target until that is complete, by a separate job
+    with a journal. The next stage, and last the encoder, read it there.
 
     Attributes
     ----------
     name : of the stage, of lower-case letters
-    run : returns what it makes of a source, read as that is read; equal sources give equal bytes,
-        for `verify` runs it again
+    run : returns the result for a source, as another source; equal sources give equal bytes, since
+        `verify` runs it again
     """
 
     name: str

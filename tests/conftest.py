@@ -28,7 +28,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def shared_folder() -> Path:
-    """Where real scenes and third-party streams may lie: GANGSAW_SHARED, else beside the clone."""
+    """Folder of real scenes and third-party streams: GANGSAW_SHARED, else next to the clone."""
     return Path(os.environ.get("GANGSAW_SHARED", REPOSITORY.parent / "shared"))
 
 
@@ -72,7 +72,7 @@ def no_cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @contextmanager
 def _forgotten() -> Iterator[None]:
-    """Let the package look for CuPy anew, and again afterwards."""
+    """Let the package look for CuPy again, now and afterwards."""
     from gangsaw.codecs.core.cuda import device
     from gangsaw.codecs.core.cuda import launch as gpu
 

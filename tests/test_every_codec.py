@@ -163,7 +163,7 @@ def test_flipped_bits_never_pass(case: Case) -> None:
 
 @every_case
 def test_forged_blocks_never_crash(case: Case) -> None:
-    """Damage below checksums that hold: an error of ours or wrong samples, nothing else."""
+    """Damage below checksums that hold: a Gangsaw error or wrong samples, nothing else."""
     plan = coder(case)
     blocks = frame.unpack(case.encode(), plan.layout)
     rng = np.random.default_rng(blocks.n_bytes)

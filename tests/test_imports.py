@@ -18,7 +18,7 @@ FOLDERS = {
     "src/gangsaw": "gangsaw",
 }
 DOMAINS = ("tasks.hyperspectral", "tasks.radio", "tasks.tcr")
-# From the top: a room imports what lies on floors below its own, and nothing of its own floor but
+# From the top: a room imports rooms of lower floors, and nothing of its own floor but
 # itself. CONTRIBUTING.md draws it. Every folder of codecs/<name> is a room on the floor "codecs.*".
 FLOORS = (
     ("gangsaw",),
@@ -39,7 +39,7 @@ FLOORS = (
     ("codecs.core.memory",),
     ("codecs.core",),
 )
-# folders inside a room that have an order of their own, from the top; files beside them are free
+# folders inside a room that have their own order, from the top; files next to them are free
 INNER = {"codecs.visibility": (("dense", "fast"), ("words",), ("lanes",))}
 PLACED = ("codecs/core", "codecs/visibility", "tasks")  # each of their folders must be listed
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -10,7 +10,7 @@ import pytest
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 
-# Run in an interpreter of its own: Jupyter's event loops warn, and warnings are errors here.
+# Run in a separate interpreter: Jupyter's event loops warn, and warnings are errors here.
 EXECUTE = """
 import sys, nbformat
 from nbclient import NotebookClient
@@ -21,7 +21,7 @@ NotebookClient(notebook, timeout=300, resources={"metadata": {"path": sys.argv[2
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 def test_runs(path: Path, tmp_path: Path) -> None:
-    """The notebook raises nothing, asserts of its own included."""
+    """The notebook raises nothing; its asserts hold."""
     command = [sys.executable, "-c", EXECUTE, str(path), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

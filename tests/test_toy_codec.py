@@ -1,4 +1,4 @@
-"""The toy codec, a distribution of its own: commands and jobs take it with nothing edited."""
+"""The toy codec, a separate distribution: commands and jobs take it with nothing edited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the axes of visibilities are, told by their names, as arrays give no other sign of it."""
+"""The axes of visibilities, by their names: arrays have no other sign of them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ SHORT = {"polarization", "pol", "corr", "uvw", "uvw_label", "complex"}  # a few 
 
 
 def is_interferometric(dims: Iterable[str]) -> bool:
-    """Whether axes are those of visibilities, or of what lies beside them."""
+    """Whether axes are those of visibilities, or of their flags and weights."""
     return not (BASELINES | SHORT).isdisjoint(name.lower() for name in dims)
 
 
 def visibility_axes(dims: Iterable[str]) -> str:
     """Return a letter per axis: "t" time, "f" frequency, "b" any other; "auto" where none is known.
 
-    Of two axes with names of frequency the first is it.
+    Of two axes with names of frequency the first counts.
     """
     names = [name.lower() for name in dims]
     if not is_interferometric(names) and not {"time", *FREQUENCIES} & set(names):

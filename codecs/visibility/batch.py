@@ -16,7 +16,7 @@ from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.codecs.visibility.params import Params
 
 LEAST_RUNS = 4  # for each thread
-COPIED = 1 << 20  # bytes of blocks whose payloads are in a cache yet when they are copied
+COPIED = 1 << 20  # bytes of blocks whose payloads are still in a cache when they are copied
 
 Array: TypeAlias = npt.NDArray[Any]
 Numbers: TypeAlias = npt.NDArray[np.int64]  # which blocks, ascending
@@ -28,8 +28,7 @@ class Sources(NamedTuple):
     Attributes
     ----------
     blocks : (time, frequency, ...) of floats or complex numbers, any byte order and strides
-    places : where they lie
-    params : choices of the encoder
+    places : their memory params : choices of the encoder
     output : where payloads go
     """
 
@@ -45,7 +44,7 @@ class Targets(NamedTuple):
     Attributes
     ----------
     runs : their payloads
-    payloads : where these lie, not verified
+    payloads : memory of these, not verified
     blocks : views (time, frequency, ...) to fill, any byte order and strides
     places : where they lie
     """
@@ -58,7 +57,7 @@ class Targets(NamedTuple):
 
 # Encodes the blocks of a run, first to end, each of one form with the first, into the output.
 Encoder: TypeAlias = Callable[[Sources, int, int], None]
-# Decodes blocks of one form as long as they are of its kind, one at least; returns how many.
+# Decodes blocks of one form while they are of its kind, at least one; returns how many.
 # It raises CorruptChunk, of the first of them where that names no block.
 Decoder: TypeAlias = Callable[[Targets, Numbers], int]
 
@@ -75,7 +74,7 @@ def one_at_a_time(decode: Callable[[Payload, Array], None]) -> Decoder:
 
 
 def no_spare(form: Form) -> int:
-    """Return 0: nothing is written behind a payload."""
+    """Return 0: nothing is written after a payload."""
     return 0
 
 
@@ -85,8 +84,8 @@ class Coding(NamedTuple):
     Attributes
     ----------
     encode_blocks : see `Encoder`
-    together : blocks that one call takes at most
-    spare : bytes that may be written behind the payloads of blocks of a form
+    together : most blocks of one call
+    spare : bytes that may be written after the payloads of blocks of a form
     """
 
     encode_blocks: Encoder
@@ -97,8 +96,8 @@ class Coding(NamedTuple):
 def runs_of(forms: Sequence[Form], together: int) -> list[tuple[int, int]]:
     """Return runs of blocks of one form that follow each other: first, end.
 
-    Of several threads, one copies to their place what another had ready before its turn. Runs of
-    3.5 MiB went through memory on that way: two threads were an eighth slower.
+    One thread copies the results of others to their place when its turn comes. Short runs are still
+    in a cache then; long ones would go through memory.
     """
     runs, first, n, alone = [], 0, len(forms), thread_limit() == 1
     while first < n:
@@ -134,7 +133,7 @@ def _bytes(form: Form) -> int:
 def _at_most(left: int, together: int) -> int:
     """Return how many blocks of those left one call takes at most: fewer near the end.
 
-    There are some left for each thread when one is begun: none waits long for another at last.
+    Some are left for each thread when a call begins, so that threads end together.
     """
     threads = thread_limit()
     return max(1, min(together, left // (LEAST_RUNS * threads if threads > 1 else 1)))

@@ -1,4 +1,4 @@
-"""The Zarr face of the visibility codec."""
+"""The Zarr codec of visibilities."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Visibility(BlockCodec):
     def for_dims(cls, dims: Iterable[str], **parameters: Any) -> Self:
         """Return the codec for an array with these dimension names, such as xarray's `dims`.
 
-        Zarr tells codecs no names, so that `axes="auto"` goes by the order of axes; this goes by
-        their names: "time", "frequency" or "channel" (also short), and any other.
+        Zarr gives codecs no names, so `axes="auto"` goes by the order of axes. This goes by their
+        names: "time", "frequency" or "channel" (also short), and any other.
 
         parameters : fields of `Params` but `axes`
         """
@@ -50,7 +50,7 @@ class Visibility(BlockCodec):
         return _coder_of(self.params, shape, dtype)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
+        """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
         grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
         numbers = math.prod(grid.block_shape)
         busy = min(thread_limit(), grid.n_blocks)
@@ -59,7 +59,7 @@ class Visibility(BlockCodec):
         return memory.peak_bytes(numbers * dtype.itemsize, numbers, lanes, grid.n_blocks, busy)
 
 
-@lru_cache(maxsize=64)  # to work it out took as long as to decode a small chunk
+@lru_cache(maxsize=64)  # cached: computing it costs as much as decoding a small chunk
 def _coder_of(params: Params, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
     grid = BlockGrid(shape, params.block_shape(shape, dtype))
     view = _view(params.letters(len(shape)))
@@ -69,7 +69,7 @@ def _coder_of(params: Params, shape: tuple[int, ...], dtype: np.dtype[Any]) -> C
 
 @lru_cache
 def _view(letters: str) -> Callable[[Array], Array]:
-    """Return `block_view` for such axes, the same one each time: geometry is known by it."""
+    """Return `block_view` for such axes, the same object each time: it is the key of a cache."""
     return partial(block_view, letters)
 
 

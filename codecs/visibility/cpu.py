@@ -51,7 +51,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params, output: Output) 
     ----------
     sources : blocks (time, frequency, ...) of floats or complex numbers, any byte order and strides
     params : choices of the encoder
-    output : takes the payloads, each a byte longer than its block at most
+    output : takes the payloads, each at most a byte longer than its block
     """
     coding, places = ENCODERS[params.coding], block_addresses(sources)
     runs = runs_of(places.forms, coding.together)
@@ -76,7 +76,7 @@ def decode(runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params) -> N
 
     Raises
     ------
-    CorruptChunk : a block is none of its target's shape and dtype
+    CorruptChunk : a block is not of its target's shape and dtype
     """
     batch = Targets(runs, runs.addresses(), targets, block_addresses(targets))
     groups = groups_of(batch.places.forms, ENCODERS[params.coding].together)
@@ -86,7 +86,7 @@ def decode(runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params) -> N
 
     try:
         run_blocks(decode_group, len(groups))
-    except CorruptChunk as error:  # of blocks in other groups, one in front may be wrong too
+    except CorruptChunk as error:  # a block of another group before it may be wrong, too
         for number in range(error.block or 0):
             _decode_group(batch, np.array([number]))
         raise
@@ -108,6 +108,6 @@ def _decoder_of(batch: Targets, number: int) -> Decoder:
     payload = batch.runs.payloads[number]
     decoder = DECODERS.get(int(payload[0])) if payload.size else None
     if decoder is None:
-        payload = batch.runs.take(number)  # that it is not what was written comes first
+        payload = batch.runs.take(number)  # a wrong checksum is reported first
         raise CorruptChunk(f"no kind of block is known that begins with {bytes(payload[:1]).hex()}")
     return decoder

@@ -1,4 +1,4 @@
-"""GPU backend of the visibility codec: efforts on the device, all else by way of the CPU."""
+"""GPU backend of the visibility codec: efforts run on the device, all else on the CPU."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
 
     Raises
     ------
-    CorruptChunk : a block is none of its target's shape and dtype; the others are decoded
+    CorruptChunk : a block is not of its target's shape and dtype; the others are decoded
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
     pairs = zip(runs.payloads, targets, strict=True)

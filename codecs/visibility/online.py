@@ -1,4 +1,4 @@
-"""Time steps as they come, a chunk at a time: what stands behind a correlator."""
+"""Encode time steps as they come from a correlator, a chunk at a time."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ class StepEncoder:
     the same parameters and no other codec.
 
     Both efforts have the previous step among their predictors, and use it where it is the best:
-    `Params(block=(N, 0, 0))`, or with effort="fast". To have it everywhere, name the construction:
+    `Params(block=(N, 0, 0))`, or with effort="fast". To use it everywhere, name the construction:
     `Params(block=(N, 0, 0), predictor="time", residual="xor", packing="bits")`.
 
-    How long a chunk may be is a matter of latency more than of size: on three real files (HERA,
-    CARMA) ratios at N = 16 were 4 to 11 % above those at N = 4 with "dense", 1 to 3 % with "fast".
+    The length of a chunk decides latency more than size: ratios grow little with N.
 
     One thread may push. It encodes, too: most calls copy a step, each N-th one takes as long as
-    one chunk's encoding, over as many threads as `memory.threads.thread_limit()` says. Steps that
-    come meanwhile are to be queued by the caller. Steps lie in host memory or all on a GPU, where
+    one chunk's encoding, over as many threads as `memory.threads.thread_limit()` says. The caller
+    has to queue steps that come meanwhile. Steps lie in host memory or all on a GPU, where
     they are gathered and encoded.
 
     Parameters
@@ -68,7 +67,7 @@ class StepEncoder:
         self._codec = Visibility(**vars(params))
         self._coder = self._codec.coder(self.chunk_shape, self.dtype)
         self._fill = _filling(fill_value, self.dtype)
-        self._chunk: Array | None = None  # where the first step lies
+        self._chunk: Array | None = None  # address of the first step
 
     @property
     def peak_bytes(self) -> int:
@@ -79,7 +78,7 @@ class StepEncoder:
     def warm_up(self) -> None:
         """Compile the kernels for such chunks on the host: seconds, once on a machine.
 
-        To be called before steps come, or the first chunk waits for it.
+        Call it before steps come; otherwise the first chunk waits for it.
         """
         for chunk in _unlike(self.chunk_shape, self.dtype):
             self._coder.encode(chunk)
@@ -101,7 +100,7 @@ class StepEncoder:
         return self._frame(chunk) if self.waiting == len(chunk) else None
 
     def finish(self) -> memoryview | None:
-        """Return the frame of the steps that wait, or None where none does; then begin anew.
+        """Return the frame of the steps that wait, or None without any; then start again.
 
         Chunks of Zarr have one shape: the last one is padded with the fill value, as Zarr does it,
         and the array's extent in time says how many of its steps there are.

@@ -34,7 +34,7 @@ MAX_WINDOW = 255  # it is one byte of a block
 
 
 class BlockSizes(NamedTuple):
-    """How blocks are cut where `block` does not say it.
+    """Extents of blocks where `block` does not give them.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class BlockSizes(NamedTuple):
     rest: int
 
 
-# 512 KiB of float32. What is fast waits for memory above all: pieces of 64 bytes, as the numbers
-# of the others would make them, take three times as long to gather as pieces of 512, and those of
-# 1024 are written in half the time of 512. Longer ones gain no more.
+# 512 KiB of float32. `fast` is bound by memory: pieces of 64 bytes, as the numbers of the others
+# would make them, take longer to gather than pieces of 512, and pieces of 1024 are written faster
+# still. Longer ones gain no more.
 BLOCK_SIZES = {"fast": BlockSizes(1 << 17, 32, 128), "dense": BlockSizes(1 << 17, 256, 8)}
 CONSTRUCTION_SIZES = BlockSizes(1 << 16, 256, 8)
 LANES = 32  # of a strip: those of a warp
@@ -170,7 +170,7 @@ def component_count(dtype: npt.DTypeLike) -> int:
 
 
 def _extent(wanted: int, n: int, most: int) -> int:
-    """Return `wanted`; where it is 0, n cut into the fewest pieces of at most `most`, all alike."""
+    """Return `wanted`, or for 0 the extent of the fewest equal pieces of n, `most` at most."""
     if wanted:
         return max(1, min(wanted, n))
     pieces = -(-n // max(1, most))
@@ -178,7 +178,7 @@ def _extent(wanted: int, n: int, most: int) -> int:
 
 
 def _rest_extents(wanted: int, extents: list[int], most: int, components: int) -> list[int]:
-    """Cut the axes "b": the last one first, the earlier ones where all later ones are whole."""
+    """Split the axes "b": the last one first, the earlier ones where all later ones are whole."""
     left = wanted or max(1, most)
     out = []
     for n in reversed(extents):

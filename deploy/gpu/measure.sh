@@ -8,7 +8,7 @@
 #   --out FOLDER      where rows, logs and page go (default: a new folder, named at the end)
 #   --help            this text
 #
-# First the bytes of every codec and kernel, held against checksums that the CPU made (under a limit
+# First the bytes of every codec and kernel, compared with checksums that the CPU made (under a limit
 # 60 seconds at most), then the figures, then the tests on a device, then profiles, then the tests again under
 # compute-sanitizer. Each row is in rows.jsonl of the folder as soon as it is measured; the page,
 # tests/benchmarks/RESULTS-GPU.md, is written after the figures and again at the end, from the rows
@@ -16,7 +16,7 @@
 #
 # Environment: EXTRA=gpu12 for CUDA 12; PYTHON=python3.12 for another Python; WHEELS=folder to
 # install from a folder, offline (scikit-build-core, too); HERE=1 to install into that Python,
-# beside the packages that it has, instead of a new environment.
+# with its packages, instead of a new environment.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 PARITY_SECONDS=60 RESERVE=30  # for the bytes; for programs that start or end, and for the page
@@ -82,7 +82,7 @@ page() { # from the rows and logs that are there
   cp tests/benchmarks/RESULTS-GPU.md "$logs/"
 }
 
-of_toolkit() { # of_toolkit ncu -> its path: on PATH, or where the CUDA toolkit lies
+of_toolkit() { # of_toolkit ncu -> its path: on PATH, or in the CUDA toolkit
   command -v "$1" || ls /usr/local/cuda/bin/"$1" 2>/dev/null
 }
 

@@ -1,4 +1,4 @@
-"""Gangsaw: domain codecs for Zarr, cut into indexed blocks, mapped over clusters by Dask.
+"""Gangsaw: domain codecs for Zarr with indexed blocks, mapped over clusters by Dask.
 
 Names are imported at their first use: `import gangsaw` loads neither Zarr nor Numba nor Dask.
 """

@@ -1,4 +1,4 @@
-"""What is measured: an array of a user, or one that a domain makes; see the group of the table."""
+"""What is measured: a user's array, or one that a domain makes, from the table."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _image(array: SourceArray) -> MemoryArray:
 
 
 def _part(array: SourceArray, cut: Sequence[str]) -> MemoryArray:
-    """Return the middle of an array, cut along some axes, at most MAX_BYTES."""
+    """Return the middle of an array along some axes, at most MAX_BYTES."""
     extents = dict(zip(array.dims, array.shape, strict=True))
     whole = prod(n for name, n in extents.items() if name not in cut) * array.dtype.itemsize
     side = _side([extents[name] for name in cut], MAX_BYTES / max(1, whole))
@@ -74,7 +74,7 @@ def _part(array: SourceArray, cut: Sequence[str]) -> MemoryArray:
 
 
 def _side(extents: Sequence[int], n: float) -> int:
-    """Return the extent to which the longer axes are cut, so that at most n samples are left."""
+    """Return the extent that limits the longer axes, so that at most n samples are left."""
     for i, extent in enumerate(sorted(extents)):
         side = n ** (1 / (len(extents) - i))
         if extent > side:

@@ -1,6 +1,6 @@
 """The codec on a GPU: kernels by events, whole calls, and the way from host arrays and back.
 
-Every row exists without a device too, unmeasured, so that a results page shows what is missing.
+Without a device every row exists unmeasured, so that a results page shows what is missing.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Timing:
 
     @property
     def note(self) -> str:
-        """The whole call beside its kernels."""
+        """The whole call compared with its kernels."""
         if self.kernels is None:
             return "wall clock"
         return f"kernels by events; {self.samples / self.whole / 1e9:.4g} Gsamples/s the whole call"

@@ -1,4 +1,4 @@
-"""Codecs beside their peers on one array: ratio, and speed of one thread.
+"""Codecs compared with their peers on one array: ratio, and speed of one thread.
 
 Speeds are CPU seconds of this process, so that other work on the machine does not count; the codecs
 take turns within each round, short calls are repeated there, and each codec's decode is compared

@@ -1,1 +1,1 @@
-"""What commands are made of: options they share, and what they print."""
+"""What commands share: options and output."""

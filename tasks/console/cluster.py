@@ -1,4 +1,4 @@
-"""The panel of options that say where a command works."""
+"""The panel of options for where a command runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Cluster(Workers):
 
 @dataclass(frozen=True)
 class Near(Workers):
-    """This process unless workers are asked for: of short commands, which have no kernels."""
+    """This process unless workers are asked for: for short commands without kernels."""
 
     workers: opt.Workers = 0
     scheduler: opt.Scheduler = ""

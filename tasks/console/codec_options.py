@@ -1,4 +1,4 @@
-"""Options that codecs bring to a command, from the table, as the codecs that can be named are."""
+"""Options that codecs add to a command, and the names of codecs, both from the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the values behind their texts."""
+"""Options that several commands share, and the values of their texts."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ Scheduler = Annotated[
 Device = Annotated[
     str,
     typer.Option(
-        help="cpu, or gpu: a worker per GPU, or those of the scheduler with GPU=1 beside the rest.",
+        help="cpu, or gpu: a worker per GPU, or a scheduler's CPU and GPU workers.",
         rich_help_panel=CLUSTER,
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
-Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON, nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only figures, as JSON.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Finish what an earlier run began.")]
 Overwrite = Annotated[
     bool,
@@ -137,7 +137,7 @@ def source_options(
     offset: int | None = None,
     format_: str | None = None,
 ) -> SourceOptions:
-    """Return what the options of the source panel say."""
+    """Return the options of the source panel."""
     from gangsaw.tasks.formats.format import SourceOptions
 
     extents = None if shape is None else extents_of("--shape", shape)

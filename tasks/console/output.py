@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     AddBar = Callable[..., OnProgress]
 
 
-STOPPED = "interrupted: what is finished is kept, run the same command with --resume to finish it"
+STOPPED = "interrupted: finished chunks are safe; run the same command with --resume to continue"
 
 
 class Interrupted(Exception):
@@ -60,7 +60,7 @@ def progress_bar(
 ) -> Iterator[OnProgress | None]:
     """Yield a callback that draws a bar with throughput, ratio and time left on a terminal.
 
-    `status` stands beside the bar until the first call.
+    `status` is shown next to the bar until the first call.
     """
     with progress_bars(quiet=quiet) as add:
         yield None if add is None else add(title, _bytes_status, status)
@@ -68,9 +68,9 @@ def progress_bar(
 
 @contextmanager
 def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | None]:
-    """Yield what adds a bar below those that are there, for jobs of several phases.
+    """Yield a function that adds a bar below the others, for jobs of several phases.
 
-    It takes a title, what says in words how far it is, and the words before its first call.
+    It takes a title, a function that describes progress, and the text before its first call.
     """
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
@@ -102,7 +102,7 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | None]:
 
 
 def _bytes_status(state: Progress) -> str:
-    of_all = f"/{state.total}" if state.total else ""  # nobody knows how long a stream is
+    of_all = f"/{state.total}" if state.total else ""  # the length of a stream is unknown
     parts = [f"{state.done}{of_all} chunks"]
     if state.throughput:
         parts.append(rate(state.throughput))
@@ -112,7 +112,7 @@ def _bytes_status(state: Progress) -> str:
 
 
 def time_left(state: Progress) -> list[str]:
-    """Return the words for the time left, none where there is none or nobody knows."""
+    """Return the words for the time left, none where it is zero or unknown."""
     if state.seconds_left is None or state.done >= state.total:
         return []
     return [f"{clock(state.seconds_left)} left"]

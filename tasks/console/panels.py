@@ -24,8 +24,8 @@ class Panel(Protocol):
 def panels(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command for typer, whose parameters of a `Panel` are the options of that panel.
 
-    Options stand in the order of parameters and fields. The command is called with the dataclasses
-    made of what was given.
+    Options stand in the order of parameters and fields. The command is called with dataclasses of
+    the given values.
     """
     hints = get_type_hints(command, include_extras=True)
     kinds = {name: hint for name, hint in hints.items() if is_dataclass(hint)}

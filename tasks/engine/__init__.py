@@ -1,1 +1,1 @@
-"""How batches of work are handed to Dask, and what comes of them."""
+"""How batches of work are submitted to Dask, and how their results return."""

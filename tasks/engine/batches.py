@@ -1,4 +1,4 @@
-"""What a task of Dask does with its batches, on a worker."""
+"""The work of a Dask task with its batches, on a worker."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True)
 class Done(Generic[ResultT]):
-    """What a task says; batches behind the results are not done.
+    """The result of a task; batches after the results are not done.
 
     Attributes
     ----------
-    results : of the first batches
-    seconds : that they took, without what they waited for a disk
-    error : of the batch behind them; a value, so that Dask does not do the others again
+    results : of the first batches, in order
+    seconds : that they took, without waiting for a disk
+    error : of the next batch; a value, so that Dask does not repeat the others
     """
 
     results: Sequence[ResultT]
@@ -37,9 +37,9 @@ class Done(Generic[ResultT]):
 def do_batches(
     task: Task[BatchT, ResultT], device: Device, batches: Sequence[BatchT]
 ) -> Done[ResultT]:
-    """Do the batches; some only where they take longer than was thought, or one fails.
+    """Do the batches; only some where they take longer than expected, or one fails.
 
-    Raises ChunkFailed where Dask shall try it again: for an error that may pass, of a single batch.
+    Raises ChunkFailed, so that Dask tries again, for a transient error of a single batch.
     """
     results: list[ResultT] = []
     began, failed = time.perf_counter(), None
@@ -52,7 +52,7 @@ def do_batches(
         failed = error
     seconds = time.perf_counter() - began
     if results and getattr(task, "waits", False):
-        _only_waits_now()  # to sync took a tenth of a job's time
+        _only_waits_now()  # so that the next batch does not wait for the sync
     try:
         commit(task, batches[: len(results)], results)
     except ChunkFailed as error:
@@ -65,7 +65,7 @@ def do_batches(
 def _do_in_time(
     task: Task[BatchT, ResultT], batches: Sequence[BatchT], results: list[ResultT]
 ) -> None:
-    """Append results until it takes twice as long as a task should; those before an error stay."""
+    """Append results until twice the time of a task has passed; those before an error stay."""
     end = time.perf_counter() + 2 * TASK_SECONDS
     for batch in batches:
         results.append(task(batch))
@@ -76,7 +76,7 @@ def _do_in_time(
 def commit(
     task: Task[BatchT, ResultT], batches: Sequence[BatchT], results: Sequence[ResultT]
 ) -> None:
-    """Wait until the results are safe, where the task has them made so."""
+    """Wait until the results are safe, where the task commits them."""
     if results and hasattr(task, "commit"):
         cast("CommittingTask[BatchT, ResultT]", task).commit(batches, results)
 
@@ -91,7 +91,7 @@ def committed_on_device(
 
 
 def _only_waits_now() -> None:
-    """Say of the task that runs here that from now on it waits for a disk: Dask begins another."""
+    """Tell Dask that this task waits for a disk from now on, so that it starts another."""
     if "distributed" not in sys.modules:
         return
     from distributed import secede

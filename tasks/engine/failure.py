@@ -42,7 +42,7 @@ class ChunkFailed(Exception):
 
 @contextmanager
 def naming(chunk: str) -> Iterator[None]:
-    """Raise whatever goes wrong within as ChunkFailed of this chunk."""
+    """Raise any error within as ChunkFailed of this chunk."""
     try:
         yield
     except ChunkFailed:

@@ -1,4 +1,4 @@
-"""The memory promise: a job says what one task needs, and is refused where a worker has less."""
+"""The memory promise: a job says what a task needs, and is refused where a worker has less."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 
-BASE_BYTES = 300 << 20  # of a worker: 70 MiB idle, 220 with Numba kernels loaded, measured
+BASE_BYTES = 300 << 20  # of a worker with Numba kernels loaded
 USABLE = 0.8  # of the limit: there Dask pauses a worker
 COPIES = 4  # of a chunk: samples read, Zarr's padded copy, codec's work, stored bytes
 
@@ -27,7 +27,7 @@ def transcode_bytes(
     Parameters
     ----------
     shape, chunks, dtype : of the target array
-    source_chunks : pieces that the source reads whole, or None
+    source_chunks : pieces that the source must read whole, or None
     """
     chunk = dtype.itemsize * math.prod(map(min, chunks, shape))
     if source_chunks is None:

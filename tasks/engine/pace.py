@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# A task costs client, scheduler and worker some 10 ms of processor time while chunks are large, and
-# 3 ms while they come fast: with a chunk of 45 ms in each, a tenth of a job's time.
+# A task costs client, scheduler and worker some milliseconds of processor time, which short batches
+# have to share.
 TASK_SECONDS = 0.25
-MOST = 256  # batches of a task, for messages of moderate size
-SHARE = 2  # of the left ones a task gets at most 1 / (SHARE * threads), so that all end together
+MOST = 256  # batches of a task at most: messages stay moderate
+SHARE = 2  # a task gets at most 1 / (SHARE * threads) of the remaining, so that all end together
 
 
 @dataclass
 class Pace:
-    """The time that batches take, and what follows from it.
+    """The time that batches take, and how many a task gets.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Pace:
     seconds: float | None = None
 
     def saw(self, batches: int, seconds: float) -> None:
-        """Take note of a task's time; the latest counts, for the first ones compile and import."""
+        """Record a task's time; the latest counts, since the first ones compile and import."""
         if batches:
             self.seconds = seconds / batches
 
@@ -32,7 +32,7 @@ class Pace:
 
         Parameters
         ----------
-        left : batches that no task has yet; None where nobody knows
+        left : batches that no task has yet; None where unknown
         threads : that share them
         """
         if self.seconds is None:

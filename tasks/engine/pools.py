@@ -14,7 +14,7 @@ Workers = Mapping[str, Mapping[str, Any]]  # by address, as the scheduler descri
 
 GPU = "GPU"  # resource of a worker that has one: GPU=1
 SLOTS = 4  # tasks that share a GPU: one reads, one copies in, one computes, one copies out, writes
-WINDOW = 64  # futures in flight at least: hides the scheduler's round trip
+WINDOW = 64  # least futures in flight: hides the scheduler's round trip
 TASKS_PER_THREAD = 2  # one runs, one waits
 
 
@@ -35,9 +35,9 @@ class Pool:
     device : where its tasks do their batches
     batches : that one task gets; 0 leaves it to the pace
     resources : what one task takes of its worker's resources
-    size : tasks in flight at most
+    size : most tasks in flight
     flying : tasks in flight
-    addresses : of the workers, for tasks that shall run on no others; () leaves it to the resources
+    addresses : of the workers that tasks are restricted to; () leaves it to the resources
     threads : of the workers
     pace : of its batches
     """
@@ -73,12 +73,12 @@ class Pool:
         return self.flying < min(self.size, size)
 
     def landed(self, batches: int, seconds: float) -> None:
-        """Take note of a task that ended."""
+        """Record a task that ended."""
         self.flying -= 1
         self.pace.saw(batches, seconds)
 
     def share(self, left: int | None) -> int:
-        """Return how many of the batches that are left the next task gets."""
+        """Return how many of the remaining batches the next task gets."""
         return self.batches or self.pace.batches(left, self.threads)
 
     def __str__(self) -> str:
@@ -89,16 +89,16 @@ class Pool:
 
 
 class GpuPool(Pool):
-    """Workers with GPUs. Each task has a stream of its own, so the steps of several overlap."""
+    """Workers with GPUs. Each task has its own stream, so the steps of several overlap."""
 
     def update(self, workers: Workers) -> None:
         """Follow workers that came and went."""
         slots = sum(gpu_slots(worker) for worker in workers.values())
-        self.size = TASKS_PER_THREAD * max(SLOTS, slots)  # one may still be on its way
+        self.size = TASKS_PER_THREAD * max(SLOTS, slots)  # one may still be starting
 
 
 class HostPool(Pool):
-    """Workers without a GPU, beside others that have one."""
+    """Workers without a GPU, where others have one."""
 
     def update(self, workers: Workers) -> None:
         """Follow workers that came and went."""
@@ -113,7 +113,7 @@ def make_pools(device: Device, batches: int, resources: Mapping[str, float]) -> 
 
     Parameters
     ----------
-    device : "gpu" lets workers with and without a GPU work side by side
+    device : "gpu" uses workers with and without a GPU
     batches : that one task gets on a GPU
     resources : what a task takes of a worker's resources where all workers are alike
     """

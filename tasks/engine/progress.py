@@ -1,4 +1,4 @@
-"""How far a job is."""
+"""Progress of a job."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 
 class Amounts:
-    """What follows from the bytes and the time of a job, finished or under way."""
+    """Figures from the bytes and the time of a job, finished or running."""
 
     raw_bytes: int
     stored_bytes: int
@@ -58,7 +58,7 @@ OnProgress = Callable[[Progress], None]
 
 
 class Meter:
-    """Adds up what is done and tells a callback.
+    """Adds up finished work and reports it to a callback.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Meter:
         self.progress = Progress(0, total, 0, 0, 0, 0, 0.0)
 
     def resume(self, chunks: int, raw_bytes: int, stored_bytes: int) -> None:
-        """Count what an earlier run finished; tell even where that is nothing."""
+        """Count what an earlier run finished; report even where that is nothing."""
         self._set(done=chunks, resumed=chunks, raw_bytes=raw_bytes, stored_bytes=stored_bytes)
 
     def add(self, chunks: int, raw_bytes: int, stored_bytes: int) -> None:

@@ -1,8 +1,7 @@
-"""How work is handed to Dask: batches in a sliding window of futures, no graph over the chunks.
-
-Of tasks only this file and `batches.py` know Dask. One graph over a million chunks took two minutes
-to optimise and single futures 3.4 ms each; batches in a window of 64 futures, several in each where
-they are short, cost less than a minute for a million chunks.
+"""How work is submitted to Dask: batches in a sliding window of futures, no graph over the chunks.
+Of tasks only this file and `batches.py` import Dask. A graph over a million chunks takes minutes to
+optimise, and a future per chunk costs milliseconds each. So a future takes several batches where
+they are short.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 2.0  # between two looks for lost workers while nothing finishes
-TICK_SECONDS = 0.002  # between two looks for results; most looks find several
+POLL_SECONDS = 2.0  # between two checks for lost workers while nothing finishes
+TICK_SECONDS = 0.002  # between two checks for results; most find several
 
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
@@ -56,8 +55,8 @@ class Options:
     Attributes
     ----------
     resources : what each task takes of a worker's resources, such as {"SAW": 1}; with device "gpu"
-        the tasks choose theirs
-    retries : how often a batch alone is tried again after an error that may pass
+        the tasks choose them
+    retries : how often a single batch is tried again after a transient error
     worker_seconds : how long to wait for a first or a new worker
     device : "gpu" needs a DeviceTask; workers with the resource GPU=1 do many batches at once on
         it, workers without do theirs on the CPU
@@ -86,7 +85,7 @@ def run(
     Parameters
     ----------
     task : the chunk function
-    batches : what to run it on; where their number is known, no worker has many more at the end
+    batches : what to run it on; where their number is known, workers end together
     on_done : called in this thread with each batch and its result
     client : Dask client; None runs everything in this thread
     options : how to run it on Dask
@@ -112,7 +111,7 @@ def run(
 
 
 def on_every_worker(function: Callable[[], None], client: Client | None) -> None:
-    """Call the function once in every worker, or here without a client: to compile beforehand."""
+    """Call the function once in every worker, or here without a client, to compile beforehand."""
     if client is None:
         function()
     else:
@@ -196,7 +195,7 @@ def _taken(batches: Iterator[BatchT], task: DeviceTask[BatchT, ResultT]) -> tupl
 
 @contextmanager
 def _final() -> Iterator[None]:
-    """Nothing is tried again in this process: the first failed chunk is the job's end."""
+    """There are no retries in this process: the first failed chunk ends the job."""
     try:
         yield
     except ChunkFailed as error:
@@ -232,7 +231,7 @@ class _Window(Generic[BatchT, ResultT]):
         self.interrupts = interrupts
         self.left = left  # batches that no task has, where that is known
         self.again: deque[BatchT] = deque()  # that a task gave back
-        self.alone: deque[BatchT] = deque()  # the same after an error that may pass
+        self.alone: deque[BatchT] = deque()  # the same after a transient error
         self.token = uuid.uuid4().hex[:12]
         self.flying: dict[Future, _Flight[BatchT]] = {}
         self.arriving = as_completed(loop=client.loop, with_results=True, raise_errors=False)
@@ -296,7 +295,7 @@ class _Window(Generic[BatchT, ResultT]):
             retries=self.options.retries,
             resources=dict(pool.resources) or None,
             workers=list(pool.addresses) or None,
-            allow_other_workers=bool(pool.addresses),  # where these go before it has run
+            allow_other_workers=bool(pool.addresses),  # used if these are gone before it has run
         )
         self.submitted += 1
         self.left = None if self.left is None else self.left - len(batches)
@@ -307,7 +306,7 @@ class _Window(Generic[BatchT, ResultT]):
     def arrived(self) -> list[tuple[Future, Any]]:
         """Wait for a result; return all that are there by then.
 
-        No call of Dask may block here: it would block for ever when the last worker goes.
+        No call of Dask may block here: it would block for ever when the last worker is lost.
         """
         polled = time.monotonic()
         while not self.arriving.has_ready():
@@ -316,12 +315,12 @@ class _Window(Generic[BatchT, ResultT]):
             if time.monotonic() - polled >= POLL_SECONDS:
                 self.look_for_workers()
                 polled = time.monotonic()
-        self.alone_since = None  # who has a result had a worker
+        self.alone_since = None  # a result means that there was a worker
         found: list[tuple[Future, Any]] = self.arriving.next_batch(block=False)
         return found
 
     def look_for_workers(self) -> None:
-        """Say it once when there is none; raise JobFailed where none comes in time."""
+        """Log once that there is no worker; raise JobFailed where none comes in time."""
         limit = self.options.worker_seconds
         if self.has_workers():
             self.alone_since = None
@@ -363,7 +362,7 @@ class _Window(Generic[BatchT, ResultT]):
         return JobFailed(f"lost the scheduler at {address}: start one")
 
     def cancel(self) -> None:
-        """Give up what is in flight; batches that already run end on their own, harmlessly."""
+        """Cancel what is in flight; batches that already run finish harmlessly."""
         if self.flying and self.client.status == "running":
             with suppress(Exception):
                 self.client.cancel(list(self.flying), force=True)
@@ -376,7 +375,7 @@ def _workers(client: Client) -> dict[str, Any]:
 
 
 def _cause(error: BaseException | None, batch: object) -> str:
-    """Say in one line why a batch failed in the hands of Dask."""
+    """Say in one line why Dask lost a batch."""
     from distributed import KilledWorker
 
     if isinstance(error, ChunkFailed):

@@ -1,4 +1,4 @@
-"""What the job engine asks of the work that it hands to Dask."""
+"""What the engine asks of the work that it submits to Dask."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Task(Protocol[BatchIn, ResultOut]):
 
     @property
     def peak_bytes(self) -> int:
-        """Memory that one call needs at most; 0 where nobody promised."""
+        """Memory that one call needs at most; 0 where unknown."""
 
     def __call__(self, batch: BatchIn, /) -> ResultOut:
         """Do the batch; raise ChunkFailed for one of its chunks. Doing it twice is harmless."""
 
 
 class CommittingTask(Protocol[BatchIn, ResultIn]):
-    """A task whose results must still become safe, as on a disk."""
+    """A task whose results must be committed, as to a disk."""
 
     @property
     def waits(self) -> bool:
@@ -48,7 +48,7 @@ class DeviceTask(Task[BatchIn, ResultOut], Protocol[BatchIn, ResultOut]):
 
     @property
     def device_peak_bytes(self) -> int:
-        """Host memory that one call of `on_device` needs at most; 0 where nobody promised."""
+        """Host memory that one call of `on_device` needs at most; 0 where unknown."""
 
     def on_device(self, batches: Sequence[BatchIn], /) -> Sequence[ResultOut]:
         """Do the batches on the GPU of this process, with the same results as `__call__`."""

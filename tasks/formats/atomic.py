@@ -15,9 +15,9 @@ from gangsaw.codecs.core.errors import BadParams
 
 @contextmanager
 def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Path]]:
-    """Yield a temporary path beside each target; rename all at the end, or remove all.
+    """Yield a temporary path next to each target; rename all at the end, or remove all.
 
-    The last target is renamed last, so that a header never stands without its data file.
+    The last target is renamed last, so that a header never exists without its data file.
 
     Raises
     ------
@@ -46,10 +46,10 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
 
 @contextmanager
 def whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
-    """Yield a temporary path beside the target; rename it at the end, or remove it.
+    """Yield a temporary path next to the target; rename it at the end, or remove it.
 
-    Raises BadParams where the target exists and may not be replaced: only a folder that holds a
-    file called `mark`, which tells its format, ever is.
+    Raises BadParams where the target exists and may not be replaced: only a folder with a file
+    called `mark`, the sign of its format, may be.
     """
     if target.exists() and not (overwrite and (target / mark).is_file()):
         hint = (
@@ -84,7 +84,7 @@ def check_target(target: Path, *, overwrite: bool) -> None:
 
 
 def allocate(path: Path, n_bytes: int) -> None:
-    """Give a file this size, with its disk space reserved; what it holds stays.
+    """Give a file this size and reserve its disk space; its content stays.
 
     Samples are written through a memory map: without the space a full disk would end the process
     by SIGBUS, with it the OSError comes here, before the first sample.

@@ -1,8 +1,8 @@
-"""ENVI images: a text header beside a flat data file.
+"""ENVI images: a text header and a flat data file.
 
 Header fields become what xarray users expect (wavelengths and the like are coordinates of the
-bands, map info gives x and y) and all of them come back in `header_fields` on export. Fields that
-have no other home are kept as they stand in the attribute "envi", as JSON text.
+bands, map info gives x and y) and all of them come back in `header_fields` on export. The attribute
+"envi" holds all other fields unchanged, as JSON text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gangsaw.tasks.formats.variables import SMALL
 from gangsaw.tasks.source import Coordinate
 
 UNITS_FIELDS = ("wavelength", "fwhm")  # both are in "wavelength units"
-MOST_NUMBER = 1e100  # of map info: products of two stay finite; NaN is not below it, either
+MOST_NUMBER = 1e100  # of map info: products of two stay finite; NaN is not below it
 ATTRS = {"description": "description", "band names": "band_names"}  # ENVI field: attribute
 
 
@@ -61,7 +61,7 @@ def open_envi(path: str) -> EnviSource:
     array = FlatArray(
         str(find_data(header_path)), shape, header.dtype.str, dims, offset=header.offset
     )
-    check_size(array)  # before anything is built as long as the header says
+    check_size(array)  # before anything of the size in the header is allocated
     coords, attrs = to_metadata(header)
     return EnviSource(path, str(header_path), (replace(array, attrs=attrs),), coords)
 
@@ -89,9 +89,8 @@ def _band_coordinates(fields: Fields, n_bands: int) -> Iterable[Coordinate]:
 
 
 def _numbers(value: object, n: int) -> NDArray[Any] | None:
-    """(n,) int64 or float64, or None where `value` is no list of n numbers: it is kept as text.
-
-    So are numbers too large for a float64, which would come back as infinite.
+    """(n,) int64 or float64, or None where `value` is no list of n numbers: it stays text. So do
+    numbers too large for a float64, which would come back as infinite.
     """
     if not isinstance(value, list) or len(value) != n:
         return None
@@ -108,7 +107,7 @@ def _numbers(value: object, n: int) -> NDArray[Any] | None:
 def _map_coordinates(fields: Fields, shape: tuple[int, int, int]) -> Iterable[Coordinate]:
     """Centres of the pixels from map info; none where the map is rotated or arbitrary.
 
-    Nor where they would be large: map info, which gives them, is kept with the other fields.
+    None either where they would be large: the field map info, which gives them, stays.
     """
     info = fields.get("map info")
     if not isinstance(info, list) or len(info) < 7 or any("rotation" in part for part in info):

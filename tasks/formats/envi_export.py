@@ -40,7 +40,7 @@ DEFAULT_SUFFIX = ".img"
 
 @dataclass(frozen=True)
 class EnviLayout:
-    """How the data file shall lie; None is as the source was, else BSQ and little-endian."""
+    """Layout of the data file; None is that of the source, else BSQ and little-endian."""
 
     interleave: str | None = None
     byte_order: str | None = None
@@ -84,7 +84,7 @@ def _names(path: Path) -> tuple[Path, Path]:
     if found is None or found == data:
         return header, data
     if path == header and header.exists():
-        return header, found  # the pair as it stands is what to replace
+        return header, found  # this pair is what to replace
     raise BadParams(f"{found} would be taken for the data of {header}: give another name")
 
 
@@ -151,7 +151,7 @@ def lost_fields(source: Source) -> Iterator[str]:
 
 
 def _ordered(kept: Fields, layout: Fields) -> Fields:
-    """Description first, as ENVI writes it; what the source said of its type is kept."""
+    """Description first, as ENVI writes it; what the source said of its type stays."""
     first = {key: kept[key] for key in ("description",) if key in kept}
     file_type = {key: kept[key] for key in ("file type",) if key in kept}
     rest = {key: value for key, value in kept.items() if key not in layout and key not in first}

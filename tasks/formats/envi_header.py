@@ -1,4 +1,4 @@
-"""ENVI headers: what they say of the data file, where that file lies, and their text form.
+"""ENVI headers: what they say of the data file, where that file is, and their text form.
 
 Source: NV5 Geospatial, "ENVI Header Files" and "ENVI Image Files" (the format's documentation).
 """
@@ -35,7 +35,7 @@ class EnviHeader:
     dtype : of the samples, byte order included
     interleave : "bsq", "bil" or "bip"
     offset : bytes before the first sample of the data file
-    fields : every other field as it stands: text, or a list of texts for {a, b}
+    fields : every other field unchanged: text, or a list of texts for {a, b}
     """
 
     shape: tuple[int, int, int]
@@ -149,9 +149,7 @@ def find_data(header: Path) -> Path:
     if (found := existing_data(header)) is not None:
         return found
     stem, known = header.stem, ", ".join(f".{suffix}" for suffix in DATA_SUFFIXES)
-    raise BadParams(
-        f"{header} has no data file beside it: looked for {stem} alone and with {known}"
-    )
+    raise BadParams(f"{header} has no data file: looked for {stem} alone and with {known}")
 
 
 def existing_data(header: Path) -> Path | None:

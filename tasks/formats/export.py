@@ -1,4 +1,4 @@
-"""From a store to another format: the one that is named, else the one of the target's suffix."""
+"""From a store to another format: the named one, else that of the target's suffix."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["ExportOptions", "choose_format", "export"]
 def export(
     source: Source, targets: Sequence[str], options: ExportOptions, work: Work
 ) -> tuple[str, ...]:
-    """Write all of a source; return what the format could not take along, in words.
+    """Write all of a source; return what the format cannot hold, in words.
 
     Raises BadParams for what the format cannot hold, a number of targets that it does not take, and
-    options that it does not heed.
+    options that it does not take.
     """
     paths = tuple(targets)
     kind, what = choose_format(source, paths, options), ", ".join(paths)
@@ -37,13 +37,13 @@ def export(
 
 
 def choose_format(source: Source, targets: Paths, options: ExportOptions) -> Format:
-    """Return the format to write; of those of one suffix the one that the source came from."""
+    """Return the format to write; where formats share a suffix, that of the source."""
     if options.format is not None:
         return named(options.format, writable())
     found = [kind for kind in writable() if _has_suffix(kind, targets)]
     if not found:
         what = ", ".join(targets)
-        raise BadParams(f"the suffix of {what} tells no format: say --format {names(writable())}")
+        raise BadParams(f"the suffix of {what} is of no format: say --format {names(writable())}")
     return max(found, key=lambda kind: _order(kind, source)) if found[1:] else found[0]
 
 

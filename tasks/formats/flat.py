@@ -19,7 +19,7 @@ INTERLEAVES = {"bsq": ("band", "y", "x"), "bil": ("y", "band", "x"), "bip": ("y"
 
 @dataclass(frozen=True)
 class FlatArray:
-    """Samples of one array in C order; any region is cheap.
+    """Samples of one array in C order; reading any region is cheap.
 
     Attributes
     ----------
@@ -52,12 +52,13 @@ class FlatArray:
 
     @property
     def unread_bytes(self) -> int:
-        """Bytes of the file behind the last sample."""
+        """Bytes of the file after the last sample."""
         return max(0, Path(self.path).stat().st_size - self.nbytes)
 
     def read(self, region: Region) -> NDArray[Any]:
         """Return a view of the file; raise CorruptChunk where it has become too short."""
-        # A map is opened for each read and goes with its view: pages of a kept one count as memory
+        # A map is opened for each read and closed with its view: pages of an open one count as
+        # memory
         # of the worker for ever, and Dask would pause it once the file is larger than its limit.
         if Path(self.path).stat().st_size < self.nbytes:
             raise CorruptChunk(f"{self.path} became shorter than {self.nbytes} bytes")
@@ -80,6 +81,6 @@ def check_size(array: FlatArray) -> None:
 
 
 def file_identity(*paths: str | Path) -> str:
-    """What tells the content of these files from another: path, bytes, modification time."""
+    """What identifies the content of these files: path, bytes, modification time."""
     stats = [(Path(p).absolute(), Path(p).stat()) for p in paths]
     return "; ".join(f"{path} {s.st_size} bytes {s.st_mtime_ns} ns" for path, s in stats)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FlatFile:
-    """Where the samples of an array lie in a file.
+    """Layout of an array's samples in a file.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class WriteRegions:
 def write_flat(
     source: SourceArray, path: Path, layout: FlatFile, meter: Meter, client: Client | None
 ) -> None:
-    """Write all samples of the source into the file at `path`, chunk by chunk; it has the space."""
+    """Write all samples into the file at `path`, chunk by chunk; its space is reserved."""
     grid = export_grid(source)
     peak = transcode_bytes(source.shape, grid.chunks, source.dtype, source.chunks)
     task = WriteRegions(source, grid, layout, str(path.absolute()), peak)
@@ -100,7 +100,7 @@ def only_array(source: Source) -> SourceArray:
     if len(source.arrays) == 1:
         return source.arrays[0]
     names = ", ".join(array.name for array in source.arrays)
-    raise BadParams(f"{source.name} holds several arrays, say which by --variable: {names}")
+    raise BadParams(f"{source.name} holds several arrays, name one with --variable: {names}")
 
 
 def raw_dims(array: SourceArray, interleave: str | None) -> tuple[str, ...] | None:
@@ -142,7 +142,7 @@ def export_raw(
 
     Parameters
     ----------
-    dims : the source's axes, slowest first, as they shall lie in the file; None keeps their order
+    dims : the source's axes in the order of the file, slowest first; None keeps their order
     byte_order : "little" or "big"
     """
     order = axis_order(source, dims or source.dims)

@@ -1,4 +1,4 @@
-"""What a format is: an object that says how its paths are known, and opens and exports them.
+"""What a format is: an object that recognises its paths, and opens and exports them.
 
 One format is one file with one `Format`, and its line under `[project.entry-points.
 "gangsaw.formats"]`. The file is imported for every `--help`, so what is slow to import is imported
@@ -34,12 +34,12 @@ class Sure(IntEnum):
     NO = 0
     PERHAPS = 1  # by the suffix, or since any such path may be
     CONTENT = 2  # by what the file or folder holds
-    EXACTLY = 3  # the same where a wider format knows the content, too, or where the user says so
+    EXACTLY = 3  # the same where a more general format matches, too, or where the user says so
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is seen of a path before it is opened.
+    """What is known of a path before it is opened.
 
     Attributes
     ----------
@@ -64,14 +64,14 @@ class Look:
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """What a user says of a source that its content does not; each format takes some of it.
+    """What a user says of a source that its content does not; each format takes some options.
 
     Attributes
     ----------
     variables : arrays to take; none is all
     group : group of a Zarr store or HDF5 file; data description of a MeasurementSet
     shape, dtype, interleave, byte_order, offset : of a raw file, see `open_raw`
-    format : name of the format, in place of what the content tells
+    format : name of the format, instead of that of the content
     """
 
     variables: tuple[str, ...] = ()
@@ -86,11 +86,11 @@ class SourceOptions:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """How to write; None is as the suffix says or the source was.
+    """How to write; None is the suffix's or the source's choice.
 
     Attributes
     ----------
-    format : name of the format, in place of what the suffix tells
+    format : name of the format, instead of that of the suffix
     interleave : "bsq", "bil" or "bip"
     byte_order : "little" or "big"
     """
@@ -109,7 +109,7 @@ class Work:
     overwrite, resume : what the user allows
     client : Dask client; None works in this process
     on_progress : called as pieces are done
-    store : the job that writes a Zarr store, given by whoever may know jobs
+    store : the job that writes a Zarr store, given by a module that may import jobs
     """
 
     overwrite: bool = False
@@ -126,8 +126,8 @@ class Fit:
     Attributes
     ----------
     refusal : why it cannot be held, "" where it can
-    lost : what would not come along, in words
-    is_own : whether the data set was made of such a file
+    lost : what would be lost, in words
+    is_own : whether the data set came from such a file
     """
 
     refusal: str = ""
@@ -136,12 +136,12 @@ class Fit:
 
 
 def fits(_: Source) -> Fit:
-    """Say that any data set can be held, with all there is."""
+    """Say that the format can hold any data set, with nothing lost."""
     return Fit()
 
 
 def refused(check: Callable[[], object]) -> str:
-    """Return what a check says against a data set, "" where it raises no BadParams."""
+    """Return the error of a check on a data set, "" where it raises no BadParams."""
     try:
         check()
     except BadParams as error:
@@ -157,15 +157,15 @@ class Format:
     ----------
     name : for --format
     title : for messages
-    about : the rest of its line in lists: what it is, in a few words
-    sure : says of a path how sure the format is that it is its own
+    about : the rest of its line in lists, a few words
+    sure : returns how sure the format is that a path is its own
     open : returns the source at these paths; None for a format that is only written
-    takes : fields of SourceOptions that `open` heeds
+    takes : fields of SourceOptions that `open` takes
     export : writes a source to these paths; None for a format that is only read
-    export_takes : fields of ExportOptions that `export` heeds
+    export_takes : fields of ExportOptions that `export` takes
     suffixes : of targets, in lower case, the usual one first
-    fit : says how a data set would fit
-    needs : modules that `open` imports and the package does not bring
+    fit : returns how a data set would fit
+    needs : modules that `open` imports and the package does not install
     extra : what to install for them, such as "gangsaw[io]"
     paths : how many paths are one source
     streams : whether the paths may be pipes, read once from their start; `open` returns a Stream
@@ -189,7 +189,7 @@ class Format:
     resumes: bool = False
 
     def refuse_others(self, what: str, asked: frozenset[str], taken: frozenset[str]) -> None:
-        """Raise BadParams for options that are given and not taken; it says which are."""
+        """Raise BadParams for options that are given and not taken; it lists those taken."""
         if asked <= taken:
             return
         there = f"it takes {listed(flags(taken))}" if taken else "it takes no such option"

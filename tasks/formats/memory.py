@@ -1,4 +1,4 @@
-"""An array in memory as a source: what is small, or has just been decoded."""
+"""An array in memory as a source: small, or just decoded."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """NetCDF export (HDF5): arrays, coordinates and attributes.
 
-HDF5 knows one writer, and its library crashes where the disk is full when a file is closed. So it
-writes only the small parts; the samples lie contiguous and uncompressed, at offsets that are known
-once the file is closed, and are filled in like those of any flat file.
+HDF5 allows one writer, and its library crashes if the disk is full when a file is closed. So it
+writes only the small parts; the samples are contiguous and uncompressed. Their offsets are known
+once the file is closed, and they are written as into any flat file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def export_netcdf(
     client: Client | None = None,
     on_progress: OnProgress | None = None,
 ) -> None:
-    """Write all of a source; samples lie uncompressed, so that any HDF5 reads them.
+    """Write all of a source; samples are uncompressed, so that any HDF5 library reads them.
 
     Raises BadParams where a file stands in the way, axes of one name have several extents, or
     NetCDF has no such dtype.
@@ -52,7 +52,7 @@ def export_netcdf(
 
 
 def check_fits(source: Source) -> None:
-    """Raise BadParams for samples and axes that NetCDF has not."""
+    """Raise BadParams for samples and axes that NetCDF does not have."""
     _dimensions([*source.arrays, *source.coords])
     for array in source.arrays:
         if array.dtype.kind not in "biuf" or array.dtype.name == "float16":

@@ -1,4 +1,4 @@
-"""From what a user names to a source: what each format of the table says of the paths decides."""
+"""From what a user names to a source: each format of the table is asked about the paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STDIN = "-"
 
 
 def open_source(path: str | Sequence[str], options: SourceOptions | None = None) -> Source:
-    """Return the source at a path; nothing but headers and small coordinates is read.
+    """Return the source at a path; only headers and small coordinates are read.
 
     Raises BadParams, in one line, for a path that is missing, of no known format, or a stream.
     """
@@ -28,10 +28,10 @@ def open_source(path: str | Sequence[str], options: SourceOptions | None = None)
 
 
 def open_paths(paths: Sequence[str], options: SourceOptions | None = None) -> Source | Stream:
-    """Return the source that lies at these paths together, or the stream that comes from them.
+    """Return the source at these paths together, or the stream from them.
 
     Raises BadParams, in one line, for what is missing, of no known format, or not installed, for a
-    number of paths that the format does not take, and for options that it does not heed.
+    number of paths that the format does not take, and for options that it does not take.
     """
     chosen = options or SourceOptions()
     kind, what = find_format(paths, chosen), ", ".join(paths)
@@ -45,8 +45,8 @@ def open_paths(paths: Sequence[str], options: SourceOptions | None = None) -> So
 def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> Format:
     """Return the format that the user names, else the one that is surest of all the paths.
 
-    One that is sure by the content and takes the options goes before one that is surer and does not
-    take them: HDF5 by --group, or any file by --shape.
+    A format that is sure by the content and takes the options wins over a surer one that does not
+    take them: HDF5 with --group, or any file with --shape.
     """
     chosen = options or SourceOptions()
     looks = [look_at(path, given(chosen)) for path in paths]
@@ -67,7 +67,7 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
 
 
 def look_at(path: str, asked: frozenset[str] = frozenset()) -> Look:
-    """Return what is seen of a path; BadParams where nothing is there."""
+    """Return what is known of a path; BadParams where nothing is there."""
     if "://" in path:
         return Look(path, is_address=True, asked=asked)
     place = Path(path)

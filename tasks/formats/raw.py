@@ -52,7 +52,7 @@ def open_raw(
     Raises BadParams for what is missing, malformed or larger than the file.
     """
     if shape is None or dtype is None:
-        raise BadParams(f"{path} is raw: say what is in it with --shape and --dtype")
+        raise BadParams(f"{path} is raw: describe it with --shape and --dtype")
     kind = _dtype(dtype, byte_order)
     dims, ordered = _layout(tuple(shape), interleave)
     if offset < 0:
@@ -95,7 +95,7 @@ def _layout(shape: tuple[int, ...], interleave: str) -> tuple[tuple[str, ...], t
 
 
 def _layout_attrs(kind: np.dtype[Any], interleave: str) -> dict[str, str]:
-    """Keep what an export has to know and the samples do not tell, as an ENVI source keeps it."""
+    """Return what an export needs and the samples do not show, as an ENVI source has it."""
     fields = {} if interleave == "bsq" else {"interleave": interleave}
     if kind.str.startswith(">"):
         fields["byte order"] = "1"

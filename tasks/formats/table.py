@@ -47,7 +47,7 @@ def names(among: list[Format]) -> str:
 
 
 def suffixes(among: list[Format]) -> str:
-    """Return the usual suffix of each format for a message, of those that have one."""
+    """Return, for a message, the usual suffix of each format that has one."""
     usual = dict.fromkeys(kind.suffixes[0] for kind in among if kind.suffixes)
     return listed(list(usual), "or")
 

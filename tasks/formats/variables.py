@@ -1,4 +1,4 @@
-"""Which variables of a data set are cut into chunks, and which are copied whole as coordinates."""
+"""Which variables of a data set are chunked, and which are copied whole as coordinates."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Coordinate, SourceArray
 
-SMALL = 16 << 20  # bytes: a coordinate that is larger goes chunk by chunk, like data
-MOST_WHOLE = 256 << 20  # bytes: what is copied whole has no more in all, and no larger piece
+SMALL = 16 << 20  # bytes: a larger coordinate is stored chunk by chunk, like data
+MOST_WHOLE = 256 << 20  # bytes: at most so much is copied whole, in all and in one piece
 NAMING = (
     "coordinates",
     "bounds",
@@ -31,14 +31,14 @@ Array = TypeVar("Array", bound=SourceArray)
 def split(
     found: Sequence[Array], wanted: Sequence[str] = (), chunked: Collection[str] = ()
 ) -> tuple[tuple[Array, ...], tuple[Coordinate, ...]]:
-    """Return the arrays and the coordinates of a data set, small texts among these.
+    """Return the arrays and the coordinates of a data set, small texts included.
 
     `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
-    is. What stands in `chunked` is no coordinate, however small it is.
+    is. A variable in `chunked` is no coordinate, however small.
     """
     named = {*wanted, *chunked}
     whole = [v for v in found if _is_whole(v, found) and v.name not in named]
-    if not wanted and len(whole) == len(found):  # one axis is all there is: then that is the data
+    if not wanted and len(whole) == len(found):  # only arrays of one axis: the data
         whole = [v for v in whole if not _is_series(v, found)]
     whole = _within_memory(whole)
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))

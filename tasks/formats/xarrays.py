@@ -35,7 +35,7 @@ class XarrayArray(Described):
     path : the file, absolute
     engine : "h5netcdf", "netcdf4", "scipy" or "rasterio"
     group : HDF5 group of the variable
-    version : path, bytes and modification time of the file, so that a changed one is opened anew
+    version : path, bytes and modification time of the file, so that a changed one is opened again
     """
 
     path: str
@@ -155,7 +155,7 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=8)
 def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
-    """Return the data set, all of it still in the file; `version` only tells files apart."""
+    """Return the data set, all of it still in the file; `version` only distinguishes files."""
     if engine == "rasterio":
         return _geotiff(path)
     options: dict[str, Any] = {"phony_dims": "sort"} if engine == "h5netcdf" else {}
@@ -165,7 +165,7 @@ def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
         group=group or None,
         decode_cf=False,
         cache=False,
-        create_default_indexes=False,  # which would read coordinates whole, of any size
+        create_default_indexes=False,  # which would read whole coordinates of any size
         **options,
     )
 
@@ -186,15 +186,14 @@ def _geotiff(path: str) -> xr.Dataset:
 def _has_small_sides(path: str) -> bool:
     """Whether coordinates along the sides of a GeoTIFF are small.
 
-    Large ones are left out: spatial_ref holds the transform that gives them. No file of a kilobyte
-    must cost gigabytes, and tiles that were never written are legal, so its bytes say nothing.
+    Large ones are left out: spatial_ref holds the transform that gives them. A file of a kilobyte
+    must not cost gigabytes. Tiles that were never written are legal, so the size of the file says
+    nothing.
     """
     import rasterio
 
     with rasterio.open(path) as image:
         if image.subdatasets:
-            raise BadParams(
-                f"{path} holds several images; save the one that is meant as its own file"
-            )
+            raise BadParams(f"{path} holds several images; save the wanted one as its own file")
         side: int = max(image.width, image.height)
         return side * np.dtype("f8").itemsize <= SMALL

@@ -24,7 +24,7 @@ from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.target import JOB
 
-ROOT_NAME = "data"  # of an array that stands alone and so has no name of its own
+ROOT_NAME = "data"  # of an array at the root, which has no name
 MOST_BELOW = 256 << 20  # bytes of all groups below the one that is compressed
 
 
@@ -36,7 +36,7 @@ class ZarrArray(Described):
     ----------
     address : path or URL of the store
     key : path of the array in the store; "" is the root
-    version : fingerprint of its metadata, so that a replaced array is opened anew
+    version : fingerprint of its metadata, so that a replaced array is opened again
     """
 
     address: str
@@ -100,7 +100,7 @@ def _below(
 ) -> Generator[Below, None, int]:
     """Yield the groups below, such as the tables of antennas and fields of xradio, whole.
 
-    `before` is the bytes of the groups before; it returns those with its own.
+    `before` is the bytes of the groups before; the sum with its own is returned.
     """
     for name, group in sorted(node.groups()):
         inner = f"{path}/{name}".lstrip("/")
@@ -156,7 +156,7 @@ def told_in_a_line(where: str) -> Iterator[None]:
         raise
     except UnknownCodecError as error:
         raise BadParams(f"{where}: {error}: install the package that has this codec") from None
-    except (ValueError, TypeError, KeyError) as error:  # shapes that are none, fields not there
+    except (ValueError, TypeError, KeyError) as error:  # wrong shapes, missing fields
         raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
 
 
@@ -167,7 +167,7 @@ def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:
         raise CorruptChunk(reason, store=f"{address}/{array.path}")
     metadata = json.dumps(array.metadata.to_dict(), sort_keys=True, default=str)
     return ZarrArray(
-        # a worker may stand in another directory than the user
+        # a worker's current directory may differ from the user's
         address=address if "://" in address else str(Path(address).absolute()),
         key=array.path,
         version=hashlib.sha256(metadata.encode()).hexdigest()[:16],

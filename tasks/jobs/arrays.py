@@ -1,7 +1,7 @@
 """One job over the batches of many arrays: small arrays share the tasks that are in flight.
 
-`compress` and `verify` say for each array what is done with a batch and what that takes. Here the
-batches of all arrays become one sequence, and their needs those of the whole job.
+`compress` and `verify` say for each array what a batch does and needs. Here the batches of all
+arrays become one sequence, and the needs of the job follow.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ArrayWork(Generic[BatchT, ResultT]):
     Attributes
     ----------
     function : what is done with a batch
-    batches : that are to be done
+    batches : that remain
     batch_bytes : raw bytes of the largest batch, padding included
     peak_bytes : memory that one call of the function needs at most
     """
@@ -87,7 +87,7 @@ class ArraysTask(Generic[BatchT, ResultT]):
     peak_bytes : memory that one batch needs at most
     device_batches : that one task does at once on a GPU
     device_peak_bytes : host memory that such a task needs at most
-    waits : whether to commit takes time, as on a disk
+    waits : whether a commit takes time, as on a disk
     """
 
     name: str
@@ -132,8 +132,8 @@ def run_arrays(
     name : of the task
     works : one for each array
     on_done : called in this thread with the number of an array and the result of one of its batches
-    waits : whether to commit takes time
-    client, options : see `engine.window.run`, which says what is raised
+    waits : whether a commit takes time client, options : see `engine.window.run`, which says what
+        is raised
     """
     items = [
         ArrayBatch(number, work.function, batch)

@@ -1,4 +1,4 @@
-"""The chunk function of `verify`: one chunk held against its record, and against its source."""
+"""The chunk function of `verify`: compare a chunk with its record and its source."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Found = NDArray[Any] | CorruptChunk  # samples of a chunk, or what is wrong with
 
 @dataclass(frozen=True)
 class Checked:
-    """What a batch gave.
+    """Result of a batch.
 
     Attributes
     ----------
     chunks : that were looked at
-    raw_bytes, stored_bytes : of those that are right
-    problems : one line for each that is not
+    raw_bytes, stored_bytes : of the correct ones
+    problems : one line for each other one
     """
 
     chunks: int
@@ -79,7 +79,7 @@ class CheckChunks:
         return [self._judged(coder.host, expected, found) for expected in several]
 
     def _judged(self, coder: ArrayCoder, expected: Records, found: Iterable[Found]) -> Checked:
-        """Hold decoded chunks against their source; wrong ones are listed, not raised."""
+        """Compare decoded chunks with their source; wrong ones are listed, not raised."""
         raw_bytes, stored_bytes = 0, 0
         problems = []
         for number, row, samples in zip(expected.batch, expected.rows, found, strict=False):
@@ -93,7 +93,7 @@ class CheckChunks:
         return Checked(len(expected.rows), raw_bytes, stored_bytes, tuple(problems))
 
     def _check(self, coder: ArrayCoder, number: int, samples: Found) -> int:
-        """Return the raw bytes of a chunk that is right; raise CorruptChunk for any other."""
+        """Return the raw bytes of a correct chunk; raise CorruptChunk for any other."""
         if isinstance(samples, CorruptChunk):
             raise samples
         if self.source is None:
@@ -132,8 +132,8 @@ class CheckChunks:
 
 
 def same_bits(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Whether shape, type and every bit are equal; byte order apart, and NaN equal to itself."""
-    if "T" in (a.dtype.kind, b.dtype.kind):  # text has no byte order, and bits of its own
+    """Whether shape, type and every bit are equal, also those of NaN; byte order may differ."""
+    if "T" in (a.dtype.kind, b.dtype.kind):  # text has no byte order, and its bits are elsewhere
         return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
     if a.shape != b.shape or a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
         return False

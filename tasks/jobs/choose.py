@@ -1,6 +1,5 @@
-"""The choice of codec and chunks for an array: every codec of the table is asked, none is known.
-
-What no codec is for goes to Zstandard.
+"""The choice of codec and chunks for an array: every codec of the table is asked. Arrays that no
+codec is made for go to Zstandard.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from gangsaw.tasks.store.layout import ChunkChoice, Codec, CodecChoices, Layout,
 if TYPE_CHECKING:
     from distributed import Client
 
-SAMPLE_BYTES = 1 << 20  # of an array that are looked at: a read of it should be felt by nobody
+SAMPLE_BYTES = 1 << 20  # of an array that are read as a sample: too few to be noticed
 GENERAL_CODEC = ZstdCodec(level=3)  # of what no codec is for
 
 
@@ -35,7 +34,7 @@ class Choice:
 
     Attributes
     ----------
-    name : Zarr name of the codec of the table; beside a `plain` one it is that which knows of it
+    name : Zarr name of the codec of the table; with `plain`, of the one that proposed it
     plain : Zarr codec that is used instead
     """
 
@@ -44,14 +43,14 @@ class Choice:
 
     @property
     def answers(self) -> Answers:
-        """Who answers for the array."""
+        """The answers of the array's codec."""
         return Answers() if self.name is None else codec_table.answers()[self.name]
 
 
 def facts_of(
     array: Description, beside: Iterable[Description] = (), client: Client | None = None
 ) -> ArrayFacts:
-    """Return what codecs are told of an array and of the others of its source."""
+    """Return the facts that codecs get about an array and the others of its source."""
     facts = ArrayFacts(array.name, array.shape, array.dtype, array.dims, array.attrs)
     others = tuple(facts_of(other) for other in beside if other is not array)
     readers: dict[str, Any] = {}
@@ -84,7 +83,7 @@ def chunks_of(
 ) -> Extents:
     """Return the caller's chunks, or by default what the codec `name` answers.
 
-    Where it answers nothing the content decides, whatever codec is taken then.
+    Without such an answer the content decides, whichever codec is used.
     """
     answer = codec_table.answers().get(name or "", Answers())
     least = answer.least_chunks(array)
@@ -111,7 +110,7 @@ def by_content(array: ArrayFacts) -> Choice:
 
 
 def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
-    """Return a codec that the user named, or what suits an array that he did not mean by it.
+    """Return the codec that the user named, or the best one for an array that it is not meant for.
 
     Raises BadParams where the codec cannot hold the array.
     """
@@ -169,7 +168,7 @@ def _plain(configuration: Mapping[str, Any]) -> Codec:
 
 
 def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
-    """Return the codec that codes a sample in the fewest bytes; the first where nothing is read."""
+    """Return the codec with the smallest encoding of a sample; the first where nothing is read."""
     usable = [name for name in names if len(names) == 1 or codec_table.is_usable(name)] or names
     sample = array.sample() if len(usable) > 1 and array.sample is not None else None
     if sample is None:
@@ -178,7 +177,7 @@ def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
 
 
 def _trial(name: str, array: ArrayFacts, sample: NDArray[Any]) -> float:
-    """Return the bytes of a sample in a codec; infinitely many where it fails."""
+    """Return the encoded bytes of a sample; infinity where the codec fails."""
     part = replace(array, shape=sample.shape)
     try:
         codec: Any = configured(Choice(name), part, sample.shape)

@@ -1,4 +1,4 @@
-"""A store held against a stream: read once, in order, beside the store's own chunks."""
+"""Compare a store with a stream, which is read once and in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gangsaw.tasks.source import Coordinate, Stream
 
 
 def compared(report: Report, store: str, stream: Stream) -> Report:
-    """Return the report of a store with what differs from a stream, which is read to its end."""
+    """Return the report of a store with its differences from a stream, which is read to its end."""
     group = zarr.open_group(store, mode="r")
     try:
         problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
@@ -39,7 +39,7 @@ def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
 
 
 def _differences(stored: dict[str, Any], stream: Stream, lengths: dict[str, int]) -> Iterator[str]:
-    """Yield the first difference of each array, and where one is longer than the other."""
+    """Yield the first difference of each array, and differences in length."""
     ends, differing = dict.fromkeys(stored, 0), set()
     rows = {array.name: Backlog(array) for array in stream.arrays}
     for name, at, samples in regrouped(rows, stream.pieces(), lengths):

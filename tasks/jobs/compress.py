@@ -45,7 +45,7 @@ class Summary(Amounts):
     raw_bytes, stored_bytes : of all chunks
     seconds : wall clock of this run
     run_bytes : raw bytes of this run
-    unread_bytes : of the files behind the last sample: their shape may have been too small
+    unread_bytes : of the files after the last sample: the given shape may be too small
     """
 
     store: str
@@ -89,9 +89,9 @@ def compress(
     chunks : extents of a chunk, one per axis or by axis name, -1 for a whole axis; None chooses
     client : Dask client; None works in this thread
     options : resources, retries
-    resume : finish what an earlier run with the same source and options began; of a finished store,
-        do the batches again whose chunks were lost since
-    overwrite : replace an existing store, which stays whole until the new one is
+    resume : finish what an earlier run with the same source and options began; in a finished store,
+        repeat batches whose chunks have been lost
+    overwrite : replace an existing store, which stays complete until the new one is
     durable : sync chunks to the disk before they count as done
     on_progress : called in this thread after each batch
 
@@ -101,7 +101,7 @@ def compress(
         Source, codec and chunks do not go together; the target may not be touched; a worker has
         too little memory.
     JobFailed
-        The job stopped; what is finished is kept, and `resume` goes on from there.
+        The job stopped; finished batches are safe, and `resume` continues from there.
     """
     started = time.monotonic()
     layouts, skeleton = _planned(source, codec, chunks)
@@ -129,7 +129,7 @@ def decompress(source: Source, target: str | Path | Store, **options: object) ->
 def _planned(
     source: Source, codec: CodecChoices, chunks: ChunkChoice
 ) -> tuple[Mapping[str, Layout], Skeleton]:
-    """Return how each array will be stored, and all objects that stand before the first chunk."""
+    """Return how each array will be stored, and all objects to write before the first chunk."""
     arrays = _checked_arrays(source)
     check_axes(arrays, chunks)
     layouts = {array.name: choose_layout(array, codec, chunks, arrays) for array in arrays}
@@ -146,7 +146,7 @@ def _checked_arrays(source: Source) -> tuple[SourceArray, ...]:
 
 
 def _check_apart(source: Source, final: Place) -> None:
-    """Refuse a target that is the source, holds it or lies in it."""
+    """Refuse a target that is the source, contains it or is inside it."""
     if final.folder is None or not Path(source.name).exists():
         return
     a, b = Path(source.name).resolve(), final.folder.resolve()
@@ -171,7 +171,7 @@ def _function(
 def _run(
     arrays: Sequence[ArrayRun], meter: Meter, client: Client | None, options: Options | None
 ) -> None:
-    """Do the batches that are left, of all arrays."""
+    """Do the remaining batches of all arrays."""
     if options is not None and options.device == "gpu":
         _check_codecs(arrays)
     meter.resume(*_sums(records for array in arrays for records in array.entries.values()))
@@ -207,7 +207,7 @@ def _finish(arrays: Iterable[ArrayRun], place: Target) -> None:
     for array in arrays:
         array.finish()
     place.publish()
-    if not all(had_manifests):  # to mend what was finished is no reason
+    if not all(had_manifests):  # repairing a finished store is no reason
         place.drop_given_up()
 
 

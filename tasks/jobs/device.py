@@ -21,7 +21,7 @@ from gangsaw.tasks.store.chunks import ArrayCoder
 # Raw samples of one task. A band of a block is a thread: in blocks of 224 x 128 x 256 samples of 16
 # bits 256 warps, so that SLOTS tasks give each scheduler of a large GPU (528 on an H200) two.
 TASK_BYTES = 512 << 20
-TASKS = 32  # of a small job: several for each slot, so that their steps overlap and nobody waits
+TASKS = 32  # of a small job: several for each slot, so that their steps overlap
 COPIES = 3  # of a task's samples in host memory: as read, as encoded blocks, as frames
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 def check_here(device: str) -> None:
-    """Raise DeviceError where this process cannot work on `device`: it says what is missing.
+    """Raise DeviceError, with what is missing, where this process cannot work on `device`.
 
     Raises BadParams for an unknown device.
     """
@@ -43,7 +43,7 @@ def check_here(device: str) -> None:
 
 @dataclass(frozen=True)
 class DeviceShare:
-    """What one task of a job does on a GPU.
+    """The work of one task on a GPU.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ def at_once_or_apart(
     items: Sequence[T],
     failed: Callable[[int, GangsawError], Result],
 ) -> list[Result]:
-    """Work on all items at once; where that fails on halves, down to the item that is at fault.
+    """Work on all items at once; after a failure on halves, down to the faulty item.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a scan of all of an array tells: its smallest and largest value, or where a NaN is."""
+"""Scan an array for its smallest and largest value, or for a NaN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arrays of a store that a job finished: what `verify` holds to their manifests."""
+"""The arrays of a store that a job finished: what `verify` compares with manifests."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class FinishedArray:
 
 
 def find_finished(place: Place) -> tuple[list[FinishedArray], list[str]]:
-    """Return the finished arrays of a store, and a line for each that is not as it should be.
+    """Return the finished arrays of a store, and a line for each faulty one.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def find_finished(place: Place) -> tuple[list[FinishedArray], list[str]]:
 
 
 def _names(place: Place, root: dict[str, Any]) -> list[str]:
-    """Return the names of the arrays that jobs wrote, those included that have vanished."""
+    """Return the names of the arrays that jobs wrote, missing ones included."""
     if root["node_type"] == "array":
         return [""] if (place / FOLDER).names() else []
     inline = (root.get("consolidated_metadata") or {}).get("metadata", {})

@@ -149,7 +149,7 @@ def _draw_line(axes: Axes, blocks: BitMap) -> None:
 
 
 def _label_axes(axes: Axes, down: str, across: str) -> None:
-    axes.set_anchor("W")  # the title of a narrow image has the room to its right
+    axes.set_anchor("W")  # the title of a narrow image uses the space to its right
     axes.set_xlabel(across, fontsize=9)
     axes.set_ylabel(down, fontsize=9)
     axes.tick_params(labelsize=8)

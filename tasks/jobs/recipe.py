@@ -1,4 +1,4 @@
-"""From a codec's name and parameters, as a user gives them, to the codec of each array."""
+"""From the user's codec name and parameters to the codec of each array."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PLAIN = "zstd"  # the one codec that is not of the table and may be named
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a user says about the codec.
+    """The user's choice of a codec.
 
     Attributes
     ----------
     codec : Zarr name of a codec with or without "gangsaw.", "zstd", "auto" or "none"
     params : parameters that differ from the codec's defaults
     block : extents of a block in items, as the codec's parameter; None chooses by the chunk
-    options : values of options that codecs bring, by name, as "bit_depth" or "effort"
+    options : values of the codecs' options, by name, such as "bit_depth" or "effort"
     """
 
     codec: str = "auto"
@@ -52,8 +52,8 @@ class Recipe:
         Raises
         ------
         BadParams
-            There is no such codec, parameter or option, no array takes one that was given, or an
-            array holds what the codec cannot code.
+            There is no such codec, parameter or option, no array takes a given one, or the codec
+            cannot encode an array.
         """
         check_axes(source.arrays, chunks)
         _check_options(self.options)

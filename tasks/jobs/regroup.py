@@ -1,4 +1,4 @@
-"""What a stream gives, in pieces of any length, regrouped into steps of equal length."""
+"""Pieces of any length from a stream, regrouped into steps of equal length."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Backlog:
         self._parts: list[NDArray[Any]] = []
 
     def add(self, samples: NDArray[Any]) -> None:
-        """Take samples; BadParams for other than the stream announced."""
+        """Take samples; BadParams where they differ from what the stream announced."""
         if samples.dtype != self.array.dtype or samples.shape[1:] != self.array.shape[1:]:
             raise BadParams(
                 f"{self.array.name} was announced as {self.array.dtype} of {self.array.shape[1:]}, "
@@ -33,13 +33,13 @@ class Backlog:
         self.n_rows += len(samples)
 
     def take(self, n: int) -> NDArray[Any]:
-        """Return the first n rows, which wait no longer."""
+        """Remove and return the first n rows."""
         whole = self._joined()
         self._parts, self.n_rows = [whole[n:]], len(whole) - n
         return whole[:n]
 
     def sample(self, n: int) -> NDArray[Any]:
-        """Return n rows that stay: those that wait, repeated unless the stream has ended."""
+        """Return n rows without removing them, repeated unless the stream has ended."""
         whole = self._joined()
         self._parts = [whole]
         if self.is_whole or len(whole) >= n:
@@ -59,7 +59,7 @@ def row_bytes(array: Description) -> int:
 def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backlog], Pieces]:
     """Read on until an array has so many rows or the stream ends; return what waits, and the rest.
 
-    Raises BadParams for pieces that are not as the stream announced them.
+    Raises BadParams for pieces that differ from what the stream announced.
     """
     rows, pieces = {array.name: Backlog(array) for array in stream.arrays}, stream.pieces()
     while all(part.n_rows < lengths[name] for name, part in rows.items()):

@@ -47,7 +47,7 @@ class ArrayInfo:
     Attributes
     ----------
     codec : Zarr name of its serializer or compressor
-    params : parameters of a Gangsaw codec; `told` are those that a reader asks for first
+    params : parameters of a Gangsaw codec; `told` are those of most interest
     n_chunks, missing : chunks of the array, and how many of them are not in the store
     raw_bytes, stored_bytes : of the samples and of the chunks
     min_chunk, max_chunk : bytes of the smallest and largest chunk
@@ -93,7 +93,7 @@ class ArrayInfo:
         return 100 * self.index_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures as JSON holds them."""
+        """Return all figures as JSON values."""
         plain = {k: v for k, v in vars(self).items() if k not in NOT_FIGURES}
         derived = ("ratio", "bits_per_sample", "index_percent")
         figures = {**plain, **{name: getattr(self, name) for name in derived}}
@@ -110,7 +110,7 @@ class StoreInfo:
     arrays: tuple[ArrayInfo, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures as JSON holds them."""
+        """Return all figures as JSON values."""
         return {"store": self.store, "arrays": [array.to_dict() for array in self.arrays]}
 
 
@@ -257,7 +257,7 @@ class _BlockBits:
         place = tuple(
             min(int(np.searchsorted(edges, start[axis], "right")) - 1, len(edges) - 2)
             for axis, edges in zip(self.axes, self.edges, strict=True)
-        )  # a block that is all padding has no place of its own
+        )  # a block that is all padding is not drawn
         self.map_bits[place] += bits
 
     def _add_lanes(self, start: list[int], lanes: NDArray[np.int64]) -> None:

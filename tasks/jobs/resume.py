@@ -1,4 +1,4 @@
-"""What earlier runs of a job finished: read from journal and manifest, and what is left to do."""
+"""What earlier runs of a job finished, by journal and manifest, and what remains."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ArrayRun:
 
     @property
     def left(self) -> list[range]:
-        """The batches that are still to be done."""
+        """The batches that remain."""
         if self._is_finished:
             return []
         return [batch for batch in self.job.batches if batch.start not in self.entries]
@@ -61,7 +61,7 @@ class ArrayRun:
         self.function.journal.remove()
 
     def _reopen(self, manifest: Records, lost: set[int]) -> None:
-        """Take what is done from the manifest, and from a run that stopped while it did this."""
+        """Read finished batches from the manifest, and from a run that stopped while doing so."""
         self._is_finished = not lost and not self.entries
         if self._is_finished:
             self.entries = {0: manifest}
@@ -74,7 +74,7 @@ class ArrayRun:
                 self.function.journal.forget(batch)
 
     def _lost(self) -> set[int]:
-        """Return the numbers of chunks that the manifest has and the store has not."""
+        """Return the numbers of chunks that are in the manifest and not in the store."""
         present = set(self.function.target.walk())
         key = self.coder.key
         return {number for number in range(self.job.n_chunks) if key(number) not in present}
@@ -82,16 +82,16 @@ class ArrayRun:
 
 @contextmanager
 def can_be_resumed() -> Iterator[None]:
-    """Add to a JobFailed what its user can do: what is in the journal is not lost."""
+    """Add to a JobFailed what the user can do: journalled work is not lost."""
     try:
         yield
     except JobFailed as error:
-        text = f"{error}; finished batches are kept, run again with --resume"
+        text = f"{error}; finished batches are safe: run again with --resume"
         raise JobFailed(text) from error
 
 
 def _whole_manifest(array: Place) -> Records | None:
-    """Return the manifest, or None where there is none or a damaged one: then all is done anew."""
+    """Return the manifest, or None where it is missing or damaged: then all is repeated."""
     try:
         return read_manifest(array)
     except CorruptChunk:

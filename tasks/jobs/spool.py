@@ -45,7 +45,7 @@ from gangsaw.tasks.store.target import JOB, choose_target, write_skeleton
 
 @dataclass(frozen=True)
 class Sample:
-    """The beginning of a stream as a source: what codec and chunks are chosen by."""
+    """The beginning of a stream as a source, to choose codec and chunks."""
 
     name: str
     arrays: tuple[MemoryArray, ...]
@@ -77,7 +77,7 @@ def spool(
     target : path, address or Zarr store
     choose : returns the codec of each array, given the first chunk of all
     chunks : extents of a chunk as `compress` takes them; -1 not on the first axis, which grows
-    overwrite : replace an existing store, which stays whole until the new one is
+    overwrite : replace an existing store, which stays complete until the new one is
     on_progress : called after each step of chunks
 
     Raises
@@ -138,7 +138,7 @@ class _Growing:
         return records
 
     def finish(self) -> None:
-        """Say what the job turned out to be, and fold the journal into the manifest."""
+        """Record the final job, and fold the journal into the manifest."""
         metadata = self.place.get(METADATA)
         assert metadata is not None, "written before"
         whole = replace(self.job, n_chunks=self.n_chunks, array=digest(metadata))
@@ -159,7 +159,7 @@ class _Growing:
 
 
 def _rows(array: Description, chunks: ChunkChoice) -> int:
-    """Return how many samples along the first axis a chunk may have at most."""
+    """Return the most samples that a chunk may have along the first axis."""
     wanted = chunks.get(array.dims[0]) if isinstance(chunks, Mapping) else (chunks or (None,))[0]
     if wanted is not None and wanted < 1:
         raise BadParams(f"chunks of {array.name} must be 1 or more along {array.dims[0]}: it grows")
@@ -167,7 +167,7 @@ def _rows(array: Description, chunks: ChunkChoice) -> int:
 
 
 def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> Sample:
-    """Return a source of a chunk of each array, repeated where the stream gave less so far."""
+    """Return a source of one chunk per array, its samples repeated where there are fewer so far."""
     if not any(part.n_rows for part in rows.values()):
         raise BadParams(f"{stream.name} is empty")
     arrays = tuple(
@@ -189,7 +189,7 @@ def _layouts(sample: Sample, codec: CodecChoices, chunks: ChunkChoice) -> dict[s
 def _job(
     sample: Sample, array: Description, objects: Mapping[str, Any], layouts: Mapping[str, Layout]
 ) -> Job:
-    """Return the job of an array of no chunk yet; a batch is a step along the first axis."""
+    """Return the job of an array without chunks; a batch is a step along the first axis."""
     extents = zip(array.shape[1:], layouts[array.name].chunks[1:], strict=True)
     return Job(
         source=f"{sample.identity()} {array.name}",
@@ -209,7 +209,7 @@ def _fill(
 
 
 def _finish(work: Place, arrays: Mapping[str, _Growing], group: dict[str, Any]) -> None:
-    """Write the arrays' extents, the group's metadata behind them, and the manifests last."""
+    """Write the arrays' extents, then the group's metadata, and the manifests last."""
     for name, array in arrays.items():
         group["consolidated_metadata"]["metadata"][name] = array.metadata
         work.put(f"{name}/{METADATA}", json.dumps(array.metadata, indent=2).encode())

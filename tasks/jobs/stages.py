@@ -1,8 +1,7 @@
-"""Stages that a source goes through before it is encoded: each is a job of its own, with a journal.
-
-What a stage makes is a store: for `compress` in a hidden folder beside the target, where it stays
-until the target is whole, so that `resume` finds what is done of it; for `verify` in a temporary
-folder, since what is held against the store is what the stages make.
+"""Stages of a source before it is encoded: each is a separate job with a journal. The result of a
+stage is a store. `compress` puts it into a hidden folder next to the target until the target is
+complete, so that `resume` finds it. `verify` compares the target with the results of the stages, in
+a temporary folder.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from gangsaw.tasks.store.place import open_place
 if TYPE_CHECKING:
     from distributed import Client
 
-LEVEL = 1  # of Zstandard: what a stage makes is read once
+LEVEL = 1  # of Zstandard: the result of a stage is read once
 
 
 @contextmanager
@@ -37,14 +36,14 @@ def staged(
     client: Client | None = None,
     resume: bool = False,
 ) -> Iterator[Source | Stream]:
-    """Yield what the stages of a source make of it, the source itself where it has none.
+    """Yield the result of a source's stages, or the source itself where it has none.
 
     Parameters
     ----------
     source : what the user named
-    folder_of : from the name of a stage to where its store lies
+    folder_of : returns the folder for the store of a stage, by its name
     client : Dask client; None works in this process
-    resume : go on with the stages that an earlier run began; streams begin anew
+    resume : continue the stages that an earlier run began; streams start again
 
     Raises
     ------
@@ -69,7 +68,7 @@ def staged_beside(
     resume: bool = False,
     overwrite: bool = False,
 ) -> Iterator[Source | Stream]:
-    """Do the same in folders beside a target, which must be free or may be replaced."""
+    """Do the same in folders next to a target, which must be free or replaceable."""
     if not getattr(source, "stages", ()):
         yield source
         return
@@ -88,7 +87,7 @@ def staged_beside(
 
 
 def _stored(made: Source | Stream, folder: Path, client: Client | None, resume: bool) -> Source:
-    """Store what a stage made, and return it under the name that the user knows."""
+    """Store the result of a stage, and return it under the name that the user knows."""
     codec, overwrite = ZstdCodec(level=LEVEL), folder.exists() and not resume
     if isinstance(made, Stream):
         spool(made, folder, choose=lambda _: codec, overwrite=folder.exists())

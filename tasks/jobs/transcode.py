@@ -46,10 +46,10 @@ class Transcode:
     durable: bool = True
 
     def __call__(self, batch: range) -> Records:
-        """Return the records of the batch; one that is journalled is not done again."""
+        """Return the records of the batch; a journalled batch is not repeated."""
         with naming(self.address(batch)):
             if (found := self.journal.read(batch)) is not None:
-                return found  # by a worker that was lost before it could say so
+                return found  # by a worker that was lost before it could report
             with array_coder(self.metadata) as coder:
                 return self._put(coder, batch, (self._encoded(coder, number) for number in batch))
 

@@ -1,6 +1,5 @@
-"""Hold a store against its manifests: every chunk there, whole, decodable, and equal to its source.
-
-Zarr itself gives fill values for a missing chunk, so only the manifest tells that from data.
+"""Compare a store with its manifests: every chunk is there, decodable, and equal to its source.
+Zarr itself gives fill values for a missing chunk, so only the manifest shows that it is missing.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ class Report:
     store : where the store is
     arrays : names of the arrays that were verified; "" is an array at the root
     chunks : chunks of their manifests
-    raw_bytes, stored_bytes : of the chunks that are right
+    raw_bytes, stored_bytes : of the correct chunks
     compared : whether samples were compared with a source
     problems : one line each
-    extra : objects below the arrays that no manifest names; they do no harm
+    extra : objects below the arrays that no manifest names; harmless
     seconds : wall clock
     """
 
@@ -117,7 +116,7 @@ def _check(
     client: Client | None,
     options: Options | None,
 ) -> list[Checked]:
-    """Return what every batch of every array gave."""
+    """Return the results of all batches of all arrays."""
     sources = {a.name: a for a in against.arrays} if against is not None else {}
     results = []
 
@@ -143,7 +142,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
 
 
 def _differences(arrays: list[FinishedArray], against: Source) -> list[str]:
-    """Say where arrays and coordinates of store and source do not pair."""
+    """List where arrays and coordinates of store and source do not match."""
     stored = {array.name: array for array in arrays}
     problems = []
     for wanted in against.arrays:
@@ -152,7 +151,7 @@ def _differences(arrays: list[FinishedArray], against: Source) -> list[str]:
         elif (had := _kind(array.coder)) != (has := (wanted.shape, wanted.dtype.name)):
             problems.append(f"{wanted.name}: the store has {had}, the source {has}")
     for coordinate in against.coords:
-        if coordinate.is_file:  # other bytes can be the same file: HDF5 has a layout of its own
+        if coordinate.is_file:  # different bytes can be the same file: HDF5 chooses its layout
             continue
         found = stored.get(coordinate.name)
         if (

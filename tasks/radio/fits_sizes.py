@@ -1,4 +1,4 @@
-"""FITS files held against their headers, before a library believes what these say.
+"""FITS files compared with their headers, before a library trusts these.
 
 The size of the data behind a header is given by the FITS Standard 4.0, equations 1 and 2 with 4.
 """
@@ -21,7 +21,7 @@ Cards = dict[str, str]
 def check_fits(path: str) -> None:
     """Raise BadParams where headers of a FITS file are damaged or claim more than the file holds.
 
-    What follows the last header that says XTENSION is no concern of FITS.
+    FITS says nothing of what follows the last header with XTENSION.
     """
     end = Path(path).stat().st_size
     with Path(path).open("rb") as file:
@@ -31,13 +31,13 @@ def check_fits(path: str) -> None:
             if need > end - begin:
                 raise BadParams(
                     f"{path} is truncated: the header at byte {start} claims {need:,} bytes of "
-                    f"data, the file has {end - begin:,} behind it; copy it again"
+                    f"data, the file has {end - begin:,} after it; copy it again"
                 )
             file.seek(begin + -(-need // BLOCK) * BLOCK)
 
 
 def _cards(path: str, file: BinaryIO, *, is_first: bool) -> Cards:
-    """Return the cards that tell sizes, by keyword; none where no header begins."""
+    """Return the cards with sizes, by keyword; none where no header begins."""
     found: Cards = {}
     while len(block := file.read(BLOCK)) == BLOCK:
         if not found and not is_first and not block.startswith(b"XTENSION"):

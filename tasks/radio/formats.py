@@ -1,7 +1,7 @@
-"""The formats of visibilities: columns go into a store, all else into its template.
+"""The formats of visibilities: columns go to a store, all else to its template.
 
 MeasurementSet, uvh5 and the HDF5 of KAT-7 and MeerKAT come back identical; uvfits and miriad are
-kept as uvh5, and pyuvdata turns one into the other.
+stored as uvh5; pyuvdata converts between these.
 """
 
 from __future__ import annotations

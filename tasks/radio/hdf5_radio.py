@@ -1,7 +1,7 @@
 """HDF5 files of visibilities: uvh5, and the layout of KAT-7 and MeerKAT (versions 2 and 3).
 
-Both are read by h5py alone, run by run of rows, so a file may be larger than memory. What the
-format knows of its header is pyuvdata's memo on uvh5 and katdal's page on its file formats.
+Both are read by h5py alone, run by run of rows, so a file may be larger than memory. Sources:
+pyuvdata's memo on uvh5, and katdal's page on its file formats.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Hdf5Column(ColumnArray):
 def read_whole(path: str, dataset: h5py.Dataset) -> NDArray[Any]:
     """Return all of a small dataset; BadParams where it claims far more than the file holds of it.
 
-    HDF5 gives fill values for what was never written, as many as a header of a kilobyte says.
+    HDF5 gives fill values for what was never written, as many as the header claims.
     """
     piece = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
     stored = dataset.id.get_storage_size()
@@ -125,7 +125,7 @@ def _line(error: Exception) -> str:
 
 @lru_cache(maxsize=8)
 def opened(path: str, version: str) -> h5py.File:
-    """Return the file, open for reading; `version` only tells files apart."""
+    """Return the file, open for reading; `version` only distinguishes files."""
     with suppress(ImportError):
         import hdf5plugin  # noqa: F401 -- registers bitshuffle, which HERA's files use
     return h5py.File(path, "r")
@@ -145,7 +145,7 @@ def _uvh5(path: str, absolute: str, version: str, file: h5py.File) -> RadioSourc
 
 
 def _data_names(file: h5py.File, rows: Rows) -> dict[str, str]:
-    """Name the datasets of a value per row and channel, those unknown to the memo as they are."""
+    """Name the datasets with a value per row and channel; unknown ones keep their names."""
     items = (f"Data/{name}" for name, found in file["Data"].items() if _has_rows(found, rows))
     return {item: UVH5_NAMES.get(item, item.partition("/")[2]) for item in items}
 
@@ -251,7 +251,7 @@ def _from_file(dataset: h5py.Dataset, values: NDArray[Any], rest: Region) -> NDA
 
 
 def to_file(dataset: h5py.Dataset, values: NDArray[Any]) -> NDArray[Any]:
-    """Return rows of an array as its dataset holds them: the inverse of what a column reads."""
+    """Return rows of an array as in its dataset: the inverse of reading a column."""
     values = np.ascontiguousarray(values)
     if _has_pairs(dataset):
         values = values.view(dataset.dtype.newbyteorder("=")).reshape(*values.shape, 2)

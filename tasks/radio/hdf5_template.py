@@ -1,7 +1,7 @@
 """An HDF5 file without the samples of some of its datasets: what it takes to write it again.
 
-The datasets are there with type, extents, chunks, filters and attributes, but with no sample; what
-they held is written into them later. All else is copied as it is.
+The datasets have type, extents, chunks, filters and attributes, but no sample; their samples are
+written later. All else is copied unchanged.
 """
 
 from __future__ import annotations

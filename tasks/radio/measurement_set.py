@@ -92,7 +92,7 @@ def is_measurement_set(path: Path) -> bool:
 
 
 def open_measurement_set(path: str, description: str = "") -> RadioSource:
-    """Describe a MeasurementSet; BadParams where it is none, or casacore is missing.
+    """Describe a MeasurementSet; BadParams where there is none, or casacore is missing.
 
     `description` is the DATA_DESC_ID whose rows are taken, needed where there are several: their
     numbers of channels differ, and a store has one axis of frequencies.
@@ -109,7 +109,7 @@ def open_measurement_set(path: str, description: str = "") -> RadioSource:
 
 @lru_cache(maxsize=8)
 def opened(path: str, description: int, version: str) -> Any:
-    """Return the main table, or its rows of one data description; `version` tells copies apart."""
+    """Return the main table or one description of it; `version` distinguishes copies."""
     from casacore.tables import table
 
     main = table(path, ack=False, lockoptions=UNLOCKED)
@@ -139,7 +139,7 @@ def _open(path: str, absolute: str, wanted: str) -> RadioSource:
 
 
 def _check_rows(path: str, absolute: str, rows: int) -> None:
-    """Raise BadParams for rows that cannot be there: times and antennas of all are read at once."""
+    """Raise BadParams for more rows than there can be: times and antennas are read at once."""
     stored = sum(file.stat().st_size for file in Path(absolute).rglob("*") if file.is_file())
     if rows > stored:  # a row has visibilities, of more than a byte
         raise BadParams(

@@ -1,7 +1,7 @@
 """A MeasurementSet without the rows of its main table, as bytes: a tar file.
 
-The subtables are in it file by file, as they lie on disk; the main table has its columns, their
-storage managers and keywords, and no row.
+It holds the files of the subtables unchanged. The main table has its columns, their storage
+managers and keywords, and no row.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def make_template(table: Any) -> NDArray[np.uint8]:
 
 
 def _lossless(managers: dict[str, Any]) -> dict[str, Any]:
-    """Return how columns are stored, with what would not give back the bits written replaced."""
+    """Return how columns are stored, with lossy storage managers replaced."""
     tiled = {"TYPE": "TiledShapeStMan", "SPEC": {}}
     return {k: {**m, **tiled} if m["TYPE"] in LOSSY else m for k, m in managers.items()}
 
@@ -61,7 +61,7 @@ def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:
 
 
 def unpack(template: NDArray[np.uint8], folder: Path) -> None:
-    """Write the tables of a template into a folder; CorruptChunk for bytes that are none."""
+    """Write the tables of a template into a folder; CorruptChunk for damaged bytes."""
     try:
         with tarfile.open(fileobj=io.BytesIO(template.tobytes())) as archive:
             archive.extractall(folder, filter="data")  # nothing outside of the folder

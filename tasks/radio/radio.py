@@ -1,8 +1,8 @@
-"""What all sources of visibilities share: names, the extra, and what is kept beside the arrays.
+"""What all sources of visibilities share: names, the extra, and the template.
 
 The store has one array per column of the file. All else that the file holds (header, history,
-antennas, subtables, its own layout) is kept as it is, as the file with those columns empty: the
-coordinate `template`. `gangsaw decompress` fills it again, and so nothing is lost.
+antennas, subtables, its own layout) is stored unchanged, as the file with those columns empty: the
+coordinate `template`. `gangsaw decompress` fills it again, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class ColumnArray(Described):
     ----------
     path : the file or folder, absolute
     item : name of the column in the file
-    rows : how rows lie on the first axes
-    version : of the file, so that a changed one is opened anew
+    rows : how rows map to the first axes
+    version : of the file, so that a changed one is opened again
     """
 
     path: str
@@ -48,7 +48,7 @@ class ColumnArray(Described):
     version: str
 
     def fetch(self, run: slice, rest: Region) -> NDArray[Any]:
-        """Return a run of rows, cut by `rest` on the axes behind: (rows, ...)."""
+        """Return a run of rows, with the slices `rest` of the other axes: (rows, ...)."""
         raise NotImplementedError
 
     def read(self, region: Region) -> NDArray[Any]:
@@ -79,7 +79,7 @@ class Kept:
     Attributes
     ----------
     format : "uvh5", "hdf5" or "ms"
-    rows : how the rows of its columns lie on the axes of the arrays
+    rows : how the rows of its columns map to the axes of the arrays
     items : the columns that are empty in it
     data : (bytes,) uint8
     """
@@ -90,7 +90,7 @@ class Kept:
     data: NDArray[np.uint8] = field(compare=False)
 
     def coordinate(self) -> Coordinate:
-        """Return it as it stands in the store."""
+        """Return it as it is in the store."""
         about = "what the source holds beside the arrays; gangsaw decompress fills it again"
         attrs = {"format": self.format, "rows": self.rows.to_dict(), "items": list(self.items)}
         return Coordinate(TEMPLATE, ("byte",), self.data, {**attrs, "long_name": about})
@@ -112,7 +112,7 @@ def make_source(
     coords: Sequence[Coordinate],
     kept: tuple[str, NDArray[np.uint8]],
 ) -> RadioSource:
-    """Return the source: small columns become coordinates beside those given.
+    """Return the source: small columns are added to the given coordinates.
 
     `kept` is format and bytes of the template.
     """

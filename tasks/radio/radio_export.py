@@ -1,7 +1,7 @@
-"""Stores of visibilities back to what they were made of, and through pyuvdata to the others.
+"""Stores of visibilities back to their own format, and through pyuvdata to the others.
 
-The same format comes back identical: the template is filled with the columns it was emptied of,
-chunk by chunk, by one writer, as HDF5 and casacore know no more.
+The same format comes back identical: the template is filled with its columns chunk by chunk, by one
+writer, since HDF5 and casacore allow only one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.layout import default_chunks
 
 SUFFIXES = {"uvh5": ".uvh5", "hdf5": ".h5", "ms": ".ms"}
-CACHE = 128 << 20  # bytes: HDF5 writes a chunk of its own in several pieces
+CACHE = 128 << 20  # bytes: HDF5 writes one of its chunks in several pieces
 
 
 def export_radio(
@@ -39,8 +39,8 @@ def export_radio(
 ) -> None:
     """Write a store as "uvh5", "ms", "uvfits" or "hdf5" (what KAT's correlators write).
 
-    Raises BadParams where the store was made of no such file, something stands in the way, or the
-    format cannot hold the same bits.
+    Raises BadParams where the store was made from no such file, the target exists, or the format
+    cannot hold the same bits.
     """
     check_fits(source, kind)
     kept = find_kept(source)
@@ -59,7 +59,7 @@ def export_radio(
 
 
 def check_fits(source: Source, kind: str) -> None:
-    """Raise BadParams for a data set without a template, or with one of which `kind` is not made.
+    """Raise BadParams for a data set without a template, or with one that `kind` cannot use.
 
     HDF5 is written as the template says, be it uvh5.
     """
@@ -118,7 +118,7 @@ def _check_complete(source: Source, kept: Kept) -> None:
 
 @contextmanager
 def _told(store: str) -> Iterator[None]:
-    """Raise CorruptChunk for a template that is no file, or not of these columns."""
+    """Raise CorruptChunk for a template that is no file, or has other columns."""
     try:
         yield
     except OSError as error:
@@ -134,7 +134,7 @@ def _line(error: Exception) -> str:
 
 
 def _grid(array: SourceArray, rows: Rows) -> ChunkGrid:
-    """Chunks of an array along its rows, whole behind: a cell of casacore's is written at once."""
+    """Chunks of an array along its rows, whole on other axes: casacore writes a cell at once."""
     n = len(rows.shape)
     chunks = array.chunks or default_chunks(array)
     return ChunkGrid(array.shape, (*chunks[:n], *(max(1, e) for e in array.shape[n:])))

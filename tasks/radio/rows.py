@@ -1,8 +1,8 @@
-"""How the rows of a visibility file, one per time and baseline, lie on the axes of an array.
+"""How the rows of a visibility file, one per time and baseline, map to the axes of an array.
 
-Where every time has the same baselines, in any of the two sorted orders, rows become a grid
-(time, baseline_id): neighbours in time are then neighbours in the array, which is what a codec
-predicts from. Ragged rows stay one axis. Nothing is invented, dropped or reordered either way.
+Where every time has the same baselines, in either sorted order, rows become a grid (time,
+baseline_id). Then neighbours in time, from which a codec predicts, are neighbours in the array.
+Ragged rows stay one axis. Nothing is invented, dropped or reordered either way.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Put = Callable[[slice, NDArray[Any]], None]
 
 @dataclass(frozen=True)
 class Rows:
-    """The axes that rows lie on.
+    """The axes that rows map to.
 
     Attributes
     ----------
     dims : of the array: ("time", "baseline_id"), ("row",) or, where rows are times, ("time",)
     shape : extents, in the order of `dims`
-    order : the same names as rows follow each other in the file, slowest first
+    order : the same names in the order of the file, slowest first
     """
 
     dims: tuple[str, ...]
@@ -74,7 +74,7 @@ class Rows:
             put(run, part)
 
     def spread(self, values: NDArray[Any], dims: tuple[str, ...]) -> NDArray[Any]:
-        """Return what is given along some of these axes for every row, in the file's order."""
+        """Expand values along some of these axes to every row, in the file's order."""
         own = tuple(dim for dim in self.dims if dim in dims)
         missing = tuple(i for i, dim in enumerate(self.dims) if dim not in own)
         rest = values.shape[len(own) :]
@@ -83,14 +83,14 @@ class Rows:
         return ordered.reshape(self.n_rows, *rest)
 
     def along(self, values: NDArray[Any], dim: str) -> NDArray[Any]:
-        """Return, of a value per row that varies along `dim` only, its values there."""
+        """Reduce values per row that vary only along `dim` to that axis."""
         if len(self.shape) == 1:
             return values
         grid = values.reshape([self.shape[self.dims.index(name)] for name in self.order])
         return grid[:, 0] if self.order[0] == dim else grid[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return it as JSON values."""
         return {name: list(value) for name, value in vars(self).items()}
 
     @classmethod
@@ -100,7 +100,7 @@ class Rows:
 
 
 def find_rows(time: NDArray[Any], antenna1: NDArray[Any], antenna2: NDArray[Any]) -> Rows:
-    """Return how the rows lie, from time and antennas of each: (rows,) arrays."""
+    """Return how the rows map to axes, from time and antennas of each: (rows,) arrays."""
     baseline = np.stack([antenna1, antenna2], axis=1)
     n = len(time)
     if n_baselines := _cycle(time[:, None], baseline):
@@ -111,7 +111,7 @@ def find_rows(time: NDArray[Any], antenna1: NDArray[Any], antenna2: NDArray[Any]
 
 
 def _cycle(slow: NDArray[Any], fast: NDArray[Any]) -> int:
-    """Return after how many rows `fast` begins anew while `slow` steps, or 0 where it never does.
+    """Return after how many rows `fast` repeats while `slow` steps, or 0 where it never does.
 
     slow, fast : (rows, n)
     """

@@ -33,7 +33,7 @@ NOISE_LEVELS = 468_000
 N_SOURCES = 20
 BRIGHTEST_JY = 0.8  # the k-th brightest has 1/k of it
 LINEAR = 0.04  # at most: Q and U as parts of I
-FIELD = 0.01  # sources lie within this of the middle, in direction cosines
+FIELD = 0.01  # distance of sources from the middle at most, in direction cosines
 CORE_M, ARMS_M = 300.0, 2500.0  # rms distance from the centre: two dishes of three, and the third
 LIGHT_M_S = 299_792_458.0
 # cosine and sine of the Earth's rotation in STEP_S; multiplied, so that no libm is asked
@@ -46,7 +46,7 @@ FIRST_PLANE = 1 << 64  # noise has the streams from here on; sky and array those
 
 @dataclass(frozen=True)
 class Visibilities:
-    """Synthetic visibilities and what their axes stand for.
+    """Synthetic visibilities and the meaning of their axes.
 
     Attributes
     ----------
@@ -184,5 +184,5 @@ def _uniform(shape: tuple[int, ...], seed: int, counter: int) -> Floats:
 
 
 def _raw(n: int, seed: int, counter: int) -> NDArray[np.uint64]:
-    """Return n words of a stream of their own: streams of two counters never meet."""
+    """Return n words of a separate stream: streams of two counters never meet."""
     return np.random.Philox(key=seed, counter=counter << 64).random_raw(n)

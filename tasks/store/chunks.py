@@ -78,8 +78,8 @@ class ChunkGrid:
 class ArrayCoder:
     """Encodes and decodes single chunks in memory, byte for byte as Zarr does in the store.
 
-    The bytes are seen before they are stored, so the checksum in the journal is that of the bytes
-    which were meant: reading them back would certify what a faulty disk or network made of them.
+    The journal's checksum is taken before the bytes are stored. After reading them back it would
+    certify the errors of a faulty disk or network.
 
     Parameters
     ----------
@@ -127,9 +127,8 @@ class ArrayCoder:
 
 @contextmanager
 def array_coder(metadata: bytes) -> Iterator[ArrayCoder]:
-    """Lend the array's coder, to one thread at a time: chunks of equal number share a key in it.
-
-    To make one takes a millisecond: for 25 small arrays as long as to encode them.
+    """Lend the array's coder to one thread at a time: chunks of equal number share a key in it.
+    Making one costs as much as encoding a small array.
     """
     free = _free_coders(metadata)
     try:

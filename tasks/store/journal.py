@@ -1,7 +1,6 @@
-"""The journal: which batches of a job are finished, kept in the target beside their chunks.
-
-It lies in a hidden folder below the array, where neither a listing of the group nor the array
-itself looks: at the root of a group every reader would warn of an object unknown to Zarr.
+"""The journal: which batches of a job are finished, stored in the target with their chunks. It is a
+hidden folder below the array, which neither a listing of the group nor the array sees. At the root
+of a group every reader would warn of an object unknown to Zarr.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.records import FORMAT, Records, unpack
 
 FOLDER = ".gangsaw"
-BATCH_CHUNKS = 64  # hides 3 ms of scheduling per task; 10^6 chunks are 16 k journal entries
-BATCH_BYTES = 64 << 20  # at most this much of raw samples is redone after a kill
+BATCH_CHUNKS = 64  # hides the scheduling of a task; 10^6 chunks are 16 k journal entries
+BATCH_BYTES = 64 << 20  # at most this many bytes of raw samples are redone after a kill
 MIN_BATCHES = 256  # small jobs keep many workers busy to the end
 
 
@@ -81,7 +80,7 @@ class Journal:
     def write(self, records: Records) -> None:
         """Add the entry of a finished batch; its chunks must be safe in the store already.
 
-        The entry itself is not synced: one that a power cut takes only costs its batch again.
+        The entry itself is not synced: if a power cut loses it, its batch is repeated.
         """
         self.array.put(self._key(records.batch), records.pack())
 

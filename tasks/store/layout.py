@@ -1,4 +1,4 @@
-"""How an array lies in the target: its chunks and its codec."""
+"""How an array is stored in the target: its chunks and its codec."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gangsaw.tasks.source import Description
 from gangsaw.tasks.store.chunks import MOST_CHUNKS
 
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
-TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk of an image is cut smaller
+TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk of an image is smaller
 
 Codec = ArrayBytesCodec | BytesBytesCodec
 CodecChoice = Codec | Literal["auto", "none"]
@@ -38,7 +38,7 @@ class Layout:
     codec: Codec | None
 
     def creation(self) -> dict[str, Any]:
-        """Return the arguments of `zarr.create_array` that say so."""
+        """Return these as arguments of `zarr.create_array`."""
         if isinstance(self.codec, ArrayBytesCodec):
             return {"chunks": self.chunks, "serializer": self.codec, "compressors": None}
         return {"chunks": self.chunks, "compressors": () if self.codec is None else (self.codec,)}
@@ -64,10 +64,10 @@ def check_axes(arrays: Sequence[Description], chunks: ChunkChoice) -> None:
 def default_chunks(source: Description, least: Mapping[int, int] | None = None) -> tuple[int, ...]:
     """Return chunks of about CHUNK_BYTES at most: all bands where they fit, tiles in space.
 
-    Pieces of an axis are equally long. Zarr pads the last one, and cutting 349 samples by 256 left
-    163 columns of padding that cost a bit per sample.
+    Pieces of an axis are equally long. Zarr pads the last one: chunks of 256 on 349 samples would
+    store 163 columns of padding.
 
-    least : extent below which no chunk is cut, by axis; other axes are cut to 1. None: as an image
+    least : smallest extent of a chunk by axis, 1 on other axes. None: as an image
     """
     if _size(source.shape, source) > MOST_CHUNKS * CHUNK_BYTES:
         raise BadParams(
@@ -98,7 +98,7 @@ def _pieces(source: Description, pieces: list[int]) -> list[int]:
 def chunks_for(
     source: Description, chunks: ChunkChoice, least: Mapping[int, int] | None = None
 ) -> tuple[int, ...]:
-    """Return the caller's chunks, or the default ones, of which `default_chunks` tells.
+    """Return the caller's chunks, or those of `default_chunks`.
 
     The caller gives one extent per axis, or some by name; -1 is the whole axis. Raises BadParams
     for what does not fit the array.

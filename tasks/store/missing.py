@@ -1,4 +1,4 @@
-"""Missing chunks of a store that a job wrote: Zarr would read fill values and say nothing."""
+"""Missing chunks of a store that a job wrote: Zarr would silently read fill values."""
 
 from __future__ import annotations
 

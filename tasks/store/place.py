@@ -1,4 +1,4 @@
-"""Objects of a Zarr store in plain calls: the only file here that knows kinds of stores."""
+"""Objects of a Zarr store by plain calls: the only file here that knows kinds of stores."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore, StorePath
 
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
-SYNCS_IN_FLIGHT = 16  # a file system commits them together: 64 files in 9 ms, not 240
-READS_IN_FLIGHT = 64  # hides the latency of an object store; more gained nothing
+SYNCS_IN_FLIGHT = 16  # a file system commits them together, faster than one by one
+READS_IN_FLIGHT = 64  # hides the latency of an object store
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Place:
 
     def get(self, key: str) -> Buffer | None:
         """Return the object, or None where there is none."""
-        if type(self.store) is LocalStore:  # it goes through two threads for it
+        if type(self.store) is LocalStore:  # zarr's own way goes through two threads
             return _read_file(self.store.root / self._key(key))
         return sync(self.store.get(self._key(key), default_buffer_prototype()))
 
@@ -54,7 +54,7 @@ class Place:
         return sync(self.store.exists(self._key(key)))
 
     def put(self, key: str, data: Buffer | bytes) -> None:
-        """Write the object as one whole: readers see the old or the new one."""
+        """Write the object atomically: readers see the old or the new one."""
         if isinstance(data, bytes):
             data = default_buffer_prototype().buffer.from_bytes(data)
         sync(self.store.set(self._key(key), data))
@@ -99,8 +99,8 @@ class Place:
     def flush(self, keys: Iterable[str]) -> None:
         """Return when the objects would survive a power cut.
 
-        A reply of an object store says that already. A file system is told, since LocalStore
-        renames but never syncs: without this a journal entry could outlive its chunks.
+        The reply of an object store means that. A file system is synced, since LocalStore renames
+        but never syncs: otherwise a journal entry could outlive its chunks.
         """
         folder = self.folder
         if folder is None:

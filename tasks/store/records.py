@@ -5,7 +5,7 @@
     count rows of 12 bytes, little-endian: stored bytes (uint64), CRC-32C of them (uint32)
 
 A row's chunk is its number in C order, so no key is stored: the array's metadata gives it. A
-million chunks are 12 MB, of which only the lengths could shrink: not worth a codec.
+million chunks are 12 MB. Only the lengths could be compressed: not worth a codec.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ class Records:
 
 
 def sealed(body: bytes) -> bytes:
-    """Return the bytes behind their CRC-32C in 8 hexadecimal digits and a space."""
+    """Return the bytes after their CRC-32C in 8 hexadecimal digits and a space."""
     return b"%08x " % crc32c(body) + body
 
 
 def unsealed(data: bytes) -> bytes | None:
-    """Return the body of what `sealed` gave, or None where it is torn or damaged."""
+    """Return the body of the result of `sealed`, or None where it is truncated or damaged."""
     check, body = data[:9], data[9:]
     return body if check == b"%08x " % crc32c(body) else None
 

@@ -1,4 +1,4 @@
-"""All objects of a target but its chunks: built in memory, so that a mistake touches no store."""
+"""All objects of a target except chunks: built in memory, so that an error touches no store."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gangsaw.tasks.store.records import ROW, Records
 
 @dataclass(frozen=True)
 class Skeleton:
-    """What stands in the target before its first chunk.
+    """What is in the target before its first chunk.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def _create(group: zarr.Group, array: Description, layout: Layout) -> None:
 
 
 def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the type in this machine's byte order; text has none, and refuses to be asked."""
+    """Return the type in this machine's byte order; text has none, and raises when asked."""
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
 

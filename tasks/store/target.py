@@ -1,7 +1,6 @@
-"""The target of a job: what stands in it before the first chunk, and when it may be touched.
-
-An old target is never harmed before the new one is whole: to overwrite, a job writes beside it and
-swaps at the end. That takes a rename, so only a directory can be overwritten.
+"""The target of a job: what is in it before the first chunk, and when it may be changed. An old
+target stays until the new one is complete: an overwriting job writes next to it and swaps at the
+end. That needs a rename, so only a directory can be overwritten.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ DIFFERENT = {
 
 @dataclass(frozen=True)
 class Target:
-    """Where a job writes, and where the store stands in the end.
+    """Where a job writes, and where the store will be.
 
     Attributes
     ----------
     final : the place that the user named
-    work : the same, or a sibling directory while an old store still stands there
+    work : the same, or a sibling directory while an old store is still there
     """
 
     final: Place
     work: Place
 
     def publish(self) -> None:
-        """Put the finished store in the final place; nothing to do where it stands there."""
+        """Move the finished store to its final place, unless it is there already."""
         folder, new = self.final.folder, self.work.folder
         if folder is None or new is None or folder == new:
             return
@@ -57,7 +56,7 @@ class Target:
         shutil.rmtree(old, ignore_errors=True)
 
     def drop_given_up(self) -> None:
-        """Remove what an overwriting job left that was given up: another one has been finished."""
+        """Remove what an abandoned overwriting job left: another job has finished."""
         if (staging := _staging(self.final)) is not None and staging.folder is not None:
             shutil.rmtree(staging.folder, ignore_errors=True)
 
@@ -76,7 +75,7 @@ def choose_target(
     Raises
     ------
     BadParams
-        Something stands there that may not be touched; the message says what would help.
+        The target exists and may not be changed; the message says what would help.
     """
     _undo_half_swap(final)
     staging = _staging(final)
@@ -94,8 +93,8 @@ def choose_target(
 def write_skeleton(target: Target, objects: Mapping[str, Buffer], jobs: Mapping[str, Job]) -> None:
     """Write what is not yet there: jobs first, root metadata last.
 
-    So a store that was killed while it was created is known as a job, and nobody opens it as a
-    group before all its arrays are in it.
+    So a store whose creation was killed is recognised as a job, and no reader opens it as a group
+    before all its arrays are in it.
     """
     wanted: dict[str, Buffer | bytes] = {f"{name}/{JOB}": j.to_json() for name, j in jobs.items()}
     wanted |= sorted(objects.items(), key=lambda item: item[0] == METADATA)
@@ -123,7 +122,7 @@ def _to_resume(
 ) -> Place | None:
     """Return where these jobs began, or None; raise BadParams where only other jobs are.
 
-    An overwriting job that was given up may still lie beside the store that is meant.
+    An abandoned overwriting job may still be next to the store.
     """
     begun = [p for p in (staging, final) if p is not None and _is_job(p, jobs)]
     for place in begun:
@@ -151,7 +150,7 @@ def _check_same(place: Place, jobs: Mapping[str, Job]) -> None:
     if differences := _differences(place, jobs):
         raise BadParams(
             f"{place} holds a different job ({differences[0]}): resume with the same source and "
-            f"options, or start anew with --overwrite"
+            f"options, or start again with --overwrite"
         )
 
 
@@ -160,7 +159,7 @@ def _advice(final: Place, jobs: Mapping[str, Job], resume: bool) -> str:
         return " and holds no job to resume: give another name, or --overwrite"
     if any(is_unfinished(final / name) for name in jobs):
         return (
-            " and holds an unfinished job: finish it with --resume, or start anew with --overwrite"
+            " and holds an unfinished job: finish it with --resume, or start again with --overwrite"
         )
     return ": give another name, or --overwrite to replace it"
 
@@ -190,7 +189,7 @@ def _sibling(folder: Path, what: str) -> Path:
 
 
 def _undo_half_swap(final: Place) -> None:
-    """Bring the old store back where a job was killed between the two renames of its swap."""
+    """Restore the old store where a job was killed between the two renames of its swap."""
     if (folder := final.folder) is None:
         return
     old = _sibling(folder, "old")

@@ -1,8 +1,8 @@
-"""Recombination paths constructed one by one: slow, for tiny inputs, to check the fast counts by.
+"""Recombination paths constructed one by one: slow, for tiny inputs, to check the fast counts.
 
 Nothing is computed here that could be constructed: gene ends are extended by palindromes and
-eroded, every n-string over the alphabet is written, and what is joined is held against the
-reference. Steps join to the left of what is there, in the order of the source: J end, N2,
+eroded, every n-string over the alphabet is written, and the result is compared with the reference.
+Steps join to the left of what is there, in the order of the source: J end, N2,
 J-side end of D, V-side end of D, N1, V end. Later steps leave what was joined as it is, so a
 molecule that the reference does not end with is dropped at once; n-strings are never chosen by
 looking at the reference.
@@ -92,7 +92,7 @@ def exhaustive(
 
 
 class Molecule(NamedTuple):
-    """What is joined so far, up to the end of J, and what its path has needed.
+    """The joined part so far, up to the end of J, and what its path has needed.
 
     symbols: 4-bit codes; p: the longest extension; n: n-nucleotides, in DP-1 of all junctions, in
     DP-2 of the junction with most; empty: whether every D has length zero.
@@ -197,7 +197,7 @@ def _d_gene(gene: bytes, rules: Model) -> Step:
 
 
 def _d_at_once(gene: bytes, rules: Model) -> Step:
-    """DP-1: any part, empty ones included, of D with palindromes of its own at both ends."""
+    """DP-1: any part, empty ones included, of D with palindromes at both ends."""
     p, other = rules.max_p, _other_strand(gene)
     extended = other[len(gene) - p :] + gene + other[:p]
 

@@ -1,4 +1,4 @@
-"""The extra `tcr`: what its absence says."""
+"""The extra `tcr`: the error where it is absent."""
 
 from __future__ import annotations
 

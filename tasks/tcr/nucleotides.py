@@ -38,7 +38,7 @@ COMPLEMENT = _complements()
 
 
 def encoded(sequence: str | bytes) -> Codes:
-    """Return the codes of a sequence, 0 for what is no nucleotide letter (it matches nothing)."""
+    """Return the codes of a sequence, 0 for other letters (it matches nothing)."""
     raw = sequence if isinstance(sequence, bytes) else sequence.encode("latin-1", "replace")
     return CODE_OF_BYTE[np.frombuffer(raw, np.uint8)]
 

@@ -1,4 +1,4 @@
-"""The codec beside its peers: ratio and speed of one thread, on a synthetic and on real scenes."""
+"""The codec compared with its peers: ratio and speed of one thread, on synthetic and real data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job costs beside its chunks: scheduling, journal, manifest; the chunks are no-ops.
+"""The cost of a job without its chunks: scheduling, journal, manifest; the chunks are no-ops.
 
 Batches are as large as the job engine makes them for small chunks. The time per batch does not grow
 with the number of chunks, so the largest run is extrapolated to a million.

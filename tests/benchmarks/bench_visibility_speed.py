@@ -1,4 +1,4 @@
-"""Speed of the visibility codec beside its peers: one thread, two threads, parts of a chunk."""
+"""Speed of the visibility codec and its peers: one thread, two threads, parts of a chunk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of a program of benchmarks: kept, and touched, before anything is measured."""
+"""The memory of a program of benchmarks: held, and touched, before anything is measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gangsaw.cluster.local import KEEP_MEMORY
 
 
 def keep_memory() -> None:
-    """Start this program anew where the C library would give freed memory back: workers keep it.
+    """Start this program again where the C library would give freed memory back: workers keep it.
 
     They do for arrays of up to 32 MiB, as chunks are; here it is any, since fresh pages are zeroed
     in the codec's time and its peers'.

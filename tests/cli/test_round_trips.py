@@ -99,7 +99,7 @@ def test_raw_comes_back(
     layout = ("--interleave", interleave, "--byte-order", byte_order)
     extents = ("--shape", "5,7,6", "--dtype", "int16")
     gangsaw.ok("compress", tmp_path / "a.raw", tmp_path / "a.zarr", *extents, *layout, *HERE)
-    for name in ("b.raw", "b.img"):  # an ENVI image too lies as the source did
+    for name in ("b.raw", "b.img"):  # an ENVI image, too, has the layout of the source
         gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / name, "--overwrite")
         assert (tmp_path / name).read_bytes() == (tmp_path / "a.raw").read_bytes()
         (tmp_path / name).unlink()
@@ -112,7 +112,7 @@ def test_what_a_shape_leaves_in_the_file_is_told(
     (tmp_path / "a.raw").write_bytes(cube("int16").tobytes() + bytes(more))
     raw = (tmp_path / "a.raw", "--shape", "5,7,6", "--dtype", "int16")
     told = gangsaw.ok("compress", *raw[:1], tmp_path / "a.zarr", *raw[1:], *HERE).out
-    assert ("252 B of the file behind the last sample" in told) == (more > 0)
+    assert ("252 B of the file after the last sample" in told) == (more > 0)
     ran = gangsaw.ok("compress", *raw[:1], tmp_path / "b.zarr", *raw[1:], *HERE, "--json")
     assert ran.figures["unread_bytes"] == more
 

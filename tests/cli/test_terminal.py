@@ -15,7 +15,7 @@ pty = pytest.importorskip("pty", reason="needs pseudo-terminals, as POSIX has th
 
 COMMAND = "import sys; from gangsaw.cli import main; sys.exit(main())"
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # colours, and moves of the cursor
-PLAIN = ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")  # rich heeds these
+PLAIN = ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")  # rich reads these
 
 
 def environment() -> dict[str, str]:
@@ -40,7 +40,7 @@ def drawn(*args: object) -> str:
 def read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 1 << 16)
-    except OSError:  # Linux says so when nobody has the other end any more
+    except OSError:  # Linux says so when the other end is closed
         return b""
 
 

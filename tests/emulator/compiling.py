@@ -14,7 +14,7 @@ from gangsaw.codecs.core.cuda.compiling import Compiled, CompileError
 
 
 def in_place_of_nvrtc(patch: pytest.MonkeyPatch) -> None:
-    """Compile for the host; what was compiled lies apart from that of devices."""
+    """Compile for the host; results are stored apart from those of devices."""
     patch.setattr(compiling, "compile_kernel", compile_kernel)
     patch.setattr(compiling, "compiler_version", lambda: "emulator")
     patch.setattr(kernel_files, "folder", lambda: cache_folder() / "kernels")

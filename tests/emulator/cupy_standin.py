@@ -199,7 +199,7 @@ def asnumpy(
 
 
 def empty(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
-    """`cupy.empty`: poisoned, and kernels that read what nobody wrote fail."""
+    """`cupy.empty`: poisoned, and kernels that read unwritten bytes fail."""
     return ndarray(shape, dtype, order=order)
 
 

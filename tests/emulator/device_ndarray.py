@@ -28,7 +28,7 @@ MOVES = {
 
 
 class MemoryPointer:
-    """`cupy.cuda.MemoryPointer`: where an array's first element lies."""
+    """`cupy.cuda.MemoryPointer`: the address of an array's first element."""
 
     def __init__(self, mem: Memory, offset: int) -> None:
         self.mem = mem

@@ -245,7 +245,7 @@ def _argument(what: str, value: Any, kind: str, size: int) -> Any:
 
 
 def cache_folder() -> Path:
-    """Return where compiled sources lie, by hash: GANGSAW_EMULATION_CACHE, else a temporary one."""
+    """Return the folder of compiled sources: GANGSAW_EMULATION_CACHE, else a temporary one."""
     default = Path(tempfile.gettempdir()) / f"gangsaw-emulation-{os.getuid()}"
     folder = Path(os.environ.get("GANGSAW_EMULATION_CACHE", default))
     folder.mkdir(parents=True, exist_ok=True)

@@ -47,7 +47,7 @@ def device_array(array: npt.ArrayLike) -> npt.NDArray[Any]:
 class Memory:
     """Device memory that knows which of its bytes were written.
 
-    `bytes` and `written`, (size,) uint8: what lies there; whether anybody wrote it
+    `bytes` and `written`, (size,) uint8: their values; whether they were written
     """
 
     def __init__(self, size: int, poison: int) -> None:

@@ -45,7 +45,7 @@ class DeviceMemory:
 
     @contextmanager
     def of(self, total: int) -> Iterator[DeviceMemory]:
-        """Let the device have `total` bytes in the body, and count its peak anew."""
+        """Let the device have `total` bytes in the body, and count its peak again."""
         before, self.total, self.peak = self.total, total, self.used
         try:
             yield self
@@ -95,7 +95,7 @@ class MemoryPool:
         return 0
 
     def free_all_blocks(self, stream: Any = None) -> None:
-        """Do nothing: nothing is kept."""
+        """Do nothing: nothing is cached."""
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
         if (size is None) == (fraction is None):
@@ -165,7 +165,7 @@ class PinnedMemoryPool:
         return alloc_pinned_memory(size)
 
     def free_all_blocks(self) -> None:
-        """Do nothing: nothing is kept."""
+        """Do nothing: nothing is cached."""
 
     def n_free_blocks(self) -> int:
         return 0

@@ -18,7 +18,7 @@ def kernels() -> set[tuple[str, str]]:
 
 
 def run(script: str) -> str:
-    """What a script prints in a process of its own, that can import this module."""
+    """What a script prints in a separate process that can import this module."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     command, environment = [sys.executable, "-c", script], {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)

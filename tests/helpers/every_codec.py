@@ -94,7 +94,7 @@ def place(codec_type: type[BlockCodec]) -> Path:
 
 
 def is_plugin(codec_type: type[BlockCodec]) -> bool:
-    """Whether it is of another distribution: then all that is of it lies in its own folder."""
+    """Whether it is of another distribution: then all its files are in its own folder."""
     return not package(codec_type).startswith("gangsaw.codecs.")
 
 

@@ -1,4 +1,4 @@
-"""A job as a program of its own, so that tests can kill or interrupt it.
+"""A job as a separate program, so that tests can kill or interrupt it.
 
 python job_script.py RAW TARGET LOG SECONDS CODEC: prints "up", runs the job with resume on two
 workers, prints the number of chunks that were done before

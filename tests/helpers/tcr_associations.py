@@ -14,7 +14,7 @@ ROWS = repertoires(1, 1500, SAMPLES, pool=1200)
 
 
 def shared_store(folder: Path) -> Made:
-    """Write a store of counts, and the table of its nucleotypes beside it."""
+    """Write a store of counts, and the table of its nucleotypes next to it."""
     made = write_counts(folder / "counts.zarr", ROWS, SAMPLES)
     share([str(made.path)], table_of(made))
     return made

@@ -1,4 +1,4 @@
-"""Small stores of counts in the schema of `gangsaw tcr count`, beside their rows as tables."""
+"""Small stores of counts in the schema of `gangsaw tcr count`, with their rows as tables."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def tcrdist(rows: Rows) -> str:
 
 
 def own(rows: Rows) -> str:
-    """Return a table of nobody's format; see OWN."""
+    """Return a table of an unknown format; see OWN."""
     columns = {
         "name": [row.id for row in rows],
         "mouse": [row.sample for row in rows],

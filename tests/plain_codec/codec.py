@@ -1,4 +1,4 @@
-"""The codec for Zarr: what a codec needs beside its backend."""
+"""The codec for Zarr: what a codec needs besides its backend."""
 
 from __future__ import annotations
 

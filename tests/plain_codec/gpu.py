@@ -1,4 +1,4 @@
-"""Its backend on a GPU, without a kernel of its own; it notes how many blocks each call got."""
+"""Its backend on a GPU, without a kernel; it notes how many blocks each call got."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Slow plain Python versions, written from the specifications; they import nothing of ours."""
+"""Slow plain Python versions, written from the specifications; they import nothing of Gangsaw."""

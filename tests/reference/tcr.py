@@ -81,7 +81,7 @@ def extended_j(j: Codes, p: int) -> Codes:
 
 
 def extended_d(d: Codes, p: int) -> Codes:
-    """D with p palindrome symbols, of its own, at both ends."""
+    """D with p palindrome symbols at both ends."""
     return rc(d)[len(d) - p :] + d + rc(d)[:p]
 
 

@@ -1,4 +1,4 @@
-"""Values beside the grid of a `dense` block: rounded onto it, and the few units they are off.
+"""Values beside the grid of a `dense` block: rounded to it, and the few units to it.
 
 Numbers of a grid that were scaled and scaled back, turned and turned back, or summed as floats, are
 off it by some units in their last place. They are coded as the number on the grid and these units,

@@ -29,7 +29,7 @@ from gangsaw.codecs.visibility.lanes.table import LANES
 
 ESCAPED_EXPONENT = 11  # bits, of any float
 MOST_BITS = 1 + ESCAPED_EXPONENT + 64  # that one value puts beside its symbol
-ROOM = LANES * 16  # bytes to spare behind the bits: a row of such values
+ROOM = LANES * 16  # bytes to spare after the bits: a row of such values
 
 
 class Block(NamedTuple):
@@ -169,7 +169,7 @@ def split_row(block: Block, some: bool, word: Any, scratch: Scratch) -> Any:
 def keep_sizes(
     block: Block, row: int, symbol: Any, exponent: Any, fraction: Any, scratch: Scratch
 ) -> None:
-    """Keep the sizes of a row for the rows behind it, 0 of symbols that are values themselves."""
+    """Store the sizes of a row for the rows after it, 0 of symbols that are values themselves."""
     bias, limit = lane(scratch, BIAS), lane(scratch, LIMIT)
     size = size_words(exponent, fraction, bias, limit, scratch.size_bits, block.width)
     has_size = either(symbol < ZERO, symbol > COMMONEST)

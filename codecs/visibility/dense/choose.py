@@ -27,7 +27,7 @@ def choose_predictors(
 ) -> npt.NDArray[np.uint8]:
     """Return the predictor of each lane of all strips: (32 * n_strips,).
 
-    Each series its own, where that gains more than it costs to say so; or one for all; or one for
+    Each series has its own, where that gains more than its code costs; or one for all; or one for
     those that gain by it.
     """
     if words.itemsize == 2:  # Numba has no float16
@@ -42,13 +42,13 @@ def choose_predictors(
 
 
 def at_a_glance(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[np.uint8] | None:
-    """Return the predictors that a few rows suffice to choose, None where more are to be seen.
+    """Return the predictors that a few rows suffice to choose, None where more rows are needed.
 
     costs : (predictors, series) bits of every `glance_step(lanes)`-th row
     """
     if lanes.n_rows < LEAST_ROWS:  # too few to tell a series' own predictor from chance
         return _of_lanes(costs.sum(axis=1).argmin(), lanes)
-    if not _gains(costs, lanes.n_rows / glance_step(lanes)):  # noise: most blocks of most
+    if not _gains(costs, lanes.n_rows / glance_step(lanes)):  # noise: most blocks of most data
         return _of_lanes(0, lanes)
     return None
 
@@ -94,7 +94,7 @@ def _best_chance(costs: Any, step: int, margin: int, chances: Any) -> int:
 
 @jit
 def _index_bits(n: int) -> int:
-    """Return the bits that say one of n."""
+    """Return the bits that code one of n."""
     bits = 0
     while 1 << bits < n:
         bits += 1

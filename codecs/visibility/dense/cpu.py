@@ -1,4 +1,4 @@
-"""Blocks of kind 3, `dense`: each value by what its neighbours in time and frequency say of it."""
+"""Blocks of kind 3, `dense`: each value predicted from its neighbours in time and frequency."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def reused_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
 def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload, ...]:
     """Return the parts of the payload of words, (n_strips * n_rows, 32) unsigned.
 
-    They lie in memory of this thread that the next call uses again.
+    They are in memory of this thread that the next call uses again.
 
     kind : what the payload begins with
     """
@@ -251,9 +251,9 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
 
 
 def _with_room(data: Payload, n_bytes: int) -> Payload:
-    """Return data that may be read ROOM bytes behind the first n_bytes: a view where it has them.
+    """Return data that may be read ROOM bytes after the first n_bytes: a view where it has them.
 
-    Always one that cannot be written, so that kernels are compiled for one type alone.
+    It is always read-only, so that kernels are compiled for one type.
     """
     part = np.ascontiguousarray(data).view()
     if part.size < n_bytes + ROOM:

@@ -63,7 +63,7 @@ struct Window {
 #pragma unroll 1
         for (; offset >= 32 * LANES; offset -= 32 * LANES) {
             ring[(first + threadIdx.x) % RING] = ahead;
-            // behind all payloads it stands still: none ends there, and so the block is corrupt
+            // after all payloads it does not move: none ends there, and so the block is corrupt
             first = min(first + LANES, last + 2 * RING);
             ahead = __ldg(words + min(first + RING + threadIdx.x, last));
         }
@@ -276,9 +276,9 @@ __device__ __forceinline__ bool has_ended(const Reader& reader, const Coded& cod
 //
 // choices, coded, statuses : of each block
 // predictors : of each lane of all strips, of one block after the other
-// firsts : (blocks, TABLES, STRIDE), TOTAL behind the last symbol; a table that is not used has
+// firsts : (blocks, TABLES, STRIDE), TOTAL after the last symbol; a table that is not used has
 //     symbol 0 alone
-// data : payloads, n_words * 4 bytes, some of them behind the last payload
+// data : payloads, n_words * 4 bytes, some of them after the last payload
 // sizes : for each block 2 * its times * 32, where its means look at them
 extern "C" __global__ void __launch_bounds__(LANES, 16)
     decode_blocks(const Block* blocks, const Axis* axes, const Choice* choices, const Coded* coded,

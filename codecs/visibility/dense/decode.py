@@ -54,7 +54,7 @@ from gangsaw.codecs.visibility.dense.values import (
 from gangsaw.codecs.visibility.lanes.table import LANES
 
 LANE_NUMBERS = np.arange(LANES, dtype=np.uint32)
-GATHERED = 25  # bits of a value that lie in 32 from a byte on, wherever they begin
+GATHERED = 25  # bits of a value that are within 32 from a byte on, wherever they begin
 FARTHEST = 1 << 33  # bit that gathers are sent to: their bytes are counted in 31 bits
 
 
@@ -74,7 +74,7 @@ def pull_in_turn(
         entry = np.int64(entry_of[np.int64(context_of[i]) << PRECISION | state & (TOTAL - 1)])
         frequency = (entry >> FREQUENCY & (TOTAL - 1)) + 1
         grown = frequency * (state >> PRECISION) + (entry >> OFFSET)
-        more = grown << 16 | np.int64(item_of[at])  # looked at in any case: no branch to foresee
+        more = grown << 16 | np.int64(item_of[at])  # read in any case: no branch to predict
         short = grown < LOWEST
         state_of[i] = np.uint32(more if short else grown)
         at += int(short)
@@ -86,7 +86,7 @@ def pull_in_turn(
 def pull_at_once(
     active: int, slots: Any, stream: Any, at: int, states: Any, scratch: Scratch
 ) -> int:
-    """The same with a gather: 3.3 ns a value in all, where processors without take 5.5."""
+    """The same with a gather, which is faster where processors have it."""
     in_use = load(LANE_NUMBERS, 0, ROW) < active
     state = load(states, 0, ROW)
     context = resize_to(load(scratch.contexts, 0, ROW), states)
@@ -115,7 +115,7 @@ def take(data: Any, position: int, count: Any) -> Any:
 def take_escape(
     data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int
 ) -> Any:
-    """Return a value in full, the position behind it, and whether its exponent is impossible."""
+    """Return a value in full, the position after it, and whether its exponent is impossible."""
     head = take(data, position, 1 + ESCAPED_EXPONENT)
     position += 1 + ESCAPED_EXPONENT
     exponent = min(head >> np.uint64(1), limit)
@@ -133,7 +133,7 @@ def take_escape(
 
 @jit_bare_inline
 def read_in_turn(block: Block, active: int, scratch: Scratch, data: Any, position: int) -> int:
-    """Take the bits of a row's lanes, none of them escaped; return the position behind them."""
+    """Take the bits of a row's lanes, none of them escaped; return the position after them."""
     count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
     for i in range(active):
         count = np.int64(count_of[i])
@@ -144,7 +144,7 @@ def read_in_turn(block: Block, active: int, scratch: Scratch, data: Any, positio
 
 @jit_bare_inline
 def read_at_once(block: Block, active: int, scratch: Scratch, data: Any, position: int) -> int:
-    """The same with a gather, where all lanes' bits lie in 32 from a byte on."""
+    """The same with a gather, where all lanes' bits are within 32 from a byte on."""
     count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
     if block.width > 32 or position > FARTHEST or any_lane(count > GATHERED):
         return read_in_turn(block, active, scratch, data, position)

@@ -1,7 +1,7 @@
 // Encoder of blocks of the kind "dense": the means that take the fewest bits, symbols and bits
 // from the first value on, the stream from the last one on, and all of it side by side.
 //
-// Symbols with their contexts are kept, 2 bytes a value: the stream is written backwards, whereas
+// Symbols with their contexts are stored, 2 bytes a value: the stream is written backwards, whereas
 // means run forwards. What they are made of is read again for each kind of means.
 //
 // With near means and no predictions that is some 250 instructions a word on sm_90 for symbols and
@@ -24,7 +24,7 @@ struct Pending {
     unsigned* words;
     unsigned* ring;  // of zeros but for what is pending
     unsigned room, full;
-    int used;  // bits that are pending behind the words that are full
+    int used;  // bits that are pending after the words that are full
 
     __device__ Pending(unsigned* words_, long long room_, unsigned* ring_)
         : words(words_), ring(ring_), room(unsigned(room_)), full(0), used(0) {
@@ -36,7 +36,7 @@ struct Pending {
         if (bits) atomicOr(&ring[(full + unsigned(word)) % RING], bits);
     }
 
-    // Put a value some bits behind those that are pending.
+    // Put a value some bits after those that are pending.
     __device__ __forceinline__ void put(int bit, Row value) const {
         const int word = (used + bit) >> 5, shift = (used + bit) & 31;
         const unsigned low = unsigned(value), high = unsigned(value >> 1 >> 31);
@@ -153,7 +153,7 @@ __device__ __forceinline__ void encode_piece(const Block& block, const Axis* axe
         const Place here = place;
         const Row read = ahead;
         advance(place, block);
-        ahead = word_before<true>(block, lane, place, 0, 0);  // 0 behind the last row
+        ahead = word_before<true>(block, lane, place, 0, 0);  // 0 after the last row
         const Row word = value_of(read, block, lane, here, series.is_residual, some, terms);
         const int f = here.f - first_f;
         const Expected expected = begin_row(around, series, here.t, f);

@@ -1,4 +1,4 @@
-"""Blocks that the encoder of `dense` takes at once on a GPU: where they lie, kernels, copies."""
+"""Blocks that the encoder of `dense` takes at once on a GPU: addresses, kernels, copies."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _launch(
     n_words = np.int64(host.size // WORD_BYTES)
     arguments = [*(cp.asarray(one) for one in tables), data, n_words, sizes, statuses]
     launch(module.get_function("decode_blocks"), len(parts), THREADS, arguments)
-    return pull(statuses)  # and so the device is done with what the host holds
+    return pull(statuses)  # waits, so the device no longer reads host memory
 
 
 def _counts(coded: Sequence[Coded]) -> npt.NDArray[np.uint32]:
@@ -90,7 +90,7 @@ def _counts(coded: Sequence[Coded]) -> npt.NDArray[np.uint32]:
 
 
 def lay_side_by_side(parts: Sequence[Payload]) -> tuple[Payload, npt.NDArray[np.int64]]:
-    """Return payloads in page-locked memory, a word behind the last one, and where each begins."""
+    """Return payloads in page-locked memory, a word after the last one, and where each begins."""
     sizes = np.array([part.size for part in parts], np.int64)
     ends = np.cumsum(sizes)
     places = ends - sizes

@@ -45,7 +45,7 @@ def encode_blocks(
 
 
 class _Writer:
-    """Bits and streams of a batch, each with as much room as raw words take: more are not kept."""
+    """Bits and streams of a batch, each with as much room as raw words take; more is dropped."""
 
     def __init__(self, batch: Batch, kind: int, raw: Table) -> None:
         self.batch, self.kind = batch, kind
@@ -105,7 +105,7 @@ class _Writer:
         n_bytes: Table,
         n_items: Table,
     ) -> Payload:
-        """Return payloads side by side; what stands before the bits is not written."""
+        """Return payloads back to back; what precedes the bits is not written."""
         sizes = np.array([one.size for one in fronts])
         items = self.places[:, 3] + self.places[:, 4] - n_items
         bits, stream = ends[:-1] + sizes, ends[:-1] + sizes + n_bytes

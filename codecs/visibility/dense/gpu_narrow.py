@@ -1,4 +1,4 @@
-"""Blocks of kind 4 on a GPU: doubles that hold float32s go to `dense` as float32, and come back."""
+"""Blocks of kind 4 on a GPU: doubles that hold float32s, coded by `dense` as float32."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the CUDA kernels of `dense` know of blocks beside where they lie: what heads say."""
+"""What the CUDA kernels of `dense` know of blocks besides their addresses: their heads."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
 
 @jit
 def _best_grid(words: Any, mantissa: int) -> Any:
-    """Return the fields of a Grid. All in one kernel: between NumPy's calls it took ten times."""
+    """Return the fields of a Grid. It is one kernel, since single NumPy calls are slower."""
     lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
     _count_ends(words, mantissa, lows, zeros)
     best, _ = _grid_cost(words, mantissa, 0, mantissa, mantissa)
@@ -137,7 +137,7 @@ def _grid_cost(words: Any, mantissa: int, low: int, least: int, most: int) -> An
 
 @jit
 def _entropy(counts: Any) -> float:
-    """Return the bits that say which of some classes each of so many values is in."""
+    """Return the bits that code the class of each of so many values."""
     total, bits = counts.sum(), 0.0
     for n in counts:
         bits += n * np.log2(total / n) if n else 0.0

@@ -1,4 +1,4 @@
-"""What the encoder of a `dense` block chose, as it stands at the head of the payload."""
+"""The choices of the encoder of a `dense` block, at the head of the payload."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_head(
 ) -> Payload:
     """Return the head of a payload, (n,) uint8."""
     of_series = choice.predictors[: lanes.n_series]
-    used = np.flatnonzero(np.bincount(of_series)).astype(np.uint8)  # np.unique takes 30 us
+    used = np.flatnonzero(np.bincount(of_series)).astype(np.uint8)  # np.unique is slow on few items
     width = int(len(used) - 1).bit_length()
     fields = np.zeros((width * lanes.n_series + 7) // 8, np.uint8)
     _pack(of_series, used, width, fields)

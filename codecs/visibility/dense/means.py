@@ -14,8 +14,8 @@ from gangsaw.codecs.visibility.dense.encode import try_symbols
 from gangsaw.codecs.visibility.dense.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.lanes.table import Lanes
 
-# rows, and those that lie side by side, to compare means; of one place alone, where values are of
-# one level, they would hide that levels differ
+# rows, and consecutive ones, to compare means; one place alone, where values are of one level,
+# would hide that levels differ
 SAMPLED, PIECE = 512, 128
 
 

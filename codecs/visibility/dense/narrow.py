@@ -1,7 +1,7 @@
 """Blocks of kind 4: doubles that hold float32s, as many programs write them, coded as float32.
 
-As doubles they would have 29 bits each that say nothing, and predictions that are not of the grid
-of float32; and they take twice as long. SPEC.md, "Kind 4".
+As doubles they have 29 bits each without information, their predictions are not float32s, and they
+are twice as many bytes. SPEC.md, "Kind 4".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gangsaw.codecs.visibility.words import raw
 KIND = 4
 WIDE, NARROW = 8, 4  # bytes of words
 NOT_WIDE = "it holds narrowed doubles, and the array has none"
-PIECE = 1024  # words between looks whether all of them fit
+PIECE = 1024  # words between checks whether all of them fit
 
 Words = npt.NDArray[Any]
 _per_thread = ThreadScratch()
@@ -43,7 +43,7 @@ def encode_blocks(batch: Sources, first: int, end: int) -> None:
 def encode_parts(block: npt.NDArray[Any]) -> tuple[Payload, ...]:
     """Return the parts of the payload of a block, of kind 4 where it can be, else of kind 3.
 
-    They lie in memory of this thread that the next call uses again.
+    They are in memory of this thread that the next call uses again.
 
     block : (time, frequency, ...) of any byte order and strides
     """

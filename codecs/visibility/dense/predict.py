@@ -53,7 +53,7 @@ def _terms() -> Any:
     return table
 
 
-# Neighbours in an order that holds for the terms of all predictors: each adds its own in theirs.
+# Neighbours in an order that fits all predictors: each adds its terms in its own order.
 # The last predictor alone takes t-1 late.
 SLOTS = (
     *((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3), (0, 4)),
@@ -155,11 +155,10 @@ def guess_lanes(
     words: Any, base: int, time: int, frequency: int, n_times: int, places: Any, laid: Any,
     used: Any, n_used: int,
 ) -> Any:  # fmt: skip
-    """Return what each lane's own predictor says of a row, all of them in one sum.
+    """Return the prediction of each lane for a row, all of them in one sum.
 
     A term that a lane lacks adds a zero to a sum that is never -0.0, so it changes nothing.
-    A pass over the strip for each predictor took three times as long: a row waits for the one
-    before.
+    A pass over the strip for each predictor is slower: each row waits for the one before.
     """
     sums = no_doubles(ROW)
     for k in range(n_used):

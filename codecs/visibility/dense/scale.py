@@ -1,6 +1,7 @@
-"""What the neighbours of a value say of its size: an exponent, and which table of symbols to use.
+"""The expected size of a value from its neighbours: an exponent and the table of symbols.
 
-Sizes are float32: the absolute value, or that of the residual, cut to 24 bits; 0 where a value is
+Sizes are float32: the absolute value, or that of the residual, truncated to 24 bits; 0 where a
+value is
 0, denormal or not finite. Their means are float32, each operation rounded, in the order written
 here. SPEC.md, "dense".
 """

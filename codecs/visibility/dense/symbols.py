@@ -1,4 +1,4 @@
-"""Symbols of the `dense` coder: how far a value lies above or below what its neighbours say.
+"""Symbols of the `dense` coder: how far a value is above or below its expected size.
 
 A value is sign, exponent and a fraction; its neighbours give an exponent, too. The symbol holds the
 difference, the octave, and where the value is large the first bits of the fraction: of Gaussian
@@ -17,8 +17,8 @@ from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
 HIGHEST, LOWEST = 4, -27
 HALVES, WHOLES = 24, 28  # first symbols of those that tell one bit, and none
 PLANE = 52
-# the same once more for values that lie off the grid, then four that stand for themselves, and in
-# some blocks those of values beside the grid (dense_beside.py)
+# the same again for values off the grid, then four that are values themselves, and in some blocks
+# those of values beside the grid (beside.py)
 ZERO = 2 * PLANE
 MINUS_ZERO, COMMONEST, ESCAPE, BESIDE = range(ZERO + 1, ZERO + 5)
 HIGHEST_BESIDE, LOWEST_BESIDE, LENGTHS = 3, -10, 8  # octaves; of counts of units in the last place

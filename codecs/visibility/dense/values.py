@@ -1,4 +1,4 @@
-"""Values of the `dense` coder: what words and residuals are made of.
+"""Values of the `dense` coder: the parts of words and residuals.
 
 Two types of series: floats as they are, and residuals, which are integers. Both are sign, exponent
 and a fraction, left-aligned. Vectors hold a row of 32 lanes, as wide as the words.

@@ -1,7 +1,5 @@
-"""Several blocks of kind "fast" in one call: threads do not meet at the interpreter's lock.
-
-A block takes 0.1 ms. With three calls for each, and Python between them, two threads waited for
-each other a sixth of their time.
+"""Several blocks of kind "fast" in one call: threads do not wait for the interpreter's lock. A
+block is short. With several calls for each, and Python between them, threads waited for each other.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ WRONG_SUM, OTHER_KIND = 16, 17  # beside what `tiles.check` finds
 
 
 class Addresses(NamedTuple):
-    """Where blocks that are alike lie: `base` and `offsets` of `BlockAddresses`."""
+    """Addresses of blocks that are alike: `base` and `offsets` of `BlockAddresses`."""
 
     base: int
     offsets: Any
@@ -45,7 +43,7 @@ class Coded(NamedTuple):
 
     Attributes
     ----------
-    base, begins, ends, limit : where the payloads lie, and how far behind them may be read
+    base, begins, ends, limit : addresses of the payloads, and how far after them may be read
     sums : (n,) uint32, CRC-32C that they must have, or of no length where none is to be verified
     """
 
@@ -95,7 +93,7 @@ def _fill(table: Any, place: int, plan: Any) -> None:
 
 @jit_bare
 def decode_blocks(plan: Any, work: Any, coded: Any, blocks: Any, numbers: Any) -> Any:
-    """Fill blocks that are alike, up to one that is none; return how many, and what is wrong, or 0.
+    """Fill blocks that are alike, up to an invalid one; return how many, and the error, or 0.
 
     Parameters
     ----------

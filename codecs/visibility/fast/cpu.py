@@ -45,7 +45,7 @@ from gangsaw.codecs.visibility.fast.tiles import (
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
 from gangsaw.codecs.visibility.words import raw
 
-TOGETHER = 7  # blocks in one call: memory of a thread is used again for no more of usual ones
+TOGETHER = 7  # blocks in one call: the reused memory of a thread holds no more of usual size
 NO_SUMS = np.empty(0, np.uint32)
 FIRST = np.zeros(1, np.int64)
 
@@ -54,7 +54,7 @@ Payload = npt.NDArray[np.uint8]
 
 
 def spare(form: Form) -> int:
-    """Return the bytes that may be written behind the payloads of blocks of a form."""
+    """Return the bytes that may be written after the payloads of blocks of a form."""
     return plan_of(form).spare
 
 
@@ -77,7 +77,7 @@ def encode_blocks(batch: Sources, first: int, end: int) -> None:
 
 
 def decode_blocks(batch: Targets, numbers: Numbers) -> int:
-    """Fill blocks of one form as far as they are of this kind; return how many.
+    """Fill blocks of one form while they are of this kind; return how many.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def decode_some(
     what is wrong with the next one, for `reason`; OTHER_KIND or 0
     """
     sums = (NO_SUMS if checksums is None else checksums).view()
-    sums.flags.writeable = False  # so that kernels are compiled for one type alone
+    sums.flags.writeable = False  # so that kernels are compiled for one type
     coded = Coded(*payloads, sums)
     filled, wrong = kernels.decode_blocks(plan, work_for(plan), coded, blocks, numbers)
     return filled, wrong

@@ -192,7 +192,7 @@ def _prediction(table: Any, lane: int, neighbours: Any, row: int, rows: Any, lan
 
 @jit_bare_inline
 def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
-    """Set the lowest `widths` bits of each lane: what else is in rows means nothing."""
+    """Set the lowest `widths` bits of each lane: other bits of rows mean nothing."""
     bits = width_of(rows)
     kept = logical_shift_right(spread(-1, rows, lanes), (bits - widths) & (bits - 1))
     return select(widths == 0, 0, kept)
@@ -244,7 +244,7 @@ def _predicted(
 ) -> Any:  # fmt: skip
     """Add a residual to its prediction.
 
-    The row before comes from a register: to load what was just stored takes three times as long.
+    The row before comes from a register: loading what was just stored is slower.
     """
     words = logical_shift_right(zigzag, 1) ^ (zigzag & 1) * -1
     words = words - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)

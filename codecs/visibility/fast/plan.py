@@ -51,7 +51,7 @@ class Plan(NamedTuple):
     is_foreign : whether words are of foreign byte order
     extents : of the table
     n_bytes : of a block
-    spare : bytes that are written at most behind payloads that get longer than their blocks
+    spare : most bytes written after payloads that get longer than their blocks
     """
 
     word_bytes: int
@@ -138,7 +138,7 @@ def tile_count(n_rows: int) -> int:
 
 
 def head_bytes(n_tiles: int, word_bytes: int) -> int:
-    """Return what stands before the planes."""
+    """Return what precedes the planes."""
     return HEAD_BYTES + n_tiles * LANES * GROUP_BYTES[word_bytes]
 
 
@@ -151,7 +151,7 @@ def room_for(plan: Plan, n_blocks: int) -> npt.NDArray[np.uint8]:
 
 
 def leave_room() -> None:
-    """Let what `room_for` returned last stay as it is, for whoever holds it."""
+    """Leave the last result of `room_for` to its holder: the next call gets other memory."""
     _per_thread.forget("out", "u1")
 
 

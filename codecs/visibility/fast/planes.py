@@ -89,7 +89,7 @@ def load_planes(typing_context: Any, data: Any, at: Any, widths: Any, rows: Any)
 
 
 def _behind(context: Any, builder: Any, widths: Any, counts: Any, column: int, place: Any) -> Any:
-    """Emit the place behind a column's planes."""
+    """Emit the place after a column's planes."""
     index = ir.IntType(64)(column)
     pointer = element_pointer(context, builder, widths, counts, index, ir.IntType(32))
     count = builder.zext(builder.load(pointer), place.type)

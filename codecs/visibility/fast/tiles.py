@@ -46,9 +46,8 @@ WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 
 @jit_bare
 def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) -> int:
-    """Write mode, headers and planes behind the kind, return where they end.
-
-    Once that is behind `most`, the rest is left out: a vector's planes and SLACK are too much then.
+    """Write mode, headers and planes after the kind, return where they end. Once that is beyond
+    `most`, the rest is left out: a vector's planes and SLACK are too much then.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
 
 @jit_bare_inline
 def _used_lanes(tile: int, extents: Any) -> int:
-    """Lanes of a tile with words: behind them, in the last strip, all are 0."""
+    """Lanes of a tile with words: after them, in the last strip, all are 0."""
     is_last = tile * ROWS >= extents.n_rows - extents.n_strip_rows
     return extents.n_series % LANES or LANES if is_last else LANES
 
@@ -221,7 +220,7 @@ def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
 
 @jit_bare_inline
 def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
-    """Add up the widths of a tile without prediction; leave those of each lane behind the sums."""
+    """Add up the widths of a tile without prediction; those of each lane follow the sums."""
     rows, _, _, _, _, _, totals, lanes = scratch
     for lane in range(0, used, value_of(lanes)):
         at = tile * ROWS * LANES + lane
@@ -271,7 +270,7 @@ def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
 
     Parameters
     ----------
-    data, behind : a payload, and how many bytes behind it may be read
+    data, behind : a payload, and how many bytes after it may be read
     extents, work : `Extents` and `Work` of fast/plan.py
     """
     table, ends = work.table, work.ends

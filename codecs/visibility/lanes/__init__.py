@@ -1,1 +1,1 @@
-"""What lanes are, and where the words of each lie."""
+"""Lanes, and where the words of each are."""

@@ -1,4 +1,4 @@
-"""What CUDA kernels of all codings know of blocks: where they lie, and their lanes."""
+"""What CUDA kernels of all codings know of blocks: their addresses and lanes."""
 
 from __future__ import annotations
 

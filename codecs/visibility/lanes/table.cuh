@@ -1,7 +1,7 @@
-// Where the words of a block lie (SPEC.md, Lanes), a lane per thread, and sums over a warp.
+// Where the words of a block are (SPEC.md, Lanes), a lane per thread, and sums over a warp.
 //
-// In the usual layout [time, frequency, rest] a row of the table of lanes is 128 bytes that lie
-// together.
+// In the usual layout [time, frequency, rest] a row of the table of lanes is 128 contiguous
+// bytes.
 //
 //   GS_BITS  of a word: 16, 32, 64
 //   GS_SWAP  1 where words are of foreign byte order, else 0
@@ -118,7 +118,7 @@ __device__ __forceinline__ bool is_there(const Lane& lane, int t, int f) {
 
 // The word so many times and frequencies before a place, 0 where there is none.
 //
-// Of a block that nobody writes another one is loaded where there is none: a branch takes longer.
+// In a block that is only read, another word is loaded where there is none: a branch takes longer.
 template <bool ONLY_READ>
 __device__ __forceinline__ Row word_before(const Block& block, const Lane& lane,
                                            const Place& place, int dt, int df) {

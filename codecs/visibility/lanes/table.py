@@ -1,7 +1,6 @@
-"""Between a block as it lies in memory and its table of lanes (SPEC.md, Lanes).
-
-A row of the table is what lies side by side in memory in the usual layout, so that a table is made
-by copying; neighbours in time and in frequency are in the same lane of other rows.
+"""Between a block in memory and its table of lanes (SPEC.md, Lanes). A row of the table is
+contiguous in memory in the usual layout, so a table is made by copying. Neighbours in time and in
+frequency are in the same lane of other rows.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Lanes:
     Attributes
     ----------
     n_times, n_frequencies : extents of a segment; its rows are in this order, time innermost
-    n_segments : pieces along an axis that stand side by side as lanes, where series are few
+    n_segments : pieces along an axis that become lanes next to each other, where series are few
     folds_time : whether that axis is time; else frequency
     n_rest : numbers at one time and frequency
     n_components : floats of a number
@@ -118,7 +117,7 @@ def scatter(table: Array, lanes: Lanes, block: Array) -> None:
 def side_by_side(
     shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
 ) -> tuple[Array, int]:
-    """Return where numbers lie side by side: byte offsets in the order of rest, and their count.
+    """Return where numbers are contiguous: byte offsets in the order of rest, and their count.
 
     Parameters
     ----------
@@ -136,11 +135,11 @@ def side_by_side(
     return offsets, length
 
 
-@lru_cache(maxsize=64)  # blocks of a chunk are alike, and to make it takes a tenth of their time
+@lru_cache(maxsize=64)  # blocks of a chunk are alike, so it is made once
 def memory_of(
     lanes: Lanes, shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
 ) -> tuple[Memory, bool]:
-    """Return how a block lies in memory, and whether it lies far enough apart to pass the caches.
+    """Return the layout of a block in memory, and whether non-temporal stores suit it.
 
     Memory is (times, frequencies), their byte strides, runs, and whether no word of the table is
     without one. A run is a piece of memory that is a piece of a row, of a power of two of words, or
@@ -176,7 +175,7 @@ def memory_of(
 
 
 def _pieces(n_series: int, words: int) -> tuple[Array, ...]:
-    """Cut what lies side by side where rows of strips end, and to powers of two of words.
+    """Split contiguous memory where rows of strips end, and into powers of two of words.
 
     Parameters
     ----------
@@ -203,7 +202,7 @@ def _pieces(n_series: int, words: int) -> tuple[Array, ...]:
 
 @jit_bare
 def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> None:
-    """Fill a flat table from what lies at an address."""
+    """Fill a flat table from the memory at an address."""
     if not memory[3]:
         table[:] = 0
     _copy_runs(table, NO, address, memory)
@@ -213,7 +212,7 @@ def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> Non
 
 @jit_bare
 def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_foreign: bool) -> None:
-    """Fill what lies at an address from a flat table; past the caches where it `is_long`."""
+    """Fill memory at an address from a flat table, by non-temporal stores where it `is_long`."""
     if is_foreign:
         _swap(table)
     if is_long and address % UNIT == 0:
@@ -257,7 +256,7 @@ def _copy_run(
             ours = pointer(table, run[PLACE] + row + k * strip)
             copy_column(ours, step, place + k * size, next_place, n, size, back)
         return
-    if value_of(back):  # eight frequencies ahead were too many for pieces of 1 KiB
+    if value_of(back):  # eight frequencies ahead are too many for pieces of 1 KiB
         for line in range(place + next_place, place + next_place + size * run[PIECES], LINE):
             fetch_line(line)
     for k in range(run[PIECES]):

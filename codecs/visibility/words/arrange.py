@@ -1,4 +1,4 @@
-"""Between a block as it lies in memory and its words: bits alone, no arithmetic on floats.
+"""Between a block in memory and its words: only bits, no arithmetic on floats.
 
 Words are (component, rest, frequency, time), time innermost: neighbours in time are alike, and
 neighbours in memory (real and imaginary part, polarisations) are not.
@@ -23,7 +23,7 @@ from gangsaw.codecs.visibility.params import component_count
 
 Array = npt.NDArray[Any]
 SIDES = (8, 4, 2, 1)  # of a tile in words: eight vectors of eight fill the registers of AVX2
-STRIP = 64  # items to go along one word before the next: its cache lines are then whole
+STRIP = 64  # items to go along one word before the next, so that cache lines are used whole
 
 _per_thread = ThreadScratch()
 
@@ -62,7 +62,7 @@ def to_words(block: Array, words: Array) -> None:
 def from_words(words: Array, block: Array) -> None:
     """Fill a block with no axis of extent 0, any strides and byte order, from contiguous words.
 
-    They may lie at any address.
+    They may be at any address.
     """
     stored = words if block.dtype.isnative else words.byteswap()
     _move(address_of(stored), stored.dtype.type(0), static(1), *_places(block, words))
@@ -114,7 +114,7 @@ def _move(
     offsets : (items of a strip,) int64, scratch
     address : of the block
     axes : extents, then byte strides of time and frequency
-    runs, length : where in an item numbers lie side by side, in bytes, and how many do
+    runs, length : where in an item numbers are contiguous, in bytes, and how many
     components : words of a number
     side : of a tile, `static`
     """

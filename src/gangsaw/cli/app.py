@@ -24,7 +24,7 @@ from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.console.output import Interrupted
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
-TRACEBACK = "--traceback"  # taken out before the commands see it, so it may stand anywhere
+TRACEBACK = "--traceback"  # removed before the commands see it, so it may be anywhere
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's or typer's own copy of it
 
 app = typer.Typer(
@@ -56,8 +56,8 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Hold the options that stand before the command; refuse a false GANGSAW_THREADS at once."""
-    thread_limit()  # found by a decoder it would look like a fault of the store
+    """Take the options before the command; refuse a wrong GANGSAW_THREADS at once."""
+    thread_limit()  # a decoder that finds it would blame the store
 
 
 def main(argv: Sequence[str] | None = None) -> int:

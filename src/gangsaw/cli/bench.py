@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def bench(
     source: Annotated[
         str | None,
-        typer.Argument(help="A scene of yours. (default: a synthetic one)", show_default=False),
+        typer.Argument(help="Your scene. (default: a synthetic one)", show_default=False),
     ] = None,
     scene: Annotated[
         str | None,
@@ -36,7 +36,7 @@ def bench(
     ] = True,
     as_json: opt.Json = False,
 ) -> None:
-    """Measure codecs beside their peers, each on one thread, on your scene or a synthetic one.
+    """Compare codecs with their peers, each on one thread, on your scene or a synthetic one.
 
     Example: gangsaw bench scene.hdr --rounds 7 --json
     """

@@ -27,7 +27,7 @@ from gangsaw.tasks.formats import table
 if TYPE_CHECKING:
     from gangsaw.tasks.jobs.compress import Summary
 
-STREAM_STOPPED = "interrupted: the stream has to come again, into another name or with --overwrite"
+STREAM_STOPPED = "interrupted: send the stream again, with another target or --overwrite"
 
 
 @with_codec_options
@@ -37,7 +37,7 @@ def compress(
         typer.Argument(
             metavar="SOURCE... TARGET",
             help=f"What to read: {table.titles(table.readable())}; several where a format takes "
-            "them together. Behind it the Zarr store to write.",
+            "them together. The last path is the Zarr store to write.",
         ),
     ],
     codec: opt.Codec = "auto",
@@ -73,7 +73,7 @@ def compress(
 
     *source, target = paths
     if not source:
-        raise BadParams("name a source and behind it the target (see gangsaw compress --help)")
+        raise BadParams("name a source and then the target (see gangsaw compress --help)")
     layout = opt.source_options(
         variable, group, shape, dtype, interleave, byte_order, offset, format_
     )
@@ -106,7 +106,7 @@ def compress(
 def rows(summary: Summary) -> list[tuple[str, str]]:
     """Return the figures of a finished job as a table."""
     resumed = f", {summary.resumed} of them by an earlier run" if summary.resumed else ""
-    unread = f"{size(summary.unread_bytes)} of the file behind the last sample"
+    unread = f"{size(summary.unread_bytes)} of the file after the last sample"
     return [
         ("ratio", f"{summary.ratio:.3f}"),
         ("bits/sample", f"{summary.bits_per_sample:.3f}"),

@@ -19,7 +19,7 @@ def info(
     store: Annotated[str, typer.Argument(help="Zarr store to look at.")],
     plot: Annotated[
         Path | None,
-        typer.Option(help="Picture to write: bits of each block; of a scene false colours beside."),
+        typer.Option(help="Picture to write: bits of each block; of a scene also false colours."),
     ] = None,
     overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,

@@ -1,4 +1,4 @@
-"""The commands of domains: listed by name from the table, imported when they are asked for."""
+"""The commands of domains: listed by name from the table, imported when needed."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class CommandTable(TyperGroup):
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command, or None; of an unknown name the nearest of all is told."""
+        """Return a command, or None; for an unknown name, print the most similar one."""
         if cmd_name not in self.commands:
             self._load([cmd_name] if cmd_name in self._table else self._table)
         return super().get_command(ctx, cmd_name)
 
     def _load(self, names: Iterable[str]) -> None:
-        """Add commands of the table to ours, which nobody replaces."""
+        """Add commands of the table to ours; ours cannot be replaced."""
         for name in [name for name in names if name not in self.commands]:
             command = tables.load(self._table[name], _command_of)
             if command is not None:

@@ -18,7 +18,7 @@ def verify(
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help="Source that the store must equal, bit for bit; once for each of its paths."
+            help="Source that the store must equal, bit for bit; repeat it for each path."
         ),
     ] = None,
     workers: opt.Workers = 0,
@@ -72,7 +72,7 @@ def verify(
 def _rows(
     chunks: int, stored_bytes: int, problems: tuple[str, ...], against: str
 ) -> list[tuple[str, str]]:
-    verdict = "every chunk is right"
+    verdict = "every chunk is correct"
     if problems:
         verdict = f"{len(problems)} problem{'s' if problems[1:] else ''}"
     elif against:

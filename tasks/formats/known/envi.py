@@ -1,4 +1,4 @@
-"""ENVI images: a text header beside a flat data file."""
+"""ENVI images: a text header and a flat data file."""
 
 from __future__ import annotations
 

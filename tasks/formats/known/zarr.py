@@ -35,7 +35,7 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
-    """Hand the store to the job that writes it: plain samples, chunk by chunk, with a journal."""
+    """Give the store to the job that writes it: plain samples, chunk by chunk, with a journal."""
     assert work.store is not None, "whoever exports to Zarr gives the job"
     work.store(
         source,

@@ -1,12 +1,12 @@
-"""gangsaw demo: the whole way of a scene, in one command."""
+"""gangsaw demo: all steps of a scene in one command."""
 
 from __future__ import annotations
 
 import shutil
 import time
-from math import prod
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -53,7 +53,7 @@ class Two(Workers):
 def demo(
     source: Annotated[
         str | None,
-        typer.Argument(help="A scene of yours. (default: a synthetic one)", show_default=False),
+        typer.Argument(help="Your scene. (default: a synthetic one)", show_default=False),
     ] = None,
     *,
     out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path(
@@ -91,7 +91,7 @@ def demo(
 
 
 def prepare(out: Path) -> None:
-    """Make the folder, or empty it of what an earlier demo left; touch nothing else."""
+    """Make the folder, or remove an earlier demo's files from it; touch nothing else."""
     if out.exists() and not (out / MARK).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise BadParams(f"{out} exists and no demo made it: name another folder with --out")
     out.mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def make_scene(out: Path, extents: tuple[int, ...]) -> str:
 def warm_up(image: SourceArray) -> Callable[[], None]:
     """Return a call that compiles the kernels for such an image, or loads them from the cache.
 
-    The throughput is to be that of the job. Kernels are made for a class of band counts, so a
+    The throughput shown is then that of the job. Kernels are made for a class of band counts, so a
     corner of the image itself goes through its codec.
     """
     import numpy as np
@@ -146,7 +146,7 @@ def warm_up(image: SourceArray) -> Callable[[], None]:
 
 
 def tiles(extents: tuple[int, ...]) -> dict[str, int]:
-    """Return chunks of a block each: a small scene has many then, and the bar something to show."""
+    """Return chunks of one block each: then a small scene has many, and the bar moves."""
     import numpy as np
 
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -162,7 +162,7 @@ def tiles(extents: tuple[int, ...]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo did.
+    """Results of the demo.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class DemoResult:
     seconds: dict[str, float]
 
     def figures(self) -> dict[str, object]:
-        """Return the figures as JSON holds them."""
+        """Return the figures as JSON values."""
         extra = {"copy": self.copy, "picture": self.picture, "step_seconds": self.seconds}
         return {**job_figures(self.summary), **extra}
 
@@ -260,7 +260,7 @@ class _DemoRun:
             return self.timed(title, lambda: step(show))
 
     def timed(self, title: str, step: Callable[[], T]) -> T:
-        """Run a step and note its time."""
+        """Run a step and record its time."""
         began = time.monotonic()
         result = step()
         self.seconds[title] = round(time.monotonic() - began, 2)

@@ -69,7 +69,7 @@ def encode(
     bit_depth: BitDepth = None,
     overwrite: opt.Overwrite = False,
 ) -> None:
-    """Encode an image into one CCSDS-123 file; all of it is held in memory.
+    """Encode an image into one CCSDS-123 file; the whole image is held in memory.
 
     Example: gangsaw stream encode image.hdr image.c123 --params issue1.json
     """

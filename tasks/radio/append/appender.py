@@ -1,8 +1,8 @@
 """Append time steps to a store, a chunk at a time, while others read it.
 
-What a reader sees is what the metadata of the group says, which holds that of all its arrays and is
-replaced as one object when a chunk and its times are safe in the store. So a chunk is there as a
-whole or not at all, and a writer that is killed leaves a store that is whole and can go on.
+Readers see what the metadata of the group says. It holds the metadata of all arrays and is replaced
+as one object when a chunk and its times are safe in the store. So a chunk is visible completely or
+not at all, and a killed writer leaves a valid store that can be continued.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Appender:
     """Appends steps to an array of a Zarr group and their times to its time coordinate.
 
     Plain zarr and xarray read the store at any time; they see whole chunks of steps, and after
-    `close` all of them. A store that exists is continued: the steps of a last chunk that is not
-    full are taken back from it, and it is replaced when it is full; who reads that very chunk in
-    that instant may get CorruptChunk, and finds it whole at the next try. One writer at a time.
+    `close` all of them. An existing store is continued: steps of a last chunk that is not full are
+    read back, and the chunk is replaced when it is full. A reader of that chunk in that instant may
+    get CorruptChunk; its next read succeeds. There may be one writer at a time.
 
     Parameters
     ----------
     target : path, address or Zarr store; created where it is not there
-    steps : what every step is
+    steps : description of every step
     coords : coordinates of the other axes, and any other small arrays
     durable : whether chunks are synced to the disk before they are seen
 
@@ -91,12 +91,12 @@ class Appender:
 
     @property
     def waiting(self) -> int:
-        """Steps that wait for their chunk to become full, those that readers see among them."""
+        """Steps that wait for their chunk to become full, including those that readers see."""
         return self._encoder.waiting
 
     @property
     def peak_bytes(self) -> int:
-        """A bound on the memory held beside the step that is given, in bytes."""
+        """A bound on the memory held in addition to the given step, in bytes."""
         return self._encoder.peak_bytes + 64 * self._time_chunk
 
     def append(self, time: float, step: npt.NDArray[Any]) -> None:
@@ -109,7 +109,7 @@ class Appender:
 
         Raises
         ------
-        BadParams : time or step are none; nothing was taken
+        BadParams : time or step are invalid; the store is unchanged
         JobFailed : a chunk could not be written: what was written before stays readable
         """
         self._must_work()
@@ -144,7 +144,7 @@ class Appender:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close, also after an error elsewhere: the steps before it are good."""
+        """Close, also after an error elsewhere: the steps before it are valid."""
         if self._failure is None:
             self.close()
 
@@ -179,7 +179,7 @@ class Appender:
         self._put({METADATA: objects[METADATA].to_bytes()})
 
     def _go_on(self, objects: Mapping[str, Buffer]) -> None:
-        """Take back times and steps of the chunks that are not full."""
+        """Read back times and steps of the chunks that are not full."""
         refuse_other(self._place, self._metadata, objects, self._steps)
         self._place.clean()
         group = zarr.open_group(StorePath(self._place.store, self._place.path), mode="r")
@@ -212,12 +212,12 @@ class Appender:
             self._times.clear()
 
     def _array_metadata(self) -> dict[str, bytes]:
-        """Return the metadata that grow once more, for who opens an array and not the group."""
+        """Return the growing metadata again, for readers that open an array and not the group."""
         names = self._steps.name, self._steps.dims[0]
         return {f"{name}/{METADATA}": _json(self._metadata[name]) for name in names}
 
     def _put(self, objects: Mapping[str, bytes | memoryview]) -> None:
-        """Write objects, each as a whole; after an error the store is left as it is."""
+        """Write objects, each atomically; after an error the store stays as it is."""
         try:
             for key, data in objects.items():
                 self._place.put(key, bytes(data))

@@ -1,4 +1,4 @@
-"""What a store of time steps holds: its objects before the first step, and whether it is such."""
+"""A store of time steps: its objects before the first step, and checks of an existing one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gangsaw.tasks.store.skeleton import build_objects
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """What all steps have in common, and what the store calls it.
+    """What all steps have in common, and its names in the store.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Steps:
     time_attrs: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that the names fit the axes, and let them say what the axes are."""
+        """Check that the names fit the axes, and derive the codec's axes from them."""
         if len(self.dims) != len(self.shape) + 1 or len(set(self.dims)) != len(self.dims):
             raise BadParams(
                 f"dims must name time and then the {len(self.shape)} axes of a step, each once, "
@@ -94,7 +94,7 @@ def build_store(
 
 
 def _check_coords(steps: Steps, coords: Iterable[Coordinate]) -> None:
-    """Raise BadParams for coordinates that xarray would not open beside the steps."""
+    """Raise BadParams for coordinates that xarray would not open together with the steps."""
     extents = dict(zip(steps.dims[1:], steps.shape, strict=True))
     for coordinate in coords:
         if {steps.name, steps.dims[0]} & {coordinate.name, *coordinate.dims}:
@@ -113,7 +113,7 @@ def stored_group(place: Place, objects: Mapping[str, Buffer]) -> Any:
 
     Raises
     ------
-    BadParams : something else stands there than a group, or than what a creation left when killed
+    BadParams : something else is there than a group, or than what a killed creation left
     """
     stored = place.get(METADATA)
     if stored is None:
@@ -153,7 +153,7 @@ def refuse_other(
 
 
 def _facts(metadata: Mapping[str, Any], grows: bool) -> dict[str, Any]:
-    """Return what arrays must agree in, in the words of this version of zarr."""
+    """Return what arrays must agree in, as this version of zarr writes it."""
     facts: dict[str, Any] = ArrayV3Metadata.from_dict(dict(metadata)).to_dict()
     facts["shape"] = tuple(facts["shape"])[1 if grows else 0 :]
     return facts

@@ -48,7 +48,7 @@ DROPPED = pa.schema(
 
 @dataclass(frozen=True)
 class Limits:
-    """What a CDR3 must be to be counted.
+    """What a CDR3 must satisfy to be counted.
 
     Attributes
     ----------

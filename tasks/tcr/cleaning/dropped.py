@@ -1,4 +1,4 @@
-"""The table of dropped rows: which file, line and id, the reason, and what stood there."""
+"""The table of dropped rows: file, line and id, the reason, and the faulty value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel: what is wrong with each CDR3, as far as its nucleotides say."""
+"""Kernel: faults of each CDR3 that its nucleotides show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STOP: Final = 5
 def judge(
     offsets: Any, data: npt.NDArray[np.uint8], longest: int, verdicts: Any, places: Any
 ) -> None:
-    """Say of each CDR3 the first that holds of EMPTY, LETTER, LONG, FRAME, STOP, else FINE.
+    """Find the first fault of each CDR3 of EMPTY, LETTER, LONG, FRAME, STOP, else FINE.
 
     A stop codon is looked for in the frame of the first nucleotide. With wildcards it is one only
     where each reading is: TAR and TRA are, TRG may be tryptophan.

@@ -93,7 +93,7 @@ def count(
 def setup_of(
     germline: Germline, genes: tcr.Genes, paths: tcr.Paths, rows: tcr.RowOptions, chunk: int | None
 ) -> Setup:
-    """Return what the panels say, and the store's references in a chunk."""
+    """Return the values of the panels, and the store's references in a chunk."""
     from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS, Setup
 
     return Setup(
@@ -108,7 +108,7 @@ def setup_of(
 
 
 def figures(summary: CountSummary) -> dict[str, object]:
-    """Return the figures of a finished job as JSON holds them."""
+    """Return the figures of a finished job as JSON values."""
     run = {**vars(summary.run), "references_per_second": summary.run.references_per_second}
     return {**vars(summary), "ratio": summary.ratio, "run": run}
 

@@ -44,7 +44,7 @@ def germline(
 
 
 def figures(found: Germline) -> dict[str, object]:
-    """Return a germline as JSON holds it."""
+    """Return a germline as JSON values."""
     regions = {"v": found.v, "d": found.d, "j": found.j}
     parts = {r: {part.name: part.sequence for part in parts} for r, parts in regions.items()}
     return {

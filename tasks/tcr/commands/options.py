@@ -1,4 +1,4 @@
-"""Panels of options of `gangsaw tcr`, each with what it says."""
+"""Panels of options of `gangsaw tcr`, and their values."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def find_anchor(region: str, sequence: str, frame: int | None = None) -> Anchor 
 
 
 def anchor_near(region: str, sequence: str, at: int) -> int | None:
-    """Return the anchor that was meant where `at` has none: a slip of few nucleotides."""
+    """Return the intended anchor where `at` has none: an error of few nucleotides."""
     found = find_anchor(region, sequence, None if region == "V" else at % CODON)
     return found.at if found is not None and abs(found.at - at) <= _STEP * CODON else None
 
@@ -90,7 +90,7 @@ def _is_open(sequence: str, start: int, stop: int) -> bool:
 
 
 def _find_motif(sequence: str, frame: int | None) -> Anchor | None:
-    """Return the best motif: of the usual frame, open behind it, with Gly.
+    """Return the best motif: of the usual frame, without a stop after it, with Gly.
 
     A J gene ends with the first nucleotide of a codon that the constant gene completes; so the
     motif is 3 k + 1 from the end. Some whole genes end elsewhere (IGHJ6*02), so another frame is

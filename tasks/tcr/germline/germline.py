@@ -1,4 +1,4 @@
-"""What is counted with: the CDR3 parts of the genes of one locus."""
+"""The germline: the CDR3 parts of the genes of one locus."""
 
 from __future__ import annotations
 

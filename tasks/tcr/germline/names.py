@@ -93,7 +93,7 @@ def candidates(call: str) -> list[str]:
     """Return the names in a call, in its order.
 
     Commas, semicolons, bars, `or`, scores in brackets, species words and remarks on functionality
-    stand between them. `TRBV6-2/TRBV6-3`, `TCRBV12-03/12-04*01` and `TRBV6-2/3` are ties of two.
+    separate them. `TRBV6-2/TRBV6-3`, `TCRBV12-03/12-04*01` and `TRBV6-2/3` are ties of two.
     """
     return [name for tie in _ANYWHERE.findall(call.upper()) for name in _untied(tie)]
 
@@ -116,7 +116,8 @@ def _whole(letters: str, first: str, other: str) -> str:
 def d_pairs_with_j(d_names: Sequence[str], j_names: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Return (n_d, n_j) which D can be joined to which J.
 
-    TRBD2 lies behind all TRBJ1 genes: joining by deletion pairs it with TRBJ2 only. All else pairs.
+    TRBD2 is downstream of all TRBJ1 genes: joining by deletion pairs it only with TRBJ2. All else
+    pairs.
     """
     first = np.array([not _is_in(name, "D", "2") for name in d_names], np.bool_)
     behind = np.array([_is_in(name, "J", "2") for name in j_names], np.bool_)

@@ -1,4 +1,4 @@
-"""Germline of a source: read, choose species and locus, cut."""
+"""Germline of a source: read, choose species and locus, take the CDR3 parts."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _of_species(
 
 
 def _distinct(records: Iterable[Record]) -> list[Record]:
-    """Return each allele once; two files can hold the same."""
+    """Return each allele once; two files can hold the same one."""
     first: dict[GeneName, Record] = {}
     for record in records:
         known = first.setdefault(record.gene, record)

@@ -16,10 +16,10 @@ from gangsaw.tasks.tcr.germline.names import GeneName
 from gangsaw.tasks.tcr.nucleotides import strict
 
 LEFT_OUT = "left out"  # in each note on a gene that no part was made of
-LONGEST = 100  # nucleotides; the longest known have 40: a longer part was not cut at its anchor
+LONGEST = 100  # nucleotides; the longest known have 40: a longer part does not begin at its anchor
 LONGEST_GENE = 10_000  # the V-, D- and J-REGIONs have at most some 350
 _RESIDUE = {"V": "Cys", "J": "Phe or Trp"}
-_EMPTY = "nothing of it lies in the CDR3"
+_EMPTY = "nothing of it is in the CDR3"
 _MOTIF = {"V": "conserved Cys", "J": "F/W-G-X-G motif"}
 
 

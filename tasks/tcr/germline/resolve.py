@@ -127,7 +127,7 @@ class Resolver:
             id(alleles): alleles
             for other, alleles in self._genes.items()
             if (other.locus, other.region, other.family) == (name.locus, name.region, name.gene)
-            and "OR" not in other.gene  # orphons lie on other chromosomes, they do not rearrange
+            and "OR" not in other.gene  # orphons are on other chromosomes, they do not rearrange
         }
         return list(members.values())
 
@@ -177,7 +177,7 @@ def _shortened(text: str) -> str:
 
 
 def _worst(each: Sequence[Found]) -> int:
-    """Return why none of several names can be taken."""
+    """Return why no name of several can be used."""
     codes = {one.index for one in each}
     if AMBIGUOUS in codes:
         return AMBIGUOUS

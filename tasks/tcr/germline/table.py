@@ -38,7 +38,7 @@ class GeneRow(NamedTuple):
 def read_table(path: Path, text: str) -> list[Record]:
     """Return the V, D and J genes of a table.
 
-    Columns, in any order, whatever their case, others are passed over: the name (`allele`, `gene`,
+    Columns, in any order and case, others are ignored: the name (`allele`, `gene`,
     `name`, `gene_name` or `id`); the part in the CDR3 (`cdr3_part` or `part`) or the whole gene
     (`germline`, `sequence`, `nucleotides`, `nuc` or `seq`); and, where there are some, `organism`
     or `species`; the anchor (`anchor_index`, `anchor_nt0`, `anchor` or `cdr3_anchor`), the
@@ -58,7 +58,7 @@ def read_anchors(paths: Sequence[Path]) -> dict[str, int]:
 
     Raises
     ------
-    BadParams : no such file, columns are missing, a name is none, an anchor is no number, or two
+    BadParams : no such file, columns are missing, a name is invalid, an anchor is no number, or two
         rows have different anchors for one gene
     """
     anchors: dict[str, int] = {}

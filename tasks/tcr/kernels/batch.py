@@ -56,11 +56,11 @@ def check_lengths(starts: npt.NDArray[np.int64]) -> None:
 
 @dataclass(frozen=True)
 class Batch:
-    """References and the germline parts that they are held against.
+    """References and the germline parts that they are compared with.
 
-    All arrays lie in host memory (NumPy) or all on one device (CuPy): that chooses the backend.
+    All arrays are in host memory (NumPy) or all on one device (CuPy): that chooses the backend.
     Checked by whoever makes it: no code is 0, no sequence is empty, references are at most
-    MAX_LENGTH long, V, J and D parts at least max_p, D genes at most MAX_D, indices lie within the
+    MAX_LENGTH long, V, J and D parts at least max_p, D genes at most MAX_D, indices are within the
     parts.
 
     Attributes

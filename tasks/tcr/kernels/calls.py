@@ -1,4 +1,4 @@
-"""Region calls: how far the genes match, how far they are apart, and of what."""
+"""Region calls: how far the genes match, and the distance and content between them."""
 
 from __future__ import annotations
 

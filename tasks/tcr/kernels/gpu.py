@@ -60,7 +60,7 @@ def count(batch: Batch, model: Model) -> Counts:
 def count_hosted(batch: Batch, model: Model) -> Counts:
     """Count references of host memory on the current device, in runs that fit its memory.
 
-    Threads that do so at once copy and count at once, each on a stream of its own.
+    Several threads copy and count at once, each on its own stream.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def _empty_ways(d_lengths: list[int], model: Model) -> Any:
 
 
 def _pointers(counts: Counts) -> Iterator[Any]:
-    """Yield the arrays, one of no bytes for what is not counted."""
+    """Yield the arrays, an empty one for what is not counted."""
     for field in fields(counts):
         array = getattr(counts, field.name)
         yield cupy().empty(0, np.uint64) if array is None else array

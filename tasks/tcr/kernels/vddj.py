@@ -1,7 +1,8 @@
 """V-D-D-J: from V to J boundary by boundary, for each pi.
 
 With two D genes there are too many classes of ends to count each alone, so the multiplicities go in
-at once. Rows hold all nu of one boundary; the rows of each pi lie where a class lies elsewhere.
+at once. Rows hold all nu of one boundary; the rows of each pi take the place that a class has
+elsewhere.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ SLACK = 1 - 2.0**-30  # some 10^5 roundings of 2^-53 each
 
 
 def countable(batch: Batch, model: Model) -> npt.NDArray[np.bool_]:
-    """Tell of each reference whether all its counts fit 64 bits; `count` is exact for those.
+    """Return for each reference whether all its counts fit 64 bits; `count` is exact for those.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def _refuse_uncountable(batch: Batch, model: Model) -> None:
 
 
 def count(batch: Batch, model: Model) -> Counts:
-    """Count where the batch lies: on the CPU or on a GPU."""
+    """Count where the batch is: on the CPU or on a GPU."""
     counts: Counts = backend(batch.references.codes, kernels.__name__).count(batch, model)
     return counts
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray
 
 SWEEP = ("nu", "pi")
-PAIR_SIGN = "+"  # "TRDD1*01+TRDD2*01": two D genes in a row, the one beside V first
+PAIR_SIGN = "+"  # "TRDD1*01+TRDD2*01": two D genes in a row, the one next to V first
 
 
 @dataclass(frozen=True)

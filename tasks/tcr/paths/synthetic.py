@@ -51,7 +51,7 @@ def _codes(parts: Sequence[str]) -> list[Codes]:
 def _pieces(
     genes: dict[str, list[Codes]], chosen: dict[str, Ints], n: int, rng: np.random.Generator
 ) -> tuple[Codes, Ints]:
-    """All codes that references are made of, and (n, pieces, 2) where each one's pieces lie."""
+    """All codes that references are made of, and (n, pieces, 2) where the pieces of each are."""
     extended = [with_right(part, MAX_P) for part in genes["v"]]
     extended += [with_left(with_right(part, MAX_P), MAX_P, part) for part in genes["d"]]
     extended += [with_left(part, MAX_P) for part in genes["j"]]

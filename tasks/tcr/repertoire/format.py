@@ -22,8 +22,8 @@ class RepertoireFormat:
     Attributes
     ----------
     name : for users
-    signs : sets of columns, each of which tells the format from others
-    columns : role -> columns that may hold it, the first that is there does
+    signs : sets of columns, each of which identifies the format
+    columns : role -> columns that may hold it; the first that exists does
     needed : sets of roles, one of each must be there
     prepare : turns what was read into the roles of `ROLES`
     """

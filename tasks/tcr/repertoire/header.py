@@ -1,4 +1,4 @@
-"""The header of a text table: found by what it says, behind comments, in whatever delimiter."""
+"""The header of a text table: found by its names, after comments, with any delimiter."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def find_header(
 
     The first line that is neither empty nor a comment, or a comment whose names are `known`:
     VDJtools begins its header with #. One that only `resembles` a header is taken, too, where the
-    next line has as many fields: what it lacks is then said of it, and not of the first row.
+    next line has as many fields: then the error is about the header, not about the first row.
 
     Raises
     ------

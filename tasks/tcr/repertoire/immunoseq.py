@@ -1,7 +1,7 @@
 """Adaptive's immunoSEQ exports, v1 to v4.
 
 The nucleotides of the read are given, and where in them the CDR3 begins (from 0) and how long it
-is; it has both anchor codons. A gene that could not be told is named by its ties.
+is; it has both anchor codons. An ambiguous gene is named by its ties.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _junction(read: pa.Array, begin: pa.Array, length: pa.Array) -> pa.Array:
 
 
 def _call(call: Any, gene: Any, ties: Any) -> Any:
-    """Return the finest call, but the ties of a gene that could not be told."""
+    """Return the finest call, but the ties of an ambiguous gene."""
     if call is None:
         call = gene
     if gene is None or ties is None:

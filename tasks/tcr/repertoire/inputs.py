@@ -20,7 +20,7 @@ class Input:
     ----------
     number : place among all files
     name : as the user gave it
-    path : absolute, for workers stand elsewhere
+    path : absolute, since workers may have another current directory
     sample : of rows that name none
     """
 
@@ -34,7 +34,7 @@ class Input:
         return self.name
 
     def identity(self) -> str:
-        """What tells its content from another."""
+        """What identifies its content."""
         return f"{file_identity(self.path)} as {self.sample}"
 
     @property

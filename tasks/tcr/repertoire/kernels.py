@@ -23,7 +23,7 @@ CYS, PHE_TRP = 1, 2  # bits: the anchor codons that a junction has
 
 
 def _nucleotide_letters() -> Bytes:
-    """(256,) letter of each byte: nucleotides in upper case, T for U, "?" for what is no ASCII."""
+    """(256,) letter of each byte: nucleotides in upper case, T for U, "?" for non-ASCII."""
     table = np.arange(256, dtype=np.uint8)
     for letter in IUPAC:
         table[ord(letter.lower())] = ord(letter)
@@ -170,7 +170,7 @@ def _line_end(text: Bytes, at: int) -> int:
 def gather(text: Bytes, starts: Any, ends: Any, table: Bytes, quoted: bool) -> Any:
     """Copy fields of `text` back to back, each byte through `table`.
 
-    With `quoted`, two quotes in a field that lies behind a quote become one.
+    With `quoted`, two quotes in a field that follows a quote become one.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def gather(text: Bytes, starts: Any, ends: Any, table: Bytes, quoted: bool) -> A
 
 @jit
 def junction_inside(offsets: Any, data: Bytes, starts: Any, ends: Any, anchors: Any) -> None:
-    """Find what lies between the first and last codon of each junction, and which anchors it has.
+    """Find the part between the first and last codon of each junction, and its anchors.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """MiXCR clone tables (exportClones): of versions 1 to 4, whose columns have other names.
 
 A call is a list of hits with scores, the best first: TRBV6-2*00(1123.4),TRBV6-3*00(1123.4). Hits
-as good as the first are the call; *00 says that the allele was not told.
+as good as the first are the call; *00 says that the allele is unknown.
 """
 
 from __future__ import annotations

@@ -24,9 +24,8 @@ def written_numbers(column: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
 
 
 def copies_of(column: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return the copies (n,) and which are none.
-
-    What is missing is one copy, as where a table has no such column.
+    """Return the copies (n,) and which are invalid. A missing value is one copy, as in a table
+    without such a column.
     """
     values, written = written_numbers(column)
     values[written == EMPTY] = 1

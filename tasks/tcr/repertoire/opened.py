@@ -62,11 +62,11 @@ def opened(path: Path) -> Iterator[TextStream]:
 
 
 class _Members:
-    """Compressed streams one after the other, as bgzip, pbzip2 and `cat` leave them.
+    """Compressed streams one after the other, as bgzip, pbzip2 and `cat` write them.
 
-    Python's GzipFile reads 8 KiB at a time and computes the checksum in a second pass: a third
-    slower. Its BZ2File takes what follows a stream and is none for nothing. Arrow's streams lose
-    what they decoded before data that end early.
+    Python's GzipFile reads 8 KiB at a time and computes the checksum in a second pass, which is
+    slower. Its BZ2File ignores bytes after a stream that are no stream. Arrow's streams lose what
+    they decoded before data that end early.
 
     Parameters
     ----------

@@ -28,13 +28,13 @@ SUFFIXES = {".gz", ".bgz", ".bz2", ".xz", ".zst", ".tsv", ".csv", ".txt", ".parq
 
 
 class Repertoire:
-    """The rows of a file; each iteration reads it anew.
+    """The rows of a file; each iteration reads it again.
 
     Attributes
     ----------
     format : name of the format that its columns say it has
     columns : role -> column that holds it
-    notes : what was taken for granted
+    notes : what was assumed
     """
 
     def __init__(
@@ -76,7 +76,7 @@ def open_repertoire(
     sample: str | None = None,
     keep_going: bool = False,
 ) -> Repertoire:
-    """Open a file of rearrangements, found to be what it is by its columns.
+    """Open a file of rearrangements, whose format is recognised by its columns.
 
     AIRR (TSV, CSV, Parquet), VDJtools, immunoSEQ, 10x contig annotations, MiXCR, tcrdist, or any
     table whose columns are named; plain or compressed with gzip, bgzip, bzip2, xz or Zstandard.
@@ -175,7 +175,7 @@ def _replaced(kind: RepertoireFormat, columns: Mapping[str, str]) -> RepertoireF
         taken.pop("junction", None)
         taken.pop("cdr3", None)
     asked = {role: (name.lower(),) for role, name in columns.items()}
-    # what a format may lack, a user who names it must not: rows would silently be of other samples
+    # a format may lack a column, but not one that the user names: samples would silently be wrong
     return replace(kind, columns=taken | asked, needed=(*kind.needed, *((role,) for role in asked)))
 
 

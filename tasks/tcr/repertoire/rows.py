@@ -53,7 +53,7 @@ ROWS = pa.schema(
 
 @dataclass(frozen=True)
 class Asked:
-    """What of a file is asked for: the locus, and the sample of rows that name none."""
+    """What to take of a file: the locus, and the sample of rows that name none."""
 
     locus: str
     sample: str

@@ -45,7 +45,7 @@ class Fields:
 
 
 class _Buffers:
-    """Where kernels say where fields lie; new pages for each block cost more than the splitting."""
+    """Places of fields, from kernels; reused, as new pages cost more than the splitting."""
 
     def __init__(self, wanted: int) -> None:
         # zeros: a column that all rows leave out has no slot, and is empty
@@ -96,7 +96,7 @@ class TextTable:
                 self.failure = f"{error}; {self._line} lines were read"
         if self.failure and not self._keep_going:
             raise Damaged(
-                f"{self._path}: {self.failure}. Get the file anew, or keep going with what there is"
+                f"{self._path}: {self.failure}. Copy it again, or keep going with what there is"
             )
 
     def _split(self, block: bytes, scratch: _Buffers) -> Iterator[Fields]:

@@ -43,7 +43,7 @@ def read_rows(store: CountsStore, run: RowRun, sample_numbers: NDArray[np.int32]
 def check_copies(total: float) -> None:
     """Raise BadParams where sums of copies might not fit 64 bits: no sum exceeds that of all.
 
-    The limit is half of what fits, so that a rounded total tells.
+    The limit is half of what fits, so that a rounded total suffices.
     """
     if total > MOST_COPIES:
         raise BadParams(f"{total:.3g} copies together: they must not exceed 2^62")
@@ -86,7 +86,7 @@ def across_individuals(
     copies = per_individual["copies"].to_numpy()
     share = copies / np.maximum(totals, 1)[per_individual["individual"].to_numpy()]
     found = _grouped(
-        # sorted, so that sums of frequencies are the same however rows were cut
+        # sorted, so that sums of frequencies do not depend on how rows were split
         per_individual.append_column("frequency", pa.array(share)).sort_by(
             [("place", "ascending"), ("individual", "ascending")]
         ),

@@ -1,8 +1,8 @@
-"""Tables cut in parts: what one task writes for many others to read, and the other way round.
+"""Tables in parts: one task writes for many others to read, and the other way round.
 
-An Arrow file holds one record batch for each part, found by the file's footer. Parquet files have
-been weighed: a footer of Parquet takes a hundred bytes per column of each part, so that reading
-footers would cost more than reading rows; and a file per part would be tasks x parts files.
+An Arrow file holds one record batch for each part, found by the file's footer. Parquet was
+considered: its footer takes a hundred bytes per column of each part, so reading footers would cost
+more than reading rows; and a file per part would be tasks x parts files.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _none(schema: pa.Schema) -> pa.RecordBatch:
 
 @contextmanager
 def temporary_folder(beside: Path) -> Iterator[Path]:
-    """Yield a folder beside a file that is gone afterwards."""
+    """Yield a temporary folder next to a file."""
     folder = Path(tempfile.mkdtemp(prefix=f".{beside.name}.", suffix=".parts", dir=beside.parent))
     try:
         yield folder.absolute()

@@ -4,7 +4,7 @@
     a part of all files, grouped -> parts by place        (a task per part)
     a part of all files, sorted -> rows of OUT            (in this thread)
 
-A nucleotype lies in one part, whatever its rows; each step holds one run or one part, so memory
+A nucleotype is in one part, whatever its rows; each step holds one run or one part, so memory
 does not grow with the rows. What is on disk meanwhile is about 60 bytes a row, beside OUT.
 """
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 RUN_ROWS = 1 << 18  # read by one task; 16 of the usual chunks
 PART_ROWS = 1 << 19  # grouped by one task, on average
-GROUP_ROWS = 1 << 16  # of a row group of the table: who joins it to the counts reads few too many
+GROUP_ROWS = 1 << 16  # of a row group: joins with the counts read few rows too many
 ROW_BYTES = 600  # of memory for each of them: columns, sort keys, groups and copies; measured
 SHARED = 2  # individuals that make a nucleotype "shared"
 METADATA = b"gangsaw"

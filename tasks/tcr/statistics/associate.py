@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 BatchT = TypeVar("BatchT")
 ResultT = TypeVar("ResultT")
-Bars = Callable[[str], OnProgress]  # from the title of some passes to what is told of them
+Bars = Callable[[str], OnProgress]  # from the title of some passes to their description
 TALLY_BYTES = 1 << 30  # for the tallies of the columns that are ranked at once
 SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"
 ENTRY_BYTES = 48  # of a distinct value, while tallies are merged
@@ -69,7 +69,7 @@ REGRESSION_PASSES = 12  # that the bar shows: Newton's method takes as many as i
 
 @dataclass(frozen=True)
 class Association:
-    """What `associate` found.
+    """Results of `associate`.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ class _Passes:
 
 
 def _without_nan(value: Any) -> Any:
-    """Return figures as JSON holds them: None for NaN."""
+    """Return figures as JSON values: None for NaN."""
     if isinstance(value, dict):
         return {key: _without_nan(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

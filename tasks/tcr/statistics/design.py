@@ -115,8 +115,8 @@ class Moments:
 def one_blas_thread() -> Iterator[None]:
     """Multiply in this thread: other tasks have the other cores.
 
-    BLAS threads that wait for busy cores made a step ten times as slow; and sums are rounded alike
-    on every machine.
+    BLAS threads that wait for busy cores slow a step down; and so sums are rounded alike on every
+    machine.
     """
     from threadpoolctl import threadpool_limits
 

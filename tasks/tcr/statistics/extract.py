@@ -1,8 +1,7 @@
-"""The nucleotypes of a table of `share` beside the counts of their first references.
-
-Counts are read once, from all chunks of a store; what statistics go over several times lies in
-small files afterwards, a row per nucleotype with the chosen columns alone. The counts of a store
-are hundreds of numbers per reference, so that each pass over them would cost far more.
+"""The nucleotypes of a table of `share` with the counts of their first references. Counts are read
+once, from all chunks of a store. Small files then hold what statistics read several times: a row
+per nucleotype with only the chosen columns. The counts of a store are hundreds of numbers per
+reference, so each pass over them would cost far more.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ from gangsaw.tasks.tcr.statistics.predictors import read_predictors
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, RowRun
 
 RUN_ROWS = 1 << 15  # of a store; 2 of the usual chunks. Fixed: sums are rounded run by run
-COPIES = (
-    8  # of what a run reads: two variables are held, one is decoded beside its chunks; measured
-)
+COPIES = 8  # of what a run reads: two variables are held, and one is decoded from its chunks
 KEPT_COPIES = 3  # of what a run keeps, where that is all path counts: as read, sorted, written
 OUTCOMES = ("copies", "frequency", "individuals")
 TEXTS = ("cdr3", "v", "j")
@@ -97,7 +94,7 @@ def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: Any) -> None:
     for name, texts in wanted.items():
         told = table[name].cast(pa.string()).combine_chunks()  # other tools write large_string
         if not pa.array(texts, pa.string()).equals(told):
-            raise BadParams("the table has other nucleotypes at these rows: share this store anew")
+            raise BadParams("the table has other nucleotypes at these rows: share this store again")
 
 
 def file_of(folder: Path, run: RowRun) -> Path:

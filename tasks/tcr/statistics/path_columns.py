@@ -1,4 +1,4 @@
-"""Columns of path counts: which of a store's counts are held against sharing and frequency."""
+"""Columns of path counts: which of a store's counts are compared with sharing and frequency."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ BOX = "#dbe4ea"
 
 @dataclass(frozen=True)
 class Style:
-    """What a plot says beside its boxes.
+    """Texts and scales of a plot.
 
     Attributes
     ----------

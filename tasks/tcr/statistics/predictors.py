@@ -2,7 +2,7 @@
 
 Of several D genes the one with the longest match
 stands for the reference, among those that pair with its J; of equals the one that leaves the fewest
-nucleotides beside it. (The first of equals made N2 depend on the order of the D genes.)
+nucleotides next to it. (Taking the first of equals made N2 depend on the order of the D genes.)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read_predictors(store: CountsStore, rows: range, keep: NDArray[np.int64]) ->
 
     v_erosion, j_erosion, d_erosion : germline nucleotides that are not matched
     v_p, j_p, d_p : matched nucleotides beyond the germline
-    d_match : in place of the two for D, where a store does not tell how long D genes are
+    d_match : in place of the two for D, where a store does not have the lengths of D genes
     n1, n2, ndn : lengths between V and D, D and J, V and J; 0 where they overlap
     n1_a, ... : how many of them are A, T, C, G
     """

@@ -1,7 +1,7 @@
 """Spearman's rank correlation out of core: exact, ties by mid-ranks.
 
 Two passes: tallies of every column, then sums of products of ranks. Ranks are doubled and centred,
-so that all sums are integers and the result does not depend on how rows are cut.
+so that all sums are integers and the result does not depend on how rows are split.
 """
 
 from __future__ import annotations

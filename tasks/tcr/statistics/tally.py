@@ -15,9 +15,9 @@ Ns = NDArray[np.int64]
 class ValueCounts:
     """Sorted distinct values and how often each occurred.
 
-    Memory: 16 bytes per distinct value, three times that while it grows. Small tallies are kept
-    apart until they are together as long as the merged one, so that N values from many batches
-    cost N log N and not N times batches.
+    Memory: 16 bytes per distinct value, three times that while it grows. Small tallies are merged
+    only when together they are as long as the merged one. So N values from many batches cost N log
+    N and not N times batches.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class ValueCounts:
 
 def merged(values: Values, counts: Ns) -> tuple[Values, Ns]:
     """Return sorted distinct values, the counts of equal ones added up."""
-    order = np.argsort(values, kind="stable")  # linear where sorted runs lie one after another
+    order = np.argsort(values, kind="stable")  # linear where sorted runs follow one another
     values, counts = values[order], counts[order]
     first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     return values[first], np.add.reduceat(counts, first)

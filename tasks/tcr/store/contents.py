@@ -1,4 +1,4 @@
-"""How counts lie in a Zarr store: its arrays, coordinates and attributes, and what they say later.
+"""How counts are stored in Zarr: arrays, coordinates and attributes, and reading them.
 
 Text is of Zarr's type `string`: types of fixed width have no specification in format 3, and readers
 warn of them.
@@ -30,9 +30,9 @@ from gangsaw.tasks.tcr.store.staging import FileRows, pieces_of
 
 TEXT = np.dtypes.StringDType()
 CODEC = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
-FIRST = "cdr3"  # the variable below which journal and staging lie, hidden
+FIRST = "cdr3"  # the variable below which journal and staging are hidden
 
-# (name, type, units, description) of what a row is, beside what is counted for it
+# (name, type, units, description) of what a row is, without its counts
 ROW_VARIABLES: tuple[tuple[str, np.dtype[Any], str, str], ...] = (
     (FIRST, TEXT, "nucleotide", "CDR3 between the codons of the conserved Cys and Phe or Trp"),
     ("id", TEXT, "", "Name of the row in its file; empty where it has none"),

@@ -30,12 +30,12 @@ MODEL = ("germline_locus", "model", "strands", "max_p", "max_n", "d_segments", "
 
 @dataclass(frozen=True)
 class CountsStore:
-    """A store of counts; it travels with every batch and is opened anew on the worker.
+    """A store of counts; it travels with every batch and is opened again on the worker.
 
     Attributes
     ----------
     address : path or URL
-    version : fingerprint of its metadata, so that a replaced store is opened anew
+    version : fingerprint of its metadata, so that a replaced store is opened again
     rows : references in it
     names : labels and sequences of genes, pairs of D genes, samples; () for what there is not
     attrs : of the group
@@ -51,7 +51,7 @@ class CountsStore:
     kinds: dict[str, np.dtype[Any]] = field(hash=False)
 
     def read(self, name: str, rows: range, *cut: int | slice) -> NDArray[Any]:
-        """Return the rows of a variable, the axes after the first cut by `cut`.
+        """Return the rows of a variable; `cut` holds the slices of its other axes.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class CountsStore:
         return np.asarray(array[(along, *cut)])
 
     def index(self, name: str, rows: range) -> NDArray[np.int32]:
-        """Return the rows of v_index, j_index or sample_index, held against their names."""
+        """Return the rows of v_index, j_index or sample_index, checked against their names."""
         found = self.read(name, rows)
         n_names = len(self.names[_coordinate(name)])
         if len(found) and not 0 <= int(found.min()) <= int(found.max()) < n_names:
@@ -146,7 +146,7 @@ def open_all(addresses: Sequence[str]) -> tuple[CountsStore, ...]:
 
 
 def runs(stores: Sequence[CountsStore], n: int) -> Iterator[RowRun]:
-    """Cut the rows of the stores into runs of n, whatever their chunks are."""
+    """Split the rows of the stores into runs of n, whatever their chunks are."""
     place = 0
     for number, store in enumerate(stores):
         for start in range(0, store.rows, n):
@@ -173,7 +173,7 @@ def _open(address: str) -> zarr.Group:
 
 
 def _why_none(address: str) -> str:
-    """Tell an unfinished store, which has no metadata at its root, from none at all."""
+    """Distinguish an unfinished store, which has no metadata at its root, from none at all."""
     if (open_place(address) / NUCLEOTYPE[0]).has(METADATA):
         return "its counting is not finished: run gangsaw tcr count with --resume first"
     return "no Zarr group there"
@@ -195,6 +195,6 @@ def _coordinate(index: str) -> str:
 
 @lru_cache(maxsize=64)
 def _array(address: str, name: str, version: str) -> tuple[zarr.Array[Any], bool]:
-    """Return the array, and whether a finished job wrote it; its records lie below the first."""
+    """Return the array, and whether a finished job wrote it; its records are below the first."""
     array, first = (zarr.open_array(address, path=key, mode="r") for key in (name, NUCLEOTYPE[0]))
     return array, must_be_whole(first)

@@ -36,7 +36,7 @@ MOST = 2**63 - 1
 
 @dataclass(frozen=True)
 class ExportChoice:
-    """What of a store becomes a table, and how.
+    """Which parts of a store become a table, and how.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ def _array(store: CountsStore, column: _Column, values: NDArray[Any], rows: rang
 
 @contextmanager
 def _writer(target: Path, part: Path, schema: Any) -> Iterator[Callable[[Any], None]]:
-    """Yield what writes a table; the file is whole at the end."""
+    """Yield a writer of a table; the file is complete at the end."""
     name = target.name.lower()
     if name.endswith((".parquet", ".pq")):
         with pa.parquet.ParquetWriter(part, schema, compression="zstd") as parquet:

@@ -61,7 +61,7 @@ def count_repertoires(
     """Read repertoires, count the paths of each row that is kept, write all into a Zarr v3 group.
 
     Rows keep their order: that of the files, and of the lines in each. Until all are counted the
-    group has no metadata at its root, so that nobody takes it for a whole one.
+    group has no metadata at its root, so that no reader takes it for a complete one.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
 
 
 def beside(store: Place) -> Path:
-    """Return where the table of dropped rows goes unless the user says it."""
+    """Return the default path of the table of dropped rows."""
     name = Path(str(store).rstrip("/")).name.removesuffix(".zarr")
     folder = store.folder.parent if store.folder is not None else Path()
     return folder / f"{name}.dropped.tsv"
@@ -131,7 +131,7 @@ def beside(store: Place) -> Path:
 
 def _reading_job(inputs: Sequence[Input], setup: Setup) -> Job:
     source = "; ".join(file.identity() for file in inputs)
-    return Job(source=source, array=setup.digest, n_chunks=0, batch_chunks=1)  # nobody knows yet
+    return Job(source=source, array=setup.digest, n_chunks=0, batch_chunks=1)  # unknown yet
 
 
 def _checked(contents: Contents, table: Path) -> Contents:
@@ -144,7 +144,7 @@ def _checked(contents: Contents, table: Path) -> Contents:
 
 
 def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
-    """Refuse to overwrite what is to be read, whatever else may be overwritten."""
+    """Refuse to overwrite inputs, whatever else may be overwritten."""
     for path in (table, target.folder):
         for file in inputs:
             if path is not None and path.resolve() == Path(file.path).resolve():
@@ -194,7 +194,7 @@ class _Phases:
         return _checked(Contents(self.inputs, self.setup, files), table)
 
     def count(self, contents: Contents, on_count: OnProgress | None) -> int:
-        """Count the references, write what makes the store whole; return how many were counted."""
+        """Count the references and complete the store; return how many were counted."""
         objects = contents.objects()
         inner = {key: data for key, data in objects.items() if key != METADATA}
         write_skeleton(self.place, inner, {FIRST: self.reading})
@@ -260,7 +260,7 @@ class _Phases:
 
 
 def _write_root(group: Place, metadata: Buffer) -> None:
-    """Let readers in: from now on the store is whole."""
+    """Publish the store: from now on it is complete."""
     group.put(METADATA, metadata)
     group.flush([METADATA])
 
@@ -272,7 +272,7 @@ def _refuse(file: Input, found: FileRows, keep_going: bool) -> None:
 
 @contextmanager
 def _left_as_found(work: Place, resumed: bool) -> Iterator[None]:
-    """Leave nothing behind where the input is at fault: it will be another one the next time."""
+    """Remove everything where the input is at fault: it will be another one the next time."""
     try:
         yield
     except BadParams:

@@ -32,7 +32,7 @@ class ReadRepertoire:
     ----------
     staging : takes the rows
     setup : which rows are kept
-    keep_going : keep what stands before the place where a file is damaged
+    keep_going : keep the rows before the place where a file is damaged
     durable : whether rows are synced to the disk before the file counts as read
     """
 
@@ -138,7 +138,7 @@ class _Reading:
         )
 
     def _write(self, *, whole: bool) -> None:
-        """Write full pieces, and with `whole` the rows that are left, too."""
+        """Write full pieces, and with `whole` the remaining rows, too."""
         rows, size = pa.Table.from_batches(self.waiting, ROWS), self.staging.piece_rows
         full = len(rows) if whole else len(rows) // size * size
         for start in range(0, full, size):

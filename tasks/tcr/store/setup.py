@@ -13,8 +13,8 @@ from gangsaw.tasks.tcr.germline import Germline
 from gangsaw.tasks.tcr.germline.resolve import OnAmbiguous, OnUnknownAllele
 from gangsaw.tasks.tcr.model import MAX_D, Model
 
-# Along `reference`. About 60 MB of counts: a fifth of a second of a core, few enough bytes that
-# a worker of several threads fits into 2 GB, and 2,500 chunks for 40 million references.
+# Along `reference`. About 60 MB of counts: few enough bytes that a worker of several threads fits
+# into 2 GB, and 2,500 chunks for 40 million references.
 CHUNK_ROWS = 16384
 
 

@@ -1,11 +1,11 @@
-"""Rows between reading and counting: staged in the store that is being written, gone at the end.
+"""Rows between reading and counting: staged in the store that is being written, removed at the end.
 
 A repertoire of 40 million rows is one gz stream: only what has been read tells which rows are kept,
 and so where in the store a row belongs. Pieces of kept rows therefore wait here, each as long as a
 chunk of the store; a chunk is then counted from one piece or a few, by any worker.
 
-Arrow's stream format with LZ4, not Parquet: it is written and read in a fifth of the time, and what
-Parquet has beyond it (row groups, statistics, encodings) nobody would use in these few minutes.
+Arrow's stream format with LZ4, not Parquet: it is faster to write and read, and what Parquet adds
+(row groups, statistics, encodings) is of no use for these few minutes.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class Staging:
 
     Attributes
     ----------
-    array : place of the array below which they lie, hidden, as the journal does
-    job : fingerprint of the reading; what another one staged does not count
+    array : place of the array below which they are hidden, as the journal is
+    job : fingerprint of the reading; rows that another job staged do not count
     piece_rows : rows of a piece; the last one of each file has fewer
     """
 

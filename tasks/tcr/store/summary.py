@@ -1,4 +1,4 @@
-"""What a finished job did, read from its store: so a resumed one can tell the same."""
+"""Results of a finished job, read from its store, so that a resumed one reports the same."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CountRun:
 
 @dataclass(frozen=True)
 class CountSummary:
-    """What a job did.
+    """Results of a job.
 
     Attributes
     ----------

@@ -145,7 +145,7 @@ def test_longest_codewords(depth: int) -> None:
 
 @pytest.mark.parametrize("kind", ["<u2", ">u2", "<i2", ">i4", "u4", "i1"])
 def test_targets(kind: str) -> None:
-    """Strided and reversed views of any byte order are filled, and nothing beside them."""
+    """Strided and reversed views of any byte order are filled, and nothing outside them."""
     array = scene((5, 6, 7), kind)
     chunk = np.full((14, 12, 15), 77, kind)
     target = chunk.transpose(1, 2, 0)[1:11:2, 13:1:-2, 2:9]

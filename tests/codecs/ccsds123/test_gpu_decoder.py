@@ -146,7 +146,7 @@ class Foreign:
 
 @pytest.mark.parametrize("kind", ["<u2", ">u2", ">i2", ">i4", "i1"])
 def test_targets(cupy: ModuleType, kind: str) -> None:
-    """Strided and reversed views of any byte order are filled, and nothing beside them."""
+    """Strided and reversed views of any byte order are filled, and nothing outside them."""
     image, params = scene((5, 6, 7), kind), Params()
     chunk = cupy.zeros((14, 12, 15), native(kind))
     target = chunk.transpose(1, 2, 0)[1:11:2, 13:1:-2, 2:9]

@@ -27,7 +27,7 @@ from gangsaw.codecs.core.errors import BadParams
 
 Cube = npt.NDArray[Any]
 
-# Each is a kernel of its own, with all else free.
+# Each is a separate kernel, with all else free.
 KERNELS: tuple[dict[str, Any], ...] = (
     {"prediction_bands": 3, "local_sum": LOCAL_SUMS[0], "dtype": "u2", "n_bands": (33, 70)},
     {
@@ -252,7 +252,7 @@ def test_no_blocks(cupy: ModuleType) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_order_of_threads_changes_nothing(cupy: ModuleType, seed: int) -> None:
-    """The emulation also finds races and reads of what nobody wrote."""
+    """The emulation also finds races and reads of unwritten memory."""
     x = on_device(cupy, scene((40, 5, 21), "u2"))
     by_pixel = on_device(cupy, scene((5, 21, 40), "u2").transpose(2, 0, 1))
     with schedule(seed=seed, poison=0x5A):

@@ -50,7 +50,7 @@ def test_same_bytes_as_the_reference(sample: Sample) -> None:
     assert encode_stream(decoded, said) == data
 
 
-# P and NZ are fixed here because each pair compiles a kernel of its own
+# P and NZ are fixed here because each pair compiles its own kernel
 CHOICES = st.fixed_dictionaries(
     {
         "prediction_bands": st.sampled_from([0, 3]),
@@ -129,7 +129,7 @@ def test_trailing_bytes_are_corrupt(params: Params) -> None:
 
 @pytest.mark.parametrize("params", SMALL)
 def test_flipped_bits_never_crash(params: Params) -> None:
-    """A bare stream has no checksum: other samples may come out, but of the claimed shape only."""
+    """A stream alone has no checksum: other samples may come out, but of the claimed shape only."""
     _, data = small_stream(params)
     rng = random.Random(len(data))
     begin = time.process_time()

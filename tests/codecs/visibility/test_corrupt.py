@@ -1,4 +1,4 @@
-"""Damaged payloads: CorruptChunk or other words, never a crash nor a byte beside the buffers."""
+"""Damaged payloads: CorruptChunk or other words, never a crash nor a byte outside the buffers."""
 
 from __future__ import annotations
 

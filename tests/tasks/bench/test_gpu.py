@@ -24,7 +24,7 @@ LOGS = {
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """The program, with a page of its own; there is no CuPy, where no fixture brings it."""
+    """The program, with its own page; there is no CuPy, where no fixture brings it."""
     monkeypatch.syspath_prepend(BENCHMARKS)
     import bench_gpu
 

@@ -1,4 +1,4 @@
-"""The checksums that a device is held against, and what is told of a device that is wrong."""
+"""The checksums that a device is compared with, and the report of a wrong device."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_both_ways_of_packing_hold_the_same_bits() -> None:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """The program with a folder of its own, on a cube of a few kilobytes."""
+    """The program with its own folder, on a cube of a few kilobytes."""
     pytest.importorskip("blosc2")
     import bench_visibility
     import bench_visibility_packing

@@ -156,7 +156,7 @@ def test_the_pace() -> None:
 
 
 def test_who_waits_lets_others_begin(client: Client, tmp_path: Path) -> None:
-    """Four at once on two threads; without a cluster there is nobody to let in."""
+    """Four at once on two threads; without a cluster no other task can start."""
     found: dict[int, int] = {}
     run(Meeting(str(tmp_path), 4), range(4), found.__setitem__, client=client)
     assert found == {i: i for i in range(4)}

@@ -87,7 +87,7 @@ def test_threads_that_wait_leave_no_memory_behind() -> None:
         ((before, _),) = client.run(peak_and_process).values()
         run(Hungry(), range(500), lambda *_: None, client=client)
         ((peak, _),) = client.run(peak_and_process).values()
-    assert peak < before + (192 << 20)  # two at work need 48, more as they lie between each other
+    assert peak < before + (192 << 20)  # two at work need 48, more as they are interleaved
 
 
 LARGE = (64, 8192, 4096)  # 4 GiB in 128 chunks of 32 MiB
@@ -95,7 +95,7 @@ LIMIT = 1 << 30  # bytes of the worker
 
 
 def peak_and_process() -> tuple[int, int]:
-    """Peak bytes in memory, and who had them: a worker that was restarted begins anew."""
+    """Peak bytes in memory, and who had them: a restarted worker begins again."""
     lines = Path("/proc/self/status").read_text().splitlines()
     (peak,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
     return 1024 * peak, os.getpid()

@@ -1,4 +1,4 @@
-"""ENVI images: every layout is read, nothing of a header is lost, mistakes are told in one line."""
+"""ENVI images: every layout is read, nothing of a header is lost, errors are one line."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_raw_round_trip(tmp_path: Path, interleave: str, byte_order: str) -> Non
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (SourceOptions(shape=(5, 7, 6)), "say what is in it with --shape and --dtype"),
+        (SourceOptions(shape=(5, 7, 6)), "describe it with --shape and --dtype"),
         (SourceOptions(shape=(5, 7, 7), dtype="u2"), "is truncated"),
         (SourceOptions(shape=(5, 7, 0), dtype="u2"), "positive extents"),
         (SourceOptions(shape=(5, 7, 6), dtype="pixel"), "unknown dtype 'pixel'"),
@@ -204,7 +204,7 @@ def test_the_spectral_axis_is_found_by_name(dims: tuple[str, ...], axes: str) ->
 def test_a_store_named_from_here_is_read_from_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker of a running scheduler has a current directory of its own."""
+    """A worker of a running scheduler has its own current directory."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     zarr.create_array(tmp_path / "a.zarr", data=cube("uint16"))

@@ -1,6 +1,6 @@
 """Small files whose headers claim large arrays: refused in a line, or opened without the memory.
 
-Each is opened in a process of its own that may take one more gigabyte of addresses, so that a claim
+Each is opened in a separate process that may take one more gigabyte of addresses, so that a claim
 which is believed fails there and does no harm.
 """
 

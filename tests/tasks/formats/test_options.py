@@ -123,7 +123,7 @@ def test_the_format_that_the_user_names(gangsaw: CommandLine, tmp_path: Path) ->
     line = gangsaw("compress", tmp_path / "a.img", tmp_path / "b.zarr", "--format", "raw").failed(
         USAGE
     )
-    assert "say what is in it with --shape and --dtype" in line
+    assert "describe it with --shape and --dtype" in line
 
 
 def test_what_is_left_out_is_said(gangsaw: CommandLine, tmp_path: Path) -> None:

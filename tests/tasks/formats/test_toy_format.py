@@ -102,7 +102,7 @@ def test_what_is_refused(gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path
     store = tmp_path / "out.zarr"
     assert "toy takes 2 paths, not 1" in gangsaw("compress", left, store, *HERE).failed(USAGE)
     command = ("compress", left, right, store, *HERE)
-    assert "begins anew" in gangsaw(*command, "--resume").failed(USAGE)
+    assert "cannot be resumed" in gangsaw(*command, "--resume").failed(USAGE)
     assert "encoded on device cpu" in gangsaw(*command, "--bit-depth", "auto").failed(USAGE)
     assert "it grows" in gangsaw(*command, "--chunks=-1").failed(USAGE)
     assert "has no axis 'y'" in gangsaw(*command, "--chunks", "y=2").failed(USAGE)
@@ -141,7 +141,7 @@ def test_an_old_store_stays_until_the_new_one_is_whole(
 def test_a_stage_goes_before(
     gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path, Path]
 ) -> None:
-    """A stage is a job with a store of its own beside the target, until that is whole."""
+    """A stage is a job with its own store next to the target, until that is complete."""
     left, right = (path.rename(path.with_suffix(".signed")) for path in mates)
     store, against = tmp_path / "out.zarr", ("--against", left, "--against", right)
     command = ("compress", left, right, store, *HERE)

@@ -1,4 +1,4 @@
-"""One job over many arrays: whose batches go together, what the job needs, who is told."""
+"""One job over many arrays: whose batches go together, what the job needs, who is notified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The automatic choices, frozen: a store that is written again tomorrow lies as it does today.
+"""The automatic choices, frozen: a store that is written again tomorrow has the same layout.
 
 Each source is a list of rows: name, axes, dtype and shape of an array; then what is chosen for it
 beside the others: the codec with the parameters that differ from its defaults, and the chunks.

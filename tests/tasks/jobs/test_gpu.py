@@ -54,7 +54,7 @@ def quick(cupy: ModuleType) -> Iterator[ModuleType]:
 
 @pytest.fixture(scope="module")
 def mixed() -> Iterator[Client]:
-    """A worker with a GPU beside one without."""
+    """A worker with a GPU and one without."""
     with cluster(gpus=1, hosts=1) as client:
         yield client
 
@@ -145,7 +145,7 @@ def changed(source: RawSource, kind: type[LoggedArray]) -> RawSource:
 
 def test_a_chunk_that_cannot_be_read_is_named(tmp_path: Path, quick: ModuleType) -> None:
     source, store = changed(raw_source(tmp_path, SHAPE), Failing), tmp_path / "a.zarr"
-    message = r"a\.zarr/data/c/0/5/2: Permission denied: /mnt/bad; finished batches are kept"
+    message = r"a\.zarr/data/c/0/5/2: Permission denied: /mnt/bad; finished batches are safe"
     with pytest.raises(JobFailed, match=message):
         compress(source, store, chunks=CHUNKS, options=GPU)
 

@@ -40,7 +40,7 @@ N_CHUNKS = 400
 
 @dataclass
 class Trial:
-    """One target that is killed and resumed until it is whole.
+    """One target that is killed and resumed until it is complete.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Trial:
         return self.folder / "log"
 
     def start(self, seconds: float = PAUSE) -> subprocess.Popen[bytes]:
-        """Start the job in a session of its own and return when its cluster is up."""
+        """Start the job in its own session and return when its cluster is up."""
         names = [str(p) for p in (self.folder / "cube.raw", self.target, self.log)]
         up = Path(f"{self.log}.up")
         up.unlink(missing_ok=True)
@@ -135,7 +135,7 @@ def processes() -> Iterator[tuple[int, tuple[str, int]]]:
 
 
 def kill_many_times(folder: Path, codec: str, kills: int, seed: int) -> dict[str, int]:
-    """Kill a job again and again; where one is whole, check it and begin another."""
+    """Kill a job again and again; where one is complete, check it and begin another."""
     rng = random.Random(seed)
     cube(SHAPE).tofile(folder / "cube.raw")
     trial = Trial(folder, codec)
@@ -175,7 +175,7 @@ def run_and_kill(trial: Trial, rng: random.Random, calm: bool) -> int:
 
 
 def check_whole(target: Path, source: Source, whole: dict[str, bytes]) -> None:
-    """A whole store is the same as one that was never interrupted; remove it."""
+    """A complete store is the same as one that was never interrupted; remove it."""
     journal = target / "data" / ".gangsaw" / "journal"
     assert objects(target).items() >= whole.items()
     left = objects(target).keys() - whole.keys()  # killed between manifest and removal

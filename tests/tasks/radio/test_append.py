@@ -1,4 +1,4 @@
-"""A store that grows: readers see whole chunks, whatever becomes of the writer."""
+"""A store that grows: readers see complete chunks, whatever happens to the writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visibilities go into a store and come back: to the bit, with all that stood beside them."""
+"""Visibilities go into a store and come back: bit for bit, with all the rest of their file."""
 
 from __future__ import annotations
 

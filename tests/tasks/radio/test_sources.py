@@ -1,4 +1,4 @@
-"""What is taken of files of visibilities, how it lies in the store, and what is refused."""
+"""What is read of files of visibilities, how it is stored, and what is refused."""
 
 from __future__ import annotations
 

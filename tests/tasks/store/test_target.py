@@ -88,7 +88,7 @@ def test_the_source_is_never_the_target(source: RawSource, tmp_path: Path) -> No
 
 
 def test_a_full_disk_is_told_and_resumed(tmp_path: Path) -> None:
-    """On a real file system of one mebibyte, mounted in a namespace of its own."""
+    """On a real file system of one mebibyte, mounted in its own namespace."""
     script = """
     import sys
     from pathlib import Path
@@ -115,7 +115,7 @@ def test_a_full_disk_is_told_and_resumed(tmp_path: Path) -> None:
     message, resumed, problems = on_a_small_disk(tmp_path, script, "size=1m")
     assert message.startswith("chunk ")
     assert "No space left on device" in message
-    assert message.endswith("finished batches are kept, run again with --resume")
+    assert message.endswith("finished batches are safe: run again with --resume")
     assert int(resumed) > 5
     assert problems == "()"
 
@@ -141,7 +141,7 @@ def test_a_read_only_target_is_told(tmp_path: Path) -> None:
 
 
 def on_a_small_disk(folder: Path, script: str, options: str) -> list[str]:
-    """Run a script with a file system of its own at `folder`/small; return the lines it prints."""
+    """Run a script with its own file system at `folder`/small; return the lines it prints."""
     (folder / "small").mkdir()
     (folder / "script.py").write_text(textwrap.dedent(script))
     mount = f'mount -t tmpfs -o {options} tmpfs "$0/small"'

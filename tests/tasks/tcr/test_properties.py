@@ -268,7 +268,7 @@ def taken(case: Case, rows: list[int]) -> Case:
 @some
 @given(cases(n_references=(2, 5)), st.data())
 def test_references_are_independent(case: Case, data: st.DataObject) -> None:
-    """In any order, any chunks, beside duplicates: each has the same counts."""
+    """In any order, any chunks, with duplicates: each has the same counts."""
     n = len(case.cdr3)
     rows = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2 * n))
     whole, some_rows = fields_of(counted(case)), fields_of(counted(taken(case, rows)))

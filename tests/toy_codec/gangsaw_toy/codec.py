@@ -34,7 +34,7 @@ class Toy(BlockCodec):
         return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, _as_is)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
+        """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
         return peak_bytes(shape[0])
 
 

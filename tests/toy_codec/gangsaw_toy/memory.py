@@ -7,5 +7,5 @@ FIXED = 1 << 16
 
 
 def peak_bytes(n: int) -> int:
-    """Return a bound on what coding a chunk of n bytes holds beside it."""
+    """Return a bound on the memory of coding a chunk of n bytes, without the chunk."""
     return PER_BYTE * n + FIXED

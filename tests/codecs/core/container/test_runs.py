@@ -1,4 +1,4 @@
-"""Blocks that lie back to back: the views of them, and where kernels find them."""
+"""Blocks that are back to back: their views, and where kernels find them."""
 
 from __future__ import annotations
 

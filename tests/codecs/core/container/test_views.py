@@ -1,4 +1,4 @@
-"""BlockViews of the blocks of a chunk, and where they lie."""
+"""BlockViews of the blocks of a chunk, and their addresses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def turned(block: Any) -> Any:
 
 
 def chunks() -> list[Any]:
-    """Return chunks that lie differently in memory."""
+    """Return chunks with different memory layouts."""
     plain = np.arange(210.0).reshape(SHAPE)
     wide = np.zeros((14, 5, 18))
     wide[::-2, :, 2::3] = plain

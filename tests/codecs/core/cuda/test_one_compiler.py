@@ -1,4 +1,4 @@
-"""One function compiles kernels: CuPy's compiler takes denormals for 0, whatever it is told."""
+"""One function compiles kernels: CuPy's compiler flushes denormals to 0, whatever its options."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def modules_of_sources(tree: ast.AST) -> Iterator[str]:
 def faults(text: str, file: str = "") -> list[str]:
     """What a file of the product does that none may, or only another.
 
-    file : its name, where it lies in core
+    file : its name, where it is in core
     """
     tree = ast.parse(text)
     found = {*names(tree)}

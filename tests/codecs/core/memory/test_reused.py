@@ -1,4 +1,4 @@
-"""Memory is used again when nobody holds it, and by nobody else before."""
+"""Memory is reused when it has no holder, and not before."""
 
 from __future__ import annotations
 

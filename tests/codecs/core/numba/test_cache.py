@@ -1,4 +1,4 @@
-"""Compiled kernels: where they are kept, also where the installation cannot be written to."""
+"""Compiled kernels: where they are cached, also where the installation cannot be written to."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(package: Path, **settings: str) -> list[str]:
 
 
 def block(folder: Path) -> str:
-    """A path that nobody can make a folder at, not even root: it lies under a file."""
+    """A path where not even root can make a folder: it is under a file."""
     folder.write_text("a file")
     return str(folder / "below")
 

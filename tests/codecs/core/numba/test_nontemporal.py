@@ -1,4 +1,4 @@
-"""Non-temporal stores: the same bytes as an ordinary copy, and no others."""
+"""Non-temporal stores: the same bytes as an ordinary copy, and none outside them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_long_output_holds_what_was_put() -> None:
 def test_a_long_chunk_is_written_whole_wherever_it_lies(
     shape: tuple[int, int, int], offset: int
 ) -> None:
-    """What lies beside the chunk stays as it is; rows of the last shape cut lines anywhere."""
+    """Memory around the chunk stays as it is; rows of the last shape end anywhere in a line."""
     n_bytes = 8 * shape[0] * shape[1] * shape[2]
     octets = np.random.default_rng(7).integers(0, 256, n_bytes, np.uint8)
     room = np.full(n_bytes + 4 * LINE, 7, np.uint8)

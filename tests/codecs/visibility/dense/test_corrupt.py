@@ -1,4 +1,4 @@
-"""Damaged blocks of the kind "dense": CorruptChunk or other words, never a byte beside buffers."""
+"""Damaged blocks of the kind "dense": CorruptChunk or other words, never a byte outside buffers."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_every_predictor(code: int, dtype: str, monkeypatch: pytest.MonkeyPatch)
 def test_series_of_both_types_side_by_side_and_below(
     means: int, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one strip, and one after the other: there running means begin anew."""
+    """In one strip, and one after the other: there running means begin again."""
     choose(monkeypatch, means=means, predictors=in_turn(*range(15), 0, 0))
     assert set(round_trip(mixed((6, 5, 80), dtype)).predictors) == set(range(15))
 
@@ -159,7 +159,7 @@ def test_every_kind_of_means(means: int, dtype: str, monkeypatch: pytest.MonkeyP
 
 
 def test_means_of_a_few_values_are_left_where_all_are_of_one_level() -> None:
-    """But not where levels differ elsewhere than in the rows that lie side by side."""
+    """But not where levels differ elsewhere than in consecutive rows."""
     rng = np.random.default_rng(1)
     level = rng.normal(size=(2, 1, 4000)).astype("f4")
     assert round_trip(level).means == LEVEL

@@ -100,7 +100,7 @@ def heads(coded: Runs) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_both_sides_write_the_same(cupy: ModuleType, dtype: str, shape: tuple[int, ...]) -> None:
-    """All blocks of a batch go in one launch, raw ones beside it."""
+    """All blocks of a batch go in one launch, except raw ones."""
     coded = check(cupy, [make(shape, dtype) for make in [*PLAIN, mixed]], DENSE)
     assert {int(part[0]) for part in coded.payloads} <= {0, dense.KIND}
 
@@ -128,7 +128,7 @@ def test_every_predictor(
 def test_every_kind_of_means(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, dtype: str, means: int
 ) -> None:
-    """With types that change from strip to strip, so that running means begin anew."""
+    """With types that change from strip to strip, so that running means begin again."""
     choose(monkeypatch, means=means)
     if dtype != "f2":
         choose(monkeypatch, predictors=in_turn(*[0] * 40, *[3] * 29))

@@ -66,7 +66,7 @@ def blocks_of(shape: tuple[int, ...], dtype: str) -> list[Block]:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_both_sides_write_the_same(cupy: ModuleType, dtype: str) -> None:
-    """All blocks of a batch go in one launch, raw ones beside it."""
+    """All blocks of a batch go in one launch, except raw ones."""
     coded = check(cupy, [block for shape in SHAPES for block in blocks_of(shape, dtype)], FAST)
     modes = {int(part[1]) for part in coded.payloads if part[0] == 2}
     assert {int(part[0]) for part in coded.payloads} == {0, 2}

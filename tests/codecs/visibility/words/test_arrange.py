@@ -1,4 +1,4 @@
-"""Blocks to words and back: any layout in memory, and not a byte beside it."""
+"""Blocks to words and back: any layout in memory, and not a byte outside it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_words_are_those_of_plain_numpy(shape: tuple[int, ...], dtype: str) -> N
 @given(st.data())
 @settings(max_examples=200)
 def test_any_strides(data: st.DataObject) -> None:
-    """Steps, reversed axes and permuted ones; what lies between is left alone."""
+    """Steps, reversed axes and permuted ones; memory between stays as it is."""
     rank = data.draw(st.integers(2, 5))
     shape = tuple(data.draw(st.integers(1, 9)) for _ in range(rank))
     whole = any_bits(shape, data.draw(st.sampled_from([*DTYPES, ">c8"])))

@@ -134,8 +134,8 @@ def test_stopped_and_resumed(gangsaw: CommandLine, tmp_path: Path, sent: signal.
     if sent != signal.SIGKILL:
         assert process.returncode == 130
         assert err == (
-            "gangsaw: interrupted: what is finished is kept, run the same command with --resume to "
-            "finish it\n"
+            "gangsaw: interrupted: finished chunks are safe; run the same command with --resume to "
+            "continue\n"
         )
     assert "--resume" in gangsaw(*command).failed(USAGE)
     figures = gangsaw.ok(*command, "--resume", "--json").figures

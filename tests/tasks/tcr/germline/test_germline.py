@@ -173,7 +173,7 @@ def test_table_of_parts(write: Write, delimiter: str) -> None:
     assert parts(germline) == parts(opened(write(FASTA)))
     assert germline.notes == (
         "TRBV2*01 left out: its status is noCys:TAT",
-        "TRBV3*01 left out: nothing of it lies in the CDR3",
+        "TRBV3*01 left out: nothing of it is in the CDR3",
     )
 
 

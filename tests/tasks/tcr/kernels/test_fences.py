@@ -24,7 +24,7 @@ def all_fenced(arrays: NamedTuple, at_end: bool) -> Any:
 
 
 def fenced_batch(batch: Batch, at_end: bool) -> Batch:
-    """Do the same for what lies in the caller's memory."""
+    """Do the same for the caller's memory."""
 
     def copied(value: Any) -> Any:
         if isinstance(value, Sequences):

@@ -45,7 +45,7 @@ PARTS: dict[str, Sequence[str]] = {
     "d": (D1, D2, "GGGACTAGCGGGGGGG"),
     "j": (J, "TGAACACTGAAGC", "ACGTAC"),
 }
-# Each is a kernel of its own.
+# Each is a separate kernel.
 MODELS = {
     "one strand": Model(),
     "all": Model("both", strands=2, min_d_end=0),
@@ -201,7 +201,7 @@ def test_equal_references_are_counted_once(
     assert [len(arguments[0]) for _, _, _, arguments, _ in launched] == [4]
 
 
-# where arrays lie
+# memory of arrays
 
 
 def test_the_backend_is_where_the_arrays_lie(cupy: ModuleType) -> None:
@@ -250,7 +250,7 @@ def test_what_exceeds_the_memory_is_split(cupy: ModuleType) -> None:
 @every_model
 @pytest.mark.parametrize("seed", range(3))
 def test_order_of_threads_changes_nothing(cupy: ModuleType, model: Model, seed: int) -> None:
-    """The emulation also finds races and reads of what nobody wrote."""
+    """The emulation also finds races and reads of unwritten memory."""
     with schedule(seed=seed, poison=0x5A):
         assert_same(cupy, random_batch(**PARTS, n=6, seed=seed), model)
 

@@ -113,7 +113,7 @@ REPETITIVE = [  # as many places and as many ways as one symbol can have
 @pytest.mark.slow
 @pytest.mark.parametrize("case", REPETITIVE, ids=str)
 def test_repetitive_genes(case: Case) -> None:
-    """Sums of rows of concrete references stay within the narrow words that they are kept in."""
+    """Sums of rows of concrete references stay within the narrow words that hold them."""
     for strands, min_d_end in ((1, 1), (2, 0)):
         assert_dataset(replace(case, model=Model("both", strands, min_d_end=min_d_end)))
 

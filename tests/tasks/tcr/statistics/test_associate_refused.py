@@ -19,7 +19,7 @@ from gangsaw.tasks.tcr.statistics.associate import associate
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """A store of counts, and the table of its nucleotypes beside it."""
+    """A store of counts, and the table of its nucleotypes next to it."""
     return shared_store(tmp_path_factory.mktemp("associate"))
 
 

@@ -42,7 +42,7 @@ def found(n_groups: int = 5, *, lowest: float = 100, n2: str = "n2") -> Associat
 
 
 def assert_within(figure: Figure) -> Axes:
-    """Nothing that is written lies outside the figure, and no two labels below boxes overlap."""
+    """No text is outside the figure, and no two labels below boxes overlap."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     (axes,) = figure.axes

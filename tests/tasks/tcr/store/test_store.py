@@ -1,4 +1,4 @@
-"""What lies in a store of counts: every row, in order, with the counts of the pure function."""
+"""The content of a store of counts: every row, in order, with the counts of the pure function."""
 
 from __future__ import annotations
 
