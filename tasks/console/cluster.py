@@ -47,3 +47,14 @@ class Near(Workers):
     def session(self) -> AbstractContextManager[Client | None]:
         """Yield a Dask client of such workers, or None to work in this process."""
         return opt.session(self.workers, self.threads, self.scheduler)
+
+
+@dataclass(frozen=True)
+class NearOrDevice(Near):
+    """As `Near`, on CPUs or GPUs."""
+
+    device: opt.Device = "cpu"
+
+    def session(self) -> AbstractContextManager[Client | None]:
+        """Yield a Dask client of such workers, or None to work in this process."""
+        return opt.session(self.workers, self.threads, self.scheduler, self.device)

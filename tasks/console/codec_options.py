@@ -48,5 +48,5 @@ def _options() -> dict[str, inspect.Parameter]:
 def _parameter(name: str, text: str) -> inspect.Parameter:
     flag = "--" + name.replace("_", "-")
     shown = typer.Option(flag, help=text, show_default=False, rich_help_panel=CODEC)
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, default=None, annotation=Annotated[str | None, shown])

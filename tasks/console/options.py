@@ -17,7 +17,6 @@ from gangsaw.tasks.formats import table
 if TYPE_CHECKING:
     from distributed import Client
 
-    from gangsaw.tasks.formats.format import SourceOptions
 
 CLUSTER, SOURCE = "Cluster", "Source"
 
@@ -125,24 +124,6 @@ Param = Annotated[
 ParamsFile = Annotated[
     Path | None, typer.Option(help="JSON file of codec parameters.", rich_help_panel=CODEC)
 ]
-
-
-def source_options(
-    variable: Sequence[str] | None = None,
-    group: str = "",
-    shape: str | None = None,
-    dtype: str | None = None,
-    interleave: str | None = None,
-    byte_order: str | None = None,
-    offset: int | None = None,
-    format_: str | None = None,
-) -> SourceOptions:
-    """Return the options of the source panel."""
-    from gangsaw.tasks.formats.format import SourceOptions
-
-    extents = None if shape is None else extents_of("--shape", shape)
-    names = tuple(variable or ())
-    return SourceOptions(names, group, extents, dtype, interleave, byte_order, offset, format_)
 
 
 def extents_of(option: str, text: str) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import Cluster
 from gangsaw.tasks.console.codec_options import with_codec_options
 from gangsaw.tasks.console.output import (
     STOPPED,
@@ -22,6 +24,8 @@ from gangsaw.tasks.console.output import (
     write_json,
     write_table,
 )
+from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.source import AnySource, Encoding
 from gangsaw.tasks.formats import table
 
 if TYPE_CHECKING:
@@ -31,6 +35,7 @@ STREAM_STOPPED = "interrupted: send the stream again, with another target or --o
 
 
 @with_codec_options
+@panels
 def compress(
     paths: Annotated[
         list[str],
@@ -40,25 +45,12 @@ def compress(
             "them together. The last path is the Zarr store to write.",
         ),
     ],
-    codec: opt.Codec = "auto",
-    chunks: opt.Chunks = None,
-    block: opt.Block = None,
-    param: opt.Param = None,
-    params: opt.ParamsFile = None,
+    encoding: Encoding,
     resume: opt.Resume = False,
     overwrite: opt.Overwrite = False,
-    workers: opt.Workers = None,
-    threads: opt.Threads = 0,
-    scheduler: opt.Scheduler = "",
-    device: opt.Device = "cpu",
-    format_: opt.SourceFormat = None,
-    variable: opt.Variable = None,
-    group: opt.Group = "",
-    shape: opt.Shape = None,
-    dtype: opt.Dtype = None,
-    interleave: opt.Interleave = None,
-    byte_order: opt.ByteOrder = None,
-    offset: opt.Offset = None,
+    *,
+    cluster: Cluster,
+    source: AnySource,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     codec_options: Mapping[str, str] = MappingProxyType({}),
@@ -71,36 +63,33 @@ def compress(
     from gangsaw.tasks.formats.opening import open_paths
     from gangsaw.tasks.source import Stream
 
-    *source, target = paths
-    if not source:
+    *sources, target = paths
+    if not sources:
         raise BadParams("name a source and then the target (see gangsaw compress --help)")
-    layout = opt.source_options(
-        variable, group, shape, dtype, interleave, byte_order, offset, format_
-    )
-    opened = open_paths(source, layout)  # mistakes in its name should not wait for a cluster
-    settings = {
-        "codec": codec,
-        "params": opt.params_of(param, params),
-        "options": codec_options,
-        "block": None if block is None else opt.extents_of("--block", block),
-        "chunks": opt.chunks_of(chunks),
-        "device": device,
-        "resume": resume,
-        "overwrite": overwrite,
-    }
+    opened = open_paths(sources, source.options())  # mistakes should not wait for a cluster
     is_stream = isinstance(opened, Stream)
     try:
         with (
-            opt.session(0 if is_stream else workers, threads, scheduler, device) as client,
+            (replace(cluster, workers=0) if is_stream else cluster).session() as client,
             progress_bar("compress", quiet=quiet or as_json) as show,
         ):
-            summary = api.compress(opened, target, client=client, on_progress=show, **settings)  # type: ignore[arg-type]
+            summary = api.compress(
+                opened,
+                target,
+                **encoding.settings(),
+                options=codec_options,
+                device=cluster.device,
+                resume=resume,
+                overwrite=overwrite,
+                client=client,
+                on_progress=show,
+            )
     except KeyboardInterrupt:
         raise Interrupted(STREAM_STOPPED if is_stream else STOPPED) from None
     if as_json:
         write_json(job_figures(summary))
     else:
-        write_table(f"{', '.join(source)} -> {summary.store}", rows(summary))
+        write_table(f"{', '.join(sources)} -> {summary.store}", rows(summary))
 
 
 def rows(summary: Summary) -> list[tuple[str, str]]:

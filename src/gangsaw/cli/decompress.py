@@ -7,10 +7,14 @@ from typing import Annotated
 import typer
 
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import progress_bar, write_table
+from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.source import StoreSource
 from gangsaw.tasks.formats import table
 
 
+@panels
 def decompress(
     store: Annotated[str, typer.Argument(help="Zarr store to read.")],
     target: Annotated[
@@ -36,13 +40,11 @@ def decompress(
         str | None,
         typer.Option(help="little or big. (default: as the source was)", show_default=False),
     ] = None,
-    variable: opt.Variable = None,
-    group: opt.Group = "",
+    *,
+    source: StoreSource,
     overwrite: opt.Overwrite = False,
     resume: opt.Resume = False,
-    workers: opt.Workers = 0,
-    threads: opt.Threads = 0,
-    scheduler: opt.Scheduler = "",
+    cluster: Near,
     quiet: opt.Quiet = False,
 ) -> None:
     """Write a store in another format, bit for bit.
@@ -53,14 +55,14 @@ def decompress(
     from gangsaw.tasks.formats.format import ExportOptions
 
     with (
-        opt.session(workers, threads, scheduler) as client,
+        cluster.session() as client,
         progress_bar("decompress", quiet=quiet) as show,
     ):
         lost = api.decompress(
             store,
             target,
             options=ExportOptions(format_, interleave, byte_order),
-            source=opt.source_options(variable, group),
+            source=source.options(),
             client=client,
             overwrite=overwrite,
             resume=resume,

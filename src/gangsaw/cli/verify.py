@@ -8,11 +8,15 @@ import typer
 
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import NearOrDevice
 from gangsaw.tasks.console.output import progress_bar, size, write_json, write_table
+from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.console.source import AnySource
 
 SHOWN = 20  # problems that are listed; --json has all
 
 
+@panels
 def verify(
     store: Annotated[str, typer.Argument(help="Zarr store to check.")],
     against: Annotated[
@@ -21,18 +25,9 @@ def verify(
             help="Source that the store must equal, bit for bit; repeat it for each path."
         ),
     ] = None,
-    workers: opt.Workers = 0,
-    threads: opt.Threads = 0,
-    scheduler: opt.Scheduler = "",
-    device: opt.Device = "cpu",
-    format_: opt.SourceFormat = None,
-    variable: opt.Variable = None,
-    group: opt.Group = "",
-    shape: opt.Shape = None,
-    dtype: opt.Dtype = None,
-    interleave: opt.Interleave = None,
-    byte_order: opt.ByteOrder = None,
-    offset: opt.Offset = None,
+    *,
+    cluster: NearOrDevice,
+    source: AnySource,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -42,18 +37,15 @@ def verify(
     """
     from gangsaw.tasks import api
 
-    layout = opt.source_options(
-        variable, group, shape, dtype, interleave, byte_order, offset, format_
-    )
     with (
-        opt.session(workers, threads, scheduler, device) as client,
+        cluster.session() as client,
         progress_bar("verify", quiet=quiet or as_json) as show,
     ):
         report = api.verify(
             store,
             against=against or None,
-            layout=layout,
-            device=device,
+            layout=source.options(),
+            device=cluster.device,
             client=client,
             on_progress=show,
         )
