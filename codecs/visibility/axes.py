@@ -1,4 +1,4 @@
-"""What the axes of visibilities are, told by their names, as arrays give no other sign of it."""
+"""What the axes of visibilities are, by their names: arrays give no other sign of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHORT = {"polarization", "pol", "corr", "uvw", "uvw_label", "complex"}  # a few 
 
 
 def is_interferometric(dims: Iterable[str]) -> bool:
-    """Whether axes are those of visibilities, or of what lies beside them."""
+    """Whether axes are those of visibilities, or of arrays along them."""
     return not (BASELINES | SHORT).isdisjoint(name.lower() for name in dims)
 
 

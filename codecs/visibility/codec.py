@@ -50,7 +50,7 @@ class Visibility(BlockCodec):
         return _coder_of(self.params, shape, dtype)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds beside the chunk."""
+        """Return a bound on what encoding or decoding one such chunk holds besides the chunk."""
         grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
         numbers = math.prod(grid.block_shape)
         busy = min(thread_limit(), grid.n_blocks)

@@ -1,5 +1,5 @@
 """What the visibility codec answers of itself: it is for complex samples, and for what is real
-where a user says so; and it knows what lies beside visibilities.
+where a user says so; and it knows the arrays that go with visibilities.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from gangsaw.codecs.visibility.dense.values import size_words, split_floats, spl
 from gangsaw.codecs.visibility.lanes.table import LANES
 
 ESCAPED_EXPONENT = 11  # bits, of any float
-MOST_BITS = 1 + ESCAPED_EXPONENT + 64  # that one value puts beside its symbol
+MOST_BITS = 1 + ESCAPED_EXPONENT + 64  # that one value takes besides its symbol
 ROOM = LANES * 16  # bytes to spare behind the bits: a row of such values
 
 

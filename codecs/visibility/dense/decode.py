@@ -20,7 +20,6 @@ from gangsaw.codecs.core.numba.simd_gather import (
     spread_items,
 )
 from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
-from gangsaw.codecs.visibility.dense.beside import find_beside, is_far, leave_grid
 from gangsaw.codecs.visibility.dense.block import (
     ESCAPED_EXPONENT,
     IS_RESIDUAL,
@@ -35,12 +34,13 @@ from gangsaw.codecs.visibility.dense.block import (
     lane,
     split_row,
 )
+from gangsaw.codecs.visibility.dense.near_grid import find_near_grid, is_far, leave_grid
 from gangsaw.codecs.visibility.dense.scale import NONE, ROW
 from gangsaw.codecs.visibility.dense.symbols import (
-    BESIDE,
     COMMONEST,
     ESCAPE,
     MINUS_ZERO,
+    NEAR_GRID,
     PLANE,
     ZERO,
     from_symbol,
@@ -191,21 +191,24 @@ def find_counts(block: Block, symbol: Any, around: Any, scratch: Scratch) -> Any
     full = select(off, symbol * 0 + block.mantissa, grid_bits(exponent, scratch))
     left = maximum(full - given, symbol * 0)
     store(scratch.counts, 0, select(symbol > ZERO - 1, symbol * 0, left + 1))
-    if block.n_symbols > BESIDE:
-        is_beside = symbol > ESCAPE
-        other, on_grid, length = find_beside(symbol, around, scratch)
-        count = select(is_beside, on_grid + length + 1, load(scratch.counts, 0, ROW))
+    if block.n_symbols > NEAR_GRID:
+        is_near_grid = symbol > ESCAPE
+        other, on_grid, length = find_near_grid(symbol, around, scratch)
+        count = select(is_near_grid, on_grid + length + 1, load(scratch.counts, 0, ROW))
         store(scratch.counts, 0, count)
-        exponent = select(is_beside, other, exponent)
-        quarter, full = select(is_beside, symbol * 0, quarter), select(is_beside, on_grid, full)
-        given = select(is_beside, symbol * 0, given)
+        exponent = select(is_near_grid, other, exponent)
+        quarter, full = (
+            select(is_near_grid, symbol * 0, quarter),
+            select(is_near_grid, on_grid, full),
+        )
+        given = select(is_near_grid, symbol * 0, given)
     return exponent, quarter, maximum(full, given)
 
 
 @jit_bare_inline
 def is_signed(block: Block, symbol: Any) -> Any:
     """Which symbols are those of values with a sign, an exponent, and bits of the fraction."""
-    if block.n_symbols > BESIDE:
+    if block.n_symbols > NEAR_GRID:
         return either(symbol < ZERO, symbol > ESCAPE)
     return symbol < ZERO
 
@@ -217,7 +220,7 @@ def is_impossible(block: Block, some: bool, symbol: Any, exponent: Any, scratch:
     if some:
         too_large = exponent > min(LARGEST, block.width - 1)
         beyond = either(beyond, both(lane(scratch, IS_RESIDUAL) > 0, too_large))
-    if block.n_symbols > BESIDE:
+    if block.n_symbols > NEAR_GRID:
         beyond = either(beyond, is_far(block, symbol, exponent, scratch))
     return any_lane(both(is_signed(block, symbol), beyond))
 
@@ -237,7 +240,7 @@ def join_row(
     if some:
         is_residual = lane(scratch, IS_RESIDUAL) > 0
         word = select(is_residual, join_residuals(negative, exponent, fraction, width), word)
-    if block.n_symbols > BESIDE:
+    if block.n_symbols > NEAR_GRID:
         word = leave_grid(symbol, full, word, scratch)
     special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (width - 1), symbol * 0)
     special = select(symbol == COMMONEST, symbol * 0 + block.commonest, special)
@@ -264,8 +267,8 @@ def decode_row(
         position = read_values(block, active, scratch, data, position)
     exponent, fraction, word = join_row(block, some, symbol, exponent, full, quarter, scratch)
     if escaped:
-        kept = load(words, base + row * LANES, ROW)
-        word = select(symbol == ESCAPE, kept, word)
+        in_full = load(words, base + row * LANES, ROW)
+        word = select(symbol == ESCAPE, in_full, word)
     if any_lane(symbol > COMMONEST):
         exponent, fraction = split_row(block, some, word, scratch)
     store(words, base + row * LANES, word)

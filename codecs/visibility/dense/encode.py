@@ -14,7 +14,6 @@ from gangsaw.codecs.core.numba.simd import any_lane, load, maximum, resize_to, s
 from gangsaw.codecs.core.numba.simd_floats import load_floats
 from gangsaw.codecs.core.numba.simd_gather import gather, keep_items, quotients
 from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
-from gangsaw.codecs.visibility.dense.beside import put_beside
 from gangsaw.codecs.visibility.dense.block import (
     ESCAPED_EXPONENT,
     IS_RESIDUAL,
@@ -28,14 +27,15 @@ from gangsaw.codecs.visibility.dense.block import (
     lane,
     split_row,
 )
+from gangsaw.codecs.visibility.dense.near_grid import put_near_grid
 from gangsaw.codecs.visibility.dense.scale import NONE, ROW
 from gangsaw.codecs.visibility.dense.symbols import (
-    BESIDE,
     COMMONEST,
     ESCAPE,
     HIGHEST,
     LOWEST,
     MINUS_ZERO,
+    NEAR_GRID,
     PLANE,
     ZERO,
     given_bits,
@@ -79,7 +79,7 @@ def put_escape(
 def common_symbols(
     block: Block, octave: Any, exponent: Any, fraction: Any, scratch: Scratch
 ) -> Any:
-    """Return symbols of octaves beside the expected ones, on the grid or off; bits of fractions."""
+    """Return symbols of relative octaves, on the grid or off it; bits of fractions."""
     full = grid_bits(exponent, scratch)
     off = either(fraction << full < 0, fraction << full > 0)
     symbol = to_symbol(octave, logical_shift_right(fraction, block.width - 2))
@@ -107,7 +107,7 @@ def special_symbols(
 def keep_bits(
     block: Block, symbol: Any, octave: Any, full: Any, fraction: Any, word: Any, scratch: Scratch
 ) -> None:
-    """Keep signs and what symbols leave untold of fractions, and how many bits that is."""
+    """Store signs and the bits of fractions that symbols do not give, and how many these are."""
     given = given_bits(octave, word)
     left = maximum(full - given, word * 0)
     value = logical_shift_right(logical_shift_right(fraction << given, 1), (block.width - 1) - left)
@@ -133,8 +133,8 @@ def encode_row(
     symbol, full = common_symbols(block, octave, exponent, fraction, scratch)
     symbol = special_symbols(block, symbol, octave, exponent, word, scratch)
     keep_bits(block, symbol, octave, full, fraction, word, scratch)
-    if block.n_symbols > BESIDE:
-        symbol = put_beside(block, symbol, exponent, around, word, scratch)
+    if block.n_symbols > NEAR_GRID:
+        symbol = put_near_grid(block, symbol, exponent, around, word, scratch)
     store(symbols, first, resize_to(symbol, symbols))
     store(contexts, first, resize_to(context, contexts))
     keep_sizes(block, row, symbol, exponent, fraction, scratch)
@@ -314,9 +314,9 @@ def push_at_once(
     frequency = entry & 0xFFFF
     long = both(in_use, logical_shift_right(state, 32 - PRECISION) > frequency - 1)
     at = keep_items(out, at, long, state)
-    kept = select(long, logical_shift_right(state, 16), state)
-    whole = quotients(kept, maximum(frequency, symbol * 0 + 1))
-    grown = (whole << PRECISION) + kept - whole * frequency + logical_shift_right(entry, 16)
+    shifted = select(long, logical_shift_right(state, 16), state)
+    whole = quotients(shifted, maximum(frequency, symbol * 0 + 1))
+    grown = (whole << PRECISION) + shifted - whole * frequency + logical_shift_right(entry, 16)
     store(states, 0, select(in_use, grown, state))
     return at
 

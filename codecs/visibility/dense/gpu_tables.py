@@ -1,4 +1,4 @@
-"""What the CUDA kernels of `dense` know of blocks beside where they lie: what heads say."""
+"""What the CUDA kernels of `dense` know of blocks besides where they lie: what heads say."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ChoiceRow(NamedTuple):
     most: int
     start_of_words: int
     start_of_residuals: int
-    has_beside: bool
+    has_near_grid: bool
     has_commonest: bool
     commonest: int
     first_lane: int
@@ -55,7 +55,7 @@ def choice_table(
                 most=most,
                 start_of_words=choice.starts[0],
                 start_of_residuals=choice.starts[1],
-                has_beside=choice.grid.has_beside,
+                has_near_grid=choice.grid.has_near_grid,
                 has_commonest=choice.commonest is not None,
                 commonest=int(np.uint64(choice.commonest or 0).astype(np.int64)),
                 first_lane=int(first_lanes[i]),

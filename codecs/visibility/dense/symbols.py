@@ -18,11 +18,15 @@ HIGHEST, LOWEST = 4, -27
 HALVES, WHOLES = 24, 28  # first symbols of those that tell one bit, and none
 PLANE = 52
 # the same once more for values that lie off the grid, then four that stand for themselves, and in
-# some blocks those of values beside the grid (dense_beside.py)
+# some blocks those of values near the grid (near_grid.py)
 ZERO = 2 * PLANE
-MINUS_ZERO, COMMONEST, ESCAPE, BESIDE = range(ZERO + 1, ZERO + 5)
-HIGHEST_BESIDE, LOWEST_BESIDE, LENGTHS = 3, -10, 8  # octaves; of counts of units in the last place
-N_SYMBOLS = BESIDE + (HIGHEST_BESIDE - LOWEST_BESIDE + 1) * LENGTHS
+MINUS_ZERO, COMMONEST, ESCAPE, NEAR_GRID = range(ZERO + 1, ZERO + 5)
+HIGHEST_NEAR_GRID, LOWEST_NEAR_GRID, LENGTHS = (
+    3,
+    -10,
+    8,
+)  # octaves; bits of units off it
+N_SYMBOLS = NEAR_GRID + (HIGHEST_NEAR_GRID - LOWEST_NEAR_GRID + 1) * LENGTHS
 
 
 @jit_bare_inline

@@ -86,7 +86,7 @@ def lay_out(
 
     They begin 2 bytes beyond a multiple of 4, so that their planes are aligned.
     """
-    kept = sizes <= raw
-    room = np.where(kept, -(-sizes // PLANE_BYTES) * PLANE_BYTES, 0)
+    fits = sizes <= raw
+    room = np.where(fits, -(-sizes // PLANE_BYTES) * PLANE_BYTES, 0)
     places = HEAD_BYTES + np.cumsum(room) - room
-    return np.where(kept, places, -1), HEAD_BYTES + int(room.sum())
+    return np.where(fits, places, -1), HEAD_BYTES + int(room.sum())

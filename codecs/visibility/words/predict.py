@@ -26,7 +26,7 @@ STEPS = {
     "lagrange2": 3,
     "lagrange3": 4,
 }
-ROWS, PLANES = 1, 2  # whose neighbours are taken in beside time: the row before, the plane before
+ROWS, PLANES = 1, 2  # whose neighbours are taken in besides time: the row before, the plane before
 NEIGHBOURS = {"frequency": ROWS, "parallelogram": ROWS, "lorenzo": PLANES}
 
 # With one time step the rows are single words. Neighbours that are not there count as 0, so that
