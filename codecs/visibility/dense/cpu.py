@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.batch import one_at_a_time
 from gangsaw.codecs.visibility.dense.block import MOST_BITS, ROOM, Block, make_scratch
 from gangsaw.codecs.visibility.dense.choose import (
@@ -26,7 +28,6 @@ from gangsaw.codecs.visibility.dense.head import (
     N_TABLES,
     WRONG_ENDS,
     Choice,
-    Payload,
     read_coded,
     write_head,
 )
@@ -47,7 +48,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-Words = npt.NDArray[Any]
 _per_thread = ThreadScratch()
 
 
@@ -185,10 +185,8 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[P
     block, places = _block(residuals, lanes, choice), np.arange(lanes.n_strips) * lanes.n_rows
     counts = np.zeros((N_TABLES, block.n_symbols), np.uint32)
     symbols, contexts, bits = _room(residuals.size)
-    coded, scratch = (
-        Symbols(symbols, contexts, counts.ravel()),
-        make_scratch(lanes.n_rows, residuals),
-    )
+    coded = Symbols(symbols, contexts, counts.ravel())
+    scratch = make_scratch(lanes.n_rows, residuals)
     strips = Strips(_as_signed(residuals), places, lanes.n_rows, choice.predictors)
     n_symbols, n_bytes = to_symbols(strips, block, scratch, coded, bits)
     tables = write_tables(counts, block.n_symbols)

@@ -315,13 +315,9 @@ def try_symbols(strips: Strips, block: Block, scratch: Scratch, row_of: Symbols)
 @jit_bare_inline
 def push_in_turn(active: int, coded: Symbols, first: int, coder: Coder, out: Any, at: int) -> int:
     """Encode the symbols of a row, the last lane first; return where the stream begins now."""
-    state_of, item_of, entries = (
-        pointer(coder.states, 0),
-        pointer(out, 0),
-        pointer(coder.frequencies, 0),
-    )
+    state_of, item_of = pointer(coder.states, 0), pointer(out, 0)
     symbol_of, context_of = pointer(coded.symbols, first), pointer(coded.contexts, first)
-    inverse_of = pointer(coder.inverses, 0)
+    entries, inverse_of = pointer(coder.frequencies, 0), pointer(coder.inverses, 0)
     for i in range(active - 1, -1, -1):
         place = np.int64(context_of[i]) * STRIDE + np.int64(symbol_of[i])
         entry, state = np.int64(entries[place]), np.int64(state_of[i])

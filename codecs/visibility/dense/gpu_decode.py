@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pinned, pull
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -26,7 +27,6 @@ from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defi
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import Params
 
-Payload = npt.NDArray[np.uint8]
 WORD_BYTES = 4  # that kernels load
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pull
+from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.dense.cpu import write_tables
 from gangsaw.codecs.visibility.dense.gpu_batch import Batch
 from gangsaw.codecs.visibility.dense.gpu_choose import choose, piece_table
@@ -18,8 +20,6 @@ from gangsaw.codecs.visibility.dense.head import KIND, N_TABLES, Choice, write_h
 from gangsaw.codecs.visibility.dense.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.lanes.table import LANES
 
-Payload = npt.NDArray[np.uint8]
-Table = npt.NDArray[np.int64]
 FILE = "encode.cu"
 WORD_BYTES, ITEM_BYTES = 4, 2  # that bits and streams are written in
 COPYING = 256  # threads that put a payload together

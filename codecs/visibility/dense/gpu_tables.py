@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.dense.grid import grid_limits
 from gangsaw.codecs.visibility.dense.head import N_TABLES, Choice
 from gangsaw.codecs.visibility.dense.scale import SLOW
@@ -16,7 +17,6 @@ from gangsaw.codecs.visibility.dense.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense.values import MANTISSA
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
-Table = npt.NDArray[np.int64]
 FREQUENCIES_KEPT = 2  # whose sizes means look at, this one and those before
 
 

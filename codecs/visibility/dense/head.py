@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.core.numba.jit import jit
@@ -25,8 +26,6 @@ N_TABLES = 2 * CONTEXTS
 WRONG_ENDS = "its symbols and bits are not those of so many values"
 STATE_BYTES = 4 * rans.STATES
 MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans.PRECISION)) // 8 + 1
-
-Payload = npt.NDArray[np.uint8]
 
 
 class Choice(NamedTuple):

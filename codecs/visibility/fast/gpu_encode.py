@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.visibility.fast.plan import head_bytes
@@ -28,7 +29,6 @@ from gangsaw.codecs.visibility.lanes.gpu_table import (
 )
 from gangsaw.codecs.visibility.lanes.table import LANES
 
-Payload = npt.NDArray[np.uint8]
 PLANE_BYTES = 4
 
 

@@ -33,7 +33,7 @@ NEVER = 1 << 10  # a width that no kind has
 
 
 class Column(NamedTuple):
-    """Which lanes of a tile a vector holds: the first one, and its place in the tile's first row."""
+    """Which lanes of a tile a vector holds: the first one, its place in the first row."""
 
     lane: int
     at: int

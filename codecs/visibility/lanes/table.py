@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
 from gangsaw.codecs.core.numba.bits import ahead, pointer, swapped
@@ -20,10 +19,10 @@ from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.numba.nontemporal import UNIT, drain, write_lines, write_piece
 from gangsaw.codecs.core.numba.simd import value_of
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
+from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
 
-Array = npt.NDArray[Any]
 ROWS = 32  # of a tile: a bit plane of a lane is a word
 POWERS = np.array([0, *(1 << n.bit_length() - 1 for n in range(1, LANES + 1))])  # not above
 NEAR = 1 << 14  # bytes; half of a first cache

@@ -10,7 +10,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
@@ -18,10 +17,10 @@ from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
 from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.numba.simd import static, value_of
 from gangsaw.codecs.core.numba.tiles import move_tile
+from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.lanes.table import side_by_side
 from gangsaw.codecs.visibility.params import component_count
 
-Array = npt.NDArray[Any]
 SIDES = (8, 4, 2, 1)  # of a tile in words: eight vectors of eight fill the registers of AVX2
 STRIP = 64  # items to go along one word before the next: its cache lines are then whole
 
