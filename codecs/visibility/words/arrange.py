@@ -94,8 +94,17 @@ def _move_arguments(block: Array, words: Array) -> tuple[Array, BlockMemory, Any
     runs, length = side_by_side(block.shape[2:], block.strides[2:], block.itemsize)
     run_words = length * len(words)
     side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
-    axes = *block.shape[:2], *block.strides[:2]
-    memory = BlockMemory(address_of(block), *axes, runs, length, len(words))
+    (n_times, n_frequencies), (time_stride, frequency_stride) = block.shape[:2], block.strides[:2]
+    memory = BlockMemory(
+        address=address_of(block),
+        n_times=n_times,
+        n_frequencies=n_frequencies,
+        time_stride=time_stride,
+        frequency_stride=frequency_stride,
+        runs=runs,
+        length=length,
+        components=len(words),
+    )
     offsets = np.empty(min(STRIP, words[0, 0].size), np.int64)
     return offsets, memory, static(side)
 
