@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,12 @@ from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Payload, RunAddresses, Runs
 from gangsaw.codecs.core.container.views import BlockAddresses, Form
 from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.params import Params
 
 LEAST_RUNS = 4  # for each thread
 COPIED = 1 << 20  # bytes of blocks whose payloads are still in a cache when they are copied
 
-Array: TypeAlias = npt.NDArray[Any]
 Numbers: TypeAlias = npt.NDArray[np.int64]  # which blocks, ascending
 
 

@@ -17,16 +17,17 @@ PER_VALUE_OF_DEVICE = 2  # of `dense`: symbol and context
 PER_LANE_OF_DEVICE = 64  # of `dense`: costs of predictors, the one that is chosen
 SIZE, WIDE = 4, 8  # bytes of a float32, of a double
 OFFSET = 8  # bytes of the place of a number that has no neighbour in memory
-PER_VALUE = 30  # of `dense`, beside word and residual: bits, symbol, context, size, stream, payload
+PER_VALUE = 30  # of `dense`, besides words: bits, symbol, context, size, stream, payload
 PREDICTORS = 16  # costs of each, for every lane
-PER_COST = 24  # beside those of the kernel: as int64 of two samples, and one thing made of them
+PER_COST = 24  # besides those of the kernel: as int64 of two samples, and one thing made of them
 
 
 def peak_bytes(block_bytes: int, block_numbers: int, lanes: Lanes, n_blocks: int, busy: int) -> int:
-    """Return a bound on the memory of coding a chunk, without the chunk, in bytes. This holds the
-    coded blocks twice, as blocks and as frame, each at most as long as raw. For each busy thread it
-    holds one block: as words, residuals, output and places of numbers; or as a table of lanes with
-    what `dense` stores per value and lane.
+    """Return a bound on what coding a chunk holds besides it, in bytes.
+
+    It holds the coded blocks twice, as blocks and as frame, each at most as long as raw, and for
+    each busy thread a block on its way: as words, residuals, what is being written, and places of
+    numbers; or as a table of lanes with what `dense` says of each value and lane.
     """
     word = block_bytes // (block_numbers * lanes.n_components) if block_numbers else 0
     by_words = 4 * block_bytes + OFFSET * block_numbers

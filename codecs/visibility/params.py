@@ -39,7 +39,7 @@ class BlockSizes(NamedTuple):
     Attributes
     ----------
     components : floats of a block at most
-    times : steps at most, more where little is beside them; a read often wants few of them
+    times : steps at most, more where the other axes are short; a read often wants few of them
     rest : numbers of rest before all frequencies, whole strips where there are some: the
         fewer, the more cache lines are shared with other blocks
     """
@@ -130,10 +130,10 @@ class Params:
         others_in_all = max(1, sizes.get("f", 1) * math.prod(rest))
         most_times = max(chosen_sizes.times, room // others_in_all)
         times = _extent(self.block[0], sizes.get("t", 1), most_times)
-        beside = min(max(1, math.prod(rest)), self.block[2] or chosen_sizes.rest)
-        if beside > 2 * LANES and not self.block[2]:
-            beside -= beside % LANES
-        frequencies = _extent(self.block[1], sizes.get("f", 1), room // (times * beside))
+        rest_extent = min(max(1, math.prod(rest)), self.block[2] or chosen_sizes.rest)
+        if rest_extent > 2 * LANES and not self.block[2]:
+            rest_extent -= rest_extent % LANES
+        frequencies = _extent(self.block[1], sizes.get("f", 1), room // (times * rest_extent))
         most = room // (times * frequencies)
         others = iter(_rest_extents(self.block[2], rest, most, components))
         chosen = {"t": times, "f": frequencies}

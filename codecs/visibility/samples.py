@@ -45,7 +45,7 @@ def fringes(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.asarray(values if kind.kind == "c" else values.real).astype(kind)
 
 
-def beside(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def near_grid(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return whole multiples of one number, most of them a few units in the last place off."""
     kind = np.dtype(dtype)
     n_parts = 2 if kind.kind == "c" else 1
@@ -93,7 +93,7 @@ def _typical() -> Rows:
         ("float64", fringes((7, 6, 3), "f8"), Params(effort="fast")),
         ("narrowed", fringes((8, 6, 5), "f8"), Params()),
         ("thirds", fringes((9, 16, 6), "c16") / 3, Params()),  # doubles that are no float32s
-        ("beside", beside((24, 16, 6), "c8"), Params()),
+        ("beside", near_grid((24, 16, 6), "c8"), Params()),
     ]
 
 

@@ -1,5 +1,5 @@
-"""The answers of the visibility codec: it is for complex samples, and for real ones where a user
-names it. It also chooses a codec for the flags and weights of visibilities.
+"""What the visibility codec answers of itself: it is for complex samples, and for what is real
+where a user says so; and it knows the arrays that go with visibilities.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from reference import visibility as reference
 from reference import visibility_dense, visibility_dense_encoder, visibility_fast
 
 from gangsaw.codecs.visibility.dense import cpu as dense
-from gangsaw.codecs.visibility.samples import beside, fringes, patterns, specials
+from gangsaw.codecs.visibility.samples import fringes, near_grid, patterns, specials
 
 
 def integers(shape: tuple[int, ...], dtype: str) -> Any:
@@ -54,7 +54,7 @@ def negative_zeros(shape: tuple[int, ...], dtype: str) -> Any:
 
 PLAIN = [
     fringes, patterns, specials, integers, ramp, noise, wild, denormals, constant, negative_zeros,
-    beside,
+    near_grid,
 ]  # fmt: skip
 
 

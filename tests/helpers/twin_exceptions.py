@@ -36,8 +36,8 @@ EXCEPTIONS = {
         MEMORY: "in_order read_values stage_planes",
         ARITHMETIC: "fits is_end is_finite mean_of narrowed narrower number residual_bits rounded"
         " undo_zigzag widened zigzag",
-        STEPS: "add_near beside_given beside_length beside_units bits_of_rows cheapest"
-        " count_escapes decode_run decode_strip encode_beside encode_piece encode_rows"
+        STEPS: "add_near near_grid_given near_grid_length near_grid_units bits_of_rows cheapest"
+        " count_escapes decode_run decode_strip encode_near_grid encode_piece encode_rows"
         " encode_value escaped_bits exponent_of exponent_word from_below grid_value grid_word"
         " has_ended residual_width restore second_predictor special_word",
         KERNELS: "choose_groups code_rows find_odd find_wide join_parts list_odd narrow_blocks"

@@ -16,7 +16,7 @@ NEAR, WIDE, SLOW, SLOWER, LEVEL = range(5)
 RATES = {SLOW: np.float32(1 / 4), SLOWER: np.float32(1 / 16), LEVEL: np.float32(1 / 4)}
 CONTEXTS = 7
 SOME_ZERO, ALL_ZERO, ALONE = 4, 5, 6
-PLANE, ZERO, MINUS_ZERO, COMMONEST, ESCAPE, BESIDE, N_SYMBOLS = 52, 104, 105, 106, 107, 108, 220
+PLANE, ZERO, MINUS_ZERO, COMMONEST, ESCAPE, NEAR_GRID, N_SYMBOLS = 52, 104, 105, 106, 107, 108, 220
 LARGEST = 55
 # (weight, steps back in time, in frequency)
 PREDICTORS = [
@@ -65,7 +65,7 @@ class Head(NamedTuple):
     means: int
     grid: int
     value: int
-    has_beside: bool
+    has_near_grid: bool
     starts: tuple[int, int]
     commonest: int | None
     predictors: list[int]
@@ -257,7 +257,7 @@ class Decoder(Block):
         head, at = read_head(data, extents)
         super().__init__(head, extents)
         tables = Bits(data[at:])
-        n_symbols = N_SYMBOLS if head.has_beside else BESIDE
+        n_symbols = N_SYMBOLS if head.has_near_grid else NEAR_GRID
         frequencies = [read_table(tables, n_symbols) for _ in range(2 * CONTEXTS)]
         at += tables.octets
         self.bits = Bits(data[at + 128 : at + 128 + head.n_bytes])
@@ -281,8 +281,8 @@ class Decoder(Block):
 
     def value(self, symbol: int, around: int, is_residual: bool) -> int:
         """Word or residual of a symbol, modulo 2^w."""
-        if symbol >= BESIDE:
-            return self.beside(symbol - BESIDE, around, is_residual)
+        if symbol >= NEAR_GRID:
+            return self.near_grid(symbol - NEAR_GRID, around, is_residual)
         if symbol >= ZERO:
             return self.special(symbol, is_residual)
         octave, told, first = read_symbol(symbol % PLANE)
@@ -297,7 +297,7 @@ class Decoder(Block):
         fraction = number << count >> told + left
         return self.join(sign, exponent, fraction, is_residual)
 
-    def beside(self, index: int, around: int, is_residual: bool) -> int:
+    def near_grid(self, index: int, around: int, is_residual: bool) -> int:
         exponent, length = around + 3 - index // 8, index % 8 + 1
         full = self.grid_bits(exponent, is_residual)
         assert not is_residual

@@ -7,7 +7,6 @@ import struct
 import numpy as np
 
 from reference.visibility_dense import (
-    BESIDE,
     COMMONEST,
     CONTEXTS,
     ESCAPE,
@@ -16,6 +15,7 @@ from reference.visibility_dense import (
     LARGEST,
     MINUS_ZERO,
     N_SYMBOLS,
+    NEAR_GRID,
     PLANE,
     ZERO,
     Block,
@@ -64,7 +64,7 @@ class Encoder(Block):
 
     def payload(self) -> bytes:
         self.walk(self.put)
-        n_symbols = N_SYMBOLS if self.head.has_beside else BESIDE
+        n_symbols = N_SYMBOLS if self.head.has_near_grid else NEAR_GRID
         counts = [[0] * n_symbols for _ in range(2 * CONTEXTS)]
         for _, context, symbol in self.pushed:
             counts[context][symbol] += 1
@@ -93,8 +93,8 @@ class Encoder(Block):
             return self.escape(sign, exponent, fraction, count)
         full = self.grid_bits(exponent, is_residual)
         is_off = fraction & (1 << count - full) - 1 != 0
-        if is_off and self.head.has_beside and exponent < self.infinity:
-            symbol = self.beside(value, full, around)
+        if is_off and self.head.has_near_grid and exponent < self.infinity:
+            symbol = self.near_grid(value, full, around)
             if symbol is not None:
                 return symbol
         full = self.mantissa if is_off else full
@@ -105,8 +105,8 @@ class Encoder(Block):
         first = fraction << told >> count
         return PLANE * is_off + plain_symbol(octave, first)
 
-    def beside(self, word: int, full: int, around: int) -> int | None:
-        """Return the symbol of a word beside the grid, and put its bits; None where it is none.
+    def near_grid(self, word: int, full: int, around: int) -> int | None:
+        """Return the symbol of a word near the grid, and put its bits; None where it is none.
 
         full : bits of the fraction of a word on the grid
         """
@@ -123,7 +123,7 @@ class Encoder(Block):
         self.bits.put(fraction >> self.mantissa - full, full)
         self.bits.put(int(magnitude < rounded), 1)
         self.bits.put(units - (1 << length - 1), length - 1)
-        return BESIDE + (3 - octave) * 8 + length - 1
+        return NEAR_GRID + (3 - octave) * 8 + length - 1
 
     def escape(self, sign: int, exponent: int, fraction: int, count: int) -> int:
         lower = max(count - 32, 0)
@@ -145,7 +145,7 @@ class Encoder(Block):
     def head_octets(self, n_bytes: int) -> bytes:
         head = self.head
         used = sorted(set(head.predictors))
-        grid = head.grid | 4 * (head.commonest is not None) | 8 * head.has_beside
+        grid = head.grid | 4 * (head.commonest is not None) | 8 * head.has_near_grid
         fields = (KIND, head.means, grid, head.value, *head.starts, len(used), n_bytes)
         index = Writer()
         for predictor in head.predictors:

@@ -13,11 +13,11 @@
 // kinds of means; from SLOW on they run along
 constexpr int NEAR = 0, WIDE = 1, SLOW = 2, SLOWER = 3, LEVEL = 4;
 constexpr int SOME_ZERO = 4, ALL_ZERO = 5, ALONE = 6, CONTEXTS = 7, TABLES = 2 * CONTEXTS;
-constexpr int ZERO = 104, MINUS_ZERO = 105, COMMONEST = 106, ESCAPE = 107, BESIDE = 108;
+constexpr int ZERO = 104, MINUS_ZERO = 105, COMMONEST = 106, ESCAPE = 107, NEAR_GRID = 108;
 constexpr int PLANE = 52, HALVES = 24, WHOLES = 28;
 constexpr int HIGHEST = 4, LOWEST = -27;  // octaves that symbols tell
-constexpr int HIGHEST_BESIDE = 3, LOWEST_BESIDE = -10, LENGTHS = 8;  // of values beside the grid
-constexpr int SYMBOLS = BESIDE + (HIGHEST_BESIDE - LOWEST_BESIDE + 1) * LENGTHS;
+constexpr int HIGHEST_NEAR_GRID = 3, LOWEST_NEAR_GRID = -10, LENGTHS = 8;
+constexpr int SYMBOLS = NEAR_GRID + (HIGHEST_NEAR_GRID - LOWEST_NEAR_GRID + 1) * LENGTHS;
 constexpr int ESCAPED_HEAD = 12;  // bits: sign and exponent
 constexpr int LARGEST = 55;       // exponent of a residual that a symbol tells
 constexpr int PRECISION = 12, TOTAL = 1 << PRECISION, STRIDE = 256;  // of rANS tables (rans.py)
@@ -33,7 +33,7 @@ struct Choice {
     long long means;
     long long low, least, most;  // of bits of fractions on the grid (grid_limits)
     long long start_of_words, start_of_residuals;
-    long long has_beside;  // symbols of values beside the grid
+    long long has_near_grid;  // symbols of values near the grid
     long long has_commonest, commonest;  // a word
     long long first_lane;  // in the table of predictors, 32 lanes a strip
     long long first_size;  // in the sizes of all blocks
@@ -60,7 +60,7 @@ __device__ __forceinline__ Series series_of(const Choice& choice, bool is_residu
 
 // Sizes of the rows before, of this lane; before the first ones nothing is looked at.
 struct Sizes {
-    float* kept;  // (2, times, 32): of two frequencies, in turn
+    float* ring;  // (2, times, 32): of two frequencies, in turn
     int kind, times;
     float last, second_last;     // of the rows before
     float before, below, after;  // of the frequency below, at times t - 1, t, t + 1
@@ -68,7 +68,7 @@ struct Sizes {
     bool was_residual;           // in the strip that it ran along
 
     __device__ Sizes(float* sizes, int kind_, int times_)
-        : kept(sizes + threadIdx.x),
+        : ring(sizes + threadIdx.x),
           kind(kind_),
           times(times_),
           last(0),
@@ -80,7 +80,7 @@ struct Sizes {
           was_residual(false) {}
 
     __device__ __forceinline__ float& at(int t, int f) const {
-        return kept[unsigned((f & 1) * times + t) * LANES];
+        return ring[unsigned((f & 1) * times + t) * LANES];
     }
 
     // Move on to a row. What only its successor needs is asked for, too: memory is far away.

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.dense.grid import EXPONENTS
-from gangsaw.codecs.visibility.dense.predict import PREDICTORS, TERMS, add_costs
+from gangsaw.codecs.visibility.dense.predict import PREDICTORS, TERMS, Sample, add_costs
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
 SAMPLED_ROWS, GLANCED_ROWS = 96, 24  # of a strip, to compare predictors; to see if any gains
 MARGIN = 1.5  # bits of a value that a prediction must save: floats are closer to their neighbours
 LEAST_ROWS = 24  # of a series that may have a predictor of its own
+
+
+class FloatBits(NamedTuple):
+    """How many bits words take without a prediction.
+
+    Attributes
+    ----------
+    mantissa : bits
+    of_exponent : (n,) uint8, bits of the fraction of a word on the grid by its exponent field
+    commonest : word that takes none, uint64
+    """
+
+    mantissa: int
+    of_exponent: npt.NDArray[np.uint8]
+    commonest: np.uint64
 
 
 def choose_predictors(
@@ -32,10 +47,10 @@ def choose_predictors(
     """
     if words.itemsize == 2:  # Numba has no float16
         return np.zeros(lanes.n_strips * LANES, np.uint8)
-    common = np.uint64(commonest or 0)
+    float_bits = FloatBits(mantissa, bits_of, np.uint64(commonest or 0))
 
     def costs(step: int) -> npt.NDArray[np.int64]:
-        return _costs(words, lanes, step, mantissa, bits_of, common)
+        return _costs(words, lanes, step, float_bits)
 
     chosen = at_a_glance(costs(glance_step(lanes)), lanes)
     return best_predictors(costs(sample_step(lanes)), lanes) if chosen is None else chosen
@@ -129,18 +144,13 @@ def _step(lanes: Lanes, n_rows: int) -> int:
 
 
 def _costs(
-    words: npt.NDArray[Any],
-    lanes: Lanes,
-    step: int,
-    mantissa: int,
-    bits_of: npt.NDArray[np.uint8],
-    commonest: Any,
+    words: npt.NDArray[Any], lanes: Lanes, step: int, float_bits: FloatBits
 ) -> npt.NDArray[np.int64]:
     """(predictors, series) bits that every step-th row takes under each of them."""
-    strips = sampled_strips(lanes)
+    sample = Sample(sampled_strips(lanes), lanes.n_rows, lanes.n_times, step)
     costs = np.zeros((len(PREDICTORS), lanes.n_strips * LANES), f"i{words.itemsize}")
-    _predictor_costs(words, strips, lanes.n_rows, step, lanes.n_times, costs)
-    _float_costs(words, strips, lanes.n_rows, step, mantissa, bits_of, commonest, costs[0])
+    add_costs(words.view(costs.dtype), sample, TERMS.ravel(), costs)
+    _float_costs(words, sample, float_bits, costs[0])
     return costs[:, : lanes.n_series].astype(np.int64, copy=False)
 
 
@@ -154,29 +164,16 @@ def _gains(costs: Any, n_rows: float) -> bool:
     return False
 
 
-def _predictor_costs(
-    words: npt.NDArray[Any],
-    strips: npt.NDArray[np.int64],
-    n_rows: int,
-    step: int,
-    n_times: int,
-    costs: npt.NDArray[Any],
-) -> None:
-    add_costs(words.view(costs.dtype), strips, n_rows, step, n_times, TERMS.ravel(), costs)
-
-
 @jit
-def _float_costs(
-    words: Any, strips: Any, n_rows: int, step: int, mantissa: int, bits_of: Any, commonest: Any,
-    costs: Any,
-) -> None:  # fmt: skip
-    """Fill costs (n_strips * 32,) with the bits of signs and fractions of every step-th row."""
+def _float_costs(words: Any, sample: Sample, float_bits: FloatBits, costs: Any) -> None:
+    """Fill costs (n_strips * 32,) with the bits of signs and fractions of a sample."""
+    mantissa, bits_of, commonest = float_bits
     most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
-    for strip in strips:
+    for strip in sample.strips:
         for lane in range(LANES):
             total = 0
-            for row in range(0, n_rows, step):
-                word = np.uint64(words[(strip * n_rows + row) * LANES + lane])
+            for row in range(0, sample.n_rows, sample.step):
+                word = np.uint64(words[(strip * sample.n_rows + row) * LANES + lane])
                 exponent = np.int64(word >> np.uint64(mantissa)) & most
                 fraction = word << np.uint64(64 - mantissa)
                 if (exponent > 0 or fraction) and word != commonest:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.batch import one_at_a_time
 from gangsaw.codecs.visibility.dense.block import MOST_BITS, ROOM, Block, make_scratch
 from gangsaw.codecs.visibility.dense.choose import (
@@ -18,15 +20,14 @@ from gangsaw.codecs.visibility.dense.choose import (
     choose_starts,
     start_steps,
 )
-from gangsaw.codecs.visibility.dense.decode import from_symbols
-from gangsaw.codecs.visibility.dense.encode import push_symbols, to_symbols
+from gangsaw.codecs.visibility.dense.decode import Bits, Stream, from_symbols
+from gangsaw.codecs.visibility.dense.encode import Coder, Strips, Symbols, push_symbols, to_symbols
 from gangsaw.codecs.visibility.dense.grid import bits_table, choose_grid, grid_limits, grid_step
 from gangsaw.codecs.visibility.dense.head import (
     KIND,
     N_TABLES,
     WRONG_ENDS,
     Choice,
-    Payload,
     read_coded,
     write_head,
 )
@@ -47,7 +48,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-Words = npt.NDArray[Any]
 _per_thread = ThreadScratch()
 
 
@@ -140,10 +140,9 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     block = _block(residuals, lanes, choice)._replace(n_rows=rows)
     counts = np.empty((N_TABLES, block.n_symbols), np.uint32)
     row_of = np.empty((2, 2 * LANES), np.uint8)
-    kind: int = best_means(
-        _as_signed(residuals), places, lanes.n_rows, block, choice.predictors,
-        make_scratch(rows, residuals), counts, counts.ravel(), (row_of[0], row_of[1]),
-    )  # fmt: skip
+    strips = Strips(_as_signed(residuals), places, lanes.n_rows, choice.predictors)
+    symbols = Symbols(row_of[0], row_of[1], counts.ravel())
+    kind: int = best_means(strips, block, make_scratch(rows, residuals), symbols, counts)
     return kind
 
 
@@ -186,20 +185,17 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[P
     block, places = _block(residuals, lanes, choice), np.arange(lanes.n_strips) * lanes.n_rows
     counts = np.zeros((N_TABLES, block.n_symbols), np.uint32)
     symbols, contexts, bits = _room(residuals.size)
-    n_symbols, n_bytes = to_symbols(
-        _as_signed(residuals), places, lanes.n_rows, block, choice.predictors,
-        make_scratch(lanes.n_rows, residuals), counts.ravel(), symbols, contexts, bits,
-    )  # fmt: skip
+    coded = Symbols(symbols, contexts, counts.ravel())
+    scratch = make_scratch(lanes.n_rows, residuals)
+    strips = Strips(_as_signed(residuals), places, lanes.n_rows, choice.predictors)
+    n_symbols, n_bytes = to_symbols(strips, block, scratch, coded, bits)
     tables = write_tables(counts, block.n_symbols)
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies)
     states = np.full(LANES, rans.LOWEST, np.uint32)
     stream = _per_thread.array("stream", n_symbols + 1, "u2")
-    inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
-    begin = push_symbols(
-        symbols, contexts, n_symbols, lanes.n_rows, lanes.n_series, frequencies, inverses, states,
-        stream,
-    )  # fmt: skip
+    coder = Coder(frequencies, 1 / np.maximum(frequencies & 0xFFFF, 1), states)
+    begin = push_symbols(coded, n_symbols, block, coder, stream)
     return (
         write_head(choice, lanes, residuals.itemsize, n_bytes, kind),
         tables,
@@ -230,22 +226,13 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, "u4")
     rans.lay_out_slots(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
-    bits = _with_room(data[coded.bits :], coded.n_bytes)
-    stream = _per_thread.array("stream", coded.n_words + LANES, "u2")
-    stream[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
-    stream[coded.n_words : coded.n_words + LANES] = 0
+    bits = Bits(_with_room(data[coded.bits :], coded.n_bytes), 8 * coded.n_bytes)
+    items = _per_thread.array("stream", coded.n_words + LANES, "u2")
+    items[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
+    items[coded.n_words : coded.n_words + LANES] = 0
+    stream = Stream(slots, states, items[: coded.n_words + LANES], coded.n_words)
     block = _block(table.ravel(), lanes, coded.choice)
-    read = _read_strips(
-        table.ravel(),
-        lanes,
-        block,
-        coded.choice.predictors,
-        slots,
-        states,
-        stream[: coded.n_words + LANES],
-        bits,
-        coded.n_bytes,
-    )
+    read = _read_strips(table.ravel(), lanes, block, coded.choice.predictors, stream, bits)
     if read != (coded.n_words, coded.n_bytes) or (states != rans.LOWEST).any():
         raise CorruptChunk(WRONG_ENDS)
 
@@ -267,17 +254,12 @@ def _read_strips(
     lanes: Lanes,
     block: Block,
     predictors: npt.NDArray[np.uint8],
-    slots: npt.NDArray[np.uint32],
-    states: npt.NDArray[np.uint32],
-    stream: npt.NDArray[np.uint16],
-    bits: Payload,
-    n_bytes: int,
+    stream: Stream,
+    bits: Bits,
 ) -> tuple[int, int]:
     """Fill all strips; return the words of the stream and the bytes of bits that it took."""
-    at, position = from_symbols(
-        _as_signed(words), block, predictors, make_scratch(lanes.n_rows, words), slots, states,
-        stream, stream.size - LANES, bits, 8 * n_bytes,
-    )  # fmt: skip
+    scratch = make_scratch(lanes.n_rows, words)
+    at, position = from_symbols(_as_signed(words), block, predictors, scratch, stream, bits)
     if predictors.any() and at >= 0:
         from_residuals(*_prediction(words, lanes, predictors))
     return int(at), int(position + 7) // 8

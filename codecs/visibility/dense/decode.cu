@@ -138,16 +138,16 @@ __device__ __forceinline__ Given from_symbol(int symbol) {
     return {WHOLES - 4 - symbol, 0, 0};
 }
 
-// The same of a value beside the grid; the bits that count the units it is off; and these units.
-__device__ __forceinline__ Given beside_given(int symbol) {
-    return {HIGHEST_BESIDE - (symbol - BESIDE) / LENGTHS, 0, 0};
+// The same of a value near the grid; the bits that count the units it is off; and these units.
+__device__ __forceinline__ Given near_grid_given(int symbol) {
+    return {HIGHEST_NEAR_GRID - (symbol - NEAR_GRID) / LENGTHS, 0, 0};
 }
 
-__device__ __forceinline__ int beside_length(int symbol) {
-    return (symbol - BESIDE) % LENGTHS + 1;
+__device__ __forceinline__ int near_grid_length(int symbol) {
+    return (symbol - NEAR_GRID) % LENGTHS + 1;
 }
 
-__device__ __forceinline__ Row beside_units(Row bits, int length) {
+__device__ __forceinline__ Row near_grid_units(Row bits, int length) {
     const Row units = (bits >> 1) + (ONE << (length - 1));
     return bits & 1 ? Row(0) - units : units;
 }
@@ -207,17 +207,18 @@ __device__ __forceinline__ Row special_word(int symbol, Row commonest) {
 // Turn a row's symbols and bits into words or residuals, and sizes. False where it is corrupt.
 __device__ __forceinline__ bool decode_row(int symbol, int around, const Series& series,
                                            Row commonest, Window& bits, Row& word, float& size) {
-    const bool is_beside = symbol >= BESIDE, is_escaped = symbol == ESCAPE;
-    const bool is_common = symbol < ZERO || is_beside;
+    const bool is_near_grid = symbol >= NEAR_GRID, is_escaped = symbol == ESCAPE;
+    const bool is_common = symbol < ZERO || is_near_grid;
     const bool off = symbol >= PLANE && symbol < ZERO;
-    const Given given = is_beside ? beside_given(symbol) : from_symbol(off ? symbol - PLANE : symbol);
+    const Given given = is_near_grid ? near_grid_given(symbol)
+                                      : from_symbol(off ? symbol - PLANE : symbol);
     Value value = {around + given.octave, 0};
     const int full = off ? FRACTION : grid_bits(value.exponent, series);
-    const int length = is_beside ? beside_length(symbol) : 0;
-    const bool is_far = is_beside && (series.is_residual || full + length >= FRACTION);
+    const int length = is_near_grid ? near_grid_length(symbol) : 0;
+    const bool is_far = is_near_grid && (series.is_residual || full + length >= FRACTION);
     const bool is_wrong = is_common && (is_far || is_impossible(value.exponent, series));
     int count = is_common ? max(full - given.count, 0) + 1 + length : 0;
-    const bool is_rare = __any_sync(~0u, is_wrong || is_escaped || is_beside);
+    const bool is_rare = __any_sync(~0u, is_wrong || is_escaped || is_near_grid);
     if (is_rare && (__any_sync(~0u, is_wrong) || count_escapes(is_escaped, bits, series, count)))
         return false;
     const int before = sum_before(count);
@@ -228,14 +229,14 @@ __device__ __forceinline__ bool decode_row(int symbol, int around, const Series&
         is_negative = read & 1;
         value.fraction = given.quarter << (ROW_BITS - 2) |
                          read >> 1 << 1 << (ROW_BITS - 1 - max(full, given.count));
-        if (is_beside) moved = beside_units(read >> 1 >> full, length);
+        if (is_near_grid) moved = near_grid_units(read >> 1 >> full, length);
     }
     if (is_escaped) value = take_escape(bits, before, series, is_negative);
     bits.skip(__shfl_sync(~0u, before + count, LANES - 1));
     word = is_common || is_escaped ? join(is_negative, value, series.is_residual)
                                    : special_word(symbol, commonest);
     word = (word + moved) & WORD_MASK;
-    // a reader takes bits that no writer tells: they count but where a lane was escaped or beside
+    // a reader takes bits that no writer tells: they count but in escaped or near-grid lanes
     if (is_rare) value = split(word, series.is_residual);
     size = is_common || is_escaped ? size_of(value, series) : 0;
     return true;

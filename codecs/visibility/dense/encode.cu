@@ -76,14 +76,14 @@ __device__ __forceinline__ int to_symbol(int octave, int quarter) {
     return octave > -4 ? (-2 - octave) * 2 + (quarter >> 1) + HALVES : WHOLES - 4 - octave;
 }
 
-// A symbol, and the bits beside it but for those of an escape.
+// A symbol and its extra bits, but for those of an escape.
 struct Coded {
     int symbol, count;
     Row bits;
 };
 
 // The number on the grid and the units that a finite value is off it; no symbol where these are many.
-__device__ __forceinline__ Coded encode_beside(Row word, int on_grid, int around,
+__device__ __forceinline__ Coded encode_near_grid(Row word, int on_grid, int around,
                                                const Series& series) {
     const Row size = word & (WORD_MASK >> 1);
     const int dropped = FRACTION - on_grid;
@@ -92,10 +92,10 @@ __device__ __forceinline__ Coded encode_beside(Row word, int on_grid, int around
     const int there = int(rounded >> FRACTION), octave = there - around;
     const int full = grid_bits(there, series), length = ROW_BITS - leading_zeros(units);
     if (length > LENGTHS || full + length >= FRACTION) return {ESCAPE, 0, 0};
-    if (octave > HIGHEST_BESIDE || octave < LOWEST_BESIDE) return {ESCAPE, 0, 0};
+    if (octave > HIGHEST_NEAR_GRID || octave < LOWEST_NEAR_GRID) return {ESCAPE, 0, 0};
     const Row below = (rounded & ((ONE << FRACTION) - 1)) >> (FRACTION - full);
     const Row above = Row(off > units) | (units - (ONE << (length - 1))) << 1;
-    const int symbol = BESIDE + (HIGHEST_BESIDE - octave) * LENGTHS + length - 1;
+    const int symbol = NEAR_GRID + (HIGHEST_NEAR_GRID - octave) * LENGTHS + length - 1;
     return {symbol, full + length + 1, word >> (BITS - 1) | below << 1 | above << full << 1};
 }
 
@@ -110,8 +110,8 @@ __device__ __forceinline__ Coded encode_value(Row word, const Value& value, int 
     if (is_float && (word & (WORD_MASK >> 1)) == 0) return {MINUS_ZERO, 0, 0};
     if (is_float && choice.has_commonest && word == Row(choice.commonest)) return {COMMONEST, 0, 0};
     if (far || (series.is_residual && value.exponent > LARGEST)) return {ESCAPE, 0, 0};
-    if (off && choice.has_beside && value.exponent < series.limit) {
-        const Coded coded = encode_beside(word, on_grid, around, series);
+    if (off && choice.has_near_grid && value.exponent < series.limit) {
+        const Coded coded = encode_near_grid(word, on_grid, around, series);
         if (coded.symbol != ESCAPE) return coded;
     }
     const int given = min(max((octave + 5) >> 1, 0), 2);

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pull
+from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.dense.choose import (
     at_a_glance,
     best_predictors,
@@ -30,7 +30,6 @@ from gangsaw.codecs.visibility.dense.scale import LEVEL, NEAR, SLOW, SLOWER, WID
 from gangsaw.codecs.visibility.dense.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
-Table = npt.NDArray[Any]
 FILE = "choose.cu"
 KINDS = (NEAR, WIDE, SLOW, SLOWER, LEVEL)
 NO_WORD = np.iinfo(np.uint64).max
@@ -124,7 +123,7 @@ def _costs(
     }
 
 
-def spread_costs(costs: Table, strips: Table, lanes: Lanes) -> npt.NDArray[np.int64]:
+def spread_costs(costs: Array, strips: Array, lanes: Lanes) -> npt.NDArray[np.int64]:
     """(predictors, series), 0 in strips that were not looked at.
 
     costs : (strips, predictors, 32) of the others
@@ -134,7 +133,7 @@ def spread_costs(costs: Table, strips: Table, lanes: Lanes) -> npt.NDArray[np.in
     return out.reshape(len(PREDICTORS), -1)[:, : lanes.n_series]
 
 
-def strip_table(samples: Sequence[tuple[int, Table, int, int]]) -> npt.NDArray[np.int64]:
+def strip_table(samples: Sequence[tuple[int, Array, int, int]]) -> npt.NDArray[np.int64]:
     """(n_strips, 4) int64, `Strip` of choose.cu, of blocks, strips, steps and first places.
 
     Samples of the strips of a block follow each other, in as many words as the last item says.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pinned, pull
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -26,8 +27,17 @@ from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defi
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import Params
 
-Payload = npt.NDArray[np.uint8]
 WORD_BYTES = 4  # that kernels load
+
+
+class CodedRow(NamedTuple):
+    """Where the parts of a payload lie: `Coded` of decode.cu."""
+
+    states: int
+    bits: int
+    bits_bytes: int
+    stream: int
+    stream_bytes: int
 
 
 def decode_blocks(
@@ -67,9 +77,7 @@ def _launch(
     first_sizes = places_of(map(size_count, (one.means for one in choices), table.lanes))
     sizes = cp.empty(max(1, first_sizes[-1]), np.float32)
     statuses = cp.empty(len(parts), np.int32)
-    rows = [
-        [one.states, one.bits, one.n_bytes, one.stream, 2 * one.n_words] for one in coded
-    ] + places[:, None] * np.array([1, 1, 0, 1, 0])
+    rows = [_coded_row(one, place) for one, place in zip(coded, places.tolist(), strict=True)]
     choice_rows = choice_table(choices, table.lanes, first_sizes, word_bytes(targets[0]))
     firsts = first_slots(_counts(coded)).ravel()
     predictors = predictor_table(choices)
@@ -79,6 +87,17 @@ def _launch(
     arguments = [*(cp.asarray(one) for one in tables), data, n_words, sizes, statuses]
     launch(module.get_function("decode_blocks"), len(parts), THREADS, arguments)
     return pull(statuses)  # waits, so the device no longer reads host memory
+
+
+def _coded_row(coded: Coded, place: int) -> CodedRow:
+    """Return the row of a payload that begins at a byte of the data."""
+    return CodedRow(
+        states=place + coded.states,
+        bits=place + coded.bits,
+        bits_bytes=coded.n_bytes,
+        stream=place + coded.stream,
+        stream_bytes=2 * coded.n_words,
+    )
 
 
 def _counts(coded: Sequence[Coded]) -> npt.NDArray[np.uint32]:

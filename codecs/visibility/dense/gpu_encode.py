@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pull
+from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.dense.cpu import write_tables
 from gangsaw.codecs.visibility.dense.gpu_batch import Batch
 from gangsaw.codecs.visibility.dense.gpu_choose import choose, piece_table
@@ -18,8 +20,6 @@ from gangsaw.codecs.visibility.dense.head import KIND, N_TABLES, Choice, write_h
 from gangsaw.codecs.visibility.dense.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.lanes.table import LANES
 
-Payload = npt.NDArray[np.uint8]
-Table = npt.NDArray[np.int64]
 FILE = "encode.cu"
 WORD_BYTES, ITEM_BYTES = 4, 2  # that bits and streams are written in
 COPYING = 256  # threads that put a payload together
@@ -65,12 +65,12 @@ class _Writer:
         states, n_items = self.push_rows(counts)
         fronts = [np.concatenate(parts) for parts in zip(heads, tables, states, strict=True)]
         sizes = np.array([one.size for one in fronts]) + n_bytes + ITEM_BYTES * n_items
-        kept = sizes <= self.raw
-        ends = places_of(np.where(kept, sizes, 0))
-        host = self.join_parts(fronts, ends, kept, n_bytes, n_items)
-        for i in np.flatnonzero(kept):
+        fits = sizes <= self.raw
+        ends = places_of(np.where(fits, sizes, 0))
+        host = self.join_parts(fronts, ends, fits, n_bytes, n_items)
+        for i in np.flatnonzero(fits):
             host[ends[i] : ends[i] + fronts[i].size] = fronts[i]
-        return [host[ends[i] : ends[i + 1]] if own else None for i, own in enumerate(kept.tolist())]
+        return [host[ends[i] : ends[i + 1]] if own else None for i, own in enumerate(fits.tolist())]
 
     def _head(self, i: int, choice: Choice, n_bytes: int) -> Payload:
         return write_head(choice, self.batch.lanes[i], self.batch.word_bytes, n_bytes, self.kind)
@@ -101,7 +101,7 @@ class _Writer:
         self,
         fronts: Sequence[Payload],
         ends: Table,
-        kept: npt.NDArray[np.bool_],
+        fits: npt.NDArray[np.bool_],
         n_bytes: Table,
         n_items: Table,
     ) -> Payload:
@@ -110,8 +110,8 @@ class _Writer:
         items = self.places[:, 3] + self.places[:, 4] - n_items
         bits, stream = ends[:-1] + sizes, ends[:-1] + sizes + n_bytes
         copies = (
-            *(WORD_BYTES * self.places[:, 1], np.where(kept, n_bytes, 0), bits),
-            *(ITEM_BYTES * items, np.where(kept, ITEM_BYTES * n_items, 0), stream),
+            *(WORD_BYTES * self.places[:, 1], np.where(fits, n_bytes, 0), bits),
+            *(ITEM_BYTES * items, np.where(fits, ITEM_BYTES * n_items, 0), stream),
         )
         out = cupy().empty(max(1, ends[-1]), np.uint8)
         parts = self.bits.view(np.uint8), self.stream.view(np.uint8)

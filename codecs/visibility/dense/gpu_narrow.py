@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -18,7 +19,6 @@ from gangsaw.codecs.visibility.dense.narrow import KIND, NOT_WIDE, WIDE
 from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defines, word_bytes
 from gangsaw.codecs.visibility.params import Params, component_count
 
-Payload = npt.NDArray[np.uint8]
 FILE = "narrow.cu"
 
 

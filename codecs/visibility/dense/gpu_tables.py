@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.dense.grid import grid_limits
 from gangsaw.codecs.visibility.dense.head import N_TABLES, Choice
 from gangsaw.codecs.visibility.dense.scale import SLOW
@@ -16,7 +17,6 @@ from gangsaw.codecs.visibility.dense.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense.values import MANTISSA
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
-Table = npt.NDArray[np.int64]
 FREQUENCIES_KEPT = 2  # whose sizes means look at, this one and those before
 
 
@@ -29,7 +29,7 @@ class ChoiceRow(NamedTuple):
     most: int
     start_of_words: int
     start_of_residuals: int
-    has_beside: bool
+    has_near_grid: bool
     has_commonest: bool
     commonest: int
     first_lane: int
@@ -55,7 +55,7 @@ def choice_table(
                 most=most,
                 start_of_words=choice.starts[0],
                 start_of_residuals=choice.starts[1],
-                has_beside=choice.grid.has_beside,
+                has_near_grid=choice.grid.has_near_grid,
                 has_commonest=choice.commonest is not None,
                 commonest=int(np.uint64(choice.commonest or 0).astype(np.int64)),
                 first_lane=int(first_lanes[i]),

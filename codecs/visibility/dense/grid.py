@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.codecs.visibility.dense.symbols import BESIDE, LENGTHS, N_SYMBOLS
+from gangsaw.codecs.visibility.dense.symbols import LENGTHS, N_SYMBOLS, NEAR_GRID
 
 NO_GRID, ABSOLUTE, RELATIVE = range(3)
 EXPONENTS = 2048  # fields of any float
 SAMPLED_WORDS = 2048  # to find grids
 LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
-# symbols for values beside the grid: share of values on it; bits of a sample saved, for the tables
+# symbols for values near the grid: share of values on it; bits of a sample saved, for the tables
 LEAST_SHARE, LEAST_GAIN = 1 / 32, 1024
 
 
@@ -27,17 +27,17 @@ class Grid(NamedTuple):
     ----------
     kind : NO_GRID, ABSOLUTE, RELATIVE
     value : exponent field of the quantum; or the zero bits that mantissas end with
-    has_beside : whether values beside it have symbols, too
+    has_near_grid : whether values near it have symbols, too
     """
 
     kind: int
     value: int
-    has_beside: bool = False
+    has_near_grid: bool = False
 
     @property
     def n_symbols(self) -> int:
         """How many symbols blocks with this grid have."""
-        return N_SYMBOLS if self.has_beside else BESIDE
+        return N_SYMBOLS if self.has_near_grid else NEAR_GRID
 
 
 def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
@@ -57,8 +57,8 @@ def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
 
 def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
     """Return the grid that leaves the fewest bits of (n,) words."""
-    kind, value, has_beside = _best_grid(words, mantissa)
-    return Grid(kind, value, bool(has_beside))
+    kind, value, has_near_grid = _best_grid(words, mantissa)
+    return Grid(kind, value, bool(has_near_grid))
 
 
 @jit
@@ -67,20 +67,20 @@ def _best_grid(words: Any, mantissa: int) -> Any:
     lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
     _count_ends(words, mantissa, lows, zeros)
     best, _ = _grid_cost(words, mantissa, 0, mantissa, mantissa)
-    kind, value, has_beside = NO_GRID, 0, False
+    kind, value, has_near_grid = NO_GRID, 0, False
     if not zeros.sum():
-        return kind, value, has_beside
+        return kind, value, has_near_grid
     for place in _frequent(lows):
         if place >= 64:
-            cost, beside = _grid_cost(words, mantissa, place - 64, 0, mantissa)
+            cost, near_grid = _grid_cost(words, mantissa, place - 64, 0, mantissa)
             if cost < best:
-                best, kind, value, has_beside = cost, ABSOLUTE, place - 64, beside
+                best, kind, value, has_near_grid = cost, ABSOLUTE, place - 64, near_grid
     for end in _usual_ends(zeros, mantissa):
         if end:
-            cost, beside = _grid_cost(words, mantissa, 0, mantissa - end, mantissa - end)
+            cost, near_grid = _grid_cost(words, mantissa, 0, mantissa - end, mantissa - end)
             if cost < best:
-                best, kind, value, has_beside = cost, RELATIVE, end, beside
-    return kind, value, has_beside
+                best, kind, value, has_near_grid = cost, RELATIVE, end, near_grid
+    return kind, value, has_near_grid
 
 
 @jit
@@ -121,9 +121,9 @@ def grid_step(n_words: int) -> int:
 
 @jit
 def _grid_cost(words: Any, mantissa: int, low: int, least: int, most: int) -> Any:
-    """Return the bits of all fractions, with those that say which are on the grid, or beside it.
+    """Return the bits of all fractions, with those that say which are on the grid, or near it.
 
-    And whether values beside it have symbols.
+    And whether values near it have symbols.
     """
     bits, on, n = _count_bits(words, mantissa, low, least, most)
     if on in (0, n):
@@ -131,7 +131,7 @@ def _grid_cost(words: Any, mantissa: int, low: int, least: int, most: int) -> An
     cost = bits + _entropy(np.array([on, n - on]))
     if on < n * LEAST_SHARE:
         return cost, False
-    saved = _saved_beside(words, mantissa, low, least, most)
+    saved = _saved_near_grid(words, mantissa, low, least, most)
     return (cost - saved, True) if saved > LEAST_GAIN else (cost, False)
 
 
@@ -183,8 +183,8 @@ def _on_grid(exponent: Any, low: int, least: int, most: int) -> Any:
 
 
 @jit
-def _saved_beside(words: Any, mantissa: int, low: int, least: int, most: int) -> float:
-    """Return the bits that symbols for values beside the grid save, but for tables.
+def _saved_near_grid(words: Any, mantissa: int, low: int, least: int, most: int) -> float:
+    """Return the bits that symbols for values near the grid save, but for tables.
 
     low, least, most : see `grid_limits`
     """

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.core.numba.jit import jit
@@ -20,13 +21,11 @@ from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
 KIND = 3
 HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
-HAS_COMMONEST, HAS_BESIDE = 4, 8  # with the kind of the grid
+HAS_COMMONEST, HAS_NEAR_GRID = 4, 8  # with the kind of the grid
 N_TABLES = 2 * CONTEXTS
 WRONG_ENDS = "its symbols and bits are not those of so many values"
 STATE_BYTES = 4 * rans.STATES
 MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans.PRECISION)) // 8 + 1
-
-Payload = npt.NDArray[np.uint8]
 
 
 class Choice(NamedTuple):
@@ -49,7 +48,7 @@ def write_head(
     fields = np.zeros((width * lanes.n_series + 7) // 8, np.uint8)
     _pack(of_series, used, width, fields)
     grid = choice.grid.kind | HAS_COMMONEST * (choice.commonest is not None)
-    grid |= HAS_BESIDE * choice.grid.has_beside
+    grid |= HAS_NEAR_GRID * choice.grid.has_near_grid
     head = HEAD.pack(
         block_kind, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
     )
@@ -81,12 +80,12 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
     n_word = itemsize if grid & HAS_COMMONEST else 0
     end = at + n_word + n_used + (width * lanes.n_series + 7) // 8
     mantissa = MANTISSA[itemsize]
-    kind, has_beside = grid & 3, bool(grid & HAS_BESIDE)
+    kind, has_near_grid = grid & 3, bool(grid & HAS_NEAR_GRID)
     legal = (
         means <= LEVEL
         and kind < 3
         and grid < 16
-        and kind >= has_beside
+        and kind >= has_near_grid
         and 0 < n_used <= len(PREDICTORS)
     )
     legal &= abs(value) < EXPONENTS and (kind != RELATIVE or 0 <= value <= mantissa)
@@ -101,7 +100,7 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
     if not known or not _unpack(fields, width, used, predictors[: lanes.n_series]):
         raise CorruptChunk("a series names a predictor that there is not")
     return (
-        Choice(means, Grid(kind, value, has_beside), (first, second), commonest, predictors),
+        Choice(means, Grid(kind, value, has_near_grid), (first, second), commonest, predictors),
         n_bytes,
         end,
     )

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_bare
-from gangsaw.codecs.visibility.dense.block import Block
-from gangsaw.codecs.visibility.dense.encode import try_symbols
+from gangsaw.codecs.visibility.dense.block import Block, Scratch
+from gangsaw.codecs.visibility.dense.encode import Strips, Symbols, try_symbols
 from gangsaw.codecs.visibility.dense.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.lanes.table import Lanes
 
@@ -47,25 +47,19 @@ def entropy_bits(counts: Any) -> float:
 
 
 @jit_bare
-def best_means(
-    residuals: Any, places: Any, stride: int, block: Block, predictors: Any, scratch: Any,
-    counts: Any, flat_counts: Any, row_of: Any,
-) -> int:  # fmt: skip
+def best_means(strips: Strips, block: Block, scratch: Scratch, row_of: Symbols, counts: Any) -> int:
     """Return the kind of means under which a sample takes the fewest bits.
 
     Parameters
     ----------
-    residuals, places, stride, predictors, scratch, row_of : as `try_symbols` asks for
+    strips, scratch, row_of : as `try_symbols` asks for; what was counted is forgotten
     block : of any means, with the rows of a piece
-    counts, flat_counts : (tables, symbols) uint32, scratch, and the same memory flat
+    counts : (tables, symbols), the same memory as `row_of.counts`
     """
     best, least = NEAR, np.inf
     for means in (NEAR, WIDE, SLOW, SLOWER, LEVEL):
-        flat_counts[:] = 0
-        n_bits = try_symbols(
-            residuals, places, stride, _with_means(block, means), predictors, scratch, flat_counts,
-            row_of,
-        )  # fmt: skip
+        row_of.counts[:] = 0
+        n_bits = try_symbols(strips, _with_means(block, means), scratch, row_of)
         cost = entropy_bits(counts) + n_bits
         if cost < least:
             best, least = means, cost

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.jit import jit_bare
+from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
 from gangsaw.codecs.visibility.dense import cpu as dense
-from gangsaw.codecs.visibility.dense.head import Payload
 from gangsaw.codecs.visibility.lanes.table import gather, scatter
 from gangsaw.codecs.visibility.words import raw
 
@@ -26,7 +27,6 @@ WIDE, NARROW = 8, 4  # bytes of words
 NOT_WIDE = "it holds narrowed doubles, and the array has none"
 PIECE = 1024  # words between checks whether all of them fit
 
-Words = npt.NDArray[Any]
 _per_thread = ThreadScratch()
 
 

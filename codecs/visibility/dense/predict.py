@@ -7,7 +7,7 @@ that order floats as they are ordered (SPEC.md, "dense").
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -104,24 +104,37 @@ def ordered(word: Any, width: int) -> Any:
     return word ^ logical_shift_right(word >> (width - 1), 1)
 
 
+class Sample(NamedTuple):
+    """Which rows of a table are looked at.
+
+    Attributes
+    ----------
+    strips : numbers of those that are
+    n_rows, n_times : of a strip
+    step : from a row to the next
+    """
+
+    strips: Any
+    n_rows: int
+    n_times: int
+    step: int
+
+
 @jit_bare
-def add_costs(
-    words: Any, strips: Any, n_rows: int, step: int, n_times: int, terms: Any, costs: Any
-) -> None:
-    """Add to costs (predictors, lanes) what each predictor leaves: bits of every step-th row.
+def add_costs(words: Any, sample: Sample, terms: Any, costs: Any) -> None:
+    """Add to costs (predictors, lanes) what each predictor leaves: bits of a sample.
 
     Parameters
     ----------
     words : (n,) signed
-    strips : numbers of those that are looked at
     terms : TERMS, flat
     costs : signed, as wide as the words
     """
     width = 8 * words.itemsize
-    n_predictors = len(costs)
-    for strip in strips:
-        base = strip * n_rows * LANES
-        for row in range(0, n_rows, step):
+    n_predictors, n_times = len(costs), sample.n_times
+    for strip in sample.strips:
+        base = strip * sample.n_rows * LANES
+        for row in range(0, sample.n_rows, sample.step):
             time, frequency = row % n_times, row // n_times
             word = ordered(load(words, base + row * LANES, ROW), width)
             for p in range(1, n_predictors):

@@ -20,9 +20,13 @@ PLANE = 52
 # the same again for values off the grid, then four that are values themselves, and in some blocks
 # those of values beside the grid (beside.py)
 ZERO = 2 * PLANE
-MINUS_ZERO, COMMONEST, ESCAPE, BESIDE = range(ZERO + 1, ZERO + 5)
-HIGHEST_BESIDE, LOWEST_BESIDE, LENGTHS = 3, -10, 8  # octaves; of counts of units in the last place
-N_SYMBOLS = BESIDE + (HIGHEST_BESIDE - LOWEST_BESIDE + 1) * LENGTHS
+MINUS_ZERO, COMMONEST, ESCAPE, NEAR_GRID = range(ZERO + 1, ZERO + 5)
+HIGHEST_NEAR_GRID, LOWEST_NEAR_GRID, LENGTHS = (
+    3,
+    -10,
+    8,
+)  # octaves; bits of units off it
+N_SYMBOLS = NEAR_GRID + (HIGHEST_NEAR_GRID - LOWEST_NEAR_GRID + 1) * LENGTHS
 
 
 @jit_bare_inline

@@ -13,7 +13,7 @@ from gangsaw.codecs.visibility.fast.tiles import decode_tiles, encode_tiles
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, gather_words, scatter_words
 
 KIND = 2
-WRONG_SUM, OTHER_KIND = 16, 17  # beside what `tiles.check` finds
+WRONG_SUM, OTHER_KIND = 16, 17  # besides what `tiles.check` finds
 
 
 class Addresses(NamedTuple):

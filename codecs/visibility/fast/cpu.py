@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.container.folding import CAN_FOLD
-from gangsaw.codecs.core.container.runs import WRONG_CHECKSUM, RunAddresses, run_addresses
+from gangsaw.codecs.core.container.runs import WRONG_CHECKSUM, Payload, RunAddresses, run_addresses
 from gangsaw.codecs.core.container.views import Form, block_addresses
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.batch import Numbers, Sources, Targets
 from gangsaw.codecs.visibility.fast import blocks as kernels
 from gangsaw.codecs.visibility.fast.blocks import (
@@ -48,9 +48,6 @@ from gangsaw.codecs.visibility.words import raw
 TOGETHER = 7  # blocks in one call: the reused memory of a thread holds no more of usual size
 NO_SUMS = np.empty(0, np.uint32)
 FIRST = np.zeros(1, np.int64)
-
-Array = npt.NDArray[Any]
-Payload = npt.NDArray[np.uint8]
 
 
 def spare(form: Form) -> int:

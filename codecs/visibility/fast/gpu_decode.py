@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -17,8 +18,6 @@ from gangsaw.codecs.visibility.fast.tiles import WITH_GRIDS
 from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, word_bytes
 from gangsaw.codecs.visibility.lanes.table import ROWS, Lanes
 from gangsaw.codecs.visibility.params import Params
-
-Payload = npt.NDArray[np.uint8]
 
 
 def decode_blocks(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.visibility.fast.plan import head_bytes
@@ -28,7 +29,6 @@ from gangsaw.codecs.visibility.lanes.gpu_table import (
 )
 from gangsaw.codecs.visibility.lanes.table import LANES
 
-Payload = npt.NDArray[np.uint8]
 PLANE_BYTES = 4
 
 
@@ -86,7 +86,7 @@ def lay_out(
 
     They begin 2 bytes beyond a multiple of 4, so that their planes are aligned.
     """
-    kept = sizes <= raw
-    room = np.where(kept, -(-sizes // PLANE_BYTES) * PLANE_BYTES, 0)
+    fits = sizes <= raw
+    room = np.where(fits, -(-sizes // PLANE_BYTES) * PLANE_BYTES, 0)
     places = HEAD_BYTES + np.cumsum(room) - room
-    return np.where(kept, places, -1), HEAD_BYTES + int(room.sum())
+    return np.where(fits, places, -1), HEAD_BYTES + int(room.sum())

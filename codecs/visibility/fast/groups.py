@@ -6,7 +6,7 @@ words of 16 bits are taken as 32, with zeros above.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
@@ -30,6 +30,21 @@ from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
 EXPONENTS, GRID, PREDICTED = 0, 1, 2  # kinds of a group
 FRACTION_BITS = {16: 10, 32: 23, 64: 52}  # of IEEE 754
 NEVER = 1 << 10  # a width that no kind has
+
+
+class Column(NamedTuple):
+    """Which lanes of a tile a vector holds: the first one, its place in the first row."""
+
+    lane: int
+    at: int
+
+
+class Header(NamedTuple):
+    """What the headers of a vector of groups say, a vector each."""
+
+    width: Any
+    kind: Any
+    base: Any
 
 
 @intrinsic
@@ -133,21 +148,25 @@ def _exponent(words: Any, table: Any) -> Any:
 
 @jit_bare_inline
 def store_values(
-    table: Any, at: int, base: Any, kind: Any, rows: Any, residuals: Any, grids: Any,
-    predictions: Any, lanes: Any,
-) -> None:  # fmt: skip
+    table: Any, column: Column, header: Header, scratch: Any, grids: Any, predictions: Any
+) -> None:
     """Set rows to the values of the kind of each lane.
 
-    residuals : those of the kind "predicted"; grids, predictions : `static`, 1 where lanes are so
+    Parameters
+    ----------
+    scratch : `Scratch` of fast/plan.py, with the residuals of the kind "predicted"
+    grids, predictions : `static`, 1 where lanes are so
     """
+    _, kind, base = header
+    rows, lanes = scratch.rows, scratch.lanes
     floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
     for row in range(ROWS):
-        words = _words(table, at + LANES * row, rows, lanes)
+        words = _words(table, column.at + LANES * row, rows, lanes)
         values = _turned(words, table) - floor
         if value_of(grids):
             values = select(is_grid, _grid_values(words, base, table, rows, lanes), values)
         if value_of(predictions):
-            residual = load(residuals, row * value_of(lanes), lanes)
+            residual = load(scratch.residuals, row * value_of(lanes), lanes)
             values = select(is_predicted, residual, values)
         store(rows, row * value_of(lanes), values)
 
@@ -164,27 +183,24 @@ def _grid_values(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> An
 
 
 @jit_bare_inline
-def store_residuals(
-    table: Any, lane: int, at: int, neighbours: Any, rows: Any, residuals: Any, lanes: Any
-) -> Any:
-    """Set rows to the values of the kind "predicted"; return the greatest of each lane.
-
-    lane : the first one; at : its place in the first row; rows : as wide as residuals
-    """
+def store_residuals(table: Any, column: Column, scratch: Any) -> Any:
+    """Set residuals to the values of the kind "predicted"; return the greatest of each lane."""
+    rows, lanes = scratch.rows, scratch.lanes
     most, spare = spread(0, rows, lanes), width_of(rows) - width_of(table)
     for row in range(ROWS):
-        words = _words(table, at + LANES * row, rows, lanes)
-        predicted = _prediction(table, lane, neighbours, row, rows, lanes)
+        words = _words(table, column.at + LANES * row, rows, lanes)
+        predicted = _prediction(table, column.lane, row, scratch)
         difference = (words - predicted) << spare
         zigzag = difference << 1 ^ difference >> (width_of(rows) - 1)
         zigzag = logical_shift_right(zigzag, spare)
-        store(residuals, row * value_of(lanes), zigzag)
+        store(scratch.residuals, row * value_of(lanes), zigzag)
         most = unsigned_maximum(most, zigzag)
     return most
 
 
 @jit_bare_inline
-def _prediction(table: Any, lane: int, neighbours: Any, row: int, rows: Any, lanes: Any) -> Any:
+def _prediction(table: Any, lane: int, row: int, scratch: Any) -> Any:
+    neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
     first = _words(table, neighbours[3 * row] + lane, rows, lanes)
     second = _words(table, neighbours[3 * row + 1] + lane, rows, lanes)
     return first + second - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
@@ -194,31 +210,33 @@ def _prediction(table: Any, lane: int, neighbours: Any, row: int, rows: Any, lan
 def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
     """Set the lowest `widths` bits of each lane: other bits of rows mean nothing."""
     bits = width_of(rows)
-    kept = logical_shift_right(spread(-1, rows, lanes), (bits - widths) & (bits - 1))
-    return select(widths == 0, 0, kept)
+    mask = logical_shift_right(spread(-1, rows, lanes), (bits - widths) & (bits - 1))
+    return select(widths == 0, 0, mask)
 
 
 @jit_bare_inline
 def restore_values(
-    rows: Any, kept: Any, base: Any, kind: Any, lane: int, neighbours: Any, table: Any, at: int,
-    grids: Any, predictions: Any, lanes: Any,
-) -> None:  # fmt: skip
+    table: Any, column: Column, header: Header, scratch: Any, grids: Any, predictions: Any
+) -> None:
     """Undo `store_values`, and `store_residuals`; rows above must be there.
 
-    kept : bits of the values that mean something
+    Bits of rows above the width of a lane may be anything.
     """
+    width, kind, base = header
+    rows, lanes = scratch.rows, scratch.lanes
+    mask = lowest_bits(rows, width, lanes)
     floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
     last = spread(0, rows, lanes)
     for row in range(ROWS):
-        values = load(rows, row * value_of(lanes), lanes) & kept
+        values = load(rows, row * value_of(lanes), lanes) & mask
         words = _unturned(values + floor, table)
         if value_of(grids):
             words = select(is_grid, _grid_words(values, base, table, rows), words)
         if value_of(predictions):
             # lanes that are not predicted go on with what means nothing
-            last = _predicted(values, last, row, lane, neighbours, table, at, rows, lanes)
+            last = _predicted(values, last, row, table, column, scratch)
             words = select(is_predicted, last, words)
-        store(table, at + LANES * row, resize_to(words, table))
+        store(table, column.at + LANES * row, resize_to(words, table))
 
 
 @jit_bare_inline
@@ -238,19 +256,17 @@ def _grid_words(values: Any, base: Any, table: Any, rows: Any) -> Any:
 
 
 @jit_bare_inline
-def _predicted(
-    zigzag: Any, last: Any, row: int, lane: int, neighbours: Any, table: Any, at: int, rows: Any,
-    lanes: Any,
-) -> Any:  # fmt: skip
+def _predicted(zigzag: Any, last: Any, row: int, table: Any, column: Column, scratch: Any) -> Any:
     """Add a residual to its prediction.
 
     The row before comes from a register: loading what was just stored is slower.
     """
+    neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
     words = logical_shift_right(zigzag, 1) ^ (zigzag & 1) * -1
-    words = words - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
+    words = words - _words(table, neighbours[3 * row + 2] + column.lane, rows, lanes)
     for i in range(2):
-        place = neighbours[3 * row + i] + lane
-        if row > 0 and place == at + LANES * (row - 1):
+        place = neighbours[3 * row + i] + column.lane
+        if row > 0 and place == column.at + LANES * (row - 1):
             words = words + last
         else:
             words = words + _words(table, place, rows, lanes)

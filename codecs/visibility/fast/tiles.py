@@ -21,11 +21,12 @@ from gangsaw.codecs.visibility.fast.groups import (
     EXPONENTS,
     GRID,
     PREDICTED,
+    Column,
+    Header,
     bit_length,
     exponent_group,
     extremes,
     grid_group,
-    lowest_bits,
     restore_values,
     store_residuals,
     store_values,
@@ -64,7 +65,8 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
         used = _used_lanes(tile, extents)
         for lane in range(0, used, value_of(scratch.lanes)):
-            place = _encode_columns(table, tile, lane, mode, scratch, out, header, place)
+            column = Column(lane, tile * ROWS * LANES + lane)
+            place = _encode_columns(table, column, mode, scratch, out, header, place)
             if place > most:
                 return place
         _write_empty(out, header, used, table, scratch.lanes)
@@ -94,10 +96,9 @@ def header_octets(table: Any) -> int:
 
 @jit_bare_inline
 def _encode_columns(
-    table: Any, tile: int, lane: int, mode: int, scratch: Any, out: Any, header: int, place: int
+    table: Any, column: Column, mode: int, scratch: Any, out: Any, place_of_header: int, place: int
 ) -> int:
-    rows, columns, residuals, counts, column_counts, neighbours, _, lanes = scratch
-    at = tile * ROWS * LANES + lane
+    rows, lanes, at = scratch.rows, scratch.lanes, column.at
     least, most = extremes(table, at, rows, lanes)
     base, width = exponent_group(least, most, table, rows)
     kind = spread(EXPONENTS, rows, lanes)
@@ -107,28 +108,30 @@ def _encode_columns(
         base, width = select(is_grid, grid_base, base), select(is_grid, grid_width, width)
         kind = select(is_grid, GRID, kind)
     if mode % WITH_GRIDS:
-        greatest = store_residuals(table, lane, at, neighbours, rows, residuals, lanes)
+        greatest = store_residuals(table, column, scratch)
         residual_width = bit_length(greatest, rows)
         is_predicted = residual_width < width
         base, width = select(is_predicted, 0, base), select(is_predicted, residual_width, width)
         kind = select(is_predicted, PREDICTED, kind)
+    header = Header(width, kind, base)
     if any_lane(kind == GRID):
         if any_lane(kind == PREDICTED):
-            store_values(table, at, base, kind, rows, residuals, YES, YES, lanes)
+            store_values(table, column, header, scratch, YES, YES)
         else:
-            store_values(table, at, base, kind, rows, residuals, YES, NO, lanes)
+            store_values(table, column, header, scratch, YES, NO)
     elif any_lane(kind == PREDICTED):
-        store_values(table, at, base, kind, rows, residuals, NO, YES, lanes)
+        store_values(table, column, header, scratch, NO, YES)
     else:
-        store_values(table, at, base, kind, rows, residuals, NO, NO, lanes)
-    _write_header(out, header + lane, width, kind, base, table)
-    _set_counts(width, counts, rows)
-    end: int = store_planes(columns, out, place, column_counts)
+        store_values(table, column, header, scratch, NO, NO)
+    _write_header(out, place_of_header + column.lane, header, table)
+    _set_counts(width, scratch.counts, rows)
+    end: int = store_planes(scratch.columns, out, place, scratch.column_counts)
     return end
 
 
 @jit_bare_inline
-def _write_header(out: Any, at: int, width: Any, kind: Any, base: Any, table: Any) -> None:
+def _write_header(out: Any, at: int, header: Header, table: Any) -> None:
+    width, kind, base = header
     if width_of(table) == 64:
         store(out, at, resize_to(width, out))
         store(out, at + LANES, resize_to(base, out))
@@ -220,8 +223,8 @@ def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
 
 @jit_bare_inline
 def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
-    """Add up the widths of a tile without prediction; those of each lane follow the sums."""
-    rows, _, _, _, _, _, totals, lanes = scratch
+    """Add up the widths of a tile without prediction; leave those of each lane behind the sums."""
+    rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
     for lane in range(0, used, value_of(lanes)):
         at = tile * ROWS * LANES + lane
         least, most = extremes(table, at, rows, lanes)
@@ -235,11 +238,11 @@ def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
 
 @jit_bare_inline
 def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch: Any) -> None:
-    rows, _, residuals, _, _, neighbours, totals, lanes = scratch
-    set_neighbours(tile, predictor, extents, neighbours)
+    rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
+    set_neighbours(tile, predictor, extents, scratch.neighbours)
     for lane in range(0, _used_lanes(tile, extents), value_of(lanes)):
-        at = tile * ROWS * LANES + lane
-        most = store_residuals(table, lane, at, neighbours, rows, residuals, lanes)
+        column = Column(lane, tile * ROWS * LANES + lane)
+        most = store_residuals(table, column, scratch)
         for grids in (0, 1):
             width = load(totals, MODES * value_of(lanes) + LANES * grids + lane, lanes)
             width = minimum(width, bit_length(most, rows))
@@ -305,29 +308,27 @@ def _decode_some(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any)
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
         for lane in range(0, _used_lanes(tile, extents), value_of(scratch.lanes)):
             head = _read_header(headers, header + lane, table, scratch.rows, scratch.lanes)
-            place = _decode_columns(table, tile, lane, mode, scratch, head, planes, place)
+            column = Column(lane, tile * ROWS * LANES + lane)
+            place = _decode_columns(table, column, scratch, head, planes, place)
         place = ends[tile] - before
 
 
 @jit_bare_inline
 def _decode_columns(
-    table: Any, tile: int, lane: int, mode: int, scratch: Any, head: Any, data: Any, place: int
+    table: Any, column: Column, scratch: Any, header: Header, data: Any, place: int
 ) -> int:
-    rows, columns, _, counts, column_counts, neighbours, _, lanes = scratch
-    at = tile * ROWS * LANES + lane
-    width, kind, base = head
-    _set_counts(width, counts, rows)
-    place = load_planes(data, place, column_counts, columns)
-    kept = lowest_bits(rows, width, lanes)
+    kind = header.kind
+    _set_counts(header.width, scratch.counts, scratch.rows)
+    place = load_planes(data, place, scratch.column_counts, scratch.columns)
     if any_lane(kind == GRID):
         if any_lane(kind == PREDICTED):
-            restore_values(rows, kept, base, kind, lane, neighbours, table, at, YES, YES, lanes)
+            restore_values(table, column, header, scratch, YES, YES)
         else:
-            restore_values(rows, kept, base, kind, lane, neighbours, table, at, YES, NO, lanes)
+            restore_values(table, column, header, scratch, YES, NO)
     elif any_lane(kind == PREDICTED):
-        restore_values(rows, kept, base, kind, lane, neighbours, table, at, NO, YES, lanes)
+        restore_values(table, column, header, scratch, NO, YES)
     else:
-        restore_values(rows, kept, base, kind, lane, neighbours, table, at, NO, NO, lanes)
+        restore_values(table, column, header, scratch, NO, NO)
     return place
 
 
@@ -337,8 +338,8 @@ def _read_header(data: Any, at: int, table: Any, rows: Any, lanes: Any) -> Any:
     base = resize_to(load(data, at + LANES, lanes), rows)
     if width_of(table) == 64:
         last = resize_to(load(data, at + 2 * LANES, lanes), rows)
-        return first, logical_shift_right(last, 6), base | (last & 63) << 8
-    return first & 63, logical_shift_right(first, 6), base
+        return Header(first, logical_shift_right(last, 6), base | (last & 63) << 8)
+    return Header(first & 63, logical_shift_right(first, 6), base)
 
 
 @jit_bare

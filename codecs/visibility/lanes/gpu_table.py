@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.launch import aligned
+from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
 from gangsaw.codecs.visibility.params import component_count
 
-Table = npt.NDArray[np.int64]
 MOST_WORDS = 1 << 31  # of a block's table: kernels count rows and words in 32 bits
 THREADS = LANES  # of a thread block, which is a warp
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
 from gangsaw.codecs.core.numba.bits import ahead, pointer, swapped
@@ -19,12 +18,11 @@ from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.numba.nontemporal import UNIT, drain, write_lines, write_piece
 from gangsaw.codecs.core.numba.simd import value_of
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
+from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
 
-Array = npt.NDArray[Any]
 ROWS = 32  # of a tile: a bit plane of a lane is a word
-Memory: TypeAlias = tuple[tuple[int, int], tuple[int, ...], Array, bool]
 POWERS = np.array([0, *(1 << n.bit_length() - 1 for n in range(1, LANES + 1))])  # not above
 NEAR = 1 << 14  # bytes; half of a first cache
 # bytes from a frequency to the next one: each alone, read or written, for the hardware fetches too
@@ -34,6 +32,25 @@ ONE_RUN = np.zeros(1, np.int64)
 LEAST_PIECE = 512  # bytes of numbers side by side that are worth a non-temporal store
 # columns of runs, see `memory_of`
 OFFSET, PLACE, TIMES, FREQUENCIES, BEGINS, ENDS, PIECE_BYTES, PIECES = range(8)
+
+
+class Memory(NamedTuple):
+    """How a block lies in memory.
+
+    Attributes
+    ----------
+    n_times, n_frequencies : extents of a segment
+    time_stride, frequency_stride : bytes
+    runs : (n, 8) int64, see `memory_of`
+    is_full : whether no word of the table is without a run
+    """
+
+    n_times: int
+    n_frequencies: int
+    time_stride: int
+    frequency_stride: int
+    runs: Array
+    is_full: bool
 
 
 @dataclass(frozen=True)
@@ -141,8 +158,7 @@ def memory_of(
 ) -> tuple[Memory, bool]:
     """Return the layout of a block in memory, and whether non-temporal stores suit it.
 
-    Memory is (times, frequencies), their byte strides, runs, and whether no word of the table is
-    without one. A run is a piece of memory that is a piece of a row, of a power of two of words, or
+    A run is a piece of memory that is a piece of a row, of a power of two of words, or
     such pieces of strips that follow each other. Runs are (n, 8) int64, their columns in order:
 
     OFFSET, PLACE : bytes from the first of the block; word in the table
@@ -167,7 +183,7 @@ def memory_of(
     begins |= np.diff(segment, prepend=-1) != 0
     runs[:, BEGINS], runs[:, ENDS] = begins, np.roll(begins, -1)
     is_full = math.prod(lanes.shape) == math.prod(shape) * lanes.n_components
-    memory = (lanes.n_times, lanes.n_frequencies), strides[:2], runs, is_full
+    memory = Memory(lanes.n_times, lanes.n_frequencies, strides[0], strides[1], runs, is_full)
     reach = sum(abs(step) * (n - 1) for step, n in zip(strides, shape, strict=True))
     steps = np.array([*strides[:2], *offsets])
     is_even = not np.any(runs[:, PIECE_BYTES] % LINE) and not np.any(steps % UNIT)
@@ -202,8 +218,8 @@ def _pieces(n_series: int, words: int) -> tuple[Array, ...]:
 
 @jit_bare
 def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> None:
-    """Fill a flat table from the memory at an address."""
-    if not memory[3]:
+    """Fill a flat table from what lies at an address."""
+    if not memory.is_full:
         table[:] = 0
     _copy_runs(table, NO, address, memory)
     if is_foreign:
@@ -231,26 +247,24 @@ def _swap(table: Any) -> None:
 @jit_bare_inline
 def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
     """Copy runs to a table, or back (`static`): run after run at some frequencies that are near."""
-    extents, strides, runs, _ = memory
-    n_times, n_frequencies = extents
-    some = NEAR // max(1, abs(strides[1])) if abs(strides[1]) < FAR[value_of(back)] else 1
+    n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
+    distance = abs(frequency_stride)
+    some = NEAR // max(1, distance) if distance < FAR[value_of(back)] else 1
     for t in range(n_times):
         for f in range(0, n_frequencies, some):
-            source = address + t * strides[0] + f * strides[1]
+            source = address + t * time_stride + f * frequency_stride
             row = (f * n_times + t) * LANES
             for i in range(len(runs)):
                 n = min(some, runs[i, FREQUENCIES] - f)
                 if t < runs[i, TIMES] and n > 0:
-                    _copy_run(table, row, source, extents, strides[1], runs[i], n, back)
+                    _copy_run(table, row, source, memory, runs[i], n, back)
 
 
 @jit_bare_inline
-def _copy_run(
-    table: Any, row: int, source: int, extents: Any, next_place: int, run: Any, n: int, back: Any
-) -> None:
+def _copy_run(table: Any, row: int, source: int, memory: Any, run: Any, n: int, back: Any) -> None:
     """Copy a run at n frequencies: pieces that follow each other are a strip apart in the table."""
-    place, size, step = source + run[OFFSET], run[PIECE_BYTES], extents[0] * LANES
-    strip = extents[1] * step
+    place, size, step = source + run[OFFSET], run[PIECE_BYTES], memory.n_times * LANES
+    strip, next_place = memory.n_frequencies * step, memory.frequency_stride
     if n > 1:
         for k in range(run[PIECES]):
             ours = pointer(table, run[PLACE] + row + k * strip)
@@ -267,17 +281,16 @@ def _copy_run(
 @jit_bare_inline
 def _store_runs(table: Any, address: int, memory: Any) -> None:
     """Write runs by non-temporal stores, in the order of memory in the usual layout."""
-    extents, strides, runs, _ = memory
-    n_times, n_frequencies = extents
+    n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
     strip = n_times * n_frequencies * LANES
     for t in range(n_times):
         for f in range(n_frequencies):
-            source = address + t * strides[0] + f * strides[1]
+            source = address + t * time_stride + f * frequency_stride
             row = (f * n_times + t) * LANES
             for i in range(len(runs)):
                 if t < runs[i, TIMES] and f < runs[i, FREQUENCIES]:
                     ours = pointer(table, runs[i, PLACE] + row)
-                    _store_run(ours, strip, source + runs[i, OFFSET], strides[1], runs[i])
+                    _store_run(ours, strip, source + runs[i, OFFSET], frequency_stride, runs[i])
 
 
 @jit_bare_inline

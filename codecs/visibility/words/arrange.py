@@ -7,10 +7,9 @@ neighbours in memory (real and imaginary part, polarisations) are not.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
@@ -18,14 +17,36 @@ from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
 from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.numba.simd import static, value_of
 from gangsaw.codecs.core.numba.tiles import move_tile
+from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.lanes.table import side_by_side
 from gangsaw.codecs.visibility.params import component_count
 
-Array = npt.NDArray[Any]
 SIDES = (8, 4, 2, 1)  # of a tile in words: eight vectors of eight fill the registers of AVX2
 STRIP = 64  # items to go along one word before the next, so that cache lines are used whole
 
 _per_thread = ThreadScratch()
+
+
+class BlockMemory(NamedTuple):
+    """How a block lies in memory.
+
+    Attributes
+    ----------
+    address : of the first item
+    n_times, n_frequencies : extents
+    time_stride, frequency_stride : bytes
+    runs, length : where in an item numbers lie side by side, in bytes, and how many do
+    components : words of a number
+    """
+
+    address: int
+    n_times: int
+    n_frequencies: int
+    time_stride: int
+    frequency_stride: int
+    runs: Array
+    length: int
+    components: int
 
 
 def words_layout(block: Array) -> tuple[tuple[int, int, int, int], str]:
@@ -54,7 +75,7 @@ def reused_words(block: Array) -> Array:
 
 def to_words(block: Array, words: Array) -> None:
     """Fill contiguous words, as `words_layout` says, from a block with no axis of extent 0."""
-    _move(address_of(words), words.dtype.type(0), static(0), *_places(block, words))
+    _move(address_of(words), words.dtype.type(0), static(0), *_move_arguments(block, words))
     if not block.dtype.isnative:
         words.byteswap(inplace=True)
 
@@ -65,45 +86,43 @@ def from_words(words: Array, block: Array) -> None:
     They may be at any address.
     """
     stored = words if block.dtype.isnative else words.byteswap()
-    _move(address_of(stored), stored.dtype.type(0), static(1), *_places(block, words))
+    _move(address_of(stored), stored.dtype.type(0), static(1), *_move_arguments(block, words))
 
 
-def _places(block: Array, words: Array) -> tuple[Any, ...]:
-    """Return what `_move` asks for."""
+def _move_arguments(block: Array, words: Array) -> tuple[Array, BlockMemory, Any]:
+    """Return offsets, memory and side for `_move`."""
     runs, length = side_by_side(block.shape[2:], block.strides[2:], block.itemsize)
     run_words = length * len(words)
     side = next(n for n in SIDES if n <= min(run_words, block.shape[0] * block.shape[1]))
-    axes = (*block.shape[:2], *block.strides[:2])
-    address = address_of(block)
+    (n_times, n_frequencies), (time_stride, frequency_stride) = block.shape[:2], block.strides[:2]
+    memory = BlockMemory(
+        address=address_of(block),
+        n_times=n_times,
+        n_frequencies=n_frequencies,
+        time_stride=time_stride,
+        frequency_stride=frequency_stride,
+        runs=runs,
+        length=length,
+        components=len(words),
+    )
     offsets = np.empty(min(STRIP, words[0, 0].size), np.int64)
-    return offsets, address, axes, runs, length, len(words), static(side)
+    return offsets, memory, static(side)
 
 
 @jit_bare_inline
-def _item_offsets(offsets: Any, first: int, axes: Any) -> None:
+def _item_offsets(offsets: Any, first: int, memory: BlockMemory) -> None:
     """Set byte offsets of items `first` on, counted in time and then in frequency."""
-    n_times, _, time_stride, frequency_stride = axes
+    n_times = memory.n_times
     f, t = first // n_times, first % n_times
     for i in range(offsets.size):
-        offsets[i] = f * frequency_stride + t * time_stride
+        offsets[i] = f * memory.frequency_stride + t * memory.time_stride
         t += 1
         if t == n_times:
             f, t = f + 1, 0
 
 
 @jit_bare
-def _move(
-    base: int,
-    zero: Any,
-    back: Any,
-    offsets: Any,
-    address: int,
-    axes: Any,
-    runs: Any,
-    length: int,
-    components: int,
-    side: Any,
-) -> None:
+def _move(base: int, zero: Any, back: Any, offsets: Any, memory: BlockMemory, side: Any) -> None:
     """Move tiles, strip by strip of items; tiles at an end overlap those before them.
 
     Parameters
@@ -112,24 +131,22 @@ def _move(
     zero : of the type of a word
     back : `static`, 1 to move from words to the block
     offsets : (items of a strip,) int64, scratch
-    address : of the block
-    axes : extents, then byte strides of time and frequency
-    runs, length : where in an item numbers are contiguous, in bytes, and how many
-    components : words of a number
+    memory : of the block
     side : of a tile, `static`
     """
     n, words = value_of(side), pointer_at(base, zero)
-    items = axes[0] * axes[1]
+    runs, length, components = memory.runs, memory.length, memory.components
+    items = memory.n_times * memory.n_frequencies
     odd, pair = _word_steps(items, runs.size * length, components)
     for strip in range(0, items, STRIP):
         first = min(strip, items - offsets.size)
-        _item_offsets(offsets, first, axes)
+        _item_offsets(offsets, first, memory)
         for run in range(runs.size):
             for word in range(0, length * components, n):
                 k = min(word, length * components - n)
                 number = run * length + k // components
                 place = first + number * items + (k % components) * odd
-                source = address + runs[run] + k * size_of(words)
+                source = memory.address + runs[run] + k * size_of(words)
                 for item in range(0, offsets.size, n):
                     j = min(item, offsets.size - n)
                     at, rows = ahead(words, place + j), pointer(offsets, j)

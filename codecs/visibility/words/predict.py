@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer, shift_left, shift_right
 from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
 from gangsaw.codecs.core.numba.simd import static, value_of
-
-Words = npt.NDArray[Any]
+from gangsaw.codecs.visibility.arrays import Words
 
 # How many steps back the extrapolation of each predictor looks: Lagrange's of order n takes n + 1.
 STEPS = {
@@ -26,7 +24,7 @@ STEPS = {
     "lagrange2": 3,
     "lagrange3": 4,
 }
-ROWS, PLANES = 1, 2  # whose neighbours are taken in beside time: the row before, the plane before
+ROWS, PLANES = 1, 2  # whose neighbours are taken in besides time: the row before, the plane before
 NEIGHBOURS = {"frequency": ROWS, "parallelogram": ROWS, "lorenzo": PLANES}
 
 # With one time step the rows are single words. Neighbours that are not there count as 0, so that

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.dense_blocks import as_block, beside, mixed, ramp
+from helpers.dense_blocks import as_block, mixed, near_grid, ramp
 from helpers.fenced_memory import fenced, needs_fences
 from helpers.visibility_words import any_words, empty_table
 from hypothesis import given, settings
@@ -18,7 +18,7 @@ from gangsaw.codecs.visibility.dense import cpu as dense
 from gangsaw.codecs.visibility.lanes.table import Lanes, gather
 
 every_width = pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-every_block = pytest.mark.parametrize("make", [ramp, mixed, beside], ids=lambda f: f.__name__)
+every_block = pytest.mark.parametrize("make", [ramp, mixed, near_grid], ids=lambda f: f.__name__)
 MEANS, GRID, VALUE, START, N_USED, BYTES, USED = 1, 2, 3, 5, 9, 10, 14  # places in a head
 
 

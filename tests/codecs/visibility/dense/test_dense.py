@@ -15,9 +15,9 @@ import pytest
 from helpers.dense_blocks import (
     MAKERS,
     as_block,
-    beside,
     extents_of,
     mixed,
+    near_grid,
     noise,
     ramp,
     round_trip,
@@ -113,11 +113,11 @@ def series(draw: st.DrawFn) -> Any:
 )
 @settings(max_examples=100)
 def test_numbers_of_many_kinds(
-    block: Any, means: int, codes: tuple[int, ...], has_beside: bool
+    block: Any, means: int, codes: tuple[int, ...], has_near_grid: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         choose(patch, means=means)
-        if has_beside:
+        if has_near_grid:
             choose(patch, grid=Grid(ABSOLUTE, {2: 15, 4: 127, 8: 1023}[block.itemsize] - 4, True))
         if block.itemsize > 2:
             choose(patch, predictors=in_turn(*codes))
@@ -177,14 +177,14 @@ GRIDS = [
 
 
 @pytest.mark.parametrize(
-    "grid", GRIDS, ids=lambda g: f"{g.kind}-{g.value}{'-beside' * g.has_beside}"
+    "grid", GRIDS, ids=lambda g: f"{g.kind}-{g.value}{'-near-grid' * g.has_near_grid}"
 )
 @every_width
 def test_every_grid(grid: Grid, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     choose(monkeypatch, grid=grid)
-    for make in (mixed, beside):
+    for make in (mixed, near_grid):
         head = round_trip(make((5, 4, 20), dtype))
-        assert (head.grid, head.value, head.has_beside) == grid
+        assert (head.grid, head.value, head.has_near_grid) == grid
 
 
 @every_width
@@ -199,11 +199,11 @@ def test_grids_are_found(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_values_beside_the_grid_have_symbols_where_that_saves_bits(dtype: str) -> None:
-    assert not round_trip(noise((20, 5, 20), dtype)).has_beside
-    block = beside((40, 10, 40), dtype)
+def test_values_near_the_grid_have_symbols_where_that_saves_bits(dtype: str) -> None:
+    assert not round_trip(noise((20, 5, 20), dtype)).has_near_grid
+    block = near_grid((40, 10, 40), dtype)
     head = round_trip(block)
-    assert head.has_beside
+    assert head.has_near_grid
     with pytest.MonkeyPatch.context() as patch:
         choose(patch, grid=Grid(head.grid, head.value))
         without = dense.encode(block).size
@@ -211,7 +211,7 @@ def test_values_beside_the_grid_have_symbols_where_that_saves_bits(dtype: str) -
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-def test_every_number_of_units_beside_the_grid(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_number_of_units_near_the_grid(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also below a power of two, where the number on the grid has another exponent."""
     kind = f"i{dtype[1]}"
     on_grid = np.array([1, -1, 2, 1.75, -1.25, 3.5, 0.25, 1.984375]).astype(dtype).view(kind)
@@ -300,7 +300,7 @@ def one_value(dtype: str, code: int, symbol: int, head: dict[str, int], bits: in
     used = bytes([code])
     context = 6 + 7 * (code > 0)
     table = (1 << 1 + symbol | 1) | 4095 << 2 + symbol
-    n_symbols = reference.N_SYMBOLS if head["grid"] & 8 else reference.BESIDE
+    n_symbols = reference.N_SYMBOLS if head["grid"] & 8 else reference.NEAR_GRID
     n_octets = -(-(14 + n_symbols + 12) // 8)  # 14 tables, of which one has a symbol
     tables = (table << context).to_bytes(n_octets, "little")
     fields = (head["means"], head["grid"], head["value"], head["start"], head["start"], 1)
@@ -317,13 +317,13 @@ def test_every_symbol_around_every_exponent(dtype: str, code: int) -> None:
     """Whatever stands in a payload, the reference makes the same of it, or both refuse."""
     rng = np.random.default_rng(code)
     block = np.zeros((1, 1), dtype)
-    read = beside_read = 0
+    read = near_grid_read = 0
     for symbol in range(reference.N_SYMBOLS):
         grid = int(rng.integers(0, 7) % 4 % 3) + 4 * int(rng.integers(0, 2))
         value = int(rng.integers(0, 11))
         start = int(rng.choice([-1023, -127, -15, 0, 14, 27, 31, 50, 60, 127, 1023]))
         start += int(rng.integers(-8, 9))
-        if symbol >= reference.BESIDE:
+        if symbol >= reference.NEAR_GRID:
             grid = int(rng.integers(1, 3)) + 8
             bias = {"f2": 15, "f4": 127, "f8": 1023}[dtype]
             value = start + bias - int(rng.integers(-4, 12)) if grid == 9 else value
@@ -339,8 +339,8 @@ def test_every_symbol_around_every_exponent(dtype: str, code: int) -> None:
                     dense.decode(np.frombuffer(data, np.uint8), block)
                 continue
             read += 1
-            beside_read += symbol >= reference.BESIDE
+            near_grid_read += symbol >= reference.NEAR_GRID
             dense.decode(np.frombuffer(data, np.uint8), block)
             assert int(block.view(f"u{block.itemsize}")[0, 0]) == expected, (symbol, head)
     assert read > 10
-    assert (beside_read > 10) == (code == 0)
+    assert (near_grid_read > 10) == (code == 0)

@@ -13,11 +13,11 @@ import pytest
 from emulator.host_module import KernelFault, schedule
 from helpers.dense_blocks import (
     PLAIN,
-    beside,
     constant,
     denormals,
     integers,
     mixed,
+    near_grid,
     noise,
     ramp,
     wild,
@@ -36,7 +36,7 @@ from gangsaw.codecs.visibility.dense import narrow as dense_narrow
 from gangsaw.codecs.visibility.dense.grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense.head import HEAD
 from gangsaw.codecs.visibility.dense.predict import PREDICTORS
-from gangsaw.codecs.visibility.dense.symbols import BESIDE
+from gangsaw.codecs.visibility.dense.symbols import NEAR_GRID
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.samples import fringes, patterns, specials
@@ -153,7 +153,7 @@ def test_grids_and_commonest(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, dtype: str, grid: Grid, commonest: int | None
 ) -> None:
     choose(monkeypatch, grid=grid, commonest=commonest, starts=(3, 9))
-    blocks = [make((5, 4, 12), dtype) for make in (mixed, integers, beside)]
+    blocks = [make((5, 4, 12), dtype) for make in (mixed, integers, near_grid)]
     if commonest is not None:
         blocks[1].view(f"u{blocks[1].itemsize}")[1:3] = commonest
     check(cupy, blocks, DENSE)
@@ -204,7 +204,7 @@ def flipped(data: Any, rng: random.Random, first: int, end: int) -> Any:
 
 
 @every_width
-@pytest.mark.parametrize("make", [ramp, mixed, wild, beside], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("make", [ramp, mixed, wild, near_grid], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("means", [1, 2, 4], ids=["wide", "slow", "level"])
 def test_flipped_bits(
     cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, make: Any, dtype: str, means: int
@@ -226,13 +226,13 @@ def forged(rng: np.random.Generator, lanes: Lanes, itemsize: int) -> tuple[Any, 
     """Return choices, and what follows the head of a payload: one symbol for each context."""
     codes = in_turn(*rng.permutation(4)[:2]) if itemsize > 2 else in_turn(0)
     starts = int(rng.integers(-9, 9)), int(rng.integers(0, 20))
-    kind, has_beside = int(rng.integers(0, 3)), bool(rng.integers(0, 2))
-    grid = Grid(kind, int(rng.integers(0, 10)), kind > 0 and has_beside)
+    kind, has_near_grid = int(rng.integers(0, 3)), bool(rng.integers(0, 2))
+    grid = Grid(kind, int(rng.integers(0, 10)), kind > 0 and has_near_grid)
     choice = dense.Choice(int(rng.integers(0, 5)), grid, starts, 5, codes(lanes))
     n_symbols = grid.n_symbols
     counts = np.zeros((dense.N_TABLES, n_symbols), np.uint32)
     usual = [*range(20), 24, 26, 30, 56, 70, 104, 105, 106, 107]
-    symbols = rng.choice([*usual, *range(BESIDE, n_symbols)[:40:3]], dense.N_TABLES)
+    symbols = rng.choice([*usual, *range(NEAR_GRID, n_symbols)[:40:3]], dense.N_TABLES)
     counts[np.arange(dense.N_TABLES), symbols] = 4096
     bits = rng.integers(0, 256, 50_000, np.uint8) * (rng.random(50_000) < rng.choice([0.02, 1]))
     states = np.full(32, 1 << 16, "<u4").view(np.uint8)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from helpers.backends import encoded
-from helpers.dense_blocks import MAKERS, beside, integers, mixed, noise, ramp
+from helpers.dense_blocks import MAKERS, integers, mixed, near_grid, noise, ramp
 from helpers.visibility_on_gpu import check, check_memory, check_views, check_wrong
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,7 +89,7 @@ def test_payloads_are_those_of_floats(make: Any, shape: tuple[int, ...], dtype: 
         np.testing.assert_array_equal(data[1:], plain[1:])
 
 
-@pytest.mark.parametrize("make", [mixed, beside, integers])
+@pytest.mark.parametrize("make", [mixed, near_grid, integers])
 def test_payloads_are_the_references(make: Any) -> None:
     block = widened(make((9, 4, 20), "f4"))
     data = encoded(cpu, [block], DENSE).payloads[0].tobytes()
@@ -138,7 +138,7 @@ def test_truncated_and_flipped_payloads(cupy: ModuleType) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_both_sides_write_the_same(cupy: ModuleType, shape: tuple[int, ...], dtype: str) -> None:
     """Blocks that fit among others, which go another way."""
-    makers = [ramp, integers, mixed, beside, noise]
+    makers = [ramp, integers, mixed, near_grid, noise]
     blocks = [widened(make(shape, dtype)) for make in makers]
     others = [make(shape, blocks[0].dtype.str) for make in (noise, patterns)]
     coded = check(cupy, [blocks[0], others[0], *blocks[1:], others[1]], DENSE)

@@ -1,4 +1,4 @@
-"""Values beside the grid of a `dense` block: rounded to it, and the few units to it.
+"""Values near the grid of a `dense` block: rounded onto it, and the few units they are off.
 
 Numbers of a grid that were scaled and scaled back, turned and turned back, or summed as floats, are
 off it by some units in their last place. They are coded as the number on the grid and these units,
@@ -29,10 +29,10 @@ from gangsaw.codecs.visibility.dense.block import (
 )
 from gangsaw.codecs.visibility.dense.scale import ROW
 from gangsaw.codecs.visibility.dense.symbols import (
-    BESIDE,
-    HIGHEST_BESIDE,
+    HIGHEST_NEAR_GRID,
     LENGTHS,
-    LOWEST_BESIDE,
+    LOWEST_NEAR_GRID,
+    NEAR_GRID,
     PLANE,
     ZERO,
 )
@@ -48,10 +48,10 @@ def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: Scratch) -> 
 
 
 @jit_bare_inline
-def put_beside(
+def put_near_grid(
     block: Block, symbol: Any, exponent: Any, around: Any, word: Any, scratch: Scratch
 ) -> Any:
-    """Return symbols with those of values beside the grid; keep these values' bits for others'."""
+    """Return symbols with those of values near the grid; store their bits in the scratch."""
     rounded, off = round_to_grid(word, exponent, block.mantissa, scratch)
     there, one = logical_shift_right(rounded, block.mantissa), word * 0 + 1
     octave, full = there - around, minimum(grid_bits(there, scratch), block.mantissa)
@@ -59,39 +59,41 @@ def put_beside(
     length = block.width - lane_leading_zeros(units)
     is_off = both(both(symbol > PLANE - 1, symbol < ZERO), exponent < lane(scratch, LIMIT))
     is_near = both(length < LENGTHS + 1, full + length < block.mantissa)
-    is_told = both(octave < HIGHEST_BESIDE + 1, octave > LOWEST_BESIDE - 1)
-    is_beside = both(is_off, both(is_near, is_told))
+    has_symbol = both(octave < HIGHEST_NEAR_GRID + 1, octave > LOWEST_NEAR_GRID - 1)
+    is_near_grid = both(is_off, both(is_near, has_symbol))
     below = logical_shift_right(rounded & ((one << block.mantissa) - 1), block.mantissa - full)
     above = select(off < 0, one, one * 0) | (units - (one << (length - 1))) << 1
     value = logical_shift_right(word, block.width - 1) | below << 1 | above << full << 1
-    store(scratch.values, 0, select(is_beside, value, load(scratch.values, 0, ROW)))
-    store(scratch.counts, 0, select(is_beside, full + length + 1, load(scratch.counts, 0, ROW)))
-    return select(is_beside, BESIDE - 1 + ((HIGHEST_BESIDE - octave) << 3) + length, symbol)
+    store(scratch.values, 0, select(is_near_grid, value, load(scratch.values, 0, ROW)))
+    store(scratch.counts, 0, select(is_near_grid, full + length + 1, load(scratch.counts, 0, ROW)))
+    return select(
+        is_near_grid, NEAR_GRID - 1 + ((HIGHEST_NEAR_GRID - octave) << 3) + length, symbol
+    )
 
 
 @jit_bare_inline
-def find_beside(symbol: Any, around: Any, scratch: Scratch) -> Any:
-    """Return exponents, bits of fractions and lengths that symbols of values beside it say."""
-    place = symbol - BESIDE
-    exponent = around + (HIGHEST_BESIDE - (place >> 3))
+def find_near_grid(symbol: Any, around: Any, scratch: Scratch) -> Any:
+    """Return exponents, bits of fractions and lengths that symbols of values near it say."""
+    place = symbol - NEAR_GRID
+    exponent = around + (HIGHEST_NEAR_GRID - (place >> 3))
     return exponent, grid_bits(exponent, scratch), (place & 7) + 1
 
 
 @jit_bare_inline
 def is_far(block: Block, symbol: Any, exponent: Any, scratch: Scratch) -> Any:
-    """Which symbols say a value beside the grid where there is none, or its bits are no fewer."""
-    length = (symbol - BESIDE & 7) + 1
+    """Which symbols say a value near the grid where there is none, or its bits are no fewer."""
+    length = (symbol - NEAR_GRID & 7) + 1
     is_long = grid_bits(exponent, scratch) + length > block.mantissa - 1
-    return both(symbol > BESIDE - 1, either(is_long, lane(scratch, IS_RESIDUAL) > 0))
+    return both(symbol > NEAR_GRID - 1, either(is_long, lane(scratch, IS_RESIDUAL) > 0))
 
 
 @jit_bare_inline
 def leave_grid(symbol: Any, full: Any, word: Any, scratch: Scratch) -> Any:
-    """Return words with the units added that those beside the grid are off.
+    """Return words with the units added that those near the grid are off.
 
     full : bits of fractions
     """
     above = logical_shift_right(logical_shift_right(load(scratch.values, 0, ROW), 1), full)
-    units = logical_shift_right(above, 1) + (word * 0 + 1 << ((symbol - BESIDE) & 7))
+    units = logical_shift_right(above, 1) + (word * 0 + 1 << ((symbol - NEAR_GRID) & 7))
     moved = select((above & 1) > 0, word - units, word + units)
-    return select(symbol > BESIDE - 1, moved, word)
+    return select(symbol > NEAR_GRID - 1, moved, word)
