@@ -28,7 +28,8 @@ class Sources(NamedTuple):
     Attributes
     ----------
     blocks : (time, frequency, ...) of floats or complex numbers, any byte order and strides
-    places : their memory params : choices of the encoder
+    places : where they lie
+    params : choices of the encoder
     output : where payloads go
     """
 

@@ -132,8 +132,8 @@ def run_arrays(
     name : of the task
     works : one for each array
     on_done : called in this thread with the number of an array and the result of one of its batches
-    waits : whether a commit takes time client, options : see `engine.window.run`, which says what
-        is raised
+    waits : whether a commit takes time
+    client, options : see `engine.window.run`, which says what is raised
     """
     items = [
         ArrayBatch(number, work.function, batch)
