@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,11 @@ def test_zarr_shapes_that_are_none(tmp_path: Path, old: str, new: str) -> None:
     plain = json.dumps(json.loads(metadata.read_text()), separators=(",", ":"))
     assert old in plain
     metadata.write_text(plain.replace(old, new))
+    if "0,3" in new and find_spec("zarr.core.metadata.repair"):  # zarr 3.4 reads it, and says how
+        with pytest.warns(UserWarning, match=r"chunk shape \[0, 3\] is invalid"):
+            (array,) = open_source(str(tmp_path / "a.zarr")).arrays
+        assert array.chunks == (1, 3)
+        return
     with pytest.raises(CorruptChunk, match=r"a.zarr.*: the metadata is damaged: "):
         open_source(str(tmp_path / "a.zarr"))
 
