@@ -24,7 +24,7 @@ from gangsaw.tasks.jobs.device import check_here
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.jobs.report import StoreInfo, describe
 from gangsaw.tasks.jobs.spool import spool
-from gangsaw.tasks.jobs.stages import staged, staged_beside
+from gangsaw.tasks.jobs.stages import staged, staged_at_target
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
@@ -93,7 +93,9 @@ def compress(
     opened = _opened(source, layout)
     if isinstance(opened, Stream):
         _check_stream(opened, device, chosen.get("bit_depth"), resume)
-    with staged_beside(opened, target, client=client, resume=resume, overwrite=overwrite) as ready:
+    with staged_at_target(
+        opened, target, client=client, resume=resume, overwrite=overwrite
+    ) as ready:
         if isinstance(ready, Stream):
             return spool(
                 ready,

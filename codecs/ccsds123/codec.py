@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.ccsds123.memory import encoded_bytes, scratch_bytes
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.container.chunk import ChunkCoder
-from gangsaw.codecs.core.container.frame import Layout, lane_bytes
+from gangsaw.codecs.core.container.frame import FrameLayout, lane_bytes
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.container.views import Array
 from gangsaw.codecs.core.errors import BadParams
@@ -40,7 +40,7 @@ class Ccsds123(BlockCodec):
         if grid.n_blocks:
             self._image(grid, grid.n_blocks - 1, axes, dtype)  # the smallest: do tables fit it?
             n_lanes, width = self._lanes(self._image(grid, 0, axes, dtype))
-        layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks, n_lanes, width)
+        layout = FrameLayout(CODEC_ID, CODEC_VERSION, grid.n_blocks, n_lanes, width)
         return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, view)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:

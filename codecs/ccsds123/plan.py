@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.ccsds123.rows import Layout, group_lanes
+from gangsaw.codecs.ccsds123.rows import RowLayout, group_lanes
 
 
 class Predictor(NamedTuple):
@@ -102,7 +102,7 @@ def lane_type(image: Image, params: Params, components: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if exact and update < 1 << 31 else np.int64)
 
 
-def neighbor_offsets(local_sum: int, layout: Layout) -> npt.NDArray[np.int64]:
+def neighbor_offsets(local_sum: int, layout: RowLayout) -> npt.NDArray[np.int64]:
     """(2, 3, 4): for row 0 and the others, for columns 0, inner, last: what sigma adds up (4.4)."""
     n, w = -layout.pitch, -layout.width
     nw, ne = n + w, n - w

@@ -19,7 +19,7 @@ from numba.core import cgutils
 
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, neighbor_offsets, plan_prediction
-from gangsaw.codecs.ccsds123.rows import HALO, Rows
+from gangsaw.codecs.ccsds123.rows import HALO, BandRows
 from gangsaw.codecs.core.numba.jit import intrinsic, jit, jit_part
 from gangsaw.codecs.core.numba.simd import (
     emit_call,
@@ -283,7 +283,7 @@ class BandGroup:
     ) -> None:
         self.plan, self.first = plan, first
         self.lanes = min(plan.group, weights.shape[0] - first)
-        self.rows = Rows(x, image, plan.bands, plan.dtype, first, self.lanes)
+        self.rows = BandRows(x, image, plan.bands, plan.dtype, first, self.lanes)
         layout = self.rows.layout
         own = weights[first : first + self.lanes]
         own = own.reshape(self.lanes // plan.lanes, plan.lanes, plan.components)

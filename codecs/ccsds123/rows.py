@@ -18,7 +18,7 @@ HALO = 16  # lanes before the first band: P <= 15, and one more for narrow sums
 BATCH_BYTES = 1 << 20  # samples of a batch of rows: they stay in a usual second-level cache
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """Where samples lie in a flat array of rows.
 
     Attributes
@@ -77,7 +77,7 @@ def group_lanes(image: Image, lanes: int, itemsize: int) -> int:
     return lanes * min(-(-image.n_bands // lanes), most)
 
 
-class Rows:
+class BandRows:
     """Samples of a group of bands with the bands side by side, some rows at a time.
 
     Attributes
@@ -99,7 +99,7 @@ class Rows:
         self.bands_before = min(first_band, bands + 1)
         self.first_band = first_band
         width = HALO + lanes
-        self.layout = Layout(width, (image.n_columns + 1) * width, image.n_columns)
+        self.layout = RowLayout(width, (image.n_columns + 1) * width, image.n_columns)
         row_bytes = self.layout.pitch * dtype.itemsize
         self.batch = min(max(1, BATCH_BYTES // row_bytes), image.n_rows)
         self.tile = _tile(x, min(self.bands_before + lanes, x.shape[0] - first_band))

@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 T = TypeVar("T")
 
 
-class Predictor(NamedTuple):
+class WavePredictor(NamedTuple):
     """Constants of the predictor, with their symbols in CCSDS 123.0-B-2, 4.2 to 4.7."""
 
     bands: int  # NZ
@@ -83,12 +83,12 @@ def register_size(image: Image, params: Params) -> int:
     return params.register_size or max(32, image.bit_depth + params.weight_resolution + 2)
 
 
-def make_predictor(image: Image, params: Params) -> Predictor:
+def make_predictor(image: Image, params: Params) -> WavePredictor:
     """Gather the constants; one column forces reduced mode and column-oriented sums."""
     local_sum = LOCAL_SUMS.index(params.local_sum)
     one_column = image.n_columns == 1
     width = 8 * np.dtype(arithmetic(image, params)).itemsize
-    return Predictor(
+    return WavePredictor(
         bands=image.n_bands,
         columns=image.n_columns,
         samples=image.n_columns * image.n_rows,
@@ -194,7 +194,7 @@ def _shifts(image: Image, params: Params) -> tuple[Array, Array]:
     return np.maximum(-exponent, 0), np.maximum(exponent, 0) + 1
 
 
-def _first_weights(predictor: Predictor, params: Params, lanes: int) -> Array:
+def _first_weights(predictor: WavePredictor, params: Params, lanes: int) -> Array:
     """(terms, lanes) int64; terms of each kind are rounded up to whole groups."""
     directional = wavefront.GROUP if predictor.full else 0
     terms = directional + round_up(params.prediction_bands, wavefront.GROUP)

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from gangsaw.codecs.core.container.chunk import ChunkCoder
-from gangsaw.codecs.core.container.frame import Layout
+from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.container.views import Array
 from gangsaw.codecs.core.memory.threads import thread_limit
@@ -63,7 +63,7 @@ class Visibility(BlockCodec):
 def _coder_of(params: Params, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
     grid = BlockGrid(shape, params.block_shape(shape, dtype))
     view = _view(params.letters(len(shape)))
-    layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
+    layout = FrameLayout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
     return ChunkCoder(Visibility.codec_name, __package__, params, dtype, grid, layout, view)
 
 

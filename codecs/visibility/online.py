@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.container.views import Array
-from gangsaw.codecs.core.cuda.device import backend_name, empty_beside
+from gangsaw.codecs.core.cuda.device import backend_name, empty_in_memory_of
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.params import Params
@@ -123,7 +123,7 @@ class StepEncoder:
                 f"got {step.dtype.str} of shape {step.shape}"
             )
         if self._chunk is None:
-            self._chunk = empty_beside(step, self.chunk_shape, self.dtype, "C")
+            self._chunk = empty_in_memory_of(step, self.chunk_shape, self.dtype, "C")
         elif place != (held := backend_name(self._chunk)):
             raise BadParams(f"a step is on the {place}, those before on the {held}: keep to one")
         return self._chunk

@@ -19,7 +19,7 @@ from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
 from gangsaw.tasks.jobs.extremes import find_extremes, first_nan
 from gangsaw.tasks.source import Description, SourceArray
-from gangsaw.tasks.store.layout import ChunkChoice, Codec, CodecChoices, Layout, chunks_for
+from gangsaw.tasks.store.layout import ArrayLayout, ChunkChoice, Codec, CodecChoices, chunks_for
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -65,7 +65,7 @@ def choose_layout(
     codec: CodecChoices,
     chunks: ChunkChoice,
     beside: Sequence[Description] = (),
-) -> Layout:
+) -> ArrayLayout:
     """Return the layout; raise BadParams for chunks that do not fit the array."""
     chosen = codec[source.name] if isinstance(codec, Mapping) else codec
     facts = facts_of(source, beside)
@@ -74,8 +74,12 @@ def choose_layout(
             raise BadParams(f"codec must be a Zarr codec, 'auto' or 'none', got {chosen!r}")
         choice = by_content(facts)
         extents = chunks_of(source, chunks, facts, choice.name)
-        return Layout(extents, configured(choice, facts, extents) if chosen == "auto" else None)
-    return Layout(chunks_of(source, chunks, facts, getattr(chosen, "codec_name", None)), chosen)
+        return ArrayLayout(
+            extents, configured(choice, facts, extents) if chosen == "auto" else None
+        )
+    return ArrayLayout(
+        chunks_of(source, chunks, facts, getattr(chosen, "codec_name", None)), chosen
+    )
 
 
 def chunks_of(

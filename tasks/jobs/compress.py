@@ -22,7 +22,7 @@ from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.journal import Journal
-from gangsaw.tasks.store.layout import ChunkChoice, CodecChoices, Layout, check_axes
+from gangsaw.tasks.store.layout import ArrayLayout, ChunkChoice, CodecChoices, check_axes
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
@@ -128,7 +128,7 @@ def decompress(source: Source, target: str | Path | Store, **options: object) ->
 
 def _planned(
     source: Source, codec: CodecChoices, chunks: ChunkChoice
-) -> tuple[Mapping[str, Layout], Skeleton]:
+) -> tuple[Mapping[str, ArrayLayout], Skeleton]:
     """Return how each array will be stored, and all objects to write before the first chunk."""
     arrays = _checked_arrays(source)
     check_axes(arrays, chunks)
@@ -155,7 +155,7 @@ def _check_apart(source: Source, final: Place) -> None:
 
 
 def _function(
-    array: SourceArray, work: Place, skeleton: Skeleton, layout: Layout, durable: bool
+    array: SourceArray, work: Place, skeleton: Skeleton, layout: ArrayLayout, durable: bool
 ) -> Transcode:
     job, place = skeleton.jobs[array.name], work / array.name
     return Transcode(

@@ -31,9 +31,9 @@ from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.journal import Job, Journal
 from gangsaw.tasks.store.layout import (
     CHUNK_BYTES,
+    ArrayLayout,
     ChunkChoice,
     CodecChoices,
-    Layout,
     check_axes,
 )
 from gangsaw.tasks.store.manifest import fold, write_manifest
@@ -179,7 +179,7 @@ def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, i
     return Sample(stream.name, arrays, stream.coords, stream.attrs)
 
 
-def _layouts(sample: Sample, codec: CodecChoices, chunks: ChunkChoice) -> dict[str, Layout]:
+def _layouts(sample: Sample, codec: CodecChoices, chunks: ChunkChoice) -> dict[str, ArrayLayout]:
     check_axes(sample.arrays, chunks)
     return {
         array.name: choose_layout(array, codec, chunks, sample.arrays) for array in sample.arrays
@@ -187,7 +187,10 @@ def _layouts(sample: Sample, codec: CodecChoices, chunks: ChunkChoice) -> dict[s
 
 
 def _job(
-    sample: Sample, array: Description, objects: Mapping[str, Any], layouts: Mapping[str, Layout]
+    sample: Sample,
+    array: Description,
+    objects: Mapping[str, Any],
+    layouts: Mapping[str, ArrayLayout],
 ) -> Job:
     """Return the job of an array without chunks; a batch is a step along the first axis."""
     extents = zip(array.shape[1:], layouts[array.name].chunks[1:], strict=True)

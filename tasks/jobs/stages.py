@@ -60,7 +60,7 @@ def staged(
 
 
 @contextmanager
-def staged_beside(
+def staged_at_target(
     source: Source | Stream,
     target: str | Path,
     *,

@@ -25,7 +25,7 @@ ChunkChoice = tuple[int, ...] | Mapping[str, int] | None
 
 
 @dataclass(frozen=True)
-class Layout:
+class ArrayLayout:
     """Chunks and codec of one target array.
 
     Attributes

@@ -18,7 +18,7 @@ from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.source import Below, Coordinate, Description, Source, SourceArray
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.store.journal import Job, batch_chunks
-from gangsaw.tasks.store.layout import Layout
+from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
 from gangsaw.tasks.store.records import ROW, Records
 
@@ -41,7 +41,7 @@ class Skeleton:
         return self.objects[f"{name}/{METADATA}"].to_bytes()
 
 
-def build_skeleton(source: Source, layouts: Mapping[str, Layout]) -> Skeleton:
+def build_skeleton(source: Source, layouts: Mapping[str, ArrayLayout]) -> Skeleton:
     """Return the skeleton of a group that holds the source's arrays and coordinates.
 
     Raises
@@ -59,7 +59,7 @@ def build_objects(
     arrays: Iterable[Description],
     coords: Iterable[Coordinate],
     attrs: Mapping[str, Any],
-    layouts: Mapping[str, Layout],
+    layouts: Mapping[str, ArrayLayout],
     below: Iterable[Below] = (),
 ) -> Mapping[str, Buffer]:
     """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
@@ -90,7 +90,7 @@ def build_objects(
     return objects
 
 
-def _create(group: zarr.Group, array: Description, layout: Layout) -> None:
+def _create(group: zarr.Group, array: Description, layout: ArrayLayout) -> None:
     group.create_array(
         array.name,
         shape=array.shape,
@@ -150,7 +150,10 @@ def _finished(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Bu
 
 
 def _job(
-    source: Source, array: SourceArray, objects: Mapping[str, Buffer], layouts: Mapping[str, Layout]
+    source: Source,
+    array: SourceArray,
+    objects: Mapping[str, Buffer],
+    layouts: Mapping[str, ArrayLayout],
 ) -> Job:
     chunks = layouts[array.name].chunks
     grid = ChunkGrid(array.shape, chunks)

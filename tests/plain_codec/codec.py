@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from gangsaw.codecs.core.container.chunk import ChunkCoder
-from gangsaw.codecs.core.container.frame import Layout, lane_bytes
+from gangsaw.codecs.core.container.frame import FrameLayout, lane_bytes
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -41,7 +41,7 @@ class Plain(BlockCodec):
             raise BadParams(f"test.plain holds numbers, got {dtype}")
         grid = BlockGrid(shape, self.params.block)
         row = 8 * dtype.itemsize * int(np.prod(self.params.block[1:]))
-        layout = Layout(0xFFFF, 1, grid.n_blocks, self.params.block[0], lane_bytes(row))
+        layout = FrameLayout(0xFFFF, 1, grid.n_blocks, self.params.block[0], lane_bytes(row))
         return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, as_it_is)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:

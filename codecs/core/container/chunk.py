@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.checksum import Bytes
-from gangsaw.codecs.core.container.frame import Layout
+from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import NOWHERE, Origin, Runs
@@ -45,7 +45,7 @@ class ChunkCoder:
     params: Any
     dtype: np.dtype[Any]
     grid: BlockGrid
-    layout: Layout
+    layout: FrameLayout
     view: Callable[[Array], Array]
 
     def encode(self, chunk: Array) -> memoryview:

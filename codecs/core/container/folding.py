@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 
 from gangsaw.codecs.core.numba.bits import prefetch
-from gangsaw.codecs.core.numba.jit import folding_words, intrinsic, jit_bare
+from gangsaw.codecs.core.numba.jit import folding_words, intrinsic, jit_norefs
 from gangsaw.codecs.core.numba.simd import Vector, element_pointer, lowered, static
 
 POLYNOMIAL = 0x11EDC6F41  # Castagnoli's, RFC 3720
@@ -44,7 +44,7 @@ def fold(octets: npt.NDArray[np.uint8], before: int) -> tuple[int, int]:
     return _folded(octets, end, before ^ ALL_ONES, OF_WORDS) ^ ALL_ONES, end
 
 
-@jit_bare
+@jit_norefs
 def _crc32c(data: Any) -> int:
     words = OF_WORDS
     end = data.size // STEP * STEP
@@ -54,7 +54,7 @@ def _crc32c(data: Any) -> int:
     return state ^ ALL_ONES
 
 
-@jit_bare
+@jit_norefs
 def _unknown(data: Any) -> int:
     return 0
 
@@ -63,7 +63,7 @@ def _unknown(data: Any) -> int:
 kernel_crc32c = _crc32c if STEP else _unknown
 
 
-@jit_bare
+@jit_norefs
 def _folded(data: Any, end: int, crc: int, words: Any) -> int:
     """Return the state of a checksum after data[:end], whole steps; `crc` is that before."""
     side = 8 * len(words)

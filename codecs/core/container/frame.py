@@ -1,7 +1,7 @@
 """The frame: pack blocks into the bytes of a chunk, and parse them. See SPEC.md.
 
 This is the only parser of untrusted bytes outside the codecs' own streams. Nothing is allocated
-by a number from the bytes: `Layout` holds what the metadata implies, and the bytes must agree.
+by a number from the bytes: `FrameLayout` holds what the metadata implies, and the bytes must agree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_BLOCK_BYTES = (1 << 32) - 1  # a length is 32 bits
 
 
 @dataclass(frozen=True)
-class Layout:
+class FrameLayout:
     """What array metadata and codec parameters imply for the frame of one chunk.
 
     Attributes
@@ -95,12 +95,12 @@ class Index(NamedTuple):
         return np.diff(self.offsets)
 
 
-def pack(runs: Runs, layout: Layout) -> memoryview:
+def pack(runs: Runs, layout: FrameLayout) -> memoryview:
     """Return the frame that holds the blocks of a chunk; BadParams as `frames_of`."""
     return _finished([_Frame(runs, layout)])[0]
 
 
-def frames_of(output: Output, layout: Layout) -> list[memoryview]:
+def frames_of(output: Output, layout: FrameLayout) -> list[memoryview]:
     """Return the frames of the chunks, of one layout, whose payloads are in `output`.
 
     That of a single chunk is where its payloads are, if there is room for the index before them.
@@ -116,7 +116,7 @@ def frames_of(output: Output, layout: Layout) -> list[memoryview]:
     return _finished([_Frame(runs[i : i + n], layout) for i in range(0, len(runs), n)])
 
 
-def _place_of(output: Output, layout: Layout) -> Payload | None:
+def _place_of(output: Output, layout: FrameLayout) -> Payload | None:
     """Return the bytes of the frame, where the payloads are that of one chunk already."""
     is_one = len(output) == layout.n_blocks and output.summed.all()
     if output.data is None or not is_one or output.lead < layout.index_size:
@@ -146,7 +146,7 @@ class _Frame:
     moves : numbers of the blocks that are not in their places yet
     """
 
-    def __init__(self, runs: Runs, layout: Layout, place: Payload | None = None) -> None:
+    def __init__(self, runs: Runs, layout: FrameLayout, place: Payload | None = None) -> None:
         self.runs, self.layout, self.lengths = runs, layout, runs.lengths
         if self.lengths.max(initial=0) > MAX_BLOCK_BYTES:
             raise BadParams("an encoded block exceeds 4 GiB; choose a smaller block")
@@ -175,7 +175,7 @@ class _Frame:
         return self.data.data
 
 
-def parse_index(prefix: Bytes, layout: Layout) -> Index:
+def parse_index(prefix: Bytes, layout: FrameLayout) -> Index:
     """Verify header and index at the start of `prefix`.
 
     Parameters
@@ -195,7 +195,7 @@ def parse_index(prefix: Bytes, layout: Layout) -> Index:
     return _read_index(data, layout)
 
 
-def unpack(data: Bytes, layout: Layout) -> Runs:
+def unpack(data: Bytes, layout: FrameLayout) -> Runs:
     """Verify index and size of a whole chunk; return its blocks, which verify their bytes.
 
     Raises
@@ -234,7 +234,7 @@ def _refuse_short(index: Index, which: list[int], runs: Runs) -> None:
             raise CorruptChunk(f"the index says {length} bytes, there are {payload.size}", block=i)
 
 
-def _pack_lanes(runs: Runs, layout: Layout) -> bytes:
+def _pack_lanes(runs: Runs, layout: FrameLayout) -> bytes:
     if runs.lane_bits is None:
         assert layout.n_lanes == 0
         return b""
@@ -245,7 +245,7 @@ def _pack_lanes(runs: Runs, layout: Layout) -> bytes:
     return octets[..., : layout.lane_bytes].tobytes()
 
 
-def _check_prelude(data: bytes, layout: Layout) -> None:
+def _check_prelude(data: bytes, layout: FrameLayout) -> None:
     """SPEC.md, "What a reader must check", 1 to 3."""
     size = PRELUDE.size
     if len(data) < size + CHECKSUM.size:
@@ -265,7 +265,7 @@ def _check_prelude(data: bytes, layout: Layout) -> None:
     _agree("number of blocks", n_blocks, layout.n_blocks)
 
 
-def _check_lanes(data: bytes, layout: Layout) -> None:
+def _check_lanes(data: bytes, layout: FrameLayout) -> None:
     """SPEC.md, "What a reader must check", the rest of 3."""
     _check_size(data, layout)
     n_lanes, width = LANES.unpack_from(data, PRELUDE.size + CHECKSUM.size)
@@ -273,12 +273,12 @@ def _check_lanes(data: bytes, layout: Layout) -> None:
     raise CorruptChunk("reserved bytes of the header are not 0")
 
 
-def _check_size(data: bytes, layout: Layout) -> None:
+def _check_size(data: bytes, layout: FrameLayout) -> None:
     if len(data) < layout.index_size:
         raise CorruptChunk(f"{len(data)} bytes are too few for an index of {layout.index_size}")
 
 
-def _check_index(data: bytes, layout: Layout) -> None:
+def _check_index(data: bytes, layout: FrameLayout) -> None:
     """SPEC.md, "What a reader must check", 4."""
     _check_size(data, layout)
     found = CHECKSUM.unpack_from(data, HEADER_BYTES - CHECKSUM.size)[0]
@@ -291,7 +291,7 @@ def _agree(what: str, found: object, implied: object) -> None:
         raise CorruptChunk(f"{what} is {found}, the array's metadata implies {implied}")
 
 
-def _read_index(data: bytes, layout: Layout) -> Index:
+def _read_index(data: bytes, layout: FrameLayout) -> Index:
     """SPEC.md, "What a reader must check", 5."""
     n, at = layout.n_blocks, HEADER_BYTES
     pairs = np.frombuffer(data, "<u4", 2 * n, at)
@@ -307,7 +307,7 @@ def _read_index(data: bytes, layout: Layout) -> Index:
 
 
 def _read_lanes(
-    data: bytes, layout: Layout, lengths: npt.NDArray[np.int64]
+    data: bytes, layout: FrameLayout, lengths: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     shape = (layout.n_blocks, layout.n_lanes)
     octets = np.zeros((*shape, 8), np.uint8)

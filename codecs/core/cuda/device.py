@@ -63,7 +63,7 @@ def to_host(array: Any) -> npt.NDArray[Any]:
     return host
 
 
-def empty_beside(array: Any, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> Any:
+def empty_in_memory_of(array: Any, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> Any:
     """Return an uninitialised array in the memory that `array` lies in."""
     library: Any = np if backend_name(array) == "cpu" else cupy()
     return library.empty(shape, dtype, order)

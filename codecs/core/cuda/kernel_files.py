@@ -33,7 +33,7 @@ def kernel_file(source: str, options: Sequence[str], architecture: str) -> Path:
     key = _hash(repr((source, *options, compiling.FLOATS, architecture, version)).encode())
     found = _found(folder(), key)
     if found is None:
-        found = _kept(key, compiling.compile_kernel(source, options, architecture).code)
+        found = _stored(key, compiling.compile_kernel(source, options, architecture).code)
     return found
 
 
@@ -51,7 +51,7 @@ def _found(place: Path, key: str) -> Path | None:
     return None
 
 
-def _kept(key: str, code: bytes) -> Path:
+def _stored(key: str, code: bytes) -> Path:
     """Write code to the folder, or where that is read-only or full to one of this process."""
     with suppress(OSError):
         return _written(folder(), key, code)

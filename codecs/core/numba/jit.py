@@ -76,7 +76,7 @@ def jit_part(function: F) -> F:
     return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def jit_bare(function: F) -> F:
+def jit_norefs(function: F) -> F:
     """As `jit`, for kernels that make no arrays and pass many on: references are not counted.
 
     Numba counts one up and down for each array of each call, by an atomic operation: hundreds of
@@ -85,13 +85,13 @@ def jit_bare(function: F) -> F:
     return _compile(function, _nrt=False)
 
 
-def jit_bare_part(function: F) -> F:
-    """As `jit_bare`, for what only kernels call."""
+def jit_norefs_part(function: F) -> F:
+    """As `jit_norefs`, for what only kernels call."""
     return _compile(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def jit_bare_inline(function: F) -> F:
-    """As `jit_bare_part`, and always inlined by LLVM."""
+def jit_norefs_inline(function: F) -> F:
+    """As `jit_norefs_part`, and always inlined by LLVM."""
     return _compile(
         function, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
     )

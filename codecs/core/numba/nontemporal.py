@@ -16,7 +16,7 @@ from numba import types
 
 from gangsaw.codecs.core.memory.aligned import LINE, address_of
 from gangsaw.codecs.core.numba.bits import ahead, pointer, size_of
-from gangsaw.codecs.core.numba.jit import intrinsic, jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import static
 
 UNIT = 16  # bytes that are written at once, and aligned: NumPy's own memory is no more than that
@@ -28,7 +28,7 @@ def copy_nontemporal(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8
     _copy(source, target, address_of(target))
 
 
-@jit_bare
+@jit_norefs
 def _copy(source: Any, target: Any, place: int) -> None:
     first = min(-place % UNIT, source.size)
     end = first + (source.size - first) // UNIT * UNIT
@@ -40,7 +40,7 @@ def _copy(source: Any, target: Any, place: int) -> None:
     drain()
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) -> None:
     """Write bytes from a pointer to an address; both, and the size, are multiples of UNIT.
 
@@ -58,7 +58,7 @@ def write_piece(source: Any, place: int, size: int, begins: bool, ends: bool) ->
         move_unit(ahead(source, unit * step), place + unit * UNIT, _ORDINARY)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def write_lines(source: Any, place: int, size: int) -> None:
     """Write bytes from a pointer to an address, a multiple of UNIT; the size is one of LINE.
 

@@ -10,7 +10,7 @@ from numba.core import cgutils
 
 from gangsaw.codecs.core.memory.aligned import LINE
 from gangsaw.codecs.core.numba.bits import ahead
-from gangsaw.codecs.core.numba.jit import intrinsic, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import element_pointer, emit_call, load, static, store
 
 NO, YES = static(0), static(1)
@@ -139,7 +139,7 @@ def _copy_piece(typing_context: Any, words: Any, at: Any, place: Any, size: Any,
     return types.void(words, types.int64, types.int64, size, back), codegen
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def copy_column(
     words: Any, step: int, place: int, next_place: int, n: int, size: int, back: Any
 ) -> None:
@@ -167,7 +167,7 @@ def copy_column(
         _copy_pieces(words, step, place, next_place, n, OF_2, back)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _copy_pieces(
     words: Any, step: int, place: int, next_place: int, n: int, size: Any, back: Any
 ) -> None:
@@ -260,7 +260,7 @@ def copy_items(
     return extremes(array, word, word, word, out, word, word, extremes, lanes, rows), codegen
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def copy_octets(data: Any, place: int, out: Any) -> None:
     """Copy data[place:] by vectors: bytes that are stored alone are slow to load together."""
     size = data.size - place

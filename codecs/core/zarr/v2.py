@@ -11,7 +11,7 @@ import numpy.typing as npt
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray_like, ensure_ndarray_like, ndarray_copy
 
-from gangsaw.codecs.core.cuda.device import empty_beside, to_host
+from gangsaw.codecs.core.cuda.device import empty_in_memory_of, to_host
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
@@ -55,7 +55,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Return the chunk, in the array's memory order, where `buf` lies; or in `out`."""
         data = ensure_contiguous_ndarray_like(buf)
-        chunk = empty_beside(data, self.shape, self.dtype, self.memory_order)
+        chunk = empty_in_memory_of(data, self.shape, self.dtype, self.memory_order)
         self.codec.decode_chunk(to_host(data).view(np.uint8), chunk)
         return ndarray_copy(chunk, out)
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.memory.aligned import aligned
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
-from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, maximum, minimum, resize_to, select, store
 from gangsaw.codecs.core.numba.simd_logic import either
 from gangsaw.codecs.visibility.dense.scale import (
@@ -100,7 +100,7 @@ def _make_rows(word_bytes: int) -> tuple[npt.NDArray[Any], ...]:
     return aligned(LANES, np.float32), aligned(N_LANE_ROWS * LANES, kind), *rows
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def begin_block(scratch: Scratch) -> None:
     """Forget what was in the scratch memory of another block."""
     for lane in range(LANES):
@@ -110,7 +110,7 @@ def begin_block(scratch: Scratch) -> None:
         scratch.values[lane] = scratch.counts[lane] = 0
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def begin_strip(block: Block, predictors: Any, strip: int, scratch: Scratch) -> Any:
     """Say what a strip's lanes are; return how many are in use, and whether some are residuals."""
     some = False
@@ -127,13 +127,13 @@ def begin_strip(block: Block, predictors: Any, strip: int, scratch: Scratch) -> 
     return min(LANES, block.n_series - strip * LANES), some
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def lane(scratch: Scratch, item: int) -> Any:
     """Vector of what holds for the lanes of a strip."""
     return load(scratch.lanes, item * LANES, ROW)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def begin_row(block: Block, row: int, nothing: Any, scratch: Scratch) -> Any:
     """Return exponents, biased, and contexts of a row's lanes from the rows before."""
     if block.means >= SLOW:
@@ -146,14 +146,14 @@ def begin_row(block: Block, row: int, nothing: Any, scratch: Scratch) -> Any:
     return exponent, context + lane(scratch, FIRST)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def grid_bits(exponent: Any, scratch: Scratch) -> Any:
     """Return the bits of fractions of values on the grid."""
     above = exponent - lane(scratch, LOW)
     return minimum(maximum(above, lane(scratch, LEAST)), lane(scratch, MOST))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def split_row(block: Block, some: bool, word: Any, scratch: Scratch) -> Any:
     """Return exponents, biased, and fractions of words and, where `some` are, of residuals."""
     exponent, fraction = split_floats(word, block.width, block.mantissa)
@@ -165,7 +165,7 @@ def split_row(block: Block, some: bool, word: Any, scratch: Scratch) -> Any:
     return exponent, fraction
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def keep_sizes(
     block: Block, row: int, symbol: Any, exponent: Any, fraction: Any, scratch: Scratch
 ) -> None:

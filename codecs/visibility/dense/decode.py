@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.bits import fit, pointer
 from gangsaw.codecs.core.numba.floats import load_le64
-from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.rans import FREQUENCY, LOWEST, OFFSET, PRECISION, STRIDE, TOTAL
 from gangsaw.codecs.core.numba.simd import any_lane, load, maximum, resize_to, select, store
 from gangsaw.codecs.core.numba.simd_floats import load_floats
@@ -81,7 +81,7 @@ class Bits(NamedTuple):
     n_bits: int
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def pull_in_turn(active: int, stream: Stream, at: int, scratch: Scratch) -> int:
     """Decode a symbol for each lane in use; return the place in the stream."""
     state_of, context_of = pointer(stream.states, 0), pointer(scratch.contexts, 0)
@@ -103,7 +103,7 @@ def pull_in_turn(active: int, stream: Stream, at: int, scratch: Scratch) -> int:
     return at
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def pull_at_once(active: int, stream: Stream, at: int, scratch: Scratch) -> int:
     """The same with a gather: 3.3 ns a value in all, where processors without take 5.5."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, stream.states
@@ -123,14 +123,14 @@ def pull_at_once(active: int, stream: Stream, at: int, scratch: Scratch) -> int:
 pull_row = pull_at_once if HAS_AVX512 else pull_in_turn
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def take(data: Any, position: int, count: Any) -> Any:
     """Return `count` <= 56 bits from a bit position on."""
     word = load_le64(data, position >> 3) >> np.uint64(position & 7)
     return word & ((np.uint64(1) << np.uint64(count)) - np.uint64(1))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def take_escape(
     data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int
 ) -> Any:
@@ -150,7 +150,7 @@ def take_escape(
     return word, exponent, fraction, position, wrong
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def read_in_turn(block: Block, active: int, scratch: Scratch, data: Any, position: int) -> int:
     """Take the bits of a row's lanes, none of them escaped; return the position after them."""
     count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
@@ -161,7 +161,7 @@ def read_in_turn(block: Block, active: int, scratch: Scratch, data: Any, positio
     return position
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def read_at_once(block: Block, active: int, scratch: Scratch, data: Any, position: int) -> int:
     """The same with a gather, where all lanes' bits are within 32 from a byte on."""
     count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
@@ -178,7 +178,7 @@ def read_at_once(block: Block, active: int, scratch: Scratch, data: Any, positio
 read_values = read_at_once if HAS_AVX512 else read_in_turn
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def read_escaped(
     active: int, block: Block, scratch: Scratch, data: Any, position: int, words: Any, first: int
 ) -> int:
@@ -201,7 +201,7 @@ def read_escaped(
     return -1 if wrong else position
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def find_counts(block: Block, symbol: Any, around: Any, scratch: Scratch) -> Any:
     """Return exponents, the bits that symbols tell, and bits in all of a row's fractions."""
     off = both(symbol > PLANE - 1, symbol < ZERO)
@@ -224,7 +224,7 @@ def find_counts(block: Block, symbol: Any, around: Any, scratch: Scratch) -> Any
     return exponent, quarter, maximum(full, given)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def is_signed(block: Block, symbol: Any) -> Any:
     """Which symbols are those of values with a sign, an exponent, and bits of the fraction."""
     if block.n_symbols > NEAR_GRID:
@@ -232,7 +232,7 @@ def is_signed(block: Block, symbol: Any) -> Any:
     return symbol < ZERO
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def is_impossible(block: Block, some: bool, symbol: Any, exponent: Any, scratch: Scratch) -> Any:
     """Whether a symbol says an exponent that its type does not have."""
     beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
@@ -244,7 +244,7 @@ def is_impossible(block: Block, some: bool, symbol: Any, exponent: Any, scratch:
     return any_lane(both(is_signed(block, symbol), beyond))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def join_row(
     block: Block, some: bool, symbol: Any, exponent: Any, full: Any, quarter: Any, scratch: Scratch
 ) -> Any:
@@ -266,7 +266,7 @@ def join_row(
     return exponent, fraction, select(is_common, word, special)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def decode_row(
     words: Any, base: int, row: int, block: Block, active: int, some: bool, around: Any,
     scratch: Scratch, data: Any, position: int,
@@ -295,7 +295,7 @@ def decode_row(
     return position
 
 
-@jit_bare
+@jit_norefs
 def from_symbols(
     words: Any, block: Block, predictors: Any, scratch: Scratch, stream: Stream, bits: Bits
 ) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.bits import pointer
 from gangsaw.codecs.core.numba.floats import store_le64
-from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.rans import PRECISION, STRIDE
 from gangsaw.codecs.core.numba.simd import any_lane, load, maximum, resize_to, select, store
 from gangsaw.codecs.core.numba.simd_floats import load_floats
@@ -92,7 +92,7 @@ class Coder(NamedTuple):
     states: Any
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> Any:
     """Append `count` <= 56 bits of a value, least significant first; return the writer's state."""
     pending |= value << used
@@ -102,7 +102,7 @@ def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> A
     return at + np.int64(total >> np.uint64(3)), pending >> whole, total & np.uint64(7)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def put_escape(
     out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int
 ) -> Any:
@@ -120,7 +120,7 @@ def put_escape(
     return put(out, at, pending, used, value, rest)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def common_symbols(
     block: Block, octave: Any, exponent: Any, fraction: Any, scratch: Scratch
 ) -> Any:
@@ -132,7 +132,7 @@ def common_symbols(
     return symbol, select(off, symbol * 0 + block.mantissa, full)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def special_symbols(
     block: Block, symbol: Any, octave: Any, exponent: Any, word: Any, scratch: Scratch
 ) -> Any:
@@ -148,7 +148,7 @@ def special_symbols(
     return select(word == 0, symbol * 0 + ZERO, symbol)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def keep_bits(
     block: Block, symbol: Any, octave: Any, full: Any, fraction: Any, word: Any, scratch: Scratch
 ) -> None:
@@ -162,7 +162,7 @@ def keep_bits(
     store(scratch.counts, 0, select(is_common, left + 1, word * 0))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def encode_row(
     words: Any, place: int, row: int, block: Block, some: bool, nothing: Any, scratch: Scratch,
     symbols: Any, contexts: Any, first: int,
@@ -186,7 +186,7 @@ def encode_row(
     return any_lane(symbol == ESCAPE)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def put_row(block: Block, active: int, scratch: Scratch, out: Any, writer: Any) -> Any:
     """Append the bits of a row's values, none of them escaped."""
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
@@ -198,7 +198,7 @@ def put_row(block: Block, active: int, scratch: Scratch, out: Any, writer: Any) 
     return at, pending, used
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def put_escaped(
     block: Block, active: int, scratch: Scratch, words: Any, place: int, symbols: Any, first: int,
     out: Any, writer: Any,
@@ -219,7 +219,7 @@ def put_escaped(
     return at, pending, used
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def tally_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
     """Count the symbols of a row by their contexts."""
     symbol_of, context_of, count_of = (
@@ -231,7 +231,7 @@ def tally_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
         count_of[np.int64(context_of[i]) * n_symbols + np.int64(symbol_of[i])] += np.uint32(1)
 
 
-@jit_bare
+@jit_norefs
 def to_symbols(strips: Strips, block: Block, scratch: Scratch, coded: Symbols, out: Any) -> Any:
     """Turn strips of words and residuals into symbols and bits.
 
@@ -267,7 +267,7 @@ def to_symbols(strips: Strips, block: Block, scratch: Scratch, coded: Symbols, o
     return first, at + np.int64(used > np.uint64(0))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def count_bits(scratch: Scratch) -> Any:
     """Return the bits of a row's values, without those that are escaped."""
     n_bits, count_of = np.int64(0), pointer(scratch.counts, 0)
@@ -276,7 +276,7 @@ def count_bits(scratch: Scratch) -> Any:
     return n_bits
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def count_escaped(
     block: Block, active: int, scratch: Scratch, words: Any, place: int, symbols: Any
 ) -> Any:
@@ -291,7 +291,7 @@ def count_escaped(
     return n_bits
 
 
-@jit_bare
+@jit_norefs
 def try_symbols(strips: Strips, block: Block, scratch: Scratch, row_of: Symbols) -> int:
     """Count symbols and return the bits, of `to_symbols` with these arguments; write nothing.
 
@@ -312,7 +312,7 @@ def try_symbols(strips: Strips, block: Block, scratch: Scratch, row_of: Symbols)
     return int(n_bits)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def push_in_turn(active: int, coded: Symbols, first: int, coder: Coder, out: Any, at: int) -> int:
     """Encode the symbols of a row, the last lane first; return where the stream begins now."""
     state_of, item_of = pointer(coder.states, 0), pointer(out, 0)
@@ -333,7 +333,7 @@ def push_in_turn(active: int, coded: Symbols, first: int, coder: Coder, out: Any
     return at
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def push_at_once(active: int, coded: Symbols, first: int, coder: Coder, out: Any, at: int) -> int:
     """The same for all lanes of a row: 2.5 ns a symbol, where one after the other takes 8."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, coder.states
@@ -354,7 +354,7 @@ def push_at_once(active: int, coded: Symbols, first: int, coder: Coder, out: Any
 push_row = push_at_once if HAS_AVX512 else push_in_turn
 
 
-@jit_bare
+@jit_norefs
 def push_symbols(coded: Symbols, n_symbols: int, block: Block, coder: Coder, out: Any) -> int:
     """Encode all symbols, the last first, into `out` from its end on; return where it begins.
 

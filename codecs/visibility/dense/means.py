@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_bare
+from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.visibility.dense.block import Block, Scratch
 from gangsaw.codecs.visibility.dense.encode import Strips, Symbols, try_symbols
 from gangsaw.codecs.visibility.dense.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
@@ -33,7 +33,7 @@ def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
     return places, rows
 
 
-@jit_bare
+@jit_norefs
 def entropy_bits(counts: Any) -> float:
     """Return the bits that symbols take, counted by table and symbol, and the tables."""
     bits = 0.0
@@ -46,7 +46,7 @@ def entropy_bits(counts: Any) -> float:
     return bits
 
 
-@jit_bare
+@jit_norefs
 def best_means(strips: Strips, block: Block, scratch: Scratch, row_of: Symbols, counts: Any) -> int:
     """Return the kind of means under which a sample takes the fewest bits.
 
@@ -66,7 +66,7 @@ def best_means(strips: Strips, block: Block, scratch: Scratch, row_of: Symbols, 
     return best
 
 
-@jit_bare
+@jit_norefs
 def _with_means(block: Block, means: int) -> Block:
     return Block(
         block.n_rows, block.n_times, block.n_series, block.width, block.mantissa, means,

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import pointer
-from gangsaw.codecs.core.numba.jit import jit_bare
+from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
 from gangsaw.codecs.visibility.dense import cpu as dense
@@ -79,7 +79,7 @@ def _narrow_like(table: Words) -> Words:
     return _per_thread.array("narrow", table.size, "u4")[: table.size].reshape(table.shape)
 
 
-@jit_bare
+@jit_norefs
 def narrow_words(words: Any, out: Any) -> bool:
     """Fill (n,) uint32 from (n,) uint64 doubles; return whether all of them fit, else stop early.
 
@@ -103,7 +103,7 @@ def narrow_words(words: Any, out: Any) -> bool:
     return True
 
 
-@jit_bare
+@jit_norefs
 def widen_words(words: Any, out: Any) -> None:
     """Fill (n,) uint64 with the doubles that (n,) uint32 stand for: the inverse, of any words."""
     for i in range(words.size):

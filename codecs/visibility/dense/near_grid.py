@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import (
     lane_leading_zeros,
     load,
@@ -38,7 +38,7 @@ from gangsaw.codecs.visibility.dense.symbols import (
 )
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: Scratch) -> Any:
     """Return words without signs on the grid, and the units in the last place to add to them."""
     size, full = logical_shift_right(word << 1, 1), grid_bits(exponent, scratch)
@@ -47,7 +47,7 @@ def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: Scratch) -> 
     return rounded, size - rounded
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def put_near_grid(
     block: Block, symbol: Any, exponent: Any, around: Any, word: Any, scratch: Scratch
 ) -> Any:
@@ -71,7 +71,7 @@ def put_near_grid(
     )
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def find_near_grid(symbol: Any, around: Any, scratch: Scratch) -> Any:
     """Return exponents, bits of fractions and lengths that symbols of values near it say."""
     place = symbol - NEAR_GRID
@@ -79,7 +79,7 @@ def find_near_grid(symbol: Any, around: Any, scratch: Scratch) -> Any:
     return exponent, grid_bits(exponent, scratch), (place & 7) + 1
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def is_far(block: Block, symbol: Any, exponent: Any, scratch: Scratch) -> Any:
     """Which symbols say a value near the grid where there is none, or its bits are no fewer."""
     length = (symbol - NEAR_GRID & 7) + 1
@@ -87,7 +87,7 @@ def is_far(block: Block, symbol: Any, exponent: Any, scratch: Scratch) -> Any:
     return both(symbol > NEAR_GRID - 1, either(is_long, lane(scratch, IS_RESIDUAL) > 0))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def leave_grid(symbol: Any, full: Any, word: Any, scratch: Scratch) -> Any:
     """Return words with the units added that those near the grid are off.
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import pointer
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import lane_leading_zeros, load, select, static, store
 from gangsaw.codecs.core.numba.simd_floats import (
     finite_doubles,
@@ -76,7 +76,7 @@ def _weights() -> Any:
 TERMS, WEIGHTS, PLACES = _terms(), _weights(), np.array(SLOTS)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def guess_row(words: Any, base: int, time: int, frequency: int, n_times: int, terms: Any) -> Any:
     """Return the words that are predicted for a row of a strip.
 
@@ -98,7 +98,7 @@ def guess_row(words: Any, base: int, time: int, frequency: int, n_times: int, te
     return rounded_words(sums, load(words, base, ROW))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def ordered(word: Any, width: int) -> Any:
     """Return integers ordered as floats are, of a vector of words; it is its own inverse."""
     return word ^ logical_shift_right(word >> (width - 1), 1)
@@ -120,7 +120,7 @@ class Sample(NamedTuple):
     step: int
 
 
-@jit_bare
+@jit_norefs
 def add_costs(words: Any, sample: Sample, terms: Any, costs: Any) -> None:
     """Add to costs (predictors, lanes) what each predictor leaves: bits of a sample.
 
@@ -147,7 +147,7 @@ def add_costs(words: Any, sample: Sample, terms: Any, costs: Any) -> None:
                 store(row_costs, strip * LANES, so_far + (width - lane_leading_zeros(size)))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def lay_weights(predictors: Any, strip: int, weights: Any, laid: Any, used: Any) -> int:
     """Set the weights of a strip's lanes; list the slots that weigh anything, return how many."""
     n_used = 0
@@ -163,7 +163,7 @@ def lay_weights(predictors: Any, strip: int, weights: Any, laid: Any, used: Any)
     return n_used
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def guess_lanes(
     words: Any, base: int, time: int, frequency: int, n_times: int, places: Any, laid: Any,
     used: Any, n_used: int,
@@ -184,7 +184,7 @@ def guess_lanes(
     return rounded_words(sums, load(words, base, ROW))
 
 
-@jit_bare
+@jit_norefs
 def to_residuals(
     out: Any, words: Any, n_rows: int, n_times: int, predictors: Any, places: Any, weights: Any,
     laid: Any, used: Any,
@@ -212,7 +212,7 @@ def to_residuals(
                 store(out, at, select(codes > 0, d, word))
 
 
-@jit_bare
+@jit_norefs
 def from_residuals(
     words: Any, n_rows: int, n_times: int, predictors: Any, places: Any, weights: Any, laid: Any,
     used: Any,

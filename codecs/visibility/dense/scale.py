@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import maximum, minimum, resize_to, select, spread, static
 from gangsaw.codecs.core.numba.simd_floats import (
     choose_floats,
@@ -33,21 +33,21 @@ SIZES = np.zeros(0, np.uint32)  # their width
 NONE, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def add_neighbour(sizes: Any, row: int, weight: Any, scale: Any) -> Any:
     """Add the sizes of a row to (sums, weights), and return these."""
     size = load_floats(sizes, row * LANES, ROW)
     return scale[0] + weight * size, scale[1] + choose_floats(size > NONE, weight, NONE)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def add_zeros(sizes: Any, row: int, zeros: Any) -> Any:
     """Count one more zero in the lanes where a row has one."""
     size = load_floats(sizes, row * LANES, ROW)
     return zeros + choose_floats(size > NONE, NONE, ONE)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def add_neighbours(sizes: Any, row: int, n_times: int, kind: int, nothing: Any) -> Any:
     """Return sums, weights, zeros of the rows before this one, and how many are near."""
     time, down = row % n_times, row - n_times
@@ -72,7 +72,7 @@ def add_neighbours(sizes: Any, row: int, n_times: int, kind: int, nothing: Any) 
     return scale[0], scale[1], zeros, near
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def follow(sizes: Any, row: int, rate: Any, state: Any, nothing: Any) -> Any:
     """Return what `add_neighbours` does of a mean that runs along each series: state (32,)."""
     mean, zeros, near = load_floats(state, 0, ROW), nothing, NONE
@@ -86,7 +86,7 @@ def follow(sizes: Any, row: int, rate: Any, state: Any, nothing: Any) -> Any:
     return mean, choose_floats(mean > NONE, ONE, NONE), zeros, near
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def find_contexts(scale: Any, start: Any, bias: Any, words: Any, is_level: bool) -> Any:
     """Return biased exponents and contexts of one type, vectors as wide as `words`.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import maximum, minimum, select
 from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
 
@@ -29,13 +29,13 @@ HIGHEST_NEAR_GRID, LOWEST_NEAR_GRID, LENGTHS = (
 N_SYMBOLS = NEAR_GRID + (HIGHEST_NEAR_GRID - LOWEST_NEAR_GRID + 1) * LENGTHS
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def given_bits(octave: Any, like: Any) -> Any:
     """Return how many bits of the fraction a symbol of this octave tells; `like` is a vector."""
     return minimum(maximum((octave + 5) >> 1, like * 0), 2)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def to_symbol(octave: Any, quarter: Any) -> Any:
     """Return symbols of octaves and the first two bits of fractions; not for escapes."""
     high = (HIGHEST - octave) * 4 + quarter
@@ -43,7 +43,7 @@ def to_symbol(octave: Any, quarter: Any) -> Any:
     return select(octave > -2, high, select(octave > -4, middle, WHOLES - 4 - octave))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def from_symbol(symbol: Any) -> Any:
     """Return octave, bits given, and these bits as the first two of a fraction; within a plane."""
     middle = symbol - HALVES

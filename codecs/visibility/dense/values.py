@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import leading_zeros
-from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import (
     lane_leading_zeros,
     maximum,
@@ -25,13 +25,13 @@ MANTISSA = {2: 10, 4: 23, 8: 52}  # bits, by the bytes of a word
 LARGEST = 55  # exponent of a residual that a symbol can tell: 64 bits are read at a time
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def split_floats(word: Any, width: int, mantissa: int) -> Any:
     """Return exponents, biased, and fractions of a row of floats."""
     return logical_shift_right(word << 1, mantissa + 1), word << (width - mantissa)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def split_residuals(word: Any, width: int) -> Any:
     """Return exponents, -1 of zeros, and fractions of a row of residuals."""
     size = select(word < 0, 0 - word, word)
@@ -39,7 +39,7 @@ def split_residuals(word: Any, width: int) -> Any:
     return (width - 1) - zeros, size << (zeros & (width - 1)) << 1
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def join_floats(negative: Any, exponent: Any, fraction: Any, width: int, mantissa: int) -> Any:
     """Return words from signs of 0 or 1, exponents and fractions."""
     return (
@@ -49,7 +49,7 @@ def join_floats(negative: Any, exponent: Any, fraction: Any, width: int, mantiss
     )
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def join_residuals(negative: Any, exponent: Any, fraction: Any, width: int) -> Any:
     """Return residuals from signs of 0 or 1, exponents of 0 or more, and fractions."""
     one = exponent * 0 + 1
@@ -59,7 +59,7 @@ def join_residuals(negative: Any, exponent: Any, fraction: Any, width: int) -> A
     return select(negative > 0, 0 - size, size)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def size_words(exponent: Any, fraction: Any, bias: Any, most: Any, sizes: Any, width: int) -> Any:
     """Return the bits of the float32 of sizes; 0 of denormals and of what is not finite.
 
@@ -79,7 +79,7 @@ def size_words(exponent: Any, fraction: Any, bias: Any, most: Any, sizes: Any, w
     return (resize_to(code, sizes) << 23) | select(resize_to(code, sizes) > 0, below, below * 0)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def split(word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
     """Return sign, exponent and fraction, left-aligned in 64 bits, of one value but residual 0."""
     sign = word >> np.uint64(width - 1) & np.uint64(1)
@@ -92,7 +92,7 @@ def split(word: Any, is_residual: Any, width: int, mantissa: int) -> Any:
     return sign, np.uint64(63) - zeros, size << zeros << np.uint64(1)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def join(
     sign: Any, exponent: Any, fraction: Any, is_residual: Any, width: int, mantissa: int
 ) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gangsaw.codecs.core.container.folding import kernel_crc32c
 from gangsaw.codecs.core.numba.bits import octets_at
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.visibility.fast.tiles import decode_tiles, encode_tiles
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, gather_words, scatter_words
 
@@ -54,7 +54,7 @@ class Coded(NamedTuple):
     sums: Any
 
 
-@jit_bare
+@jit_norefs
 def encode_blocks(plan: Any, work: Any, blocks: Any, most: int, written: Any) -> int:
     """Write payloads back to back; return how many blocks were encoded.
 
@@ -79,7 +79,7 @@ def encode_blocks(plan: Any, work: Any, blocks: Any, most: int, written: Any) ->
     return int(blocks.offsets.size)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _fill(table: Any, place: int, plan: Any) -> None:
     """Set the table of a block: rows that fill up are as the last one."""
     size = plan.extents.n_rows * LANES
@@ -91,7 +91,7 @@ def _fill(table: Any, place: int, plan: Any) -> None:
         table[i] = 0
 
 
-@jit_bare
+@jit_norefs
 def decode_blocks(plan: Any, work: Any, coded: Any, blocks: Any, numbers: Any) -> Any:
     """Fill blocks that are alike, up to an invalid one; return how many, and the error, or 0.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 from numba import types
 
-from gangsaw.codecs.core.numba.jit import intrinsic, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import (
     as_float_bits,
     lane_leading_zeros,
@@ -67,25 +67,25 @@ def fraction_of(typing_context: Any, array: Any) -> Any:
     return types.int64(array), codegen
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _words(table: Any, at: int, rows: Any, lanes: Any) -> Any:
     return resize_to(load(table, at, lanes), rows)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _turned(words: Any, table: Any) -> Any:
     """Rotate left by one: the exponent is on top, the sign below the fraction."""
     bits = width_of(table)
     return (words << 1 | logical_shift_right(words, bits - 1)) & ((2 << (bits - 1)) - 1)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def bit_length(vector: Any, rows: Any) -> Any:
     """Bits of every lane up to its highest one."""
     return width_of(rows) - lane_leading_zeros(vector)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def extremes(table: Any, at: int, rows: Any, lanes: Any) -> Any:
     """Least and greatest turned word of each of the lanes from table[at] on."""
     least, most = spread(-1, rows, lanes), spread(0, rows, lanes)
@@ -95,14 +95,14 @@ def extremes(table: Any, at: int, rows: Any, lanes: Any) -> Any:
     return least, most
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def exponent_group(least: Any, most: Any, table: Any, rows: Any) -> Any:
     """Base and width of the kind "exponents"."""
     base = logical_shift_right(least, fraction_of(table) + 1)
     return base, bit_length(most - (base << (fraction_of(table) + 1)), rows)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
     """Base and width of the kind "grid"; the width is NEVER where it cannot be."""
     fraction = fraction_of(table)
@@ -123,30 +123,30 @@ def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
     return base, select(highest == most_exponent(table), NEVER, width)  # infinities, NaNs
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _bias(rows: Any) -> int:
     return 1023 if width_of(rows) == 64 else 127
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def most_exponent(table: Any) -> Any:
     """Exponent field of infinities."""
     return (1 << (width_of(table) - 1 - fraction_of(table))) - 1
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def most_base(table: Any) -> int:
     """Greatest base of a grid: that of 32 bits has room for no more."""
     greatest = most_exponent(table) - 1 + fraction_of(table)
     return 255 if width_of(table) == 32 else greatest
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _exponent(words: Any, table: Any) -> Any:
     return logical_shift_right(words, fraction_of(table)) & most_exponent(table)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def store_values(
     table: Any, column: Column, header: Header, scratch: Any, grids: Any, predictions: Any
 ) -> None:
@@ -171,7 +171,7 @@ def store_values(
         store(rows, row * value_of(lanes), values)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _grid_values(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any:
     fraction, bits = fraction_of(table), width_of(table)
     room = bits - 2 - fraction  # the furthest that a significand goes to the left
@@ -182,7 +182,7 @@ def _grid_values(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> An
     return steps << 1 | logical_shift_right(words, bits - 1)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def store_residuals(table: Any, column: Column, scratch: Any) -> Any:
     """Set residuals to the values of the kind "predicted"; return the greatest of each lane."""
     rows, lanes = scratch.rows, scratch.lanes
@@ -198,7 +198,7 @@ def store_residuals(table: Any, column: Column, scratch: Any) -> Any:
     return most
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _prediction(table: Any, lane: int, row: int, scratch: Any) -> Any:
     neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
     first = _words(table, neighbours[3 * row] + lane, rows, lanes)
@@ -206,7 +206,7 @@ def _prediction(table: Any, lane: int, row: int, scratch: Any) -> Any:
     return first + second - _words(table, neighbours[3 * row + 2] + lane, rows, lanes)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
     """Set the lowest `widths` bits of each lane: other bits of rows mean nothing."""
     bits = width_of(rows)
@@ -214,7 +214,7 @@ def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
     return select(widths == 0, 0, mask)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def restore_values(
     table: Any, column: Column, header: Header, scratch: Any, grids: Any, predictions: Any
 ) -> None:
@@ -239,12 +239,12 @@ def restore_values(
         store(table, column.at + LANES * row, resize_to(words, table))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _unturned(turned: Any, table: Any) -> Any:
     return logical_shift_right(turned, 1) | turned << (width_of(table) - 1)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _grid_words(values: Any, base: Any, table: Any, rows: Any) -> Any:
     """Return what a value stands for; what no encoder writes gives any words."""
     fraction, bits = fraction_of(table), width_of(table)
@@ -255,7 +255,7 @@ def _grid_words(values: Any, base: Any, table: Any, rows: Any) -> Any:
     return select(steps == 0, 0, code) & ((1 << (bits - 1)) - 1) | values << (bits - 1)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _predicted(zigzag: Any, last: Any, row: int, table: Any, column: Column, scratch: Any) -> Any:
     """Add a residual to its prediction.
 

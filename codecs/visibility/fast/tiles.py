@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline, jit_bare_part
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.simd import (
     any_lane,
     load,
@@ -45,7 +45,7 @@ GAIN = 16  # a mode has to save one part of so many: it takes time
 WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 
 
-@jit_bare
+@jit_norefs
 def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) -> int:
     """Write mode, headers and planes after the kind, return where they end. Once that is beyond
     `most`, the rest is left out: a vector's planes and SLACK are too much then.
@@ -73,14 +73,14 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
     return place
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _used_lanes(tile: int, extents: Any) -> int:
     """Lanes of a tile with words: after them, in the last strip, all are 0."""
     is_last = tile * ROWS >= extents.n_rows - extents.n_strip_rows
     return extents.n_series % LANES or LANES if is_last else LANES
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _write_empty(out: Any, header: int, used: int, table: Any, lanes: Any) -> None:
     """Write headers for vectors of lanes without words: no planes, the kind "exponents"."""
     for octet in range(header_octets(table)):
@@ -88,13 +88,13 @@ def _write_empty(out: Any, header: int, used: int, table: Any, lanes: Any) -> No
             out[header + octet * LANES + lane] = 0
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def header_octets(table: Any) -> int:
     """Bytes of the header of a group."""
     return 3 if width_of(table) == 64 else 2
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _encode_columns(
     table: Any, column: Column, mode: int, scratch: Any, out: Any, place_of_header: int, place: int
 ) -> int:
@@ -129,7 +129,7 @@ def _encode_columns(
     return end
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _write_header(out: Any, at: int, header: Header, table: Any) -> None:
     width, kind, base = header
     if width_of(table) == 64:
@@ -141,7 +141,7 @@ def _write_header(out: Any, at: int, header: Header, table: Any) -> None:
         store(out, at + LANES, resize_to(base, out))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _set_counts(width: Any, counts: Any, rows: Any) -> None:
     """Set the planes of each column: a word of 64 bits is two of them, the low one first."""
     if width_of(rows) == 64:
@@ -150,7 +150,7 @@ def _set_counts(width: Any, counts: Any, rows: Any) -> None:
     store(counts, 0, width)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> None:
     """Set where the three words are of which each row's prediction is the sum, the last negative.
 
@@ -178,7 +178,7 @@ def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> 
             row = 0
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _inner(predictor: int, n_times: int) -> tuple[int, int, tuple[int, int, int]]:
     """Return first time and first row that have all neighbours; how many rows back those are."""
     if predictor == LORENZO:
@@ -188,7 +188,7 @@ def _inner(predictor: int, n_times: int) -> tuple[int, int, tuple[int, int, int]
     return 2, 0, (1, 1, 2)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _at_border(
     here: int, row: int, time: int, n_times: int, zeros: int, predictor: int
 ) -> tuple[int, int, int]:
@@ -201,7 +201,7 @@ def _at_border(
     return earlier if time > 0 else lower, zeros, zeros
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
     """Return the mode under which the sampled tiles get shortest."""
     totals, lanes = scratch.totals, scratch.lanes
@@ -221,7 +221,7 @@ def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
     return best
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
     """Add up the widths of a tile without prediction; leave those of each lane behind the sums."""
     rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
@@ -236,7 +236,7 @@ def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
             _add(totals, WITH_GRIDS * grids, width, lanes)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch: Any) -> None:
     rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
     set_neighbours(tile, predictor, extents, scratch.neighbours)
@@ -249,13 +249,13 @@ def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch:
             _add(totals, WITH_GRIDS * grids + predictor, width, lanes)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _add(totals: Any, mode: int, width: Any, lanes: Any) -> None:
     at = mode * value_of(lanes)
     store(totals, at, load(totals, at, lanes) + width)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _total(totals: Any, mode: int, lanes: Any) -> int:
     total = 0
     for lane in range(value_of(lanes)):
@@ -263,7 +263,7 @@ def _total(totals: Any, mode: int, lanes: Any) -> int:
     return total
 
 
-@jit_bare
+@jit_norefs
 def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
     """Fill a table; return 0, or why the payload is none, as `check` does.
 
@@ -295,7 +295,7 @@ def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
     return 0
 
 
-@jit_bare_part
+@jit_norefs_part
 def _decode_some(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any) -> None:
     """Fill some tiles: the first, the end, the place of the first one's planes."""
     first, end, place = tiles
@@ -313,7 +313,7 @@ def _decode_some(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any)
         place = ends[tile] - before
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _decode_columns(
     table: Any, column: Column, scratch: Any, header: Header, data: Any, place: int
 ) -> int:
@@ -332,7 +332,7 @@ def _decode_columns(
     return place
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _read_header(data: Any, at: int, table: Any, rows: Any, lanes: Any) -> Any:
     first = resize_to(load(data, at, lanes), rows)
     base = resize_to(load(data, at + LANES, lanes), rows)
@@ -342,7 +342,7 @@ def _read_header(data: Any, at: int, table: Any, rows: Any, lanes: Any) -> Any:
     return Header(first & 63, logical_shift_right(first, 6), base)
 
 
-@jit_bare
+@jit_norefs
 def check(data: Any, n_tiles: int, table: Any, ends: Any) -> int:
     """Set where the planes of each tile end, counted from those of the first.
 
@@ -360,7 +360,7 @@ def check(data: Any, n_tiles: int, table: Any, ends: Any) -> int:
     return wrong
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _add_planes(data: Any, n_tiles: int, mode: int, table: Any, ends: Any) -> int:
     bits, total, wrong = width_of(table), 0, 0
     for tile in range(n_tiles):
@@ -381,7 +381,7 @@ def _add_planes(data: Any, n_tiles: int, mode: int, table: Any, ends: Any) -> in
     return wrong
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _allowed(mode: int) -> int:
     """Kinds that a mode has, a bit each."""
     grids = 1 << GRID if mode & WITH_GRIDS else 0

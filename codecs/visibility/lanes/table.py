@@ -14,7 +14,7 @@ import numpy as np
 
 from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
 from gangsaw.codecs.core.numba.bits import ahead, pointer, swapped
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.nontemporal import UNIT, drain, write_lines, write_piece
 from gangsaw.codecs.core.numba.simd import value_of
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
@@ -216,7 +216,7 @@ def _pieces(n_series: int, words: int) -> tuple[Array, ...]:
     return series[order], done[order], size[order], count[order]
 
 
-@jit_bare
+@jit_norefs
 def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> None:
     """Fill a flat table from what lies at an address."""
     if not memory.is_full:
@@ -226,7 +226,7 @@ def gather_words(table: Any, address: int, memory: Any, is_foreign: bool) -> Non
         _swap(table)
 
 
-@jit_bare
+@jit_norefs
 def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_foreign: bool) -> None:
     """Fill memory at an address from a flat table, by non-temporal stores where it `is_long`."""
     if is_foreign:
@@ -238,13 +238,13 @@ def scatter_words(table: Any, address: int, memory: Any, is_long: bool, is_forei
         _copy_runs(table, YES, address, memory)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _swap(table: Any) -> None:
     for i in range(table.size):
         table[i] = swapped(table[i])
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
     """Copy runs to a table, or back (`static`): run after run at some frequencies that are near."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
@@ -260,7 +260,7 @@ def _copy_runs(table: Any, back: Any, address: int, memory: Any) -> None:
                     _copy_run(table, row, source, memory, runs[i], n, back)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _copy_run(table: Any, row: int, source: int, memory: Any, run: Any, n: int, back: Any) -> None:
     """Copy a run at n frequencies: pieces that follow each other are a strip apart in the table."""
     place, size, step = source + run[OFFSET], run[PIECE_BYTES], memory.n_times * LANES
@@ -278,7 +278,7 @@ def _copy_run(table: Any, row: int, source: int, memory: Any, run: Any, n: int, 
         copy_column(ours, 0, place + k * size, 0, 1, size, back)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _store_runs(table: Any, address: int, memory: Any) -> None:
     """Write runs by non-temporal stores, in the order of memory in the usual layout."""
     n_times, n_frequencies, time_stride, frequency_stride, runs, _ = memory
@@ -293,7 +293,7 @@ def _store_runs(table: Any, address: int, memory: Any) -> None:
                     _store_run(ours, strip, source + runs[i, OFFSET], frequency_stride, runs[i])
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _store_run(ours: Any, strip: int, place: int, next_place: int, run: Any) -> None:
     size, last = run[PIECE_BYTES], run[PIECES] - 1
     write_piece(ours, place, size, run[BEGINS] != 0, last == 0 and run[ENDS] != 0)

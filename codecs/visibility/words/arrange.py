@@ -14,7 +14,7 @@ import numpy as np
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import static, value_of
 from gangsaw.codecs.core.numba.tiles import move_tile
 from gangsaw.codecs.visibility.arrays import Array
@@ -109,7 +109,7 @@ def _move_arguments(block: Array, words: Array) -> tuple[Array, BlockMemory, Any
     return offsets, memory, static(side)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _item_offsets(offsets: Any, first: int, memory: BlockMemory) -> None:
     """Set byte offsets of items `first` on, counted in time and then in frequency."""
     n_times = memory.n_times
@@ -121,7 +121,7 @@ def _item_offsets(offsets: Any, first: int, memory: BlockMemory) -> None:
             f, t = f + 1, 0
 
 
-@jit_bare
+@jit_norefs
 def _move(base: int, zero: Any, back: Any, offsets: Any, memory: BlockMemory, side: Any) -> None:
     """Move tiles, strip by strip of items; tiles at an end overlap those before them.
 
@@ -153,7 +153,7 @@ def _move(base: int, zero: Any, back: Any, offsets: Any, memory: BlockMemory, si
                     move_tile(at, odd, pair, source, rows, side, back)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _word_steps(items: int, rest: int, components: int) -> tuple[int, int]:
     """Distance of a component to the next one, and of a pair of words to the next pair."""
     if components == 2:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import fit, leading_zeros, load_be64, store_be64
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 
 SLACK = 8  # bytes: words are written eight bytes at a time
 UNIT_SHIFTS = {"bits": 0, "bytes": 3}  # log2 of the bits that are counted at a time
@@ -64,7 +64,7 @@ def unpack(data: npt.NDArray[np.uint8], first: int, shift: int, words: npt.NDArr
         raise CorruptChunk("leading zeros that are not counted, or fill bits that are set")
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> Any:
     """Append `count` bits, at most 57, to those pending: (bytes written, pending bits, how many).
 
@@ -78,7 +78,7 @@ def _put(out: Any, at: int, pending: Any, used: int, value: Any, count: int) -> 
     return at + (used >> 3), pending << np.uint64(used & ~7), used & 7
 
 
-@jit_bare
+@jit_norefs
 def _write_counts(words: Any, shift: int, width: int, out: Any) -> Any:
     """Write the counts; return the bits that are left of all words."""
     at, pending, used = 0, np.uint64(0), 0
@@ -90,7 +90,7 @@ def _write_counts(words: Any, shift: int, width: int, out: Any) -> Any:
     return 8 * words.itemsize * words.size - (total << shift)
 
 
-@jit_bare
+@jit_norefs
 def _write_left(words: Any, shift: int, out: Any, at: int) -> None:
     bits = 8 * words.itemsize
     pending, used = np.uint64(0), 0
@@ -104,7 +104,7 @@ def _write_left(words: Any, shift: int, out: Any, at: int) -> None:
         at, pending, used = _put(out, at, pending, used, low, left)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _peek(data: Any, position: Any, count: Any) -> Any:
     """Return `count` bits, 0 to 57, from a bit position on; beyond the end there are zeros."""
     at = position >> 3
@@ -119,7 +119,7 @@ def _peek(data: Any, position: Any, count: Any) -> Any:
     return (window >> np.uint64(1)) >> np.uint64(63 - count)
 
 
-@jit_bare
+@jit_norefs
 def _read_counts(data: Any, first: int, middle: int, shift: int, width: int, words: Any) -> int:
     """Set words to the bits that are left of each; return their sum, -1 where a count is wrong."""
     bits = 8 * words.itemsize
@@ -134,7 +134,7 @@ def _read_counts(data: Any, first: int, middle: int, shift: int, width: int, wor
     return total
 
 
-@jit_bare
+@jit_norefs
 def _read_left(data: Any, middle: int, shift: int, words: Any) -> bool:
     """Turn lengths in bits into words; return whether all is as an encoder writes it."""
     unit = 1 << shift

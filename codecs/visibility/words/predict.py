@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer, shift_left, shift_right
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import static, value_of
 from gangsaw.codecs.visibility.arrays import Words
 
@@ -65,7 +65,7 @@ def _run(
 # Words stay in their own width by `fit`: LLVM then makes vectors of them where nothing is serial.
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _extrapolated(row: Any, t: int, steps: int) -> Any:
     """Lagrange's extrapolation to row[t] from `steps` words before it, at most t and at most 4."""
     if steps == 0:
@@ -85,7 +85,7 @@ def _extrapolated(row: Any, t: int, steps: int) -> Any:
     return fit(four + four - six - six - row[t - 4], a)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _residual(word: Any, predicted: Any, difference: bool) -> Any:
     if not difference:
         return fit(word ^ predicted, word)
@@ -96,7 +96,7 @@ def _residual(word: Any, predicted: Any, difference: bool) -> Any:
     return fit(shift_left(delta, one) ^ sign, word)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _restored(residual: Any, predicted: Any, difference: bool) -> Any:
     if not difference:
         return fit(residual ^ predicted, residual)
@@ -105,7 +105,7 @@ def _restored(residual: Any, predicted: Any, difference: bool) -> Any:
     return fit(predicted + fit(shift_right(residual, one) ^ sign, residual), residual)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _take_neighbours(base: Any, n: int, row: Any, place: Any, sizes: Any, steps: int) -> None:
     """Set what a row's predictions owe to the row before, and to the plane before.
 
@@ -122,7 +122,7 @@ def _take_neighbours(base: Any, n: int, row: Any, place: Any, sizes: Any, steps:
         _add_row(base, n, ahead(row, -to_row - to_plane), steps, True)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _add_row(base: Any, n: int, row: Any, steps: int, negative: bool) -> None:
     before = fit(0, row[0])
     for t in range(n):
@@ -131,7 +131,7 @@ def _add_row(base: Any, n: int, row: Any, steps: int, negative: bool) -> None:
         before = row[t] if steps else before
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _coded(value: Any, predicted: Any, difference: bool, back: Any) -> Any:
     """Return the residual of a word, or with `back` the word of a residual."""
     if value_of(back):
@@ -143,7 +143,7 @@ def _coded(value: Any, predicted: Any, difference: bool, back: Any) -> Any:
 # holds before the present place are words in both.
 
 
-@jit_bare
+@jit_norefs
 def _from_neighbours(
     source: Any,
     target: Any,
@@ -169,14 +169,14 @@ def _from_neighbours(
             out[t] = _coded(row[t], predicted, difference, back)
 
 
-@jit_bare
+@jit_norefs
 def _from_mean(source: Any, target: Any, n: int, window: int, difference: bool, back: Any) -> None:
     for first in range(0, source.size, n):
         row, out = pointer(source, first), pointer(target, first)
         _mean_row(row, out, n, window, difference, back)
 
 
-@jit_bare
+@jit_norefs
 def _from_median(
     source: Any, target: Any, n: int, ordered: Any, difference: bool, back: Any
 ) -> None:
@@ -185,7 +185,7 @@ def _from_median(
         _median_row(row, out, n, ordered, difference, back)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _mean_row(row: Any, out: Any, n: int, window: int, difference: bool, back: Any) -> None:
     """Code a row by the mean of up to `window` words before each; sums of halves stay exact."""
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -202,7 +202,7 @@ def _mean_row(row: Any, out: Any, n: int, window: int, difference: bool, back: A
             high, low = high - (oldest >> half), low - (oldest & mask)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _median_row(row: Any, out: Any, n: int, ordered: Any, difference: bool, back: Any) -> None:
     """Code a row by the median of up to `ordered.size` words before each; of two the lower."""
     count = 0
@@ -219,7 +219,7 @@ def _median_row(row: Any, out: Any, n: int, ordered: Any, difference: bool, back
         _put_in_order(ordered, place, row[t], count)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _put_in_order(ordered: Any, place: int, word: Any, count: int) -> None:
     """Put a word in order among the first `count`; what stands at `place` goes, or is no word."""
     while place > 0 and ordered[place - 1] > word:

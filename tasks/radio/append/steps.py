@@ -20,7 +20,7 @@ from gangsaw.codecs.visibility.axes import visibility_axes
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.chunks import METADATA
-from gangsaw.tasks.store.layout import Layout
+from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.place import PARTIAL, Place
 from gangsaw.tasks.store.skeleton import build_objects
 
@@ -87,8 +87,8 @@ def build_store(
     )
     chunk = (steps.params.block[0], *steps.shape)
     layouts = {
-        steps.name: Layout(chunk, Visibility(**vars(steps.params))),
-        time: Layout((time_chunk,), None),
+        steps.name: ArrayLayout(chunk, Visibility(**vars(steps.params))),
+        time: ArrayLayout((time_chunk,), None),
     }
     return build_objects(str(place), (array, times), coords, {}, layouts)
 

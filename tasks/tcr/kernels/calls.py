@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
 FIELD = 16  # bits of one nucleotide's count in a word; at most MAX_LENGTH, so sums do not carry
 # one count for each nucleotide that a code contains
@@ -15,7 +15,7 @@ SPREAD = np.array(
 )
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def add_up(symbols: Any, length: int, sums: Any) -> None:
     """sums[k]: how often R[:k] contains A, T, C and G, in one word."""
     total = np.uint64(0)
@@ -25,7 +25,7 @@ def add_up(symbols: Any, length: int, sums: Any) -> None:
         sums[k + 1] = total
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def put_composition(sums: Any, start: int, stop: int, out: Any, at: int) -> None:
     """Write how often R[start:stop] contains A, T, C and G to out[at : at + 4]."""
     word = sums[stop] - sums[start] if start < stop else np.uint64(0)
@@ -33,7 +33,7 @@ def put_composition(sums: Any, start: int, stop: int, out: Any, at: int) -> None
         out[at + nucleotide] = (word >> np.uint64(FIELD * nucleotide)) & np.uint64(0xFFFF)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def put_gene_calls(reference: Any, out: Any) -> None:
     """Write the columns GENE_CALLS of a reference."""
     at = 6 * reference.row
@@ -45,7 +45,7 @@ def put_gene_calls(reference: Any, out: Any) -> None:
     out[at + 5] = reference.length - reference.j_match - reference.v_match
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def put_d_calls(gene: int, n_d: int, found: Any, reference: Any, outputs: Any, sums: Any) -> None:
     """Write the columns D_CALLS and the compositions of N1 and N2, from what find_d found."""
     _, _, longest, first, last = found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, resize_to, spread, store, to_next_lane
 from gangsaw.tasks.tcr.kernels.dp2 import short_pieces
 from gangsaw.tasks.tcr.kernels.ends import LANES, WAYS, exact_rows, row_of
@@ -19,7 +19,7 @@ from gangsaw.tasks.tcr.kernels.scratch import (
 from gangsaw.tasks.tcr.kernels.tables import Tables
 
 
-@jit_bare
+@jit_norefs
 def count_exact_rows(
     rows: Any,
     codes: Any,
@@ -54,7 +54,7 @@ def count_exact_rows(
             put_totals(scratch, totals, outputs.dp1_nonempty, at)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def sum_exact(symbols: Any, reference: Any, has_d: bool, longer: int, scratch: Any) -> None:
     """Fill scratch.total: paths of each total n, with the D that find_d listed or an empty one.
 
@@ -79,7 +79,7 @@ def sum_exact(symbols: Any, reference: Any, has_d: bool, longer: int, scratch: A
     store(scratch.total, 0, total)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def sum_exact_without_d(reference: Any, scratch: Any) -> None:
     """Fill scratch.total: paths V N J of each n."""
     total = spread(0, scratch.total, LANES)
@@ -88,7 +88,7 @@ def sum_exact_without_d(reference: Any, scratch: Any) -> None:
     store(scratch.total, 0, total)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def put_totals(scratch: Any, n_totals: int, out: Any, at: int) -> None:
     """Copy scratch.total to out[at:]."""
     for n in range(n_totals):

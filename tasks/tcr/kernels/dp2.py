@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_bare_inline, jit_bare_part
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.simd import (
     load,
     resize_to,
@@ -28,7 +28,7 @@ from gangsaw.tasks.tcr.model import MAX_N
 NUS, PIS = static(MAX_N + 1), static(PI_LANES)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def fill_pairs(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> int:
     """Fill the rows of each class of V and of J, and the terms without D of each pair of them."""
     for v in range(reference.v_classes):
@@ -45,7 +45,7 @@ def fill_pairs(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> int
     return term
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill the term of V N J: the rows of J at the ends of V."""
     fewest, most = kept_range(reference.v_match, reference.v_length, v)
@@ -56,7 +56,7 @@ def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     store(scratch.direct, term * NU_LANES, ways)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill the term of V N N J: any boundary can part the junctions."""
     ways = spread(0, scratch.parted, LANES)
@@ -67,7 +67,7 @@ def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     store(scratch.parted, term * NU_LANES, ways)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: Any) -> None:
     """Fill the term of D without palindromes: places of one b are added up before J's factor."""
     total = spread(0, scratch.terms, LANES)
@@ -83,7 +83,7 @@ def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: 
     store(scratch.terms, term * NU_LANES, total)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def short_pieces(rows: Any, kept: int, b: int, matches: Any) -> Any:
     """Return the ways to all pieces of D of 1..SHORT symbols that end at b, inside."""
     ways = load(rows, row_of(kept, b - 1), LANES) * matches[b * SHORT]
@@ -92,7 +92,7 @@ def short_pieces(rows: Any, kept: int, b: int, matches: Any) -> Any:
     return ways
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None:
     """Add the places of D with palindromes to the terms of their classes, given by class_term."""
     for piece in range(crossing):
@@ -104,7 +104,7 @@ def sum_crossing(crossing: int, v: int, j: int, term: int, scratch: Any) -> None
         store(scratch.terms, at, load(scratch.terms, at, LANES) + ways)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def list_classes(crossing: int, scratch: Any) -> int:
     """Number the classes of D that occur: scratch.classes has them, .class_term their numbers."""
     for d_class in range(1, D_CLASSES):
@@ -120,7 +120,7 @@ def list_classes(crossing: int, scratch: Any) -> int:
     return n
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratch: Any) -> int:
     """Fill the terms of one D gene, for each pair of classes of V and J; return their number.
 
@@ -140,7 +140,7 @@ def sum_with_d(reference: Any, longer: int, crossing: int, per_pair: int, scratc
     return term
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def append_empty(n_terms: int, pairs: int, row: int, scratch: Any) -> int:
     """Add the terms of a D of length zero, at any boundary; return the number of all."""
     for pair in range(pairs):
@@ -151,13 +151,13 @@ def append_empty(n_terms: int, pairs: int, row: int, scratch: Any) -> int:
     return n_terms
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def pair_row(v: int, j: int, per_pair: int) -> int:
     """Row of the table of weights at which those of a pair of classes of V and J begin."""
     return (v * END_CLASSES + j) * per_pair
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def weigh(
     terms: Any, n_terms: int, weights: Any, sweep: Any, scratch: Any, out: Any, at: int
 ) -> None:
@@ -177,7 +177,7 @@ def weigh(
         weigh_in(terms, n_terms, weights, sweep, scratch.short_line, out, at)
 
 
-@jit_bare_part
+@jit_norefs_part
 def weigh_in(
     terms: Any, n_terms: int, weights: Any, sweep: Any, line: Any, out: Any, at: int
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, spread, static, store, to_next_lane
 from gangsaw.tasks.tcr.kernels.match import NU_LANES, SHORT
 from gangsaw.tasks.tcr.model import MAX_LENGTH
@@ -24,20 +24,20 @@ FIRST_LANE = np.zeros(NU_LANES, np.uint8)
 FIRST_LANE[0] = 1
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def row_of(kept: int, boundary: int) -> int:
     """Place of the row of a class and a boundary, from -SHORT on."""
     return kept * CLASS_ROWS + (boundary + SHORT) * NU_LANES
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def clear_after(boundary: int, kept: int, rows: Any) -> None:
     """Make the SHORT rows after that of a boundary zero."""
     for i in range(1, SHORT + 1):
         store(rows, row_of(kept, boundary + i), spread(0, rows, LANES))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def kept_range(matched: int, germline: int, kept: int) -> Any:
     """Fewest and most symbols of a gene that can be there with `kept` symbols of palindrome."""
     if kept == 0:
@@ -45,7 +45,7 @@ def kept_range(matched: int, germline: int, kept: int) -> Any:
     return germline + kept, germline + kept
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def v_rows(symbols: Any, reference: Any, kept: int, rows: Any) -> None:
     """Fill rows[a]: sum over k = a - nu .. a, V of k symbols, of the n-strings R[k:a].
 
@@ -63,7 +63,7 @@ def v_rows(symbols: Any, reference: Any, kept: int, rows: Any) -> None:
     clear_after(reference.last_a, kept, rows)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def j_rows(symbols: Any, reference: Any, kept: int, rows: Any) -> None:
     """Fill rows[b]: the same from the right, for b = first_b..length."""
     fewest, most = kept_range(reference.j_match, reference.j_length, kept)
@@ -77,7 +77,7 @@ def j_rows(symbols: Any, reference: Any, kept: int, rows: Any) -> None:
         store(rows, row_of(kept, b), row)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def exact_rows(symbols: Any, reference: Any, rows: Any, unit: Any) -> None:
     """Fill rows[a]: V of a - n symbols and n n-nucleotides, for each n (DP-1)."""
     row = spread(0, rows, LANES)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.calls import add_up, put_composition, put_d_calls, put_gene_calls
 from gangsaw.tasks.tcr.kernels.dp2 import append_empty, fill_pairs, sum_with_d, weigh
 from gangsaw.tasks.tcr.kernels.match import EVERYWHERE, SHORT, find_d, find_turned_d, find_turns
@@ -21,7 +21,7 @@ from gangsaw.tasks.tcr.kernels.scratch import (
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
 
 
-@jit_bare
+@jit_norefs
 def count_rows(
     rows: Any,
     codes: Any,
@@ -49,7 +49,7 @@ def count_rows(
             _count_with_d(reference, tables, limits, scratch, outputs)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _count_without_d(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
 ) -> None:
@@ -61,7 +61,7 @@ def _count_without_d(
     weigh(scratch.parted, pairs, weights, sweep, scratch, outputs.no_d_two, at)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _count_with_d(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
 ) -> None:
@@ -81,7 +81,7 @@ def _count_with_d(
             _weigh_d(gene, found, reference, tables, limits, scratch, outputs)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _weigh_d(
     gene: int,
     found: Any,

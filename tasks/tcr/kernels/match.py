@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
-from gangsaw.codecs.core.numba.jit import jit_bare_inline, jit_bare_part
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.simd import bits_of, load, minimum, select, spread, static, store
 from gangsaw.tasks.tcr.kernels.tables import END_CLASSES
 
@@ -22,7 +22,7 @@ PAD = 4  # symbols that match nothing before a reference, as many as a palindrom
 SHORT = 4  # pieces of as many symbols are looked for everywhere: few chance matches are longer
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def match_end(
     symbols: Any, at: int, step: int, length: int, part: Any, start: int, stop: int
 ) -> int:
@@ -35,7 +35,7 @@ def match_end(
     return most
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
     """Find the boundaries around which the reference is its own reverse complement.
 
@@ -57,20 +57,20 @@ def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
         store(scratch.reaches, q, reach)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def complements(codes: Any) -> Any:
     """Complement each code of a vector: exchange A=1 with T=2, and C=4 with G=8."""
     return ((codes & 5) << 1) | ((codes >> 1) & 5)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def find_d(symbols: Any, length: int, d: Any, window: Any, scratch: Any) -> Any:
     """Find the places where R[a:b], a < b, is a piece of a D gene; see find_pieces."""
     lists = (scratch.matches, scratch.longer, scratch.crossing, scratch.runs)
     return find_pieces(symbols, length, d, window, lists)
 
 
-@jit_bare_part
+@jit_norefs_part
 def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> Any:
     """Find the places where R[a:b], a < b, is a piece of a D gene, by bit registers.
 
@@ -117,21 +117,21 @@ def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> A
     return n, crossing, longest[0], longest[1], longest[2]
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _extended(short: Any, mask: Any) -> Any:
     """Return the registers of the last SHORT starts, nearest first, after one more symbol."""
     run1, run2, run3, _ = short
     return mask, (run1 << ONE) & mask, (run2 << ONE) & mask, (run3 << ONE) & mask
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _not_nothing(short: Any) -> int:
     """Count the registers that are not 0: all of them, where that of an earlier start is not."""
     run1, run2, run3, run4 = short
     return int(run1 != NOTHING) + int(run2 != NOTHING) + int(run3 != NOTHING) + int(run4 != NOTHING)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _count_short(short: Any, inside: Any, matches: Any, at: int) -> None:
     """Fill matches[at : at + SHORT]: how many pieces inside, of 1..SHORT symbols."""
     run1, run2, run3, run4 = short
@@ -141,7 +141,7 @@ def _count_short(short: Any, inside: Any, matches: Any, at: int) -> None:
     matches[at + 3] = count_ones(run4 & inside)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _ends_beyond(short: Any, germline: int, out: int) -> Any:
     """Return the ends in the palindrome, four bits for each start but for the first `out`."""
     run1, run2, run3, run4 = short
@@ -153,7 +153,7 @@ def _ends_beyond(short: Any, germline: int, out: int) -> Any:
     return (ends >> skipped) << skipped
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int:
     """List what _ends_beyond gave at `first` and three more boundaries, after `crossing` places."""
     while word != NOTHING:
@@ -166,7 +166,7 @@ def _list_short(word: Any, first: int, crossing_list: Any, crossing: int) -> int
     return crossing
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _list_longer(
     longer: Any, mask: Any, b: int, alive: int, numbers: Any, d: Any, window: Any, lists: Any
 ) -> Any:
@@ -196,7 +196,7 @@ def _list_longer(
     return a + 1, n, crossing
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _longest(length: int, b: int, longest: Any) -> Any:
     """Return the greatest length, the first symbol of its first place, and the last of its last."""
     greatest, left, right = longest
@@ -207,7 +207,7 @@ def _longest(length: int, b: int, longest: Any) -> Any:
     return greatest, left, right
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def find_turned_d(
     symbols: Any, length: int, d: Any, ends: Any, window: Any, found: Any, scratch: Any
 ) -> Any:
@@ -226,7 +226,7 @@ def find_turned_d(
     return found
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _turns_at_d(first: int, d: Any, fewest: int, scratch: Any) -> Any:
     """Bit i: at boundary first + i the reference turns and, if D has any symbols, D can begin."""
     masks, gene, _, _, _ = d
@@ -240,7 +240,7 @@ def _turns_at_d(first: int, d: Any, fewest: int, scratch: Any) -> Any:
     return bits_of(minimum(reach, here) > 0)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _add_turned(
     symbols: Any, length: int, d: Any, ends: Any, q: int, window: Any, found: Any, scratch: Any
 ) -> Any:
@@ -268,13 +268,13 @@ def _add_turned(
     return n, crossing, longest, left, right
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def packed(a: int, b: int, number: int) -> Any:
     """Return a place as one word: a and b, up to MAX_LENGTH, and a class or a number of pieces."""
     return np.uint32(a | b << 8 | number << 16)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def unpacked(word: Any) -> Any:
     """Return a, b and the class or number of a place."""
     number = np.int64(word)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.ends import CLASS_ROWS, FIRST_LANE
 from gangsaw.tasks.tcr.kernels.match import (
     CHUNK,
@@ -144,7 +144,7 @@ def make_scratch(narrow: Any, wide: Any) -> Scratch:
     )
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def copy_symbols(codes: Any, start: int, stop: int, symbols: Any) -> int:
     """Put one reference where its symbols count from 0; return its length."""
     for k in range(stop - start):
@@ -152,7 +152,7 @@ def copy_symbols(codes: Any, start: int, stop: int, symbols: Any) -> int:
     return stop - start
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def match_ends(
     row: int, length: int, v: int, j: int, tables: Tables, max_n: int, symbols: Any
 ) -> Reference:
@@ -175,7 +175,7 @@ def match_ends(
     )
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def find_everywhere(
     gene: int, reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch
 ) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, spread, store
 from gangsaw.tasks.tcr.kernels.dp2 import fill_pairs, short_pieces
 from gangsaw.tasks.tcr.kernels.ends import CLASS_ROWS, LANES, WAYS, row_of
@@ -51,7 +51,7 @@ def make_chain() -> Chain:
     return Chain(*(np.zeros(END_CLASSES * CLASS_ROWS, np.uint64) for _ in Chain._fields))
 
 
-@jit_bare
+@jit_norefs
 def count_pair_rows(
     rows: Any,
     codes: Any,
@@ -85,7 +85,7 @@ def count_pair_rows(
                 pair += 1
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _weigh_ends(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, chain: Chain
 ) -> None:
@@ -106,7 +106,7 @@ def _weigh_ends(
             store(chain.to_j, row_of(pi, b), j_row)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _pass_d(
     gene: int,
     reference: Reference,
@@ -135,12 +135,12 @@ def _pass_d(
             _add(source, row_of(pi, a), np.int64(ways), target, row_of(pi, b))
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _add(source: Any, a: int, ways: Any, target: Any, b: int) -> None:
     store(target, b, load(target, b, LANES) + load(source, a, LANES) * ways)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _pass_junction(
     reference: Reference, limits: KernelModel, scratch: Scratch, source: Any, target: Any
 ) -> None:
@@ -156,7 +156,7 @@ def _pass_junction(
             store(target, row_of(pi, b), row)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _join_j(
     reference: Reference, limits: KernelModel, scratch: Scratch, source: Any, to_j: Any
 ) -> None:
@@ -168,7 +168,7 @@ def _join_j(
         store(scratch.terms, pi * NU_LANES, total)
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _count_empty(
     reference: Reference,
     tables: Tables,
@@ -191,7 +191,7 @@ def _count_empty(
             pair += 1
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _put(row: int, pair: int, ways: Any, limits: KernelModel, scratch: Scratch, out: Any) -> None:
     """Write scratch.terms, times the ways of each pi, as the counts of a pair of D genes."""
     n_pi = limits.max_p + 1

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_bare, jit_bare_inline
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.batch import Batch, check_lengths
 from gangsaw.tasks.tcr.kernels.ends import WAYS, kept_range
 from gangsaw.tasks.tcr.kernels.match import SHORT, find_turns, unpacked
@@ -88,7 +88,7 @@ def largest(batch: Batch, model: Model, rows: npt.NDArray[np.int64]) -> npt.NDAr
     return out
 
 
-@jit_bare
+@jit_norefs
 def _largest(
     rows: Any,
     codes: Any,
@@ -127,7 +127,7 @@ def _largest(
         out[x] = greatest
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: Any) -> None:
     """ways[k] = multiplicity of a V of k symbols."""
     ways[: reference.length + 1] = 0
@@ -137,7 +137,7 @@ def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: A
             ways[k] = tables.end_weights[kept * PI_LANES + limits.max_p]
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Any) -> float:
     """Sum of the ways to each boundary, times the multiplicity of the J that begins there."""
     total = 0.0
@@ -149,7 +149,7 @@ def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Any
     return total
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _pass_junction(
     reference: Reference, limits: KernelModel, symbols: Any, source: Any, target: Any
 ) -> None:
@@ -162,7 +162,7 @@ def _pass_junction(
             target[b] += source[b - m] * strings
 
 
-@jit_bare_inline
+@jit_norefs_inline
 def _pass_d(
     gene: int,
     reference: Reference,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_bare
+from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
 
 Rows = npt.NDArray[np.int64]
@@ -37,7 +37,7 @@ def distinct(batch: Batch) -> tuple[Rows, Rows]:
     return first[:found], same
 
 
-@jit_bare
+@jit_norefs
 def _distinct(
     codes: Any, starts: Any, v_of: Any, j_of: Any, table: Any, first: Any, same: Any
 ) -> int:

@@ -17,7 +17,7 @@ from zarr.codecs import BloscCodec
 from zarr.core.buffer import Buffer
 
 from gangsaw.tasks.source import Coordinate, Described
-from gangsaw.tasks.store.layout import Layout
+from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.skeleton import build_objects
 from gangsaw.tasks.tcr.cleaning.row_counts import merged
 from gangsaw.tasks.tcr.germline import Part, d_pairs_with_j
@@ -189,7 +189,7 @@ class Contents:
     def objects(self) -> Mapping[str, Buffer]:
         """Return all objects of the store but the chunks along `reference`, by key."""
         arrays = self.arrays()
-        layouts = {array.name: Layout(array.chunks or (), CODEC) for array in arrays}
+        layouts = {array.name: ArrayLayout(array.chunks or (), CODEC) for array in arrays}
         name = "the counts"
         return build_objects(name, arrays, self.coordinates(), self.attrs(), layouts)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gangsaw.codecs.core.container.chunk import ChunkCoder
-from gangsaw.codecs.core.container.frame import Layout
+from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -30,7 +30,7 @@ class Toy(BlockCodec):
         if len(shape) != 1 or dtype != np.uint8:
             raise BadParams(f"{self.codec_name} codes uint8 on one axis, got {dtype} of {shape}")
         grid = BlockGrid(shape, (max(1, min(self.params.block[0], shape[0])),))
-        layout = Layout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
+        layout = FrameLayout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
         return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, _as_is)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:

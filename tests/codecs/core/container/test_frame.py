@@ -12,19 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.container import frame
-from gangsaw.codecs.core.container.frame import Layout
+from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 
 
-def sample(n_blocks: int, n_lanes: int, seed: int = 0) -> tuple[Runs, Layout]:
+def sample(n_blocks: int, n_lanes: int, seed: int = 0) -> tuple[Runs, FrameLayout]:
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, 40, n_blocks)
     lanes = None
     if n_lanes:
         lanes = rng.integers(0, 8 * lengths[:, None] // n_lanes + 1, (n_blocks, n_lanes))
     blocks = Runs.back_to_back(rng.integers(0, 256, lengths.sum(), np.uint8), lengths, lanes)
-    return blocks, Layout(7, 1, n_blocks, n_lanes, 2 if n_lanes else 0)
+    return blocks, FrameLayout(7, 1, n_blocks, n_lanes, 2 if n_lanes else 0)
 
 
 @given(st.integers(0, 9), st.integers(0, 5), st.integers(0, 99))
@@ -55,7 +55,7 @@ def test_the_bytes_are_those_of_the_specification() -> None:
     index += b"\x03\0\x04\0\x09\0\x02\x01"
     checksum = google_crc32c.value(head + index).to_bytes(4, "little")
     expected = head + checksum + index + blocks.joined_payload().tobytes()
-    assert frame.pack(blocks, Layout(0x1234, 3, 2, 2, 2)) == expected
+    assert frame.pack(blocks, FrameLayout(0x1234, 3, 2, 2, 2)) == expected
 
 
 @pytest.mark.parametrize(("n_blocks", "n_lanes"), [(0, 0), (3, 0), (4, 3)])
@@ -79,7 +79,7 @@ def test_every_flipped_bit_is_corrupt() -> None:
             frame.unpack(damaged, layout).verified()
 
 
-def forged(layout: Layout, change: dict[int, bytes], size: int | None = None) -> bytes:
+def forged(layout: FrameLayout, change: dict[int, bytes], size: int | None = None) -> bytes:
     """A frame changed on purpose, with checksums that hold again."""
     data = bytearray(frame.pack(sample(4, 3)[0], sample(4, 3)[1]))
     for at, new in change.items():
@@ -114,7 +114,7 @@ def test_forged_fields_are_named(change: dict[int, bytes], error: type, reason: 
 
 def test_lanes_whose_sum_wraps_are_corrupt() -> None:
     blocks = Runs.back_to_back(np.zeros(4, np.uint8), np.array([4]), np.zeros((1, 2), np.int64))
-    layout = Layout(7, 1, 1, 2, 8)
+    layout = FrameLayout(7, 1, 1, 2, 8)
     data = bytearray(frame.pack(blocks, layout))
     data[36:52] = (1 << 63).to_bytes(8, "little") * 2
     checksum = google_crc32c.value(bytes(data[:24] + data[28:52]))
@@ -126,7 +126,7 @@ def test_lanes_whose_sum_wraps_are_corrupt() -> None:
 def test_a_block_of_4_gib_is_refused() -> None:
     huge = Runs((np.broadcast_to(np.uint8(0), 1 << 32),))
     with pytest.raises(BadParams, match="smaller block"):
-        frame.pack(huge, Layout(7, 1, 1))
+        frame.pack(huge, FrameLayout(7, 1, 1))
 
 
 def test_the_specification_names_what_the_module_has() -> None:
@@ -139,5 +139,5 @@ def test_the_specification_names_what_the_module_has() -> None:
 def test_index_cost_at_the_default_block_size() -> None:
     """224 bands x 128 x 256: under 0.5 % of the bytes even at 1 bit/sample, the coder's least."""
     longest = 128 * 256 * (18 + 16)
-    layout = Layout(1, 1, 12, 224, frame.lane_bytes(longest))
+    layout = FrameLayout(1, 1, 12, 224, frame.lane_bytes(longest))
     assert layout.index_size < 0.005 * 12 * 224 * 128 * 256 / 8

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.container import frame
-from gangsaw.codecs.core.container.frame import Layout
+from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
 
@@ -18,7 +18,7 @@ from gangsaw.codecs.core.container.runs import Runs
 def test_a_frame_is_the_same_in_whichever_order_blocks_are_put(
     texts: list[bytes], random: object, is_tight: bool, reserves: bool
 ) -> None:
-    layout = Layout(7, 1, len(texts))
+    layout = FrameLayout(7, 1, len(texts))
     most = sum(map(len, texts)) + (0 if is_tight else 1000)
     output = Output(len(texts), layout.index_size)
     if reserves:
@@ -64,7 +64,7 @@ def test_runs_lie_in_their_order_whether_written_there_or_not(
 
 
 def test_frames_of_several_chunks_are_those_of_each() -> None:
-    layout, texts = Layout(7, 1, 2), [b"one", b"three", b"", b"four"]
+    layout, texts = FrameLayout(7, 1, 2), [b"one", b"three", b"", b"four"]
     output, plain = Output(4, layout.index_size), [np.frombuffer(t, np.uint8) for t in texts]
     output.reserve(12)
     for number in (3, 1, 0, 2):
@@ -75,11 +75,11 @@ def test_frames_of_several_chunks_are_those_of_each() -> None:
 
 @pytest.mark.parametrize("which", [slice(0, 1), slice(1, 2)])
 def test_some_blocks_of_an_output_are_packed_without_it(which: slice) -> None:
-    output = Output(2, Layout(7, 1, 2).index_size)
+    output = Output(2, FrameLayout(7, 1, 2).index_size)
     output.reserve(6)
     for number in (1, 0):
         output.put(number, np.full(3, number, np.uint8))
-    data = frame.pack(output.runs()[which], Layout(7, 1, 1))
+    data = frame.pack(output.runs()[which], FrameLayout(7, 1, 1))
     assert bytes(data[-3:]) == bytes([which.start] * 3)
 
 

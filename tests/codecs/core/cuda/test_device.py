@@ -36,7 +36,7 @@ def test_cupy_arrays_are_on_the_gpu(cupy: Any) -> None:
     array = cupy.asarray(np.arange(6))
     assert device.backend(array, "plain_codec").__name__ == "plain_codec.gpu"
     np.testing.assert_array_equal(device.to_host(array[::2]), [0, 2, 4])
-    assert device.backend_name(device.empty_beside(array, (2, 3), "u2", "F")) == "gpu"
+    assert device.backend_name(device.empty_in_memory_of(array, (2, 3), "u2", "F")) == "gpu"
 
 
 def test_what_is_no_array() -> None:
