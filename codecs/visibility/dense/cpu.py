@@ -150,9 +150,9 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
 def _room(n_values: int) -> tuple[Payload, Payload, Payload]:
     """Return memory of this thread for symbols, contexts and bits of so many values."""
     return (
-        _per_thread.array("symbols", n_values + LANES, "u1"),
-        _per_thread.array("contexts", n_values + LANES, "u1"),
-        _per_thread.array("bits", n_values * (MOST_BITS + 7) // 8 + 8, "u1"),
+        _per_thread.array("symbols", n_values + LANES, np.uint8),
+        _per_thread.array("contexts", n_values + LANES, np.uint8),
+        _per_thread.array("bits", n_values * (MOST_BITS + 7) // 8 + 8, np.uint8),
     )
 
 
@@ -194,7 +194,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[P
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies)
     states = np.full(LANES, rans.LOWEST, np.uint32)
-    stream = _per_thread.array("stream", n_symbols + 1, "u2")
+    stream = _per_thread.array("stream", n_symbols + 1, np.uint16)
     inverses = 1 / np.maximum(frequencies & 0xFFFF, 1)
     begin = push_symbols(
         symbols, contexts, n_symbols, lanes.n_rows, lanes.n_series, frequencies, inverses, states,
@@ -227,11 +227,11 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     CorruptChunk : it is no block of these lanes
     """
     coded = read_coded(data, lanes, table.itemsize)
-    slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, "u4")
+    slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, np.uint32)
     rans.lay_out_slots(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
     bits = _with_room(data[coded.bits :], coded.n_bytes)
-    stream = _per_thread.array("stream", coded.n_words + LANES, "u2")
+    stream = _per_thread.array("stream", coded.n_words + LANES, np.uint16)
     stream[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
     stream[coded.n_words : coded.n_words + LANES] = 0
     block = _block(table.ravel(), lanes, coded.choice)
