@@ -10,10 +10,10 @@ import numpy as np
 
 from gangsaw.codecs.ccsds123.memory import encoded_bytes, scratch_bytes
 from gangsaw.codecs.ccsds123.params import Image, Params
+from gangsaw.codecs.core.arrays import ArrayT
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.frame import FrameLayout, lane_bytes
 from gangsaw.codecs.core.container.grid import BlockGrid
-from gangsaw.codecs.core.container.views import Array
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -82,7 +82,7 @@ class Ccsds123(BlockCodec):
         return image.n_bands, lane_bytes(depth + (pixels - 1) * (self.params.unary_limit + depth))
 
 
-def image_view(axes: str, block: Array) -> Array:
+def image_view(axes: str, block: ArrayT) -> ArrayT:
     """Return the (z, y, x) view of a block whose last axes are `axes`; the earlier have extent 1.
 
     Parameters
@@ -90,6 +90,6 @@ def image_view(axes: str, block: Array) -> Array:
     axes : a permutation of "zyx" or of "yx"
     block : array of at least that many axes
     """
-    image = block[(0,) * (block.ndim - len(axes))]
+    image = block[(0,) * (len(block.shape) - len(axes))]
     view = image.transpose([axes.index(axis) for axis in "zyx" if axis in axes])
     return view if "z" in axes else view[None]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import require_choice, require_int, require_known
+from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
 
 MAX_EXTENT = 1 << 16  # rows, columns and bands are 16-bit fields of the header
 LOCAL_SUMS = ("wide_neighbor", "narrow_neighbor", "wide_column", "narrow_column")  # codes 0..3
@@ -49,7 +51,7 @@ class Image:
         return self.n_bands * self.n_rows * self.n_columns
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> Dtype:
         """Smallest integer dtype of 8, 16 or 32 bits that holds D bits, in native byte order."""
         width = next(bits for bits in (8, 16, 32) if self.bit_depth <= bits)
         return np.dtype(f"{'' if self.signed else 'u'}int{width}")
@@ -190,9 +192,9 @@ class Params:
         """Return C_z, the length of the weight vector of band z."""
         return min(z, self.prediction_bands) + (3 if self.mode == "full" else 0)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """JSON configuration: only what differs from the defaults is needed, all is written."""
-        out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        out: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(self)}
         out["block"] = list(self.block)
         out["supplementary"] = [table.data.hex() for table in self.supplementary]
         if self.init_weights is not None:
@@ -202,25 +204,27 @@ class Params:
         return out
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
+    def from_dict(cls, data: dict[str, object]) -> Self:
         """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
         require_known(data, [f.name for f in fields(cls)])
         values = dict(data)
         try:
             for name in ("block", "accumulator_init"):
-                if isinstance(values.get(name), list):
-                    values[name] = tuple(values[name])
-            if values.get("init_weights") is not None:
-                values["init_weights"] = tuple(tuple(band) for band in values["init_weights"])
-            values["supplementary"] = tuple(
-                SupplementaryTable(bytes.fromhex(t)) for t in values.get("supplementary", ())
-            )
+                if isinstance(given := values.get(name), list):
+                    values[name] = tuple(given)
+            if isinstance(bands := values.get("init_weights"), Iterable):
+                values["init_weights"] = tuple(tuple(band) for band in bands)
+            if isinstance(tables := values.get("supplementary"), Iterable):
+                values["supplementary"] = tuple(
+                    SupplementaryTable(bytes.fromhex(table)) for table in tables
+                )
         except (TypeError, ValueError) as error:
             raise BadParams(f"malformed configuration: {error}") from None
-        return cls(**values)
+        return built(cls, values)
 
 
 AnyParams = TypeVar("AnyParams", bound=Params)
+Item = TypeVar("Item")
 
 
 def _interleave_depth(p: Params, image: Image) -> int:
@@ -258,7 +262,7 @@ def _check_image(p: Params, image: Image) -> None:
             _require_length(f"init_weights of band {z}", band, p.components(z))
 
 
-def _require_length(name: str, table: tuple[Any, ...], length: int) -> None:
+def _require_length(name: str, table: tuple[object, ...], length: int) -> None:
     if len(table) != length:
         raise BadParams(f"{name} must have {length} entries for this image, got {len(table)}")
 
@@ -268,7 +272,7 @@ def _flag(name: str, value: object) -> None:
         raise BadParams(f"{name} must be true or false, got {value!r}")
 
 
-def _tuple_of(name: str, value: object, kind: type) -> tuple[Any, ...]:
+def _tuple_of(name: str, value: object, kind: type[Item]) -> tuple[Item, ...]:
     if not isinstance(value, tuple) or not all(isinstance(item, kind) for item in value):
         raise BadParams(f"{name} must be a tuple of {kind.__name__}, got {value!r:.60}")
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import SupportsInt
 
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
@@ -46,18 +46,24 @@ class _Answers(Answers):
     def suits(self, array: ArrayFacts) -> Grade:
         return Grade.GENERAL
 
-    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, Any]:
+    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
         axes = image_axes(array.dims)
         return {"axes": axes, "block": list(default_block(chunks, axes))}
 
-    def settled(self, array: ArrayFacts, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def settled(self, array: ArrayFacts, options: Mapping[str, object]) -> Mapping[str, object]:
         wanted = options.get("bit_depth")
-        return {} if wanted is None else {"bit_depth": bit_depth(array, wanted)}
+        if wanted is None:
+            return {}
+        if not isinstance(wanted, SupportsInt | str):
+            raise BadParams(f"bit depth must be auto or a number of bits, got {wanted!r}")
+        return {"bit_depth": bit_depth(array, wanted)}
 
-    def told(self, params: Mapping[str, Any], usual: Mapping[str, Any]) -> Mapping[str, Any]:
+    def told(
+        self, params: Mapping[str, object], usual: Mapping[str, object]
+    ) -> Mapping[str, object]:
         return {k: v for k, v in params.items() if k in FIRST or usual.get(k) != v}
 
-    def picture(self, params: Mapping[str, Any], dims: tuple[str, ...]) -> Picture:
+    def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
         """Return that of an image: the blocks over rows and columns, and the bands."""
         axes, rank = str(params["axes"]), len(dims)
         if rank < 3:
@@ -83,7 +89,7 @@ def _tile(extent: int, tile: int) -> int:
     return tile if extent <= tile else -(-extent // round(extent / tile))
 
 
-def bit_depth(array: ArrayFacts, wanted: int | str) -> int:
+def bit_depth(array: ArrayFacts, wanted: SupportsInt | str) -> int:
     """Return D for an array: `wanted`, or for "auto" the fewest bits that hold every sample.
 
     Raises BadParams, with value and place, where a sample needs more than `wanted` bits.

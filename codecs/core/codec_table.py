@@ -79,7 +79,7 @@ def is_usable(name: str) -> bool:
 
 @lru_cache
 def _loaded(name: str) -> type[BlockCodec] | None:
-    loaded: type[BlockCodec] | None = tables.load(table()[name])
+    loaded: type[BlockCodec] | None = tables.attempt(table()[name], table()[name].load)
     return loaded
 
 

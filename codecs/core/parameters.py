@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeVar
 
 from gangsaw.codecs.core.errors import BadParams
+
+
+class _Checking(Protocol):
+    """A class that takes any values by name, and raises for wrong ones."""
+
+    def __init__(self, **values: object) -> None: ...
+
+
+Built = TypeVar("Built", bound=_Checking)
+
+
+def built(kind: type[Built], values: Mapping[str, object]) -> Built:
+    """Return parameters of values that nobody has looked at: their class checks each."""
+    return kind(**values)
 
 
 def require_int(name: str, value: object, low: int, high: int) -> None:

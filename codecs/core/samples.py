@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy.typing as npt
+from gangsaw.codecs.core.arrays import NumpyArray
 
 
 @dataclass(frozen=True)
@@ -21,6 +20,6 @@ class Sample:
     """
 
     name: str
-    array: npt.NDArray[Any]
-    params: Any
+    array: NumpyArray
+    params: object
     grows: tuple[int, ...] = (0,)

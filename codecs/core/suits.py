@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 
 CONTENT = "gangsaw_content"  # the attribute by which a format says what an array holds
 Extents = tuple[int, ...]
@@ -59,11 +58,11 @@ class ArrayFacts:
 
     name: str
     shape: Extents
-    dtype: np.dtype[Any]
+    dtype: Dtype
     dims: tuple[str, ...]
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, object] = field(default_factory=dict)
     beside: tuple[ArrayFacts, ...] = ()
-    sample: Callable[[], NDArray[Any]] | None = field(default=None, compare=False)
+    sample: Callable[[], NumpyArray] | None = field(default=None, compare=False)
     extremes: Callable[[], Extremes] | None = field(default=None, compare=False)
 
     @property
@@ -95,7 +94,7 @@ class Option:
     name: str
     help: str
     default: str = ""
-    read: Callable[[str], Any] = str
+    read: Callable[[str], object] = str
 
     @property
     def flag(self) -> str:
@@ -139,7 +138,7 @@ class Answers:
         """
         return False
 
-    def companion(self, array: ArrayFacts) -> Mapping[str, Any] | None:
+    def companion(self, array: ArrayFacts) -> Mapping[str, object] | None:
         """Return the plain codec, as Zarr's JSON, of what is not coded but lies beside what is."""
         return None
 
@@ -150,22 +149,24 @@ class Answers:
         """
         return None
 
-    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, Any]:
+    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
         """Return the parameters, as JSON, for such chunks that differ from the defaults."""
         return {}
 
-    def settled(self, array: ArrayFacts, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def settled(self, array: ArrayFacts, options: Mapping[str, object]) -> Mapping[str, object]:
         """Return the parameters, as JSON, that the user's options mean for this array.
 
         Raises BadParams for values that do not fit it.
         """
         return options
 
-    def told(self, params: Mapping[str, Any], usual: Mapping[str, Any]) -> Mapping[str, Any]:
+    def told(
+        self, params: Mapping[str, object], usual: Mapping[str, object]
+    ) -> Mapping[str, object]:
         """Return those of the parameters that are worth telling; `usual` are the defaults."""
         return {name: value for name, value in params.items() if usual.get(name) != value}
 
-    def picture(self, params: Mapping[str, Any], dims: tuple[str, ...]) -> Picture:
+    def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
         """Say what to draw of an array: its blocks along the last axes, unless a codec knows more.
 
         `dims` are one or more.

@@ -5,9 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TypeVar
 
+Loaded = TypeVar("Loaded")
+Made = TypeVar("Made")
 OWN = "gangsaw"  # the distribution whose entries nobody replaces
 
 
@@ -30,7 +33,7 @@ def entries(group: str, prefix: str = "") -> dict[str, EntryPoint]:
     return found
 
 
-def load(entry: EntryPoint, made: Callable[[Any], Any] = lambda value: value) -> Any | None:
+def load(entry: EntryPoint, made: Callable[[Loaded], Made]) -> Made | None:
     """Import what an entry names, and return what is made of it.
 
     None, and a PluginWarning, where either fails.
@@ -38,7 +41,7 @@ def load(entry: EntryPoint, made: Callable[[Any], Any] = lambda value: value) ->
     return attempt(entry, lambda: made(entry.load()))
 
 
-def attempt(entry: EntryPoint, work: Callable[[], Any]) -> Any | None:
+def attempt(entry: EntryPoint, work: Callable[[], Made]) -> Made | None:
     """Return what `work` gives for an entry; None, and a PluginWarning, where it fails."""
     try:
         return work()
@@ -47,15 +50,21 @@ def attempt(entry: EntryPoint, work: Callable[[], Any]) -> Any | None:
         return None
 
 
-def table(group: str) -> dict[str, Any]:
-    """Import all entries of a group; return those that can be imported, by name."""
-    found = {name: load(entry) for name, entry in entries(group).items()}
+def table(group: str, kind: type[Made]) -> dict[str, Made]:
+    """Import all entries of a group; return by name those of a kind that can be imported."""
+    found = {name: load(entry, partial(_checked, kind)) for name, entry in entries(group).items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def distribution(entry: EntryPoint) -> str:
     """Return the name of the distribution that an entry comes from."""
     return "an unknown distribution" if entry.dist is None else str(entry.dist.name)
+
+
+def _checked(kind: type[Made], value: object) -> Made:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r:.60} is no {kind.__name__}")
+    return value
 
 
 def _rank(entry: EntryPoint) -> tuple[bool, str]:

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Array, ArrayT
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.grid import BlockGrid
-from gangsaw.codecs.core.container.views import Array
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.codecs.visibility import memory
@@ -73,7 +73,7 @@ def _view(letters: str) -> Callable[[Array], Array]:
     return partial(block_view, letters)
 
 
-def block_view(letters: str, block: Array) -> Array:
+def block_view(letters: str, block: ArrayT) -> ArrayT:
     """Return the (time, frequency, ...) view of a block; axes that it lacks have extent 1.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.container.views import Array
+from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.cuda.device import backend_name, empty_in_memory_of
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.visibility.codec import Visibility
@@ -67,7 +67,7 @@ class StepEncoder:
         self._codec = Visibility(**vars(params))
         self._coder = self._codec.coder(self.chunk_shape, self.dtype)
         self._fill = _filling(fill_value, self.dtype)
-        self._chunk: Array | None = None  # address of the first step
+        self._chunk: Any = None  # where the first step lies
 
     @property
     def peak_bytes(self) -> int:
@@ -114,7 +114,7 @@ class StepEncoder:
         self.waiting = 0
         return self._coder.encode(chunk)
 
-    def _chunk_for(self, step: Array) -> Array:
+    def _chunk_for(self, step: Array) -> Any:
         """Return the chunk to copy the step to; BadParams where it is not like the others."""
         place = backend_name(step)
         if step.shape != self.chunk_shape[1:] or step.dtype != self.dtype:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.parameters import require_choice, require_int, require_known
+from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
 
 EFFORTS = ("fast", "dense")
 PREDICTORS = (  # their codes in a block are their places here
@@ -139,19 +139,19 @@ class Params:
         chosen = {"t": times, "f": frequencies}
         return tuple(chosen[axis] if axis in chosen else next(others) for axis in letters)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """JSON configuration: only what differs from the defaults is needed, all is written."""
-        out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        out: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(self)}
         return {**out, "block": list(self.block)}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
+    def from_dict(cls, data: dict[str, object]) -> Self:
         """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
         require_known(data, [f.name for f in fields(cls)])
         values = dict(data)
-        if isinstance(values.get("block"), list):
-            values["block"] = tuple(values["block"])
-        return cls(**values)
+        if isinstance(block := values.get("block"), list):
+            values["block"] = tuple(block)
+        return built(cls, values)
 
 
 _CONSTRUCTION = ("predictor", "residual", "packing")

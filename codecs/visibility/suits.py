@@ -5,7 +5,6 @@ where a user says so; and it knows the arrays that go with visibilities.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import (
@@ -47,7 +46,7 @@ class _Answers(Answers):
         has_complex = any(other.dtype.kind == "c" for other in (array, *array.beside))
         return array.dtype.kind != "c" and (array.dtype.kind != "f" or has_complex)
 
-    def companion(self, array: ArrayFacts) -> Mapping[str, Any] | None:
+    def companion(self, array: ArrayFacts) -> Mapping[str, object] | None:
         """Return Zstandard after a shuffle: of bits for flags, of which a byte holds one."""
         if not _is_interferometric(array.dims):
             return None
@@ -62,16 +61,18 @@ class _Answers(Answers):
         pairs = zip(array.dims, array.shape, strict=True)
         return {i: _tile(dim.lower(), extent) for i, (dim, extent) in enumerate(pairs)}
 
-    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, Any]:
+    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
         from gangsaw.codecs.visibility.axes import visibility_axes
 
         return {"axes": visibility_axes(array.dims)}
 
-    def told(self, params: Mapping[str, Any], usual: Mapping[str, Any]) -> Mapping[str, Any]:
+    def told(
+        self, params: Mapping[str, object], usual: Mapping[str, object]
+    ) -> Mapping[str, object]:
         first = {"axes"} if params["predictor"] != usual["predictor"] else {"effort", "axes"}
         return {k: v for k, v in params.items() if k in first or usual[k] != v}
 
-    def picture(self, params: Mapping[str, Any], dims: tuple[str, ...]) -> Picture:
+    def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
         """Return that of the blocks over time and frequency, where the axes are known."""
         letters = str(params["axes"])
         if {"t", "f"} <= set(letters) and len(letters) == len(dims):

@@ -36,7 +36,7 @@ class Synthetic:
 def synthetic_sample(extents: Sequence[int] | None = None, device: str = "cpu") -> MemoryArray:
     """Return the made data of the table's first entry."""
     for entry in tables.entries(GROUP).values():
-        if (found := tables.load(entry)) is not None:
+        if (found := tables.attempt(entry, entry.load)) is not None:
             sample: MemoryArray = found.make(tuple(extents or found.sizes[device]))
             return sample
     raise BadParams("no data is installed to measure: name a source")

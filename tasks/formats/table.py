@@ -15,7 +15,7 @@ GROUP = "gangsaw.formats"
 @lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
     """Return every format by its name; a warning names what cannot be imported."""
-    return dict(sorted(table(GROUP).items()))
+    return dict(sorted(table(GROUP, Format).items()))
 
 
 def readable() -> list[Format]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Array, Dtype
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import NOWHERE, Origin, Runs
-from gangsaw.codecs.core.container.views import Array, BlockViews
+from gangsaw.codecs.core.container.views import BlockViews
 from gangsaw.codecs.core.cuda.device import backend, backend_name
 from gangsaw.codecs.core.errors import BadParams, ChunkError, CorruptChunk
 from gangsaw.codecs.core.record import Stopwatch
@@ -42,8 +43,8 @@ class ChunkCoder:
 
     name: str
     package: str
-    params: Any
-    dtype: np.dtype[Any]
+    params: object
+    dtype: Dtype
     grid: BlockGrid
     layout: FrameLayout
     view: Callable[[Array], Array]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Array, Dtype, NumpyArray
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.memory.aligned import address_of
 
-Array: TypeAlias = Any  # a NumPy or CuPy array
-Form: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]  # shape, strides, dtype
+Slice: TypeAlias = "slice[int | None, int | None, int | None]"
+Form: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], Dtype]  # shape, strides, dtype
 
 
 class BlockViews(Sequence[Array]):
@@ -44,9 +45,9 @@ class BlockViews(Sequence[Array]):
     def __getitem__(self, which: int) -> Array: ...
 
     @overload
-    def __getitem__(self, which: slice) -> list[Array]: ...
+    def __getitem__(self, which: Slice) -> list[Array]: ...
 
-    def __getitem__(self, which: int | slice) -> Array | list[Array]:
+    def __getitem__(self, which: int | Slice) -> Array | list[Array]:
         """Return the view of a block, or of some."""
         if isinstance(which, slice):
             return [self[i] for i in range(len(self))[which]]
@@ -68,7 +69,7 @@ class BlockViews(Sequence[Array]):
         if self.numbers is not None:
             forms = tuple(forms[i] for i in self.numbers.tolist())
             offsets = offsets[self.numbers]
-        return BlockAddresses(address_of(self.chunk), offsets, forms, self.nbytes)
+        return BlockAddresses(address_of(np.asarray(self.chunk)), offsets, forms, self.nbytes)
 
 
 class BlockAddresses(NamedTuple):
@@ -88,7 +89,7 @@ class BlockAddresses(NamedTuple):
     n_bytes: int
 
 
-def block_addresses(blocks: Sequence[npt.NDArray[Any]]) -> BlockAddresses:
+def block_addresses(blocks: Sequence[NumpyArray]) -> BlockAddresses:
     """Return where NumPy blocks lie."""
     if isinstance(blocks, BlockViews):
         return blocks.addresses()
@@ -101,17 +102,17 @@ def _geometry(
     grid: BlockGrid,
     view: Callable[[Array], Array],
     strides: tuple[int, ...],
-    dtype: np.dtype[Any],
+    dtype: Dtype,
 ) -> tuple[npt.NDArray[np.int64], tuple[Form, ...]]:
     """Return byte offsets of the views of all blocks, and their forms, equal ones the same."""
     byte = np.empty(0, np.uint8)
     chunk: Array = np.lib.stride_tricks.as_strided(byte.view(dtype), grid.chunk_shape, strides)
-    views = [view(chunk[*place, ...]) for place in grid.all_slices()]
+    views = [np.asarray(view(chunk[*place, ...])) for place in grid.all_slices()]
     offsets = np.array([address_of(block) for block in views]) - address_of(byte)
     return offsets, _forms(views)
 
 
-def _forms(blocks: Sequence[npt.NDArray[Any]]) -> tuple[Form, ...]:
+def _forms(blocks: Sequence[NumpyArray]) -> tuple[Form, ...]:
     """Return shape, byte strides and dtype of each, equal ones the same object."""
     known: dict[Form, Form] = {}
     forms = [(block.shape, block.strides, block.dtype) for block in blocks]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray, ScalarT
 
 LINE = 64  # bytes of a cache line
 LONG = 1 << 22  # bytes: longer than the second-level cache of a core, and so of no use to it later
 
 
-def aligned(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+@overload
+def aligned(size: int, dtype: type[ScalarT]) -> npt.NDArray[ScalarT]: ...
+
+
+@overload
+def aligned(size: int, dtype: npt.DTypeLike) -> NumpyArray: ...
+
+
+def aligned(size: int, dtype: npt.DTypeLike) -> NumpyArray:
     """(size,) items of no meaning that begin at a line, so that a vector never touches two."""
     item = np.dtype(dtype).itemsize
     raw = np.empty(size + LINE // item, dtype)
@@ -19,14 +29,22 @@ def aligned(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return raw[start : start + size]
 
 
-def aligned_zeros(size: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+@overload
+def aligned_zeros(size: int, dtype: type[ScalarT]) -> npt.NDArray[ScalarT]: ...
+
+
+@overload
+def aligned_zeros(size: int, dtype: npt.DTypeLike) -> NumpyArray: ...
+
+
+def aligned_zeros(size: int, dtype: npt.DTypeLike) -> NumpyArray:
     """(size,) zeros, as `aligned`."""
     array = aligned(size, dtype)
     array[:] = 0
     return array
 
 
-def address_of(array: npt.NDArray[Any]) -> int:
+def address_of(array: NumpyArray) -> int:
     """Return where the first item of an array lies; keep the array alive yourself."""
     address: int = array.__array_interface__["data"][0]
     return address

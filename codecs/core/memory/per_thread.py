@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar, cast, overload
 
-import numpy.typing as npt
+from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray, Scalar, ScalarT
 from gangsaw.codecs.core.memory.aligned import aligned
 
 T = TypeVar("T")
@@ -21,10 +22,16 @@ class ThreadScratch(threading.local):
     """
 
     def __init__(self) -> None:
-        self._arrays: dict[tuple[str, str], npt.NDArray[Any]] = {}
-        self._others: dict[Any, Any] = {}
+        self._arrays: dict[tuple[str, type[Scalar] | str], NumpyArray] = {}
+        self._others: dict[object, object] = {}
 
-    def array(self, name: str, least: int, dtype: str) -> npt.NDArray[Any]:
+    @overload
+    def array(self, name: str, least: int, dtype: type[ScalarT]) -> NDArray[ScalarT]: ...
+
+    @overload
+    def array(self, name: str, least: int, dtype: str) -> NumpyArray: ...
+
+    def array(self, name: str, least: int, dtype: type[Scalar] | str) -> NumpyArray:
         """Return an aligned array of at least so many items; what is in it is of no meaning.
 
         It is the same memory each time: nobody may hold it when the name is asked for again.
@@ -36,7 +43,7 @@ class ThreadScratch(threading.local):
                 self._arrays[name, dtype] = array
         return array
 
-    def forget(self, name: str, dtype: str) -> None:
+    def forget(self, name: str, dtype: type[Scalar] | str) -> None:
         """Leave the memory of an array to whoever holds it."""
         self._arrays.pop((name, dtype), None)
 
@@ -44,5 +51,4 @@ class ThreadScratch(threading.local):
         """Return what make(number) gave this thread the first time."""
         if (make, number) not in self._others:
             self._others[make, number] = make(number)
-        made: T = self._others[make, number]
-        return made
+        return cast(T, self._others[make, number])  # made by `make`

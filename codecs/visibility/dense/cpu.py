@@ -149,9 +149,9 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
 def _room(n_values: int) -> tuple[Payload, Payload, Payload]:
     """Return memory of this thread for symbols, contexts and bits of so many values."""
     return (
-        _per_thread.array("symbols", n_values + LANES, "u1"),
-        _per_thread.array("contexts", n_values + LANES, "u1"),
-        _per_thread.array("bits", n_values * (MOST_BITS + 7) // 8 + 8, "u1"),
+        _per_thread.array("symbols", n_values + LANES, np.uint8),
+        _per_thread.array("contexts", n_values + LANES, np.uint8),
+        _per_thread.array("bits", n_values * (MOST_BITS + 7) // 8 + 8, np.uint8),
     )
 
 
@@ -193,7 +193,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[P
     frequencies = np.empty(N_TABLES * rans.STRIDE, np.uint32)
     rans.lay_out(counts, frequencies)
     states = np.full(LANES, rans.LOWEST, np.uint32)
-    stream = _per_thread.array("stream", n_symbols + 1, "u2")
+    stream = _per_thread.array("stream", n_symbols + 1, np.uint16)
     coder = Coder(frequencies, 1 / np.maximum(frequencies & 0xFFFF, 1), states)
     begin = push_symbols(coded, n_symbols, block, coder, stream)
     return (
@@ -223,11 +223,11 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     CorruptChunk : it is no block of these lanes
     """
     coded = read_coded(data, lanes, table.itemsize)
-    slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, "u4")
+    slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, np.uint32)
     rans.lay_out_slots(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
     bits = Bits(_with_room(data[coded.bits :], coded.n_bytes), 8 * coded.n_bytes)
-    items = _per_thread.array("stream", coded.n_words + LANES, "u2")
+    items = _per_thread.array("stream", coded.n_words + LANES, np.uint16)
     items[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
     items[coded.n_words : coded.n_words + LANES] = 0
     stream = Stream(slots, states, items[: coded.n_words + LANES], coded.n_words)

@@ -147,12 +147,12 @@ def room_for(plan: Plan, n_blocks: int) -> npt.NDArray[np.uint8]:
 
     The next call returns the same, unless `leave_room` is called.
     """
-    return _per_thread.array("out", n_blocks * plan.n_bytes + plan.spare, "u1")
+    return _per_thread.array("out", n_blocks * plan.n_bytes + plan.spare, np.uint8)
 
 
 def leave_room() -> None:
     """Leave the last result of `room_for` to its holder: the next call gets other memory."""
-    _per_thread.forget("out", "u1")
+    _per_thread.forget("out", np.uint8)
 
 
 def _scratch(word_bytes: int) -> Scratch:

@@ -33,10 +33,16 @@ def test_what_can_be_imported_is_there(install: Install) -> None:
     install("good", one="math:pi")
     install("bad", two="no_such_module_at_all:x", three="math:no_such_name")
     with pytest.warns(PluginWarning) as seen:
-        assert list(table(GROUP)) == ["one"]
+        assert list(table(GROUP, float)) == ["one"]
     texts = sorted(str(warning.message) for warning in seen)
     assert len(texts) == 2
     assert all(" of bad (gangsaw.test_tables) is left out: " in text for text in texts)
+
+
+def test_what_is_of_another_kind_is_left_out(install: Install) -> None:
+    install("odd", one="math:floor")
+    with pytest.warns(PluginWarning, match="TypeError: .* is no float"):
+        assert table(GROUP, float) == {}
 
 
 def test_entries_import_nothing(install: Install) -> None:
@@ -49,8 +55,8 @@ def test_of_two_with_one_name_ours_is_taken(install: Install) -> None:
     install("another", one="math:e")
     install("gangsaw", one="math:pi")
     with pytest.warns(PluginWarning, match="one of another .* gangsaw has one of this name"):
-        assert load(entries(GROUP)["one"]) == 3.141592653589793
+        assert load(entries(GROUP)["one"], float) == 3.141592653589793
 
 
 def test_an_empty_group_is_an_empty_table() -> None:
-    assert table("gangsaw.no_such_group") == {}
+    assert table("gangsaw.no_such_group", float) == {}
