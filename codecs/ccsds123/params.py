@@ -212,12 +212,12 @@ class Params:
             for name in ("block", "accumulator_init"):
                 if isinstance(given := values.get(name), list):
                     values[name] = tuple(given)
-            if isinstance(bands := values.get("init_weights"), Iterable):
-                values["init_weights"] = tuple(tuple(band) for band in bands)
-            if isinstance(tables := values.get("supplementary"), Iterable):
-                values["supplementary"] = tuple(
-                    SupplementaryTable(bytes.fromhex(table)) for table in tables
-                )
+            if (bands := values.get("init_weights")) is not None:
+                values["init_weights"] = tuple(_items(band) for band in _items(bands))
+            tables = _items(values.get("supplementary", ()))
+            values["supplementary"] = tuple(
+                SupplementaryTable(bytes.fromhex(_text(table))) for table in tables
+            )
         except (TypeError, ValueError) as error:
             raise BadParams(f"malformed configuration: {error}") from None
         return built(cls, values)
@@ -260,6 +260,18 @@ def _check_image(p: Params, image: Image) -> None:
         _require_length("init_weights", p.init_weights, image.n_bands)
         for z, band in enumerate(p.init_weights):
             _require_length(f"init_weights of band {z}", band, p.components(z))
+
+
+def _items(value: object) -> tuple[object, ...]:
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{type(value).__name__!r} object is not iterable")
+    return tuple(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a table must be hexadecimal text, got {value!r:.60}")
+    return value
 
 
 def _require_length(name: str, table: tuple[object, ...], length: int) -> None:
