@@ -147,7 +147,7 @@ def test_a_missing_header_or_data_file(tmp_path: Path) -> None:
         open_envi(str(tmp_path / "a.hdr"))
     path = write_envi(tmp_path / "a.hdr", cube())
     (tmp_path / "a.img").unlink()
-    with pytest.raises(BadParams, match="no data file beside it"):
+    with pytest.raises(BadParams, match="has no data file: looked for a alone"):
         open_envi(str(path))
 
 
