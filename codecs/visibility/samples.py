@@ -12,12 +12,16 @@ from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Pa
 
 # What tests compile CUDA sources for.
 SPECIALISED: list[dict[str, int | str]] = [
-    {"GS_BITS": bits, "GS_SWAP": int(bits == 16), "GS_GAIN": 16} for bits in (16, 32, 64)
+    {"GS_BITS": bits, "GS_SWAP": int(bits == 16)} for bits in (16, 32, 64)
 ]
 KERNELS = {
-    f"{name}.cu": SPECIALISED
-    for name in ("fast/encode", "fast/decode", "dense/choose", "dense/encode", "dense/decode")
-} | {"dense/narrow.cu": SPECIALISED[-1:]}
+    **{f"dense/{name}.cu": SPECIALISED for name in ("choose", "encode", "decode")},
+    "dense/narrow.cu": SPECIALISED[-1:],
+    **{
+        f"fast/{name}.cu": [{**one, "GS_GAIN": 16} for one in SPECIALISED]
+        for name in ("encode", "decode")
+    },
+}
 
 Rows = list[tuple[str, npt.NDArray[Any], Params]]
 
