@@ -41,7 +41,7 @@ class ClusterConfig:
 
     @property
     def size(self) -> tuple[int, int]:
-        """(workers, threads of each), chosen."""
+        """(workers, threads of each), those that are 0 chosen by the machine."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         workers = self.workers or max(1, (cores or 1) // max(1, self.threads))
         return workers, self.threads or max(1, (cores or 1) // workers)

@@ -7,10 +7,11 @@ import importlib.util
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Protocol
 
 import dask
 from distributed import Client
+from distributed.deploy import Cluster
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
@@ -18,6 +19,13 @@ from gangsaw.cluster.local import KEEP_MEMORY, LOOPBACK, PRELOAD, connect
 
 RESOURCES = {"GPU": 1}  # of each worker; jobs split it among the tasks that share the GPU
 THREADS = 4  # of each worker: one reads, one copies in, one computes, one copies out and writes
+
+
+class ClusterType(Protocol):
+    """The class of dask-cuda's cluster."""
+
+    def __call__(self, **options: object) -> Cluster:
+        """Start a cluster."""
 
 
 @contextmanager
@@ -49,16 +57,17 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
         yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
-def _cluster_type() -> Any:
+def _cluster_type() -> ClusterType:
     if importlib.util.find_spec("dask_cuda") is None:
         raise ModuleNotFoundError(
             "dask-cuda is missing, which starts a worker per GPU: "
             "pip install 'gangsaw[gpu]', or say --workers 0 for one GPU and this process"
         )
-    return importlib.import_module("dask_cuda").LocalCUDACluster
+    found: ClusterType = importlib.import_module("dask_cuda").LocalCUDACluster
+    return found
 
 
-def _made(cluster_type: Any, options: dict[str, Any]) -> Any:
+def _made(cluster_type: ClusterType, options: dict[str, object]) -> Cluster:
     try:
         return cluster_type(**options)
     except Exception as error:  # of NVML, of its absence, of a driver: each has its own class
@@ -67,7 +76,7 @@ def _made(cluster_type: Any, options: dict[str, Any]) -> Any:
         raise RuntimeError(f"dask-cuda cannot use a GPU here: {error}") from error
 
 
-def _options(config: ClusterConfig) -> dict[str, Any]:
+def _options(config: ClusterConfig) -> dict[str, object]:
     return {
         "n_workers": config.workers or None,
         "threads_per_worker": config.threads or THREADS,
@@ -83,7 +92,7 @@ def _options(config: ClusterConfig) -> dict[str, Any]:
     }
 
 
-def _memory_pool() -> dict[str, Any]:
+def _memory_pool() -> dict[str, object]:
     """Let CuPy allocate from RMM where it is installed; else CuPy's own pool serves.
 
     RMM's stream-ordered allocator, not its fixed pool: that one claims most of the GPU at once, and

@@ -17,13 +17,13 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Waiting:
-    """Whether an interrupt waits."""
+    """Holds an interrupt back until a safe place."""
 
     def __init__(self) -> None:
         self.arrived = False
 
     def hold(self, number: int, frame: FrameType | None) -> None:
-        """Hold the first; a second one does not wait: the user has seen that nothing happens."""
+        """Hold the first; a second one acts at once: the user has seen that nothing happens."""
         if self.arrived:
             signal.default_int_handler(number, frame)
         self.arrived = True

@@ -6,7 +6,7 @@ derived from it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gangsaw.codecs.ccsds123.codec import Ccsds123 as Ccsds123
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 V2 = "V2"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "__all__":
         return _names()
     if name.startswith("_"):  # of Python's machinery
@@ -33,7 +33,7 @@ def __getattr__(name: str) -> Any:
     if name.endswith(V2) and name.removesuffix(V2) in homes:
         from gangsaw.codecs.core.zarr.v2 import derived
 
-        kind: Any = codec_class(homes[name.removesuffix(V2)])
+        kind: object = codec_class(homes[name.removesuffix(V2)])
         return derived(kind)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
+from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.export import export
-from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work
+from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
 from gangsaw.tasks.formats.opening import open_paths, open_source
+from gangsaw.tasks.formats.table import readable
 from gangsaw.tasks.jobs import compress as jobs
 from gangsaw.tasks.jobs.compared import compared
 from gangsaw.tasks.jobs.compress import Summary
@@ -43,10 +47,8 @@ def compress(
     target: str | Path,
     *,
     codec: str = "auto",
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
     block: Sequence[int] | None = None,
-    bit_depth: int | str | None = None,
-    options: Mapping[str, Any] | None = None,
     chunks: ChunkChoice = None,
     layout: SourceOptions | None = None,
     device: str = "cpu",
@@ -54,6 +56,7 @@ def compress(
     resume: bool = False,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
+    **options: object,
 ) -> Summary:
     """Compress a file or store into a Zarr v3 group.
 
@@ -66,9 +69,6 @@ def compress(
     codec : "auto" by content, the Zarr name of a codec with or without "gangsaw.", "zstd" or "none"
     params : parameters of the codec that differ from its defaults
     block : extents of a block, as the codec's parameter of that name has them
-    bit_depth : D of the samples, "auto" to scan for the fewest, None for the dtype's width; an
-        option of codecs of integers
-    options : values of the codecs' options, by name, such as {"effort": "fast"}
     chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
     layout : what the content of the source does not say, such as the shape of a raw file; an
         option that the format does not take is an error
@@ -78,6 +78,8 @@ def compress(
     resume : finish what an earlier run with the same source and options began
     overwrite : replace an existing store
     on_progress : called after each batch of chunks
+    **options : options of codecs and formats, as of the command line: bit_depth="auto",
+        effort="fast"; None is not given
 
     Raises
     ------
@@ -88,28 +90,52 @@ def compress(
     JobFailed
         The job stopped; `resume` goes on from there.
     """
-    chosen = {**(options or {}), **({} if bit_depth is None else {"bit_depth": bit_depth})}
-    recipe = Recipe(codec, dict(params or {}), None if block is None else tuple(block), chosen)
-    opened = _opened(source, layout)
-    if isinstance(opened, Stream):
-        _check_stream(opened, device, chosen.get("bit_depth"), resume)
+    of_codecs, layout = _split(options, layout)
+    extents = None if block is None else tuple(block)
+    return encode(
+        _opened(source, layout),
+        target,
+        Recipe(codec, params or {}, extents, of_codecs, chunks),
+        device=device,
+        client=client,
+        resume=resume,
+        overwrite=overwrite,
+        on_progress=on_progress,
+    )
+
+
+def encode(
+    source: Source | Stream,
+    target: str | Path,
+    recipe: Recipe,
+    *,
+    device: str = "cpu",
+    client: Client | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Summary:
+    """Compress what is open by a recipe; see `compress`."""
+    if isinstance(source, Stream):
+        _check_stream(source, device, recipe.options, resume)
     with staged_at_target(
-        opened, target, client=client, resume=resume, overwrite=overwrite
+        source, target, client=client, resume=resume, overwrite=overwrite
     ) as ready:
         if isinstance(ready, Stream):
             return spool(
                 ready,
                 target,
-                choose=partial(recipe.codecs, chunks=chunks),
-                chunks=chunks,
+                choose=recipe.codecs,
+                chunks=recipe.chunks,
+                resume=resume,
                 overwrite=overwrite,
                 on_progress=on_progress,
             )
         return jobs.compress(
             ready,
             target,
-            codec=recipe.codecs(ready, chunks, client),
-            chunks=chunks,
+            codec=recipe.codecs(ready, client),
+            chunks=recipe.chunks,
             client=client,
             options=options_for(device, client),
             resume=resume,
@@ -128,36 +154,45 @@ def decompress(
     overwrite: bool = False,
     resume: bool = False,
     on_progress: OnProgress | None = None,
+    **own: object,
 ) -> tuple[str, ...]:
     """Write a store's samples, coordinates and attributes in another format.
 
-    The suffix of `target` gives the format unless `options` names it. Some formats write several
-    targets. Returns what the format has no place for, in words. Raises
-    BadParams for what it cannot hold or a file that stands in the way, JobFailed where work
-    stopped; `resume` finishes a Zarr store that stopped.
+    The suffix of `target` gives the format unless `options` names it; `own` are options that only
+    that format takes. Some formats write several targets. Returns what the format has no place for,
+    in words. Raises BadParams for what it cannot hold or a file that stands in the way, JobFailed
+    where work stopped; `resume` finishes a Zarr store that stopped.
     """
     opened = open_source(str(store), source)
     work = Work(overwrite, resume, client, on_progress, jobs.decompress)
-    return export(opened, _paths(target), options or ExportOptions(), work)
+    wanted = options or ExportOptions()
+    return export(opened, _paths(target), replace(wanted, own={**wanted.own, **own}), work)
 
 
 def verify(
     store: str | Path,
     *,
-    against: str | Path | Sequence[str | Path] | None = None,
+    against: str | Path | Sequence[str | Path] | Source | Stream | None = None,
     layout: SourceOptions | None = None,
     device: str = "cpu",
     client: Client | None = None,
     on_progress: OnProgress | None = None,
+    **own: object,
 ) -> Report:
     """Check that every chunk of a store is there, whole and decodable; compare with `against`.
 
-    `device` is that of `compress`. Raises BadParams where there is no such store, JobFailed where
-    its job is not finished. What is wrong with the store is in the report, not raised.
+    `device` is that of `compress`; `own` are options that only the format of `against` takes.
+    Raises BadParams where there is no such store, JobFailed where its job is not finished. What is
+    wrong with the store is in the report, not raised.
     """
     if "://" not in str(store) and not Path(store).exists():
         raise BadParams(f"{store}: no such store")
-    other = None if against is None else open_paths(_paths(against), layout)
+    _check_own(own)
+    wanted = layout or SourceOptions()
+    wanted = replace(wanted, own={**wanted.own, **own})
+    if against is None and (asked := _flags_given(wanted)):
+        raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
+    other = None if against is None else _opened(against, wanted)
     options = options_for(device, client)
     run = partial(check, str(store), client=client, options=options, on_progress=on_progress)
     if other is None:
@@ -168,15 +203,42 @@ def verify(
         return run(against=ready)
 
 
-def _check_stream(stream: Stream, device: str, bit_depth: int | str | None, resume: bool) -> None:
+def _split(
+    options: Mapping[str, object], layout: SourceOptions | None
+) -> tuple[dict[str, object], SourceOptions | None]:
+    """Return the options of codecs, and what is said of the source with the options of formats."""
+    names = {option.name for kind in readable() for option in kind.options}
+    of_codecs = {name: value for name, value in options.items() if value is not None}
+    own = {name: of_codecs.pop(name) for name in names & of_codecs.keys()}
+    _check_own(name for name in of_codecs if not codec_table.owners(name))
+    if not own:
+        return of_codecs, layout
+    layout = layout or SourceOptions()
+    return of_codecs, replace(layout, own={**layout.own, **own})
+
+
+def _check_own(names: Iterable[str]) -> None:
+    """Raise BadParams for what is no option of one format, but a field of SourceOptions."""
+    shared = {field.name: field.name for field in fields(SourceOptions)} | {"variable": "variables"}
+    for name in names:
+        if name in shared:
+            said = f"layout=SourceOptions({shared[name]}=...)"
+            raise BadParams(f"{name!r} is said by {said} (of {SourceOptions.__module__})")
+
+
+def _check_stream(stream: Stream, device: str, options: Mapping[str, object], resume: bool) -> None:
     """Raise BadParams for what cannot be done with a source that comes once, from its start."""
-    if resume:
+    if resume and not getattr(stream, "is_repeatable", False):
         raise BadParams(f"{stream.name} is a stream: it cannot be resumed, use --overwrite")
-    if device != "cpu" or bit_depth == "auto":
-        raise BadParams(
-            f"{stream.name} is a stream: it is encoded on device cpu as it comes, and no scan for "
-            "its bit depth can go before"
-        )
+    if device != "cpu":
+        raise BadParams(f"{stream.name} is a stream: it is encoded on device cpu as it comes")
+    of_codecs = (option for of in codec_table.answers().values() for option in of.options)
+    for option in of_codecs:
+        if option.name in options and options[option.name] in option.scans:
+            raise BadParams(
+                f"{stream.name} is a stream, which is encoded as it comes: no scan for "
+                f"{option.flag} {options[option.name]} can go before"
+            )
 
 
 def _opened(
@@ -184,7 +246,14 @@ def _opened(
 ) -> Source | Stream:
     if isinstance(source, str | Path) or not isinstance(source, Source | Stream):
         return open_paths(_paths(source), layout)
+    if layout is not None and (asked := _flags_given(layout)):
+        raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
     return source
+
+
+def _flags_given(options: SourceOptions) -> list[str]:
+    """Return all options that differ from their defaults, the format among them."""
+    return flags(given(options) | ({"format"} if options.format is not None else set()))
 
 
 def _paths(paths: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
@@ -203,19 +272,17 @@ def info(store: str | Path) -> StoreInfo:
     return describe(str(store))
 
 
-def open(store: str | Path, **options: Any) -> xr.Dataset:  # as xarray and zarr call it
+def open(store: str | Path, **options: object) -> xr.Dataset:  # as xarray and zarr call it
     """Return a store as an xarray data set of dask arrays, a dask chunk per Zarr chunk.
 
     `options` go to `xarray.open_zarr`.
     """
-    import xarray as xr
-
-    opened: xr.Dataset = xr.open_zarr(str(store), **{"chunks": {}, **options})
+    opened: xr.Dataset = import_module("xarray").open_zarr(str(store), **{"chunks": {}, **options})
     return opened
 
 
 def plot(store: str | Path) -> Figure:
-    """Return a figure: false colours, bits per sample of each block, and of each band.
+    """Return a figure: bits per sample of each block, or of a scene also false colours and bands.
 
     Raises BadParams for a store without blocks, CorruptChunk for damaged chunks.
     """

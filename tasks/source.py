@@ -8,14 +8,14 @@ in a cache of that module, keyed by the description.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 
-Region = tuple[slice, ...]  # one slice per axis, 0 <= start < stop <= extent, step 1
+# one slice per axis, 0 <= start < stop <= extent, step 1
+Region: TypeAlias = "tuple[slice[int, int, int | None], ...]"
 # of a coordinate that is a file without its arrays: its format, their layout, their names
 FILE_ATTRS = {"format", "rows", "items"}
 
@@ -33,7 +33,7 @@ class Description(Protocol):
         """Extent of each axis in samples."""
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> Dtype:
         """Of the samples as stored (CF scale and offset are not applied), byte order included."""
 
     @property
@@ -48,11 +48,11 @@ class Description(Protocol):
         """
 
     @property
-    def attrs(self) -> Mapping[str, Any]:
+    def attrs(self) -> Mapping[str, object]:
         """JSON attributes of the target array (units, scale_factor, add_offset, ...)."""
 
     @property
-    def fill_value(self) -> Any:
+    def fill_value(self) -> object:
         """Fill value of the target array in units of `dtype`; None is zero."""
 
 
@@ -63,7 +63,7 @@ class SourceArray(Description, Protocol):
     Where the file may be longer than the samples, `unread_bytes` is how many bytes are left over.
     """
 
-    def read(self, region: Region) -> NDArray[Any]:
+    def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region, of `dtype` and the region's shape.
 
         Safe to call from several threads at once. Bytes that are not there (a truncated file)
@@ -77,11 +77,19 @@ class Described:
 
     name: str
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: Dtype
     dims: tuple[str, ...]
     chunks: tuple[int, ...] | None
-    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    fill_value: Any = field(default=None, compare=False)
+    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
+    fill_value: object = field(default=None, compare=False)
+    is_optional: bool = field(
+        default=False, compare=False
+    )  # left out where a stream has none of it
+
+
+def optional_names(arrays: Iterable[Description]) -> frozenset[str]:
+    """Return the names of the arrays of a stream that are left out where they stay empty."""
+    return frozenset(array.name for array in arrays if getattr(array, "is_optional", False))
 
 
 @dataclass(frozen=True)
@@ -98,8 +106,8 @@ class Coordinate:
 
     name: str
     dims: tuple[str, ...]
-    values: NDArray[Any] = field(compare=False)
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    values: NumpyArray = field(compare=False)
+    attrs: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def is_file(self) -> bool:
@@ -120,7 +128,7 @@ class Below:
 
     path: str
     coords: tuple[Coordinate, ...]
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, object] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -144,7 +152,7 @@ class Source(Protocol):
         """Coordinates; their names differ from those of the arrays."""
 
     @property
-    def attrs(self) -> Mapping[str, Any]:
+    def attrs(self) -> Mapping[str, object]:
         """JSON attributes of the target group."""
 
     def identity(self) -> str:
@@ -158,6 +166,9 @@ class Source(Protocol):
 @runtime_checkable
 class Stream(Protocol):
     """A source of unknown length, read once and in order: records from a pipe.
+
+    One that knows some attributes of the target group only when all was read has them then as
+    `outcome`; one that can be read again, as its paths are files, has `is_repeatable`, True.
 
     Its arrays are described with an extent of 0 along their first axis, which grows. Their names,
     other extents, types and attributes are known before the first record is read.
@@ -176,10 +187,10 @@ class Stream(Protocol):
         """Coordinates of the other axes; their names differ from those of the arrays."""
 
     @property
-    def attrs(self) -> Mapping[str, Any]:
+    def attrs(self) -> Mapping[str, object]:
         """JSON attributes of the target group."""
 
-    def pieces(self) -> Iterator[Mapping[str, NDArray[Any]]]:
+    def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
         """Yield what comes next of each array, by name: any number of samples on the first axis.
 
         It can be called once. BadParams for what is not of the format, OSError for what cannot be

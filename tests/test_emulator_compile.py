@@ -72,7 +72,7 @@ def test_floats_are_those_of_the_cpu() -> None:
 
 def test_flushed_denormals_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a small kernel, and in that of ours which a wrong option would harm."""
-    (variant, *_) = (one for one in VARIANTS if one.file == "dense/encode.cu")
+    (variant, *_) = (one for one in VARIANTS if one.file == "dense/coding/encode.cu")
     monkeypatch.setattr(compiling, "FLOATS", ("-ftz=true",))
     assert FLUSHED in compile_kernel(FLOATS, (), "sm_90").ptx
     assert FLUSHED in compile_variant(variant, "sm_90").ptx

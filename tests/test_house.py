@@ -82,6 +82,26 @@ def test_a_class_of_tasks_has_its_name_alone() -> None:
     assert not twice
 
 
+CODECS = sorted(
+    path.name
+    for path in (REPOSITORY / "codecs").iterdir()
+    if path.name != "core" and any(path.glob("*.py"))
+)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_class_of_codecs_has_its_name_alone(codec: str) -> None:
+    """In its own folder and the core; another codec may have it. Those of functions are local."""
+    homes: dict[str, set[str]] = defaultdict(set)
+    for path in files(("codecs/core", f"codecs/{codec}")):
+        body = ast.parse(path.read_text()).body if path.suffix == ".py" else []
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].add(path.relative_to(REPOSITORY).as_posix())
+    assert homes
+    assert not {name: found for name, found in homes.items() if len(found) > 1}
+
+
 @pytest.mark.parametrize(
     ("code", "lines"),
     [

@@ -17,7 +17,7 @@ FOLDERS = {
     "cluster": "gangsaw.cluster",
     "src/gangsaw": "gangsaw",
 }
-DOMAINS = ("tasks.hyperspectral", "tasks.radio", "tasks.tcr")
+DOMAINS = ("tasks.hyperspectral", "tasks.radio", "tasks.reads", "tasks.tcr")
 # From the top: a room imports rooms of lower floors, and nothing of its own floor but
 # itself. CONTRIBUTING.md draws it. Every folder of codecs/<name> is a room on the floor "codecs.*".
 FLOORS = (
@@ -40,17 +40,27 @@ FLOORS = (
     ("codecs.core",),
 )
 # folders inside a room that have their own order, from the top; files next to them are free
-INNER = {"codecs.visibility": (("dense", "fast"), ("words",), ("lanes",))}
-PLACED = ("codecs/core", "codecs/visibility", "tasks")  # each of their folders must be listed
+INNER = {
+    "codecs.visibility": (("dense", "fast"), ("words",), ("lanes",)),
+    "codecs.visibility.dense": (("choice",), ("coding",), ("model",)),
+}
+# each of their folders must be listed
+PLACED = (
+    "codecs/core",
+    "codecs/visibility",
+    "codecs/visibility/dense",
+    "tasks",
+)
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 # the codecs that a domain may know by name: it was made for them
 CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}
+CODECS_OF |= {"tasks.reads": {"reads"}}
 # what others may know of tasks/formats: no format but Zarr, which jobs write
 SHARED_BY_FORMATS = {"atomic", "axes", "flat", "memory", "variables", "zarr"}
 SHARED_BY_FORMATS |= {"export", "format", "opening", "table"}
 KNOW_NO_FORMAT = {"tasks.jobs", "tasks.store", "tasks.engine"}
-KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api"}
+KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api", "tasks.bench"}
 
 KERNEL_WORLD = {"numpy", "numba", "llvmlite", "google_crc32c"}
 # the modules that alone know a library, as far as codecs go
@@ -61,6 +71,7 @@ ONLY_IN = {
 DASK = {"dask", "distributed"}
 KNOW_DASK = {"gangsaw.tasks.engine.window", "gangsaw.tasks.engine.batches"}
 KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
+PUBLIC = {"gangsaw.reads": "tasks.reads"}  # modules of public names, and the domain of each
 
 
 def modules() -> Iterator[tuple[str, Path]]:
@@ -123,7 +134,9 @@ def wrong(module: str, target: str) -> str:
         return _wrong_library(module, top)
     if within(target, "gangsaw.cluster"):
         return _wrong_use_of_cluster(module, target)
-    return _wrong_arrow(module, target) or _wrong_name(module, target)
+    return (
+        _wrong_arrow(module, target) or _wrong_name(module, target) or _wrong_domain(module, target)
+    )
 
 
 def _wrong_in_cluster(module: str, target: str) -> str:
@@ -153,7 +166,7 @@ def _wrong_library(module: str, top: str) -> str:
 def _wrong_arrow(module: str, target: str) -> str:
     here, there = room(module), room(target)
     if here == there:
-        return _wrong_inside(here, module, target)
+        return _wrong_inside(module, target)
     if there in ("codecs", "tasks") or here in ("codecs", "tasks"):  # the packages themselves
         return ""
     if floor(there) == floor(here):
@@ -161,13 +174,16 @@ def _wrong_arrow(module: str, target: str) -> str:
     return f"{there} is above {here}" if floor(there) < floor(here) else ""
 
 
-def _wrong_inside(where: str, module: str, target: str) -> str:
-    depth = len(where.split(".")) + 1
-    here, there = (f"{name}...".split(".")[depth] for name in (module, target))
-    order = {name: i for i, names in enumerate(INNER.get(where, ())) for name in names}
-    if here == there or here not in order or there not in order:
-        return ""
-    return "" if order[here] < order[there] else f"{there} does not lie below {here}"
+def _wrong_inside(module: str, target: str) -> str:
+    for where, floors in INNER.items():
+        if not all(within(name, f"gangsaw.{where}") for name in (module, target)):
+            continue
+        depth = len(where.split(".")) + 1
+        here, there = (f"{name}...".split(".")[depth] for name in (module, target))
+        order = {name: i for i, names in enumerate(floors) for name in names}
+        if here != there and {here, there} <= set(order) and order[here] >= order[there]:
+            return f"{there} does not lie below {here}"
+    return ""
 
 
 def _wrong_name(module: str, target: str) -> str:
@@ -175,10 +191,24 @@ def _wrong_name(module: str, target: str) -> str:
     if floor(there) == FLOOR_OF["codecs.*"] and here != there:
         codec = there.partition(".")[2]
         return "" if codec in CODECS_OF.get(here, ()) else "codecs are found through the table"
-    if here in KNOW_NO_FORMAT and target.startswith("gangsaw.tasks.formats."):
-        is_shared = target.split(".")[3] in SHARED_BY_FORMATS
-        return "" if is_shared else "formats are found through the table"
-    return "domains are found through the table" if here == "gangsaw" and there in DOMAINS else ""
+    if here in KNOW_NO_FORMAT or _is_shared_by_formats(module):
+        is_one = target.startswith("gangsaw.tasks.formats.") and not _is_shared_by_formats(target)
+        return "formats are found through the table" if is_one else ""
+    return ""
+
+
+def _is_shared_by_formats(module: str) -> bool:
+    parts = module.split(".")
+    return parts[:3] == ["gangsaw", "tasks", "formats"] and not SHARED_BY_FORMATS.isdisjoint(
+        parts[3:4]
+    )
+
+
+def _wrong_domain(module: str, target: str) -> str:
+    here, there = room(module), room(target)
+    is_domain = there in (*DOMAINS, "tasks.append")  # which radio makes public
+    is_named = here == "gangsaw" and is_domain and PUBLIC.get(module) != there
+    return "domains are found through the table" if is_named else ""
 
 
 def violations() -> Iterator[tuple[str, str, str]]:
@@ -235,8 +265,10 @@ FORBIDDEN = [
     ("codecs.core.numba.bits", "gangsaw.codecs.core.cuda.launch"),
     ("codecs.core.errors", "gangsaw.codecs.core.memory.threads"),
     ("codecs.core.memory.threads", "distributed"),
-    ("codecs.visibility.words.raw", "gangsaw.codecs.visibility.dense.block"),
-    ("codecs.visibility.dense.block", "gangsaw.codecs.visibility.fast.tiles"),
+    ("codecs.visibility.words.raw", "gangsaw.codecs.visibility.dense.coding.block"),
+    ("codecs.visibility.dense.coding.block", "gangsaw.codecs.visibility.fast.tiles"),
+    ("codecs.visibility.dense.coding.block", "gangsaw.codecs.visibility.dense.choice.means"),
+    ("codecs.visibility.dense.model.head", "gangsaw.codecs.visibility.dense.coding.block"),
     ("codecs.text.codec", "gangsaw.codecs.bwt.cpu"),
     ("tasks.jobs.compress", "dask.array"),
     ("tasks.jobs.compress", "gangsaw.cli"),
@@ -261,6 +293,13 @@ FORBIDDEN = [
     ("cli.demo", "gangsaw.tasks.hyperspectral.synthetic"),
     ("cli.compress", "gangsaw.tasks.formats.raw"),
     ("cli.compress", "distributed"),
+    ("cli.info", "gangsaw.tasks.append"),
+    *[
+        (f"tasks.formats.{shared}", f"gangsaw.tasks.formats.{one}")
+        for shared in ("opening", "table", "format")
+        for one in ("raw", "envi", "netcdf_export")
+    ],
+    ("tasks.bench.data", "gangsaw.tasks.formats.envi"),
     ("cluster.interrupts", "distributed"),
     ("cluster.local", "gangsaw.codecs.core.errors"),
 ]
@@ -269,8 +308,10 @@ ALLOWED = [
     ("tasks.tcr.gpu", "cupy"),
     ("tasks.radio.append.steps", "gangsaw.codecs.visibility"),
     ("tasks.jobs.compress", "gangsaw.tasks.formats.axes"),
+    ("tasks.formats.opening", "gangsaw.tasks.formats.table"),
+    ("tasks.formats.known.envi", "gangsaw.tasks.formats.envi"),
     ("codecs.text.cpu", "gangsaw.codecs.core.numba.bits"),
-    ("codecs.visibility.dense.block", "gangsaw.codecs.visibility.words.raw"),
+    ("codecs.visibility.dense.coding.block", "gangsaw.codecs.visibility.words.raw"),
 ]
 
 

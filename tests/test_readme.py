@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import subprocess
@@ -38,6 +39,16 @@ def observation(folder: Path) -> None:
     write(folder / "observation.ms")
 
 
+def mates(folder: Path) -> None:
+    """Write reads_1.fastq.gz and reads_2.fastq.gz, 1,100 records each."""
+    rng = np.random.default_rng(3)
+    for which in (1, 2):
+        letters = rng.choice(list("ACGT"), (1100, 40))
+        records = (f"@read {i}\n{''.join(s)}\n+\n{'I' * 40}\n" for i, s in enumerate(letters))
+        text = "".join(records).encode()
+        (folder / f"reads_{which}.fastq.gz").write_bytes(gzip.compress(text))
+
+
 def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
     commands = [text for where, _, text in BLOCKS if where == "run"]
     assert len(commands) == 3
@@ -52,6 +63,7 @@ def test_examples(tmp_path: Path) -> None:
     assert {language for language, _ in EXAMPLES} == {"sh", "python"}
     scene(tmp_path)
     observation(tmp_path)
+    mates(tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for language, text in EXAMPLES:
         command = ["bash", "-euo", "pipefail", "-c"] if language == "sh" else [sys.executable, "-c"]

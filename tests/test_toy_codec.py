@@ -49,7 +49,7 @@ def test_the_whole_way_of_one_axis(tmp_path: Path) -> None:
     assert verify(tmp_path / "a.zarr", against=source).ok
     (found,) = info(tmp_path / "a.zarr").arrays
     assert (found.codec, found.n_chunks, found.dims) == (NAME, 4, ("byte",))
-    assert found.told == {"bytes of a block": 9000}
+    assert found.summary == {"bytes of a block": 9000}
     assert np.array_equal(read(tmp_path / "a.zarr"), PROSE)
     (axes,) = plot(tmp_path / "a.zarr").axes
     assert (axes.get_xlabel(), axes.get_title(loc="left")) == ("byte", "bits/sample of each block")

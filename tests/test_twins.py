@@ -38,6 +38,14 @@ def test_only_compiled_functions_are_twins_of_device_functions(tmp_path: Path) -
     assert without_twin(functions_in(SOURCE), [tmp_path]) == {"kernel", "Of", "operator()"}
 
 
+def test_a_name_for_one_of_two_functions_is_a_twin(tmp_path: Path) -> None:
+    """As where the processor decides; the name of anything else is none."""
+    choice = "@jit\ndef one(x): pass\n\n@jit\ndef other(x): pass\n\n"
+    choice += "part = one if FAST else other\nOf = one if FAST else 3\n"
+    (tmp_path / "cpu.py").write_text(choice)
+    assert cpu_functions([tmp_path], compiled=True) == {"one", "other", "part"}
+
+
 @pytest.mark.parametrize("folder", EXCEPTIONS)
 def test_every_cuda_function_has_a_twin_or_a_reason(folder: str) -> None:
     """None is listed that is gone or has a twin, none twice."""

@@ -1,4 +1,4 @@
-"""What a block has to be before either backend decodes it."""
+"""Checks of a block before either backend decodes it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def expected(image: Image, params: Params) -> tuple[Params, bytes]:
 
 
 def check_block(data: npt.NDArray[np.uint8], image: Image, params: Params) -> tuple[Params, int]:
-    """Return resolved params, and at which byte the body of a block's stream begins.
+    """Return resolved params, and the byte at which the body of a block's stream begins.
 
     Raises
     ------
-    CorruptChunk : the header is another one, or the last word is not whole
+    CorruptChunk : the header differs from what is expected, or the last word is not whole
     """
     resolved, header = expected(image, params)
     if data[: len(header)].tobytes() != header:
-        raise CorruptChunk("the stream's header is not the one that the array's metadata imply")
+        raise CorruptChunk("the stream's header is not what the array's metadata implies")
     if data.size % params.word_bytes:
-        raise CorruptChunk(f"{data.size} bytes are no whole words of {params.word_bytes}")
+        raise CorruptChunk(f"{data.size} bytes are not whole words of {params.word_bytes}")
     return resolved, len(header)
 
 

@@ -1,16 +1,13 @@
-"""The Zarr face of the CCSDS-123 codec."""
+"""The CCSDS-123 codec as a Zarr codec."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
-
-import numpy as np
 
 from gangsaw.codecs.ccsds123.memory import encoded_bytes, scratch_bytes
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.core.arrays import ArrayT
+from gangsaw.codecs.core.arrays import ArrayT, Dtype
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.frame import FrameLayout, lane_bytes
 from gangsaw.codecs.core.container.grid import BlockGrid
@@ -32,7 +29,7 @@ class Ccsds123(BlockCodec):
     codec_name = "gangsaw.ccsds123"
     params_type = Params
 
-    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+    def _coder(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
         axes = self._axes(shape)
         grid = BlockGrid(shape, self._block_shape(shape, axes))
         view = partial(image_view, axes)
@@ -43,8 +40,8 @@ class Ccsds123(BlockCodec):
         layout = FrameLayout(CODEC_ID, CODEC_VERSION, grid.n_blocks, n_lanes, width)
         return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, view)
 
-    def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds beside the chunk.
+    def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
+        """Return a bound on what encoding or decoding one such chunk holds besides the chunk.
 
         It holds the bytes twice, as blocks and as frame, and scratch memory for each thread.
         """
@@ -67,7 +64,7 @@ class Ccsds123(BlockCodec):
         tile = (max(1, min(wanted[axis] or n, n)) for axis, n in zip(axes, last, strict=True))
         return (1,) * (len(shape) - len(axes)) + tuple(tile)
 
-    def _image(self, grid: BlockGrid, block: int, axes: str, dtype: np.dtype[Any]) -> Image:
+    def _image(self, grid: BlockGrid, block: int, axes: str, dtype: Dtype) -> Image:
         extents = [part.stop - part.start for part in grid.slices(block)][-len(axes) :]
         sizes = dict(zip(axes, extents, strict=True))
         image = self.params.image((sizes.get("z", 1), sizes["y"], sizes["x"]), dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ from gangsaw.codecs.ccsds123.checks import check_block, expected, own_lanes
 from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.ccsds123.sample_decoder import decode_lanes
 from gangsaw.codecs.ccsds123.stream import check_extent, decode_body, encode_body
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
@@ -19,7 +19,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 
 
-def encode(sources: Sequence[npt.NDArray[Any]], params: Params, output: Output) -> None:
+def encode(sources: Sequence[NumpyArray], params: Params, output: Output) -> None:
     """Encode every block to one conforming stream.
 
     Parameters
@@ -43,7 +43,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params, output: Output) 
     run_blocks(encode_block, len(sources))
 
 
-def decode(runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[NumpyArray], params: Params) -> None:
     """Decode every block into its target, several at once.
 
     Parameters
@@ -70,7 +70,7 @@ def decode(runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params) -> N
 def _decode_block(
     data: npt.NDArray[np.uint8],
     lane_bits: npt.NDArray[np.int64] | None,
-    target: npt.NDArray[Any],
+    target: NumpyArray,
     params: Params,
 ) -> None:
     image = params.image(target.shape, target.dtype)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from gangsaw.codecs.ccsds123 import gpu_decode, gpu_encode
 from gangsaw.codecs.ccsds123.memory import decoder_device_bytes, encoder_device_bytes
@@ -12,9 +11,10 @@ from gangsaw.codecs.ccsds123.params import Params
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.cuda.batches import in_batches
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 
 
-def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
+def encode(sources: Sequence[DeviceArray], params: Params, output: Output) -> None:
     """Encode every block to one conforming stream, the same as on the CPU.
 
     Parameters
@@ -33,12 +33,12 @@ def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
     output.take_all(in_batches(encode_run, needed, sources))
 
 
-def encoder_bytes(source: Any, params: Params) -> int:
+def encoder_bytes(source: DeviceArray, params: Params) -> int:
     """Return a bound on the device memory that one block takes."""
     return encoder_device_bytes(params.image(source.shape, source.dtype))
 
 
-def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:
     """Decode every block into its target.
 
     Parameters

@@ -37,8 +37,8 @@ struct Block {
     int bands, rows, columns;
     long long bounds;  // index of the first of bands + 1 ends of lanes
     // In samples, to what LOOK - NX samples further on in the band lies: in the row above, or
-    // beside, where that has ended; and from the last column to the next row.
-    long long above, beside, next_row;
+    // the same one, where that has ended; and from the last column to the next row.
+    long long above, same_row, next_row;
 };
 
 // The same as it lies in the table: BlockRow of gpu_decode.py.
@@ -50,7 +50,7 @@ __device__ __forceinline__ Block read_block(const BlockRow& row) {
     Block block = {reinterpret_cast<Sample*>(row.origin), row.z_stride, row.y_stride, row.x_stride,
                    int(row.bands), int(row.rows), int(row.columns), row.bounds, 0, 0, 0};
     block.above = LOOK * block.x_stride - block.y_stride;
-    block.beside = (LOOK - block.columns) * block.x_stride;
+    block.same_row = (LOOK - block.columns) * block.x_stride;
     block.next_row = block.y_stride - (block.columns - 1) * block.x_stride;
     return block;
 }
@@ -99,7 +99,7 @@ struct Band {
     long long end;  // bit after its last codeword
 };
 
-__device__ __forceinline__ Band start_band(const Block& block, const Shared& shared, int z,
+__device__ __forceinline__ Band begin_band(const Block& block, const Shared& shared, int z,
                                            bool known) {
     const BitReader bits(shared.words, shared.n_words, shared.bounds[block.bounds + z]);
     const Statistics first = {shared.coder.first_count, Lane(shared.first_sums[z])};
@@ -114,7 +114,7 @@ __device__ __forceinline__ Band start_band(const Block& block, const Shared& sha
 __device__ __forceinline__ Lane fetch_above(const Band& band, const Block& block, int t) {
     const int columns = block.columns;
     if (columns == LOOK || t + LOOK < columns) return 0;
-    return load(band.here + (band.x < columns - LOOK ? block.above : block.beside));
+    return load(band.here + (band.x < columns - LOOK ? block.above : block.same_row));
 }
 
 // What narrow sums look at in the first row: the band before, one column to the left.
@@ -148,7 +148,7 @@ __device__ __forceinline__ void move_on(Band& band, const Block& block, Lane sam
 
 // The codeword of the next sample needs this one's residual, but not its prediction: both are
 // worked on side by side.
-__device__ __forceinline__ void read_ahead(Band& band, const Coder& coder) {
+__device__ __forceinline__ void read_step(Band& band, const Coder& coder) {
     band.delta = read_codeword(band.bits, choose_code(band.statistics, coder), coder);
 }
 
@@ -160,7 +160,7 @@ __device__ void begin(Band& band, const Block& block, const Shared& shared) {
     const Lane delta = band.bits.look(0, shared.coder.depth);
     band.bits.skip(shared.coder.depth);
     band.end = band.bits.position(shared.words);
-    read_ahead(band, shared.coder);
+    read_step(band, shared.coder);
     move_on(band, block, unmap(band, delta, doubled, shared), 0);
 }
 
@@ -171,7 +171,7 @@ __device__ __forceinline__ void advance(Band& band, const Block& block, const Sh
     const Lane fetched = fetch_above(band, block, t), delta = band.delta;
     if (t == block.rows * block.columns - 1) band.end = band.bits.position(shared.words);
     update_statistics(band.statistics, delta, shared.coder);
-    read_ahead(band, shared.coder);
+    read_step(band, shared.coder);
 
     Neighbors<Lane>& at = band.around;
     at.before = NARROW && first_row ? band_before(band, block, block.x_stride, shared) : at.west;
@@ -204,13 +204,13 @@ __device__ void report(const Band& band, const Block& block, const Shared& share
 }
 
 // Decode the bands from `first` on, as many as there are threads for besides `halo` known ones.
-__device__ void decode_group(const Block& block, const Shared& shared, Lane* ring, int pitch,
+__device__ void decode_strip(const Block& block, const Shared& shared, Lane* ring, int pitch,
                              int first, int halo, unsigned* status) {
     const int thread = threadIdx.x, samples = block.rows * block.columns;
     const int lanes = min(int(blockDim.x), block.bands - first + halo);
     const int delay = delay_of(thread), steps = samples + delay_of(lanes - 1);
     const unsigned until = thread < lanes ? samples : 0;
-    Band band = start_band(block, shared, first - halo + min(thread, lanes - 1), thread < halo);
+    Band band = begin_band(block, shared, first - halo + min(thread, lanes - 1), thread < halo);
     for (int step = 0; step < steps; ++step) {
         const int t = step - delay;
         if (unsigned(t) < until) {
@@ -244,11 +244,16 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, 1)
                  const long long* constants, int pitch, unsigned* status) {
     DYN_SHARED(Lane, ring);
     const Block block = read_block(blocks[blockIdx.x]);
-    const Shared shared = {read_predictor(constants), read_coder(constants + PREDICTOR_VALUES), words,
-                           n_words, bounds, first_sums, weights};
+    const Shared shared = {read_predictor(constants),
+                           read_coder(constants + PREDICTOR_VALUES),
+                           words,
+                           n_words,
+                           bounds,
+                           first_sums,
+                           weights};
     for (int row = threadIdx.x; row < RING; row += blockDim.x)
         for (int i = 0; i < GS_P; ++i) ring[row * pitch + i] = 0;
     __syncthreads();
     for (int first = 0, halo = 0; first < block.bands; first += blockDim.x - halo, halo = GS_P)
-        decode_group(block, shared, ring, pitch, first, halo, status + blockIdx.x);
+        decode_strip(block, shared, ring, pitch, first, halo, status + blockIdx.x);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,9 @@ from gangsaw.codecs.ccsds123.sample_decoder import (
     lane_bounds,
 )
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pinned, refuse_corrupt
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -34,8 +36,8 @@ MOST_SAMPLES = 1 << 30  # of a band: kernels count steps in an int
 NO_FAILURE = 0xFFFFFFFF
 
 
-def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
-    """Decode what fits the device at once; see `gpu.decode`, which cuts a batch into such runs."""
+def decode(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:
+    """Decode what fits the device at once; see `gpu.decode`, which makes runs of a batch."""
     if not _has_kernel(runs, targets):
         _decode_on_host(runs, targets, params)
         return
@@ -46,7 +48,7 @@ def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     refuse_corrupt(statuses, REASONS)
 
 
-def _has_kernel(runs: Runs, targets: Sequence[Any]) -> bool:
+def _has_kernel(runs: Runs, targets: Sequence[DeviceArray]) -> bool:
     """Tell whether all blocks have lanes: those of BI order or the block-adaptive coder are serial.
 
     And a device cannot store unaligned samples.
@@ -56,7 +58,7 @@ def _has_kernel(runs: Runs, targets: Sequence[Any]) -> bool:
     return lanes and short and all(aligned(target, target.dtype.itemsize) for target in targets)
 
 
-def _decode_on_host(runs: Runs, targets: Sequence[Any], params: Params) -> None:
+def _decode_on_host(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:
     host = [np.empty(target.shape, target.dtype) for target in targets]
     cpu.decode(runs, host, params)
     for target, samples in zip(targets, host, strict=True):
@@ -94,10 +96,10 @@ class Block(NamedTuple):
     bounds: npt.NDArray[np.int64]
     image: Image
     params: Params
-    target: Any
+    target: DeviceArray
 
 
-def _checked(runs: Runs, i: int, target: Any, params: Params) -> Block:
+def _checked(runs: Runs, i: int, target: DeviceArray, params: Params) -> Block:
     assert runs.lane_bits is not None
     data, image = runs.take(i), params.image(target.shape, target.dtype)
     try:
@@ -112,7 +114,7 @@ def _checked(runs: Runs, i: int, target: Any, params: Params) -> Block:
 
 def _alike(blocks: Sequence[Block]) -> list[list[int]]:
     """Numbers of blocks that one kernel decodes: of a single column, all resolves otherwise."""
-    groups: dict[tuple[Params, np.dtype[Any]], list[int]] = {}
+    groups: dict[tuple[Params, Dtype], list[int]] = {}
     for i, block in enumerate(blocks):
         groups.setdefault((block.params, block.target.dtype), []).append(i)
     return list(groups.values())
@@ -183,7 +185,7 @@ class Launch:
 
 def _row(block: Block, bounds: int) -> BlockRow:
     target = block.target
-    z_stride, y_stride, x_stride = (stride // target.itemsize for stride in target.strides)
+    z_stride, y_stride, x_stride = (stride // target.dtype.itemsize for stride in target.strides)
     bands, rows, columns = target.shape
     return BlockRow(
         origin=target.data.ptr,

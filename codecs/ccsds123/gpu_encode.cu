@@ -97,14 +97,9 @@ struct Strip {
     int first, bands;       // its first band, and how many
 };
 
-// How far a sample is above s_min: beyond D bits where it does not fit.
-__device__ __forceinline__ Wrapping above_lowest(Lane sample, const Predictor& p) {
-    return Wrapping(sample) - Wrapping(p.lowest);
-}
-
 // Local sum of one band; where there is none, at t = 0, whatever can be loaded. It may wrap: of
 // samples that do not fit nothing is coded.
-__device__ __forceinline__ Lane sum_around(const Sample* at, const Pixel& pixel, bool first_band,
+__device__ __forceinline__ Lane local_sum(const Sample* at, const Pixel& pixel, bool first_band,
                                            const Predictor& p) {
     if (NARROW && first_band && pixel.first_row) return 4 * p.middle;
     const Wrapping a = load(at + pixel.around.a);
@@ -113,16 +108,17 @@ __device__ __forceinline__ Lane sum_around(const Sample* at, const Pixel& pixel,
                 Wrapping(load(at + pixel.around.d)));
 }
 
-// Put a sample and what belongs to it into the tile; return how far it is above s_min.
+// Put a sample and what belongs to it into the tile; return how far it is above s_min: beyond D
+// bits where it does not fit.
 __device__ __forceinline__ Wrapping put_sample(Row& row, const Strip& strip, const Pixel& pixel,
                                                int band, const Predictor& p) {
     const Sample* const at = strip.samples + (pixel.here + band * strip.stride);
     const Lane sample = load(at);
-    const Lane sum = sum_around(at, pixel, strip.first + band == 0, p);
+    const Lane sum = local_sum(at, pixel, strip.first + band == 0, p);
     row.sample[band] = sample;
     row.difference[HALO + band] = central_difference(sample, sum);
     if (GS_FULL) row.north[band] = load(at + pixel.north);
-    return above_lowest(sample, p);
+    return Wrapping(sample) - Wrapping(p.lowest);
 }
 
 // Put a central difference into the tile, with the same result; bands of the halo count from -HALO
@@ -131,9 +127,9 @@ __device__ __forceinline__ Wrapping put_difference(Row& row, const Strip& strip,
                                                    const Pixel& pixel, int band,
                                                    const Predictor& p) {
     const Sample* const at = strip.samples + (pixel.here + band * strip.stride);
-    const Lane sample = load(at), sum = sum_around(at, pixel, strip.first + band == 0, p);
+    const Lane sample = load(at), sum = local_sum(at, pixel, strip.first + band == 0, p);
     row.difference[HALO + band] = central_difference(sample, sum);
-    return above_lowest(sample, p);
+    return Wrapping(sample) - Wrapping(p.lowest);
 }
 
 // Fill the tile with a thread for each pixel: for bands that lie apart in memory. Returns bits
@@ -268,7 +264,7 @@ __device__ __forceinline__ void fetch_ahead(const Strip& strip, Way own, bool si
 }
 
 // Code a strip along all pixels; returns bits beyond D if a sample does not fit.
-__device__ __forceinline__ Wrapping code_strip(Band& band, const Block& block, const Strip& strip,
+__device__ __forceinline__ Wrapping encode_rows(Band& band, const Block& block, const Strip& strip,
                                                const Predictor& p, const Coder& c) {
     __shared__ Row tile[PIXELS];
     const int lane = threadIdx.x, columns = int(block.columns);
@@ -317,7 +313,7 @@ extern "C" __global__ void __launch_bounds__(WARP)
     unsigned* const out = words + block.words + z * block.capacity;
     Band band = begin_band(z, weights, sums, {out, block.capacity}, c);
     if (has_band) code_first(band, strip, threadIdx.x, p, c);
-    const Wrapping above = code_strip(band, block, strip, p, c);
+    const Wrapping above = encode_rows(band, block, strip, p, c);
     int found = above >> p.depth ? OUT_OF_RANGE : 0;  // a thread may have loaded others' bands
     if (has_band) {
         band.out.finish();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,10 @@ from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.rows import check_range
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs, lane_table
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, DeviceArrayOf
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import aligned, launch, load, pull
 
@@ -57,8 +59,8 @@ class BlockTable(NamedTuple):
     capacity: Table
 
 
-def encode(sources: Sequence[Any], params: Params) -> Runs:
-    """Encode what fits the device at once; see `gpu.encode`, which cuts a batch into such runs."""
+def encode(sources: Sequence[DeviceArray], params: Params) -> Runs:
+    """Encode what fits the device at once; see `gpu.encode`, which makes runs of a batch."""
     if not sources or not all(_has_kernel(source, params) for source in sources):
         return _encode_on_host(sources, params)
     streams: dict[int, Stream] = {}
@@ -72,13 +74,13 @@ def encode(sources: Sequence[Any], params: Params) -> Runs:
     return Runs(parts, lane_table(bits))
 
 
-def _encode_on_host(sources: Sequence[Any], params: Params) -> Runs:
+def _encode_on_host(sources: Sequence[DeviceArray], params: Params) -> Runs:
     output = Output(len(sources))
     cpu.encode([to_host(source) for source in sources], params, output)
     return output.runs()
 
 
-def _has_kernel(source: Any, params: Params) -> bool:
+def _has_kernel(source: DeviceArray, params: Params) -> bool:
     """Whether the device encodes a block, or the CPU.
 
     BI order and the block-adaptive coder are serial; a device cannot load unaligned samples, and
@@ -90,7 +92,7 @@ def _has_kernel(source: Any, params: Params) -> bool:
 
 
 def encode_alike(
-    sources: Sequence[Any], params: Params, capacity: Table | None = None
+    sources: Sequence[DeviceArray], params: Params, capacity: Table | None = None
 ) -> list[Stream]:
     """Encode blocks that one kernel can take.
 
@@ -107,7 +109,7 @@ def encode_alike(
 
 
 def _encode_once(
-    sources: Sequence[Any], params: Params, capacity: Table | None
+    sources: Sequence[DeviceArray], params: Params, capacity: Table | None
 ) -> tuple[list[Stream], Table]:
     """Return streams with the bits of their lanes, and the numbers of those that lack room."""
     images = [params.image(source.shape, source.dtype) for source in sources]
@@ -122,7 +124,7 @@ def _encode_once(
 
 
 def block_table(
-    sources: Sequence[Any],
+    sources: Sequence[DeviceArray],
     images: Sequence[Image],
     headers: Sequence[bytes],
     capacity: Table | None,
@@ -157,12 +159,12 @@ class Coded(NamedTuple):
     status : (n_blocks,) int32
     """
 
-    words: Any
+    words: DeviceArrayOf[np.uint32]
     bits: list[Table]
     status: npt.NDArray[np.int32]
 
 
-def code_bands(table: BlockTable, dtype: np.dtype[Any], largest: Image, params: Params) -> Coded:
+def code_bands(table: BlockTable, dtype: Dtype, largest: Image, params: Params) -> Coded:
     """Run the kernel that predicts and codes; largest : the image of most bands."""
     cp = cupy()
     sums = first_accumulators(largest, params)
@@ -187,7 +189,7 @@ def code_bands(table: BlockTable, dtype: np.dtype[Any], largest: Image, params: 
     return Coded(words, bits, pull(status))
 
 
-def defines(plan: Plan, dtype: np.dtype[Any]) -> dict[str, int | str]:
+def defines(plan: Plan, dtype: Dtype) -> dict[str, int | str]:
     """Return what specialises a source for a plan and samples of a dtype, foreign or not."""
     return {
         "GS_P": plan.bands,
@@ -209,7 +211,7 @@ def warp_table(table: BlockTable) -> npt.NDArray[np.int32]:
 
 
 def _check_range(
-    sources: Sequence[Any], images: Sequence[Image], status: npt.NDArray[np.int32]
+    sources: Sequence[DeviceArray], images: Sequence[Image], status: npt.NDArray[np.int32]
 ) -> None:
     """Raise BadParams for the first block with a sample that does not fit."""
     for i in np.flatnonzero(status & OUT_OF_RANGE)[:1]:

@@ -7,8 +7,7 @@ tables of fields below are read in both directions, so that writer and reader ca
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 from gangsaw.codecs.ccsds123.header_bits import Fields, HeaderReader, HeaderWriter
 from gangsaw.codecs.ccsds123.params import (
@@ -19,7 +18,11 @@ from gangsaw.codecs.ccsds123.params import (
     SupplementaryTable,
 )
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
+from gangsaw.codecs.core.parameters import built
 
+Choices: TypeAlias = dict[str, object]  # fields of Params by name
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 RESERVED = ""  # a field of zeros
 
 IMAGE: Fields = (
@@ -130,13 +133,13 @@ def read_header(
     # weights from elsewhere are the caller's: what is wrong with them is no fault of the bytes
     outside = not choices.get("init_weights_in_header", True)
     weights = {name: choices.pop(name) for name in WEIGHTS if outside}
-    params = _checked(lambda kept: Params(**kept).resolved(image), choices)
+    params = _checked(lambda named: built(Params, named).resolved(image), choices)
     _check_resolved(choices, params)
-    return image, replace(params, **weights).resolved(image), source.n_bytes
+    return image, built(Params, vars(params) | weights).resolved(image), source.n_bytes
 
 
-def _checked(make: Callable[[Any], Any], argument: object) -> Any:
-    """Return make(argument); what would be the caller's fault is, in a header, the bytes'."""
+def _checked(make: Callable[[Given], Made], argument: Given) -> Made:
+    """Return make(argument), with CorruptChunk for BadParams: in a header the bytes are wrong."""
     try:
         return make(argument)
     except BadParams as error:
@@ -148,11 +151,11 @@ def _refuse(feature: str, present: int) -> None:
         raise NewerFormat(f"this stream uses {feature}, which needs a newer Gangsaw")
 
 
-def _check_resolved(choices: dict[str, Any], resolved: Params) -> None:
+def _check_resolved(choices: Choices, resolved: Params) -> None:
     """A header says what holds for its image, so that nothing is left to resolve."""
     for name, said in choices.items():
         if said != (due := getattr(resolved, name)):
-            raise CorruptChunk(f"header: {name} is {said!r}, its image allows {due!r}")
+            raise CorruptChunk(f"header: {name} is {said!r}, but for this image it must be {due!r}")
 
 
 # ------------------------------------------------------------------ image metadata, 5.3.2
@@ -187,7 +190,7 @@ def _bit_depth(values: dict[str, int]) -> int:
     return (values["bit_depth"] or 16) + 16 * values["wide"]
 
 
-def _image_choices(values: dict[str, int]) -> dict[str, Any]:
+def _image_choices(values: dict[str, int]) -> Choices:
     if values["coder"] not in (SAMPLE, BLOCK):
         raise CorruptChunk(f"header: entropy coder code {values['coder']} is not defined")
     interleaved = not values["bsq"] and values["interleave_depth"] == 0
@@ -219,7 +222,7 @@ def _read_table(source: HeaderReader, image: Image) -> bytes:
     start = source.n_bytes
     values = source.get(TABLE)
     if values["type"] > FLOAT_TABLE or values["purpose"] not in PURPOSES:
-        raise CorruptChunk(f"header: no such supplementary table: {values}")
+        raise CorruptChunk(f"header: a supplementary table of unknown kind: {values}")
     n_bands, n_rows, n_columns = image.shape
     n_elements = (1, n_bands, n_bands * n_columns, n_rows * n_columns)[values["structure"]]
     source.skip(n_elements * _element_bits(source, values["type"]))
@@ -260,11 +263,11 @@ def _write_predictor(out: HeaderWriter, p: Params) -> None:
 
 def _read_predictor(
     source: HeaderReader, image: Image, known: tuple[tuple[int, ...], ...] | None
-) -> dict[str, Any]:
+) -> Choices:
     values = source.get(PREDICTOR)
     _refuse("sample representatives", values["representatives"])
     _refuse("weight exponent offsets", values["exponent_offsets"] | values["offset_table"])
-    choices = {
+    choices: Choices = {
         "prediction_bands": values["prediction_bands"],
         "mode": "reduced" if values["reduced"] else "full",
         "local_sum": LOCAL_SUMS[values["local_sum"]],
@@ -282,14 +285,14 @@ def _read_weights(
     image: Image,
     values: dict[str, int],
     known: tuple[tuple[int, ...], ...] | None,
-) -> dict[str, Any]:
+) -> Choices:
     if not values["custom_weights"]:
         if values["weight_table"] or values["init_weight_bits"]:
             raise CorruptChunk("header: a weight table is announced for default weights")
         return {}
     width = values["init_weight_bits"]
     if not 3 <= width <= values["weight_resolution"] + 7:
-        raise CorruptChunk(f"header: custom weights of {width} bits")
+        raise CorruptChunk(f"header: custom weights of {width} bits are not allowed")
     if values["weight_table"]:
         known = _read_weight_table(source, image, values)
     elif known is None:
@@ -333,7 +336,7 @@ def _write_coder(out: HeaderWriter, p: Params) -> None:
         out.table(list(table), 4)
 
 
-def _read_coder(source: HeaderReader, image: Image, coder: int) -> dict[str, Any]:
+def _read_coder(source: HeaderReader, image: Image, coder: int) -> Choices:
     if coder == BLOCK:
         values = source.get(BLOCK_CODER)
         return {
@@ -343,7 +346,7 @@ def _read_coder(source: HeaderReader, image: Image, coder: int) -> dict[str, Any
         }
     values = source.get(SAMPLE_CODER)
     if (values["constant"] == NO_CONSTANT) != values["table"]:
-        raise CorruptChunk("header: accumulator constant and table flag disagree")
+        raise CorruptChunk("header: accumulator constant and table flag contradict each other")
     table = tuple(source.table(image.n_bands, 4)) if values["table"] else values["constant"]
     return {
         "unary_limit": values["unary_limit"] or 32,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,26 @@ from gangsaw.codecs.core.numba.simd import load, static, store, value_of
 BATCH_SAMPLES = 1 << 17  # coded between two looks at the room that is left
 
 
+class CodewordState(NamedTuple):
+    """Accumulators, and room for the codewords of one row, for kernels.
+
+    Attributes
+    ----------
+    sums : (lanes,) accumulators of the bands, up to a whole vector
+    values, lengths : (NX, lanes) codewords and their bits
+    lanes : of a vector, `static`
+    """
+
+    sums: npt.NDArray[Any]
+    values: npt.NDArray[Any]
+    lengths: npt.NDArray[Any]
+    lanes: tuple[None, ...]
+
+
 @jit_part
-def encode_row_codewords(
-    c: Any, deltas: Any, row: int, t: int, sums: Any, values: Any, lengths: Any, lanes: Any
-) -> None:
-    """Codewords of one row of all bands, still apart: values and lengths (NX, lanes)."""
+def encode_row_codewords(c: Any, deltas: Any, row: int, t: int, state: Any) -> None:
+    """Codewords of one row of all bands, still apart; `state` is a `CodewordState`."""
+    sums, values, lengths, lanes = state.sums, state.values, state.lengths, state.lanes
     columns, padded = values.shape
     flat_values, flat_lengths = values.ravel(), lengths.ravel()
     for x in range(columns):
@@ -87,19 +102,18 @@ def interleave_rows(
     deltas: Any,
     y: int,
     rows: int,
-    sums: Any,
-    values: Any,
-    lengths: Any,
+    state: Any,
     interleave: int,
     out: Any,
     bit: int,
-    lanes: Any,
 ) -> int:
     """Code rows y to y + rows of deltas (NY * NX, NZ); return the end in bits."""
-    columns = values.shape[0]
+    columns = state.values.shape[0]
     for row in range(y, y + rows):
-        encode_row_codewords(c, deltas, row, row * columns, sums, values, lengths, lanes)
-        bit = append_row(values, lengths, c.depth, deltas.shape[1], interleave, out, bit)
+        encode_row_codewords(c, deltas, row, row * columns, state)
+        bit = append_row(
+            state.values, state.lengths, c.depth, deltas.shape[1], interleave, out, bit
+        )
     return bit
 
 
@@ -113,7 +127,7 @@ def encode_interleaved(
     sums = np.zeros(-(-image.n_bands // lanes) * lanes, sums_type(image, params, first_sums))
     sums[: image.n_bands] = first_sums
     values = np.zeros((image.n_columns, sums.size), sums.dtype)
-    lengths = np.empty_like(values)
+    state = CodewordState(sums, values, np.empty_like(values), static(lanes))
     coder = make_coder(image, params)
     interleave = params.interleave_depth or image.n_bands
     out = BitString(header, x.size * image.bit_depth // 16)
@@ -122,7 +136,5 @@ def encode_interleaved(
     for y in range(0, image.n_rows, batch):
         rows = min(batch, image.n_rows - y)
         data = out.reserve(rows * row_samples * (coder.unary_limit + coder.depth))
-        out.bits = interleave_rows(
-            coder, deltas, y, rows, sums, values, lengths, interleave, data, out.bits, static(lanes)
-        )
+        out.bits = interleave_rows(coder, deltas, y, rows, state, interleave, data, out.bits)
     return out.padded(params.word_bytes)

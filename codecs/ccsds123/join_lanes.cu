@@ -2,7 +2,7 @@
 
 #include "bits.cuh"
 
-// A row of the table of strings, see _strings of gpu_encode.py: ordered, without empty ones.
+// A row of the table of strings, see string_table of gpu_encode.py: ordered, without empty ones.
 struct String {
     long long begin, end;  // its bits in the output
     long long words;       // where its first word is; what its last one has behind its end is 0

@@ -74,7 +74,7 @@ class Image:
 
 @dataclass(frozen=True)
 class SupplementaryTable:
-    """A supplementary information table (123.0-B-2, 5.3.2), kept as it stands in the header.
+    """A supplementary information table (123.0-B-2, 5.3.2), as it stands in the header.
 
     Attributes
     ----------

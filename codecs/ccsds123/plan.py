@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.ccsds123.rows import RowLayout, group_lanes
+from gangsaw.codecs.core.arrays import Dtype
 
 
 class Predictor(NamedTuple):
@@ -55,7 +56,7 @@ class Plan:
     bands: int
     full: bool
     local_sum: int
-    dtype: np.dtype[Any]
+    dtype: Dtype
     lanes: int
     group: int
     predictor: Predictor
@@ -91,7 +92,7 @@ def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.i
     )
 
 
-def lane_type(image: Image, params: Params, components: int) -> np.dtype[Any]:
+def lane_type(image: Image, params: Params, components: int) -> Dtype:
     """Return int32 where wrapping to 32 bits is what R asks for, or where nothing can overflow."""
     depth, omega = image.bit_depth, params.weight_resolution
     # |d| < 2^(D+2), |w| <= 2^(Omega+2), |sigma - 4 s_mid| and 4 s_mid <= 2^(D+1)
@@ -125,7 +126,7 @@ def initial_weights(image: Image, params: Params, plan: Plan) -> npt.NDArray[np.
 def band_weights(
     params: Params, n_lanes: int, directional: int, bands: int
 ) -> npt.NDArray[np.int64]:
-    """(n_lanes, directional + bands): weights at t = 1 (4.6); 0 where a band has no such."""
+    """(n_lanes, directional + bands): weights at t = 1 (4.6); 0 where a band has fewer."""
     weights = np.zeros((n_lanes, directional + bands), np.int64)
     if params.init_weights is None:
         value = 7 << params.weight_resolution

@@ -3,8 +3,8 @@
 // Section numbers are those of CCSDS 123.0-B-2. A source is specialised by
 //   GS_P          P, not more than the image has bands before its last
 //   GS_FULL       1 in full prediction mode, else 0
-//   GS_LOCAL_SUM  code of the local sum type: 0 and 1 neighbour, 2 and 3 column oriented; odd: narrow
-//   GS_LANE       int or long long, see _lane_type of plan.py
+//   GS_LOCAL_SUM  code of the local sum: 0 and 1 neighbour, 2 and 3 column oriented; odd: narrow
+//   GS_LANE       int or long long, see lane_type of plan.py
 
 using Lane = GS_LANE;
 
@@ -76,18 +76,18 @@ __device__ __forceinline__ Lane central_difference(Lane sample, Lane sum) {
     return Lane(4 * Wrapping(sample) - Wrapping(sum));
 }
 
-// Directional part of U_z(t) (4.5.3): all 0 in the first row; in the first column N is W and NW.
+// Directional part of U_z(t) (4.5.2): all 0 in the first row; in the first column N is W and NW.
 __device__ __forceinline__ void directional_differences(Lane (&u)[ROOM], Lane west, Lane northwest,
                                                         Lane north, Lane sum, bool first_row,
                                                         bool first_column) {
     if (DIRECTIONAL == 0) return;
     const Lane keep = first_row ? 0 : -1;
-    const Lane beside[3] = {north, first_column ? north : west, first_column ? north : northwest};
+    const Lane around[3] = {north, first_column ? north : west, first_column ? north : northwest};
 #pragma unroll
-    for (int i = 0; i < DIRECTIONAL; ++i) u[i] = (4 * beside[i] - sum) & keep;
+    for (int i = 0; i < DIRECTIONAL; ++i) u[i] = (4 * around[i] - sum) & keep;
 }
 
-// Double-resolution prediction (CCSDS 123.0-B-2, 4.7) at t >= 1. R wraps by itself in an int: then it is 32, or
+// Double-resolution prediction (4.7.3) at t >= 1. R wraps by itself in an int: then it is 32, or
 // nothing can overflow.
 __device__ __forceinline__ Lane predict(const Lane (&w)[ROOM], const Lane (&u)[ROOM], Lane sum,
                                         const Predictor& p) {

@@ -50,18 +50,15 @@ def _map_residual(sample: Any, doubled: Any, p: Any) -> Any:
 
 @intrinsic
 def _components(
-    typing_context: Any,
-    samples: Any,
-    here: Any,
-    layout: Any,
-    local_sum: Any,
-    directional: Any,
-    differences: Any,
-    there: Any,
-    bands: Any,
-    full: Any,
+    typing_context: Any, g: Any, here: Any, there: Any, local_sum: Any, directional: Any
 ) -> Any:
-    """U_z(t) (4.5): directional differences, 0 where `directional` is, then central ones."""
+    """U_z(t) (4.5.3): directional differences, 0 where `directional` is, then central ones.
+
+    g : a `Bands`; here, there : indices into its samples and its differences
+    """
+    field = {name: i for i, name in enumerate(g.fields)}
+    names = ("samples", "differences", "bands", "full")
+    samples, differences, bands, full = (g.types[field[name]] for name in names)
     vector = local_sum
     result = types.UniTuple(vector, bands.count + 3 * full.count)
 
@@ -72,24 +69,24 @@ def _components(
             pointer = builder.bitcast(builder.gep(data, [index]), lowered)
             return builder.load(pointer, align=vector.bits // 8)
 
-        word = args[1].type
+        group, own, at, total, mask = args
         each = []
         if full.count:
-            width, pitch = cgutils.unpack_tuple(builder, args[2], 3)[:2]
-            north = builder.sub(args[1], pitch)
-            west = builder.sub(args[1], width)
+            layout = builder.extract_value(group, field["layout"])
+            width, pitch = cgutils.unpack_tuple(builder, layout, 3)[:2]
+            north = builder.sub(own, pitch)
+            west = builder.sub(own, width)
+            rows = builder.extract_value(group, field["samples"])
             for index in (north, west, builder.sub(north, width)):
-                value = vector_at(samples, args[0], index)
+                value = vector_at(samples, rows, index)
                 four = builder.shl(value, value.type([2] * vector.lanes))
-                each.append(builder.and_(builder.sub(four, args[3]), args[4]))
+                each.append(builder.and_(builder.sub(four, total), mask))
+        row = builder.extract_value(group, field["differences"])
         for i in range(1, bands.count + 1):
-            each.append(vector_at(differences, args[5], builder.sub(args[6], word(i))))
+            each.append(vector_at(differences, row, builder.sub(at, at.type(i))))
         return context.make_tuple(builder, result, each)
 
-    signature = result(
-        samples, types.int64, layout, vector, vector, differences, types.int64, bands, full
-    )
-    return signature, codegen
+    return result(g, types.int64, types.int64, vector, vector), codegen
 
 
 @intrinsic
@@ -101,22 +98,25 @@ def _update_weights(
     left: Any,
     rounding: Any,
     right: Any,
-    lowest: Any,
-    highest: Any,
+    limits: Any,
 ) -> Any:
-    """Weights after one update (4.10): clip(w + ((((u << left) ^ flip) + rounding) >> right))."""
+    """Weights after one update (4.10): clip(w + ((((u << left) ^ flip) + rounding) >> right)).
+
+    limits : the smallest and the largest weight
+    """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         old, values = (cgutils.unpack_tuple(builder, v, weights.count) for v in args[:2])
+        least, most = cgutils.unpack_tuple(builder, args[6], 2)
         each = []
         for weight, value in zip(old, values, strict=True):
             scaled = builder.xor(builder.shl(value, args[3]), args[2])
             step = builder.ashr(builder.add(scaled, args[4]), args[5])
-            moved = emit_call(builder, "smin", builder.add(weight, step), args[7])
-            each.append(emit_call(builder, "smax", moved, args[6]))
+            moved = emit_call(builder, "smin", builder.add(weight, step), most)
+            each.append(emit_call(builder, "smax", moved, least))
         return context.make_tuple(builder, weights, each)
 
-    return weights(weights, inputs, flip, left, rounding, right, lowest, highest), codegen
+    return weights(weights, inputs, flip, left, rounding, right, limits), codegen
 
 
 class Bands(NamedTuple):
@@ -166,6 +166,20 @@ def difference_row(g: Any, y: int, first: int) -> None:
 
 
 @jit_part
+def _intervals_at(t: int, columns: int, p: Any) -> Any:
+    """How often the scaling exponent may have grown before t; less than 0 in the first row."""
+    return (t - columns) >> p.interval
+
+
+@jit_part
+def _update_after(intervals: int, p: Any) -> Any:
+    """Weight update (4.10) at that scaling exponent: shift left, half of 2^(shift right)."""
+    rho = min(max(p.exponent_min + intervals, p.exponent_min), p.exponent_max)
+    rho += p.depth - p.resolution
+    return max(-rho, 0), 1 << max(rho, 0), max(rho, 0) + 1
+
+
+@jit_part
 def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: int) -> None:
     """Mapped residuals of one row of one vector of bands; its weights go on from row to row.
 
@@ -178,8 +192,8 @@ def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: 
     w = load_tuple(g.weights, place, stride, g.components, g.lanes)
     zero = load(samples, first + origin, g.lanes) & 0
     directional = zero - (1 if y > 0 else 0)
-    low = zero - (1 << (p.resolution + 2))
-    high = zero + ((1 << (p.resolution + 2)) - 1)
+    most = 1 << (p.resolution + 2)
+    limits = (zero - most, zero + (most - 1))
     x = 0
     if y == 0:
         s = load(samples, first + origin, g.lanes)
@@ -188,36 +202,23 @@ def predict_row(g: Any, y: int, first: int, lane: int, out: Any, at: int, step: 
         x = 1
     while x < columns:
         t = y * columns + x
-        interval = (t - columns) >> p.interval
-        rho = min(max(p.exponent_min + interval, p.exponent_min), p.exponent_max)
-        rho += p.depth - p.resolution
-        stop = min(x + ((interval + 1) << p.interval) + columns - t, columns)
-        left = zero + max(-rho, 0)
-        half = 1 << max(rho, 0)
-        right = zero + (max(rho, 0) + 1)
+        intervals = _intervals_at(t, columns, p)
+        stop = min(x + ((intervals + 1) << p.interval) + columns - t, columns)
+        shift, half, drop = _update_after(intervals, p)
+        left, right = zero + shift, zero + drop
         for i in range(x, stop):
             there = origin + i * width
             here = first + there
             s = load(samples, here, g.lanes)
             local_sum = (s << 2) - load(g.differences, there, g.lanes)
-            u = _components(
-                samples,
-                here,
-                g.layout,
-                local_sum,
-                directional,
-                g.differences,
-                there,
-                g.bands,
-                g.full,
-            )
+            u = _components(g, here, there, local_sum, directional)
             high_resolution = inner_product(w, u, (local_sum - 4 * p.middle) << p.resolution)
             doubled = wrap(high_resolution, p.spare_bits) >> (p.resolution + 1)
             doubled = minimum(doubled + (2 * p.middle + 1), 2 * p.highest + 1)
             doubled = maximum(doubled, 2 * p.lowest)
             store(out, at + i * step, _map_residual(s, doubled, p))
             flip = sign_mask((s << 1) - doubled)
-            w = _update_weights(w, u, flip, left, half - flip, right, low, high)
+            w = _update_weights(w, u, flip, left, half - flip, right, limits)
         x = stop
     store_tuple(g.weights, place, stride, w)
 
@@ -234,7 +235,7 @@ def residual_rows(g: Any, y: int, rows: int, out: Any, step: int) -> None:
 
 @jit_part
 def begin_row(g: Any, y: int, row: int) -> Any:
-    """Return where row `row` of the batch starts; left of x = 0, W and NW are N (4.5.3)."""
+    """Return where row `row` of the batch starts; left of x = 0, W and NW are N (4.5.2)."""
     width, pitch = g.layout.width, g.layout.pitch
     first = (row + 1) * pitch + width
     if y > 0:

@@ -36,6 +36,12 @@ def _row_back(s: Any, row: int, back: int) -> Any:
 
 
 @jit_inline
+def _band_before(s: Any, row: int) -> Any:
+    """Row of what narrow sums look at in the first row: the band before, one column to the left."""
+    return ahead(_row_back(s, row, 2), -1)
+
+
+@jit_inline
 def _difference_row(p: Any, s: Any, step: int, back: int) -> Any:
     """Row of what each band sees `back` bands before it; beyond P that is a row of zeros."""
     rows = difference_rows(p.prediction_bands)
@@ -55,7 +61,7 @@ def _local_sum(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     border, row = ahead(s.border, -step), step % s.rows
     west, north = _row_back(s, row, 1), _row_back(s, row, p.columns)
     northwest, northeast = _row_back(s, row, p.columns + 1), _row_back(s, row, p.columns - 1)
-    near = ahead(_row_back(s, row, 2), -1) if p.local_sum & 1 else west
+    near = _band_before(s, row) if p.local_sum & 1 else west
     if p.local_sum >= WIDE_COLUMN:
         wavefront.sum_column(s.sigma, near, north, border, lo, hi)
     elif p.local_sum == WIDE_NEIGHBOR:
@@ -63,9 +69,9 @@ def _local_sum(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     else:
         wavefront.sum_narrow(s.sigma, near, northwest, north, northeast, border, lo, hi)
     if p.full:
-        d_north, d_west, d_northwest = _directional_rows(s, step)
+        samples = (north, west, northwest)
         wavefront.directional_differences(
-            d_north, d_west, d_northwest, s.sigma, west, northwest, north, border, lo, hi
+            _directional_rows(s, step), s.sigma, samples, border, lo, hi
         )
 
 
@@ -84,17 +90,17 @@ def _group_rows(p: Any, s: Any, step: int, i: int) -> Any:
 @jit_inline
 def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     left, right = ahead(s.left, 1 - step), ahead(s.right, 1 - step)
-    limit, term = (4 << p.resolution) - 1, 0
+    update, term = wavefront.WeightUpdate(s.sign, left, right, (4 << p.resolution) - 1), 0
     wavefront.start_product(s.product, s.sigma, p.middle, p.resolution, lo, hi)
     if p.full:
         was, now = _directional_rows(s, step - 1), _directional_rows(s, step)
         weights = _weight_rows(s, 0)
-        wavefront.add_terms(s.product, weights, was, now, s.sign, left, right, limit, lo, hi)
+        wavefront.add_terms(s.product, weights, was, now, update, lo, hi)
         term += wavefront.GROUP
     for i in range(1, p.prediction_bands + 1, wavefront.GROUP):
         was, now = _group_rows(p, s, step - 1, i), _group_rows(p, s, step, i)
         weights = _weight_rows(s, term)
-        wavefront.add_terms(s.product, weights, was, now, s.sign, left, right, limit, lo, hi)
+        wavefront.add_terms(s.product, weights, was, now, update, lo, hi)
         term += wavefront.GROUP
 
 
@@ -104,11 +110,16 @@ def advance(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
     now = ring_row(s, step)
     _local_sum(p, s, step, lo, hi)
     _inner_product(p, s, step, lo, hi)
-    wavefront.predict(
-        s.double, s.product, p.wrap, p.resolution, p.lowest, p.highest, p.middle, lo, hi
-    )
-    wavefront.unmap(now, s.sign, s.bad, s.double, s.delta, p.lowest, p.highest, lo, hi)
+    wavefront.predict(s.double, s.product, p, lo, hi)
+    wavefront.unmap(now, s.sign, s.bad, s.double, s.delta, p, lo, hi)
     wavefront.central_difference(_difference_row(p, s, step, 0), now, s.sigma, lo, hi)
+
+
+@jit_inline
+def _predict_first(p: Any, before: Any, z: int) -> Any:
+    """Double-resolution prediction at t = 0: by the first sample of the band before."""
+    known = z > 0 and p.prediction_bands > 0
+    return 2 * (before[z - 1] if known else p.middle)
 
 
 @jit
@@ -116,10 +127,9 @@ def begin(p: Any, s: Any, z: int) -> None:
     """Set up lane z and decode its first sample (t = 0) from s.delta; this is step z."""
     zero = fit(0, s.delta)
     now, before = ring_row(s, z), ring_row(s, z - 1)
-    known = z > 0 and p.prediction_bands > 0
-    s.double[z] = fit(2 * (before[z - 1] if known else p.middle), s.delta)
+    s.double[z] = fit(_predict_first(p, before, z), s.delta)
     s.bad[z] = zero
-    wavefront.unmap(now, s.sign, s.bad, s.double, s.delta, p.lowest, p.highest, z, z + 1)
+    wavefront.unmap(now, s.sign, s.bad, s.double, s.delta, p, z, z + 1)
     # No differences exist at t = 0: with zeros the first update leaves the weights alone.
     _difference_row(p, s, z, 0)[z] = zero
     for row in range(2 * wavefront.GROUP):
@@ -137,7 +147,7 @@ def active(p: Any, step: int, low: int, high: int) -> tuple[int, int]:
 
 
 @jit
-def _run_strip(
+def _reconstruct_strip(
     p: Any, s: Any, delta: Any, most: int, first: int, last: int, low: int, high: int
 ) -> int:
     for step in range(first, last):
@@ -162,7 +172,7 @@ def _reconstruct(p: Any, state: Any, delta: Any, most: int, out: Any) -> int:
         last = min(first + RUN, steps)
         for low in range(0, s.lanes, strip):
             high = min(low + strip, s.lanes)
-            status = _run_strip(p, s, delta, most, first, last, low, high)
+            status = _reconstruct_strip(p, s, delta, most, first, last, low, high)
             if status != 0:
                 return status
             write_windows(p, s, out, first, last, low, high)

@@ -12,7 +12,7 @@ from gangsaw.codecs.ccsds123.params import Image
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.simd import load, static, store, value_of
-from gangsaw.codecs.core.numba.tiles import copy_items
+from gangsaw.codecs.core.numba.tiles import Tile, copy_items
 
 HALO = 16  # lanes before the first band: P <= 15, and one more for narrow sums
 BATCH_BYTES = 1 << 20  # samples of a batch of rows: they stay in a usual second-level cache
@@ -35,27 +35,21 @@ class RowLayout(NamedTuple):
 
 @jit
 def _load_rows(
-    x: Any,
-    y: int,
-    rows: int,
-    first_band: int,
-    samples: Any,
-    layout: Any,
-    lane: int,
-    extremes: Any,
-    tile: Any,
-    tile_rows: Any,
+    x: Any, span: Any, samples: Any, layout: Any, lane: int, extremes: Any, tile: Any
 ) -> Any:
-    """Copy rows of x (z, y, x) from band `first_band` on to lane `lane` of rows 1, 2, ..
+    """Copy rows of x (z, y, x) to the lanes from `lane` on of rows 1, 2, ..
+
+    span : first row, how many rows, first band; tile : as `copy_items` takes it
 
     Tiles at the end of an axis overlap those before them. Return the smallest and the largest
     sample so far; extremes (2, lanes of a tile) holds them by lane.
     """
-    lanes = value_of(tile)
-    columns = value_of(tile_rows)  # a transposed tile is square, one along z has one column
+    y, rows, first_band = span
+    lanes = value_of(tile[0])
+    columns = value_of(tile[1])  # a transposed tile is square, one along z has one column
     stop = min(x.shape[0], first_band + layout.width - lane)
     flat = extremes.ravel()
-    ends = (load(flat, 0, tile), load(flat, lanes, tile))
+    ends = (load(flat, 0, tile[0]), load(flat, lanes, tile[0]))
     for band in range(first_band, stop, lanes):
         z = min(band, stop - lanes)
         for r in range(rows):
@@ -63,9 +57,8 @@ def _load_rows(
             for column in range(0, layout.columns, columns):
                 i = min(column, layout.columns - columns)
                 place = origin + z - first_band + i * layout.width
-                ends = copy_items(
-                    x, z, y + r, i, samples, place, layout.width, ends, tile, tile_rows
-                )
+                steps = (place, layout.width)
+                ends = copy_items(x, (z, y + r, i), samples, steps, ends, tile)
     store(flat, 0, ends[0])
     store(flat, lanes, ends[1])
     return extremes[0].min(), extremes[1].max()
@@ -114,22 +107,20 @@ class BandRows:
             before = self.bands_before
             extremes = _load_rows(
                 self.x,
-                y,
-                rows,
-                self.first_band - before,
+                (y, rows, self.first_band - before),
                 self.buffer,
                 self.layout,
                 HALO - before,
                 self.extremes,
-                *self.tile,
+                self.tile,
             )
             check_range(self.image, *extremes)
             yield y, rows
             self.buffer[:pitch] = self.buffer[rows * pitch : (rows + 1) * pitch]
 
 
-def _tile(x: npt.NDArray[Any], bands: int) -> tuple[tuple[None, ...], tuple[None, ...]]:
-    """Return (lanes, rows) of the tiles to copy: square where x is the fastest axis of memory."""
+def _tile(x: npt.NDArray[Any], bands: int) -> Tile:
+    """Return the extents of the tiles to copy: square where x is the fastest axis of memory."""
     along_z, along_x = (x.strides[axis] == x.itemsize for axis in (0, 2))
     if along_x:
         side = next(n for n in (16, 4, 1) if n <= min(bands, x.shape[2]) or n == 1)

@@ -52,7 +52,7 @@ REASONS = {
 Array = npt.NDArray[Any]
 
 
-class Coder(NamedTuple):
+class Decoder(NamedTuple):
     """Constants of the entropy decoder."""
 
     depth: int  # D
@@ -62,7 +62,7 @@ class Coder(NamedTuple):
     cap: int  # bit that no position passes
 
 
-class CoderState(NamedTuple):
+class DecoderState(NamedTuple):
     """Arrays of the entropy decoder, T and tables as in `wave_state.State`."""
 
     start: Array  # (NZ,) int64 first bit of each lane
@@ -77,14 +77,13 @@ class CoderState(NamedTuple):
 
 @jit_restrict
 def choose_codes(
-    code: Any, accumulator: Any, delta: Any, count: Any, before: Any, rescale_at: int, depth: int,
-    lo: int, hi: int,
-) -> None:  # fmt: skip
+    code: Any, accumulator: Any, delta: Any, count: Any, before: Any, c: Any, lo: int, hi: int
+) -> None:
     """Bring the accumulators up to date with the step before, then choose each band's k."""
-    zero, one, most = fit(0, code), fit(1, code), fit(depth - 2, code)
+    zero, one, most = fit(0, code), fit(1, code), fit(c.depth - 2, code)
     for z in range(lo, hi):
         g = count[z]
-        rescale = one if before[z] == rescale_at else zero
+        rescale = one if before[z] == c.rescale_at else zero
         s = shift_right(fit(accumulator[z] + delta[z] + rescale, code), rescale)
         accumulator[z] = s
         threshold = fit(s + shift_right(fit(49 * g, code), fit(7, code)), code)
@@ -164,7 +163,7 @@ def read_codewords(
 def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -> None:
     """Decode a codeword into s.delta for the lanes [lo, hi)."""
     count, before = ahead(a.counter, -step), ahead(a.counter, 1 - step)
-    choose_codes(a.code, a.accumulator, s.delta, count, before, c.rescale_at, c.depth, lo, hi)
+    choose_codes(a.code, a.accumulator, s.delta, count, before, c, lo, hi)
     if step % PREFETCH_STEPS == 0:
         prefetch_windows(data, a.position, lo, hi)
     load_windows(a.window, data, a.position, lo, hi)
@@ -176,7 +175,7 @@ def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -
 
 
 @jit
-def _begin_lane(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
+def _begin_band(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
     at = a.start[z]
     word = load_be64(data, at >> 3) << np.uint64(at & 7)
     s.delta[z] = fit(word >> np.uint64(64 - c.depth), s.delta)
@@ -185,24 +184,32 @@ def _begin_lane(c: Any, a: Any, s: Any, data: Any, z: int) -> None:
 
 
 @jit
-def _run_strip(
-    p: Any, s: Any, c: Any, a: Any, data: Any, first: int, last: int, low: int, high: int
+def _report(a: Any, s: Any, z: int) -> int:
+    """Return what is wrong with a band that has ended, or 0."""
+    if a.position[z] != a.end[z]:
+        return LANE_END
+    return wave.IMPOSSIBLE_RESIDUAL if s.bad[z] != 0 else 0
+
+
+@jit
+def _decode_strip(
+    p: Any, s: Any, c: Any, a: Any, data: Any, steps: tuple[int, int], bands: tuple[int, int]
 ) -> int:
-    for step in range(first, last):
+    low, high = bands
+    for step in range(steps[0], steps[1]):
         lo, hi = wave.active(p, step, low, high)
         if lo < hi:
             _read_step(c, a, s, data, step, lo, hi)
             wave.advance(p, s, step, lo, hi)
         if low <= step < min(high, p.bands):
-            _begin_lane(c, a, s, data, step)
+            _begin_band(c, a, s, data, step)
             wave.begin(p, s, step)
             s.delta[step] = fit(0, s.delta)  # delta(0) never enters the accumulator
         ended = step - p.samples + 1
         if low <= ended < high:
-            if a.position[ended] != a.end[ended]:
-                return LANE_END
-            if s.bad[ended] != 0:
-                return wave.IMPOSSIBLE_RESIDUAL
+            status = _report(a, s, ended)
+            if status != 0:
+                return status
     return 0
 
 
@@ -214,7 +221,7 @@ def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, out: Any) 
         last = min(first + RUN, steps)
         for low in range(0, s.lanes, strip):
             high = min(low + strip, s.lanes)
-            status = _run_strip(p, s, c, a, data, first, last, low, high)
+            status = _decode_strip(p, s, c, a, data, (first, last), (low, high))
             if status != 0:
                 return status
             write_windows(p, s, out, first, last, low, high)
@@ -248,9 +255,9 @@ def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
     return ((3 << (k + 6)) - 49 << params.initial_count) >> 7
 
 
-def make_coder(image: Image, params: Params, size: int) -> Coder:
+def make_decoder(image: Image, params: Params, size: int) -> Decoder:
     """Gather the constants for a stream of `size` bytes."""
-    return Coder(
+    return Decoder(
         depth=image.bit_depth,
         unary_limit=params.unary_limit,
         rescale_at=(1 << params.rescale) - 1,
@@ -259,13 +266,13 @@ def make_coder(image: Image, params: Params, size: int) -> Coder:
     )
 
 
-def make_coder_state(
+def make_decoder_state(
     image: Image, params: Params, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
-) -> CoderState:
+) -> DecoderState:
     """Allocate and fill the arrays for lanes from bit `start` to bit `end`."""
     of = arithmetic(image, params)
     lanes = round_up(image.n_bands, LANES)
-    return CoderState(
+    return DecoderState(
         start=start,
         end=end,
         counter=_count_table(image, params),
@@ -306,8 +313,8 @@ def decode_lanes(
         status = _decode_lanes(
             make_predictor(image, params),
             make_state(image, params),
-            make_coder(image, params, data.size),
-            make_coder_state(image, params, bounds[:-1], bounds[1:]),
+            make_decoder(image, params, data.size),
+            make_decoder_state(image, params, bounds[:-1], bounds[1:]),
             padded,
             place,
         )

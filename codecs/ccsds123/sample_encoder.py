@@ -52,6 +52,25 @@ class Coder(NamedTuple):
     top_count: int
 
 
+class LaneState(NamedTuple):
+    """Coder of each lane between two rows, for kernels; the arrays but the last are (n_lanes,).
+
+    Attributes
+    ----------
+    sums : accumulators
+    words : (n_lanes,) int64, bits that are not written yet, the last one lowest
+    used : how many these are
+    positions : (n_lanes,) int64, where in `scratch` the next byte goes
+    scratch : uint8, written bytes of all lanes
+    """
+
+    sums: npt.NDArray[Any]
+    words: npt.NDArray[np.int64]
+    used: npt.NDArray[Any]
+    positions: npt.NDArray[np.int64]
+    scratch: npt.NDArray[np.uint8]
+
+
 @jit_part
 def count_at(c: Any, t: int) -> Any:
     """Counter Gamma(t), t >= 1: counts up to top_count, then runs from half of it again."""
@@ -84,36 +103,27 @@ def update_statistics(c: Any, sums: Any, delta: Any, count: int) -> Any:
 
 
 @jit_part
-def _write(words: Any, used: Any, scratch: Any, positions: Any, lane: int, lanes: Any) -> Any:
+def _write(words: Any, used: Any, state: Any, lane: int, lanes: Any) -> Any:
     """Write the `used` low bits of each lane's word; return how many stay, less than 8."""
+    positions = state.positions
     gap = 64 - widen(used)
     aligned = (words << (gap >> 1)) << (gap - (gap >> 1))  # in two steps: a gap may be 64
-    store_lanes_be64(scratch, positions, lane, aligned)
+    store_lanes_be64(state.scratch, positions, lane, aligned)
     store(positions, lane, load(positions, lane, lanes) + widen(used >> 3))
     return used & 7
 
 
 @jit_part
 def encode_row(
-    c: Any,
-    deltas: Any,
-    columns: int,
-    t: int,
-    sums: Any,
-    words: Any,
-    used: Any,
-    positions: Any,
-    lane: int,
-    lanes: Any,
-    scratch: Any,
+    c: Any, deltas: Any, columns: int, t: int, state: Any, lane: int, lanes: Any
 ) -> None:
-    """Code one row of one vector of bands, deltas[x * lanes + i]; the rest is state of the lanes.
+    """Code one row of one vector of bands, deltas[x * lanes + i]; `state` is a `LaneState`.
 
     Each lane needs room for its row at the worst: columns * (U_max + D) bits and MARGIN bytes.
     """
-    s = load(sums, lane, lanes)
-    word = load(words, lane, lanes)
-    n = load(used, lane, lanes)
+    s = load(state.sums, lane, lanes)
+    word = load(state.words, lane, lanes)
+    n = load(state.used, lane, lanes)
     x = 0
     if t == 0:
         word = widen(load(deltas, 0, lanes))
@@ -124,44 +134,33 @@ def encode_row(
         delta = load(deltas, i * value_of(lanes), lanes)
         value, length = codeword(c, delta, s, count)
         if any_lane(n + length > 64):
-            n = _write(word, n, scratch, positions, lane, lanes)
+            n = _write(word, n, state, lane, lanes)
             if any_lane(length > 57):
                 # up to U_max + D = 64 bits; what is above the low D of them is zeros
                 head = select(length > 57, length - c.depth, 0)
                 word = word << widen(head)
-                n = _write(word, n + head, scratch, positions, lane, lanes)
+                n = _write(word, n + head, state, lane, lanes)
                 length = length - head
         word = (word << widen(length)) | widen(value)
         n = n + length
         s = update_statistics(c, s, delta, count)
         count = count_at(c, t + i + 1)
-    store(sums, lane, s)
-    store(words, lane, word)
-    store(used, lane, n)
+    store(state.sums, lane, s)
+    store(state.words, lane, word)
+    store(state.used, lane, n)
 
 
 @jit
-def encode_rows(
-    g: Any,
-    y: int,
-    rows: int,
-    c: Any,
-    deltas: Any,
-    sums: Any,
-    words: Any,
-    used: Any,
-    positions: Any,
-    scratch: Any,
-) -> None:
+def encode_rows(g: Any, y: int, rows: int, c: Any, deltas: Any, arrays: Any) -> None:
     """Predict and code `rows` rows from row y on, all lanes of the group."""
-    columns = g.layout.columns
+    columns, state = g.layout.columns, LaneState(*arrays)
     for r in range(rows):
         first = begin_row(g, y + r, r)
         difference_row(g, y + r, first)
         for lane in range(0, g.layout.width - HALO, value_of(g.lanes)):
             predict_row(g, y + r, first, lane, deltas, 0, value_of(g.lanes))
             t = (y + r) * columns
-            encode_row(c, deltas, columns, t, sums, words, used, positions, lane, g.lanes, scratch)
+            encode_row(c, deltas, columns, t, state, lane, g.lanes)
 
 
 @jit
@@ -211,8 +210,8 @@ class BitString:
         needed = (self.bits + bits) // 8 + 1 + MARGIN
         if needed > self.data.size:
             grown = np.empty(max(needed, self.data.size * 3 // 2), np.uint8)
-            kept = self.bits // 8 + 1
-            grown[:kept] = self.data[:kept]
+            used = self.bits // 8 + 1
+            grown[:used] = self.data[:used]
             self.data = grown
         return self.data
 
@@ -273,8 +272,8 @@ class _Lanes:
         starts = np.arange(self.positions.size) * self.stride
         return 8 * (self.positions - starts) + self.used
 
-    def arguments(self) -> tuple[Any, ...]:
-        """Return what kernels take of it."""
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return what a `LaneState` is made of: at each call Numba looks long at a named tuple."""
         return self.sums, self.words, self.used, self.positions, self.scratch
 
 
@@ -324,6 +323,6 @@ def _encode_group(group: BandGroup, coder: Coder, sums: npt.NDArray[Any]) -> _La
     deltas = np.empty(columns * group.plan.lanes, group.plan.dtype)
     for y, rows in group.rows.batches():
         lanes.reserve(worst)
-        encode_rows(group.kernel, y, rows, coder, deltas, *lanes.arguments())
+        encode_rows(group.kernel, y, rows, coder, deltas, lanes.arrays())
     finish_lanes(lanes.words.view(np.uint64), lanes.used, lanes.positions, lanes.scratch)
     return lanes

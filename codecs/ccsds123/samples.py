@@ -6,16 +6,27 @@ the values 0, 3 and 15.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Literal, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import Params, SupplementaryTable
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.samples import Sample
 
 SCALAR_TABLE = SupplementaryTable(bytes([0x02, 0x00, 0x45, 0x58]))  # one 8-bit wavelength
-FULL: dict[str, Any] = {"mode": "full", "local_sum": "wide_neighbor"}
+
+
+class Mode(TypedDict):
+    """What full mode needs besides."""
+
+    mode: Literal["full"]
+    local_sum: str
+
+
+FULL: Mode = {"mode": "full", "local_sum": "wide_neighbor"}
 
 # What tests compile CUDA sources for: the usual kernels, and those that need most registers.
 DEFINES = ("GS_P", "GS_FULL", "GS_LOCAL_SUM", "GS_LANE", "GS_SAMPLE", "GS_SWAP")
@@ -46,10 +57,10 @@ def samples() -> list[Sample]:
     ]
 
 
-Rows = list[tuple[str, npt.NDArray[Any], Params]]
+Rows: TypeAlias = list[tuple[str, NumpyArray, Params]]
 
 
-def scene(shape: tuple[int, ...], dtype: npt.DTypeLike, bit_depth: int = 0) -> npt.NDArray[Any]:
+def scene(shape: tuple[int, ...], dtype: npt.DTypeLike, bit_depth: int = 0) -> NumpyArray:
     """Return a scene-like cube: smooth in space, alike between bands, with sensor noise.
 
     Integers alone, because sines and their rounding differ between machines.
@@ -62,19 +73,19 @@ def scene(shape: tuple[int, ...], dtype: npt.DTypeLike, bit_depth: int = 0) -> n
     return np.asarray(low + scaled + grain).astype(kind)
 
 
-def noise(shape: tuple[int, ...], dtype: npt.DTypeLike, bit_depth: int = 0) -> npt.NDArray[Any]:
+def noise(shape: tuple[int, ...], dtype: npt.DTypeLike, bit_depth: int = 0) -> NumpyArray:
     """Return incompressible samples over the whole D-bit range."""
     low, span, kind = _range(dtype, bit_depth)
     return np.random.default_rng(span).integers(low, low + span, shape).astype(kind)
 
 
-def checkerboard(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def checkerboard(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
     """Return the lowest and the highest value by turns, along each axis."""
     low, span, kind = _range(dtype, 0)
     return np.asarray(low + np.indices(shape).sum(axis=0) % 2 * (span - 1)).astype(kind)
 
 
-def _range(dtype: npt.DTypeLike, bit_depth: int) -> tuple[int, int, np.dtype[Any]]:
+def _range(dtype: npt.DTypeLike, bit_depth: int) -> tuple[int, int, Dtype]:
     kind = np.dtype(dtype)
     span = 1 << (bit_depth or 8 * kind.itemsize)
     return -span // 2 if kind.kind == "i" else 0, span, kind
@@ -108,42 +119,42 @@ def _geometry() -> Rows:
 
 def _orders() -> Rows:
     cube = scene((7, 12, 11), "u2", 14)
-    bi: dict[str, Any] = {"order": "bi", "bit_depth": 14}
+    bi = partial(Params, order="bi", bit_depth=14)
     return [
-        ("bip", cube, Params(**bi)),
-        ("bil", cube, Params(interleave_depth=1, **bi)),
-        ("bi-3", cube, Params(interleave_depth=3, block=(0, 8, 8), **bi)),
-        ("bip-block", cube, Params(coder="block", reference_interval=3, **bi)),
-        ("bi-3-block", cube, Params(interleave_depth=3, coder="block", word_bytes=4, **bi)),
+        ("bip", cube, bi()),
+        ("bil", cube, bi(interleave_depth=1)),
+        ("bi-3", cube, bi(interleave_depth=3, block=(0, 8, 8))),
+        ("bip-block", cube, bi(coder="block", reference_interval=3)),
+        ("bi-3-block", cube, bi(interleave_depth=3, coder="block", word_bytes=4)),
     ]
 
 
 def _coders() -> Rows:
     cube = scene((6, 15, 16), "u2", 12)
     table = (0, 10, 5, 2, 7, 1)
-    block: dict[str, Any] = {"coder": "block"}
+    block = partial(Params, coder="block")
     return [
         ("accumulator-table", cube, Params(bit_depth=12, accumulator_init=table)),
         ("slow-statistics", cube, Params(bit_depth=12, rescale=11, initial_count=8)),
         ("short-unary", cube, Params(unary_limit=8, rescale=4, word_bytes=8)),
-        ("block-coder", cube, Params(bit_depth=12, **block)),
-        ("block-coder-64", cube, Params(samples_per_block=64, word_bytes=7, **block)),
-        ("restricted-4", scene((4, 9, 9), "u1", 4), Params(bit_depth=4, restricted=True, **block)),
-        ("restricted-2", scene((4, 9, 9), "u1", 2), Params(bit_depth=2, restricted=True, **block)),
-        ("zeros", np.zeros((6, 30, 40), "u2"), Params(samples_per_block=8, **block)),
+        ("block-coder", cube, block(bit_depth=12)),
+        ("block-coder-64", cube, block(samples_per_block=64, word_bytes=7)),
+        ("restricted-4", scene((4, 9, 9), "u1", 4), block(bit_depth=4, restricted=True)),
+        ("restricted-2", scene((4, 9, 9), "u1", 2), block(bit_depth=2, restricted=True)),
+        ("zeros", np.zeros((6, 30, 40), "u2"), block(samples_per_block=8)),
     ]
 
 
 def _predictors() -> Rows:
     cube = scene((5, 14, 15), "u2", 13)
     weights = tuple(tuple(i - z for i in range(min(z, 3) + 3)) for z in range(5))
-    outside: dict[str, Any] = {"init_weights_in_header": False, **FULL}
+    outside = partial(Params, init_weights_in_header=False, **FULL)
     return [
         ("p15", scene((20, 12, 13), "u2"), Params(prediction_bands=15, **FULL)),
         ("narrow-neighbor", cube, Params(mode="full", local_sum="narrow_neighbor")),
         ("narrow-column", cube, Params(local_sum="narrow_column")),
         ("custom-weights", cube, Params(init_weights=weights, init_weight_bits=5, **FULL)),
-        ("known-weights", cube, Params(init_weights=weights, init_weight_bits=16, **outside)),
+        ("known-weights", cube, outside(init_weights=weights, init_weight_bits=16)),
         ("fine-weights", cube, Params(weight_resolution=19, register_size=64)),
         ("coarse-weights", cube, Params(weight_resolution=4, weight_interval=16, weight_min=-6)),
         ("narrow-register", noise((5, 9, 8), "u2"), Params(weight_resolution=19, register_size=32)),

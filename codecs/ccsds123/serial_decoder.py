@@ -15,6 +15,7 @@ from gangsaw.codecs.ccsds123.sample_decoder import (
     counts,
     decode_lanes,
     first_accumulators,
+    make_decoder,
 )
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64
@@ -59,20 +60,17 @@ def _update(accumulator: int, count: int, rescale_at: int, value: int) -> int:
 
 
 @jit
-def _scan_lanes(
-    data: Any, at: int, cap: int, count: Any, first: Any, rescale_at: int, unary_limit: int,
-    depth: int, lane_bits: Any,
-) -> int:  # fmt: skip
+def _scan_lanes(data: Any, at: int, c: Any, count: Any, first: Any, lane_bits: Any) -> int:
     """Walk through a BSQ body, keeping only where each band ends; return the last position."""
     for z in range(lane_bits.size):
         begin, accumulator = at, first[z]
-        at += depth
+        at += c.depth
         for t in range(1, count.size):
-            k = _choose_code(accumulator, count[t], depth)
-            value, bits = _read_codeword(data, min(at, cap), k, unary_limit, depth)
-            accumulator = _update(accumulator, count[t], rescale_at, value)
+            k = _choose_code(accumulator, count[t], c.depth)
+            value, bits = _read_codeword(data, min(at, c.cap), k, c.unary_limit, c.depth)
+            accumulator = _update(accumulator, count[t], c.rescale_at, value)
             at += bits
-        if at > cap:
+        if at > c.cap:
             return at
         lane_bits[z] = at - begin
     return at
@@ -80,9 +78,8 @@ def _scan_lanes(
 
 @jit
 def _read_interleaved(
-    data: Any, at: int, cap: int, count: Any, accumulator: Any, rescale_at: int, unary_limit: int,
-    depth: int, columns: int, group: int, delta: Any,
-) -> int:  # fmt: skip
+    data: Any, at: int, c: Any, count: Any, accumulator: Any, columns: int, group: int, delta: Any
+) -> int:
     """Read a BI body into delta[t, z] (CCSDS 123.0-B-2, 5.4.2); return the last position."""
     samples, bands = delta.shape
     for row in range(0, samples, columns):
@@ -90,15 +87,15 @@ def _read_interleaved(
             for t in range(row, row + columns):
                 for z in range(low, min(low + group, bands)):
                     if t == 0:
-                        delta[0, z] = _read_word(data, min(at, cap)) >> np.uint64(64 - depth)
-                        at += depth
+                        delta[0, z] = _read_word(data, min(at, c.cap)) >> np.uint64(64 - c.depth)
+                        at += c.depth
                         continue
-                    k = _choose_code(accumulator[z], count[t], depth)
-                    value, bits = _read_codeword(data, min(at, cap), k, unary_limit, depth)
-                    accumulator[z] = _update(accumulator[z], count[t], rescale_at, value)
+                    k = _choose_code(accumulator[z], count[t], c.depth)
+                    value, bits = _read_codeword(data, min(at, c.cap), k, c.unary_limit, c.depth)
+                    accumulator[z] = _update(accumulator[z], count[t], c.rescale_at, value)
                     delta[t, z] = min(value, 0xFFFFFFFF)
                     at += bits
-        if at > cap:
+        if at > c.cap:
             return at
     return at
 
@@ -128,24 +125,22 @@ def decode_serial(
     CorruptChunk
         The body is too short, or decodes to no image.
     """
-    samples, cap = image.n_rows * image.n_columns, 8 * data.size
+    samples = image.n_rows * image.n_columns
     # A sample costs a bit or more: refuse what cannot be before anything is allocated for it.
-    if cap - start_bit < image.n_bands * (samples - 1 + image.bit_depth):
+    if 8 * data.size - start_bit < image.n_bands * (samples - 1 + image.bit_depth):
         raise CorruptChunk("the stream is shorter than its image can be")
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
     count, first = counts(image, params), first_accumulators(image, params)
-    coder = ((1 << params.rescale) - 1, params.unary_limit, image.bit_depth)
+    decoder = make_decoder(image, params, data.size)
     if params.order == "bsq":
         lane_bits = np.zeros(image.n_bands, np.int64)
-        end = _scan_lanes(padded, start_bit, cap, count, first, *coder, lane_bits)
+        end = _scan_lanes(padded, start_bit, decoder, count, first, lane_bits)
         check_end(data, end)
         decode_lanes(data, start_bit, lane_bits, image, params, out)
         return lane_bits
     delta = np.empty((samples, image.n_bands), np.uint32)
     group = params.interleave_depth or image.n_bands
-    end = _read_interleaved(
-        padded, start_bit, cap, count, first, *coder, image.n_columns, group, delta
-    )
+    end = _read_interleaved(padded, start_bit, decoder, count, first, image.n_columns, group, delta)
     check_end(data, end)
     reconstruct(delta, image, params, out)
     return None

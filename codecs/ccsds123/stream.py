@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -16,6 +14,7 @@ from gangsaw.codecs.ccsds123.reconstruct import reconstruct
 from gangsaw.codecs.ccsds123.sample_decoder import check_end
 from gangsaw.codecs.ccsds123.sample_encoder import encode_lanes
 from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
+from gangsaw.codecs.core.arrays import NumpyArray, Run
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 
 Bytes = bytes | bytearray | memoryview
@@ -27,7 +26,7 @@ MAX_SAMPLES = 1 << 28
 PLAUSIBLE = 64  # samples a byte
 
 
-def encode_stream(array: npt.NDArray[Any], params: Params, *, with_header: bool = True) -> bytes:
+def encode_stream(array: NumpyArray, params: Params, *, with_header: bool = True) -> bytes:
     """Compress one image to one stream of CCSDS 123.0-B.
 
     Parameters
@@ -52,7 +51,7 @@ def decode_stream(
     params: Params | None = None,
     *,
     max_samples: int = MAX_SAMPLES,
-) -> tuple[npt.NDArray[Any], Params]:
+) -> tuple[NumpyArray, Params]:
     """Decompress one stream of CCSDS 123.0-B.
 
     Parameters
@@ -81,7 +80,7 @@ def decode_stream(
         known = params.init_weights if params else None
         image, params, start = read_header(memoryview(data).cast("B"), known)
         if stream.size % params.word_bytes:
-            raise CorruptChunk(f"{stream.size} bytes are no whole words of {params.word_bytes}")
+            raise CorruptChunk(f"{stream.size} bytes are not whole words of {params.word_bytes}")
     elif params is None:
         raise BadParams("a body without header needs params as well as its image")
     params = params.resolved(image)
@@ -113,7 +112,7 @@ def _check_plausible(n_bytes: int, image: Image, max_samples: int) -> None:
 
 
 def encode_body(
-    x: npt.NDArray[Any], image: Image, params: Params, header: bytes
+    x: NumpyArray, image: Image, params: Params, header: bytes
 ) -> tuple[npt.NDArray[np.uint8], LaneBits | None]:
     """Append a body to a header, which counts towards the fill of the last output word.
 
@@ -133,7 +132,7 @@ def encode_body(
 
 
 def decode_body(
-    data: npt.NDArray[np.uint8], start: int, image: Image, params: Params, out: npt.NDArray[Any]
+    data: npt.NDArray[np.uint8], start: int, image: Image, params: Params, out: NumpyArray
 ) -> None:
     """Fill out, (z, y, x), from the body that begins at byte `start`; no lane index is needed."""
     if params.coder == "sample":
@@ -171,7 +170,7 @@ def band_columns(
     return out.reshape(-1, image.n_bands)
 
 
-def _groups(image: Image, params: Params) -> list[tuple[slice, slice]]:
+def _groups(image: Image, params: Params) -> list[tuple[Run, Run]]:
     """Bands of each group of M, and where a row of theirs lies in a coded row of the image."""
     n, depth = image.n_bands, params.interleave_depth
     ends = [(first, min(first + depth, n)) for first in range(0, n, depth)]

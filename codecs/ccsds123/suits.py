@@ -19,6 +19,7 @@ from gangsaw.codecs.core.suits import (
 )
 
 TILE = {"y": 128, "x": 256}  # samples of a block in space; in depth it has all bands
+MAX_BANDS = 1 << 16  # of a block: a 16-bit field of its header
 FIRST = ("block", "axes", "bit_depth", "prediction_bands", "mode", "local_sum")
 
 
@@ -33,14 +34,22 @@ def read_depth(text: str) -> int | str:
 
 
 class _Answers(Answers):
-    options = (Option("bit_depth", "Bits per sample, or auto to scan.", "the dtype's", read_depth),)
+    options = (
+        Option(
+            "bit_depth",
+            "Bits per sample, or auto to scan.",
+            "the dtype's",
+            read_depth,
+            scans=("auto",),
+        ),
+    )
 
     def refusal(self, array: ArrayFacts) -> Refusal | None:
         if array.dtype.kind not in "iu" or array.dtype.itemsize > 4:
-            takes = "codes integers of 8 to 32 bits: scale them to integers first, or say"
+            takes = "codes integers of 8 to 32 bits: scale them to integers first, or use"
             return Refusal(f"holds {array.dtype.name} samples", f"{takes} --codec zstd")
         if len(array.shape) < 2:
-            return Refusal(f"has {len(array.shape)} axes", "codes images of two or three axes")
+            return Refusal(f"has {len(array.shape)} axes", "codes two axes or more")
         return None
 
     def suits(self, array: ArrayFacts) -> Grade:
@@ -58,7 +67,7 @@ class _Answers(Answers):
             raise BadParams(f"bit depth must be auto or a number of bits, got {wanted!r}")
         return {"bit_depth": bit_depth(array, wanted)}
 
-    def told(
+    def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]
     ) -> Mapping[str, object]:
         return {k: v for k, v in params.items() if k in FIRST or usual.get(k) != v}
@@ -67,22 +76,25 @@ class _Answers(Answers):
         """Return that of an image: the blocks over rows and columns, and the bands."""
         axes, rank = str(params["axes"]), len(dims)
         if rank < 3:
-            return Picture((rank - 2, rank - 1), is_image=True)
+            return Picture((rank - 2, rank - 1), kind="scene")
         at = {axis: rank - len(axes) + i for i, axis in enumerate(axes)}
-        return Picture((at["y"], at["x"]), at["z"], is_image=True)
+        return Picture((at["y"], at["x"]), at["z"], kind="scene")
 
 
 ANSWERS = _Answers()
 
 
 def default_block(chunks: Extents, axes: str) -> tuple[int, int, int]:
-    """Return the block (z, y, x) that cuts a chunk in equal tiles of about TILE; 0 is all of it.
+    """Return the block (z, y, x) that divides a chunk into equal tiles of about TILE; 0 is all.
 
     Slivers at the end cost most: 145 samples cut by 128 leave 17, so they are one block of 145.
+    Bands are all in one block, or in equal pieces of at most MAX_BANDS.
     """
     own = axes[-len(chunks) :]
     extent = dict(zip(own, chunks[-len(own) :], strict=True))
-    return 0, _tile(extent.get("y", 1), TILE["y"]), _tile(extent["x"], TILE["x"])
+    bands = extent.get("z", 1)
+    depth = 0 if bands <= MAX_BANDS else -(-bands // -(-bands // MAX_BANDS))
+    return depth, _tile(extent.get("y", 1), TILE["y"]), _tile(extent["x"], TILE["x"])
 
 
 def _tile(extent: int, tile: int) -> int:
@@ -128,5 +140,5 @@ def _check_fits(array: ArrayFacts, depth: int, found: Extremes, signed: bool) ->
     where = ", ".join(f"{dim} {i}" for dim, i in zip(array.dims, at, strict=True))
     raise BadParams(
         f"sample {value} at {where} of {array.name} needs {need} bits, --bit-depth is {depth}: "
-        f"say --bit-depth {need} or auto"
+        f"use --bit-depth {need} or auto"
     )

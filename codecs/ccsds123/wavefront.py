@@ -13,15 +13,32 @@ numbers are those of CCSDS 123.0-B-2.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from gangsaw.codecs.core.numba.bits import fit, shift_left, shift_right
-from gangsaw.codecs.core.numba.jit import jit_restrict
+from gangsaw.codecs.core.numba.jit import jit_inline, jit_restrict
 
 FIRST_COLUMN, LAST_COLUMN, FIRST_ROW = 1, 2, 4  # bits of `border`, one entry per t
 GROUP = 3  # terms of the inner product per pass: the three directional ones, or three bands
 
 Row = Any  # pointer to the first of a row's lanes
+Rows = tuple[Row, ...]  # three of them
+
+
+class WeightUpdate(NamedTuple):
+    """Weight update (CCSDS 123.0-B-2, 4.10) by the step before.
+
+    Attributes
+    ----------
+    sign : -1 where the double-resolution error was negative, else 0
+    left, right : shifts
+    limit : w_max; w_min = -w_max - 1
+    """
+
+    sign: Row
+    left: Row
+    right: Row
+    limit: int
 
 
 @jit_restrict
@@ -64,10 +81,14 @@ def sum_narrow(
 
 @jit_restrict
 def directional_differences(
-    d_north: Row, d_west: Row, d_northwest: Row, sigma: Row, west: Row, northwest: Row, north: Row,
-    border: Row, lo: int, hi: int,
-) -> None:  # fmt: skip
-    """Set d_N, d_W, d_NW: all 0 in the first row; in the first column N is W and NW."""
+    differences: Rows, sigma: Row, samples: Rows, border: Row, lo: int, hi: int
+) -> None:
+    """Set d_N, d_W, d_NW: all 0 in the first row; in the first column N is W and NW.
+
+    samples : N, W, NW
+    """
+    d_north, d_west, d_northwest = differences
+    north, west, northwest = samples
     for z in range(lo, hi):
         w, nw, n, kind, total = west[z], northwest[z], north[z], border[z], sigma[z]
         w = n if kind & FIRST_COLUMN else w
@@ -88,19 +109,16 @@ def start_product(product: Row, sigma: Row, middle: int, resolution: int, lo: in
 
 @jit_restrict
 def add_terms(
-    product: Row, weights: tuple[Row, ...], was: tuple[Row, ...], now: tuple[Row, ...], sign: Row,
-    left: Row, right: Row, limit: int, lo: int, hi: int,
-) -> None:  # fmt: skip
+    product: Row, weights: Rows, was: Rows, now: Rows, update: WeightUpdate, lo: int, hi: int
+) -> None:
     """Bring three weights up to date with the step before, then add their terms.
 
     One pass for both: apart, every weight would be loaded twice a step.
 
     was, now : differences of the step before and of this one
-    sign : -1 where the double-resolution error of the step before was negative, else 0
-    left, right : the shifts of the weight update (CCSDS 123.0-B-2, 4.10) of the step before
-    limit : w_max; w_min = -w_max - 1
     """
-    most, least = fit(limit, product), fit(-limit - 1, product)
+    sign, left, right = update.sign, update.left, update.right
+    most, least = fit(update.limit, product), fit(-update.limit - 1, product)
     one = fit(1, product)
     w0, w1, w2 = weights
     a0, a1, a2 = was
@@ -121,37 +139,39 @@ def add_terms(
 
 
 @jit_restrict
-def predict(
-    double: Row, product: Row, wrap: int, resolution: int, lowest: int, highest: int, middle: int,
-    lo: int, hi: int,
-) -> None:  # fmt: skip
-    """Set the double-resolution predicted samples; wrap = width of the type - R."""
-    drop, scale = fit(wrap, product), fit(resolution + 1, product)
-    least, most = fit(2 * lowest, product), fit(2 * highest + 1, product)
+def predict(double: Row, product: Row, p: Any, lo: int, hi: int) -> None:
+    """Set the double-resolution predicted samples; p : a `WavePredictor`."""
+    drop, scale = fit(p.wrap, product), fit(p.resolution + 1, product)
+    least, most = fit(2 * p.lowest, product), fit(2 * p.highest + 1, product)
     for z in range(lo, hi):
         high = shift_right(shift_left(product[z], drop), drop)
-        value = fit(shift_right(high, scale) + 2 * middle + 1, product)
+        value = fit(shift_right(high, scale) + 2 * p.middle + 1, product)
         double[z] = min(max(value, least), most)
+
+
+@jit_inline
+def unmap_residual(delta: Any, twice: Any, least: Any, most: Any, like: Row) -> Any:
+    """Sample that a mapped residual stands for (4.11); twice : its double-resolution prediction."""
+    one = fit(1, like)
+    guess = shift_right(twice, one)
+    below, above = fit(guess - least, like), fit(most - guess, like)
+    theta = min(below, above)
+    odd = fit(-((delta ^ twice) & 1), like)
+    near = fit((shift_right(fit(delta + 1, like), one) ^ odd) - odd, like)
+    far = fit(delta - theta, like)
+    far = far if below < above else fit(-far, like)
+    return fit(guess + (far if delta > fit(2 * theta, like) else near), like)
 
 
 @jit_restrict
 def unmap(
-    sample: Row, sign: Row, bad: Row, double: Row, delta: Row, lowest: int, highest: int, lo: int,
-    hi: int,
-) -> None:  # fmt: skip
+    sample: Row, sign: Row, bad: Row, double: Row, delta: Row, p: Any, lo: int, hi: int
+) -> None:
     """Undo the mapping (CCSDS 123.0-B-2, 4.11): samples, signs of their errors; mark bad lanes."""
-    least, most = fit(lowest, sample), fit(highest, sample)
-    one = fit(1, sample)
+    least, most = fit(p.lowest, sample), fit(p.highest, sample)
     for z in range(lo, hi):
-        twice, d = double[z], delta[z]
-        guess = shift_right(twice, one)
-        below, above = fit(guess - least, sample), fit(most - guess, sample)
-        theta = min(below, above)
-        odd = fit(-((d ^ twice) & 1), sample)
-        near = fit((shift_right(fit(d + 1, sample), one) ^ odd) - odd, sample)
-        far = fit(d - theta, sample)
-        far = far if below < above else fit(-far, sample)
-        value = fit(guess + (far if d > fit(2 * theta, sample) else near), sample)
+        twice = double[z]
+        value = unmap_residual(delta[z], twice, least, most, sample)
         sample[z] = value
         sign[z] = fit(-1 if fit(2 * value - twice, sample) < 0 else 0, sample)
         wrong = 1 if (value < least) | (value > most) else 0

@@ -17,10 +17,21 @@ ScalarT = TypeVar("ScalarT", bound="np.generic[object]")
 Dtype: TypeAlias = "np.dtype[Scalar]"
 NumpyArray: TypeAlias = "npt.NDArray[Scalar]"  # of any dtype
 
-Part: TypeAlias = "slice[int, int, int | None] | EllipsisType | int | None"  # of an index
+Run: TypeAlias = "slice[int, int, int]"  # of items that stand side by side
+Axis: TypeAlias = "slice[None, None, None]"  # all of it
+Part: TypeAlias = "slice[int, int, int | None] | Axis | EllipsisType | int | None"  # of an index
 
 
+ItemT = TypeVar("ItemT", bound="np.generic[object]", covariant=True)
 ArrayT = TypeVar("ArrayT", bound="Array")
+
+
+class ArrayOf(Protocol[ItemT]):
+    """An array of any library, of items of one type."""
+
+    @property
+    def dtype(self) -> np.dtype[ItemT]:
+        """Of the items."""
 
 
 class Array(Protocol):

@@ -5,20 +5,22 @@ Nothing of a codec is imported before it is asked for, and what cannot be import
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gangsaw.codecs.core import tables
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, GangsawError
+from gangsaw.codecs.core.options import Option
 from gangsaw.codecs.core.suits import Answers
 
 if TYPE_CHECKING:
     from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
+Answer = TypeVar("Answer")
 GROUP = "zarr.codecs"
 PREFIX = "gangsaw."  # of Zarr names of codecs of this kind; users may leave it out
 
@@ -28,6 +30,21 @@ def table() -> Mapping[str, EntryPoint]:
     """Return the entry points of the codecs by Zarr name, sorted; nothing is imported."""
     found = tables.entries(GROUP, PREFIX)
     return {name: found[name] for name in sorted(found)}
+
+
+@lru_cache
+def contested() -> frozenset[str]:
+    """Return the Zarr names that several distributions give to codecs of theirs."""
+    return frozenset(tables.contested(GROUP, PREFIX))
+
+
+def settle_names() -> None:
+    """Let Zarr find the codecs of this table, where others have the same names.
+
+    What decodes by Zarr calls it first; elsewhere it happens as a codec's class is loaded.
+    """
+    for name in contested():
+        _loaded(name)
 
 
 def full_name(codec: str) -> str:
@@ -59,12 +76,21 @@ def classes() -> list[type[BlockCodec]]:
 
 
 def answers() -> Mapping[str, Answers]:
-    """Return what answers for each codec, by Zarr name; those that cannot be imported are not in.
+    """Return the `ANSWERS` of each codec by Zarr name, without those that cannot be imported.
 
     No codec's class is imported for it, and so neither Zarr nor a kernel.
     """
     found = {name: _answers(name) for name in table()}
     return {name: answer for name, answer in found.items() if answer is not None}
+
+
+def ask(name: str, question: Callable[[Answers], Answer]) -> Answer | None:
+    """Return what a codec of `answers` says; None, and a warning, where a plugin fails to answer.
+
+    Errors of the array that it looks at are raised.
+    """
+    answer = answers()[name]
+    return tables.ask(table().get(name), lambda: question(answer), (GangsawError, OSError))
 
 
 def owners(option: str) -> list[str]:
@@ -79,8 +105,13 @@ def is_usable(name: str) -> bool:
 
 @lru_cache
 def _loaded(name: str) -> type[BlockCodec] | None:
-    loaded: type[BlockCodec] | None = tables.attempt(table()[name], table()[name].load)
-    return loaded
+    def load() -> type[BlockCodec]:
+        found: type[BlockCodec] = table()[name].load()
+        if name in contested():
+            found.take_name()
+        return found
+
+    return tables.attempt(table()[name], load)
 
 
 @lru_cache
@@ -88,8 +119,9 @@ def _answers(name: str) -> Answers | None:
     def answers_of() -> Answers:
         if not has_module(name, "suits"):
             return Answers()
-        found: Answers = import_module(f"{package(name)}.suits").ANSWERS
+        found = tables.checked(Answers, import_module(f"{package(name)}.suits").ANSWERS)
+        for option in found.options:
+            tables.checked(Option, option)
         return found
 
-    answer: Answers | None = tables.attempt(table()[name], answers_of)
-    return answer
+    return tables.attempt(table()[name], answers_of)

@@ -60,7 +60,7 @@ def _chunk_error(
 
 
 class CorruptChunk(ChunkError):
-    """The bytes' fault: they are damaged, or not what the array's metadata imply."""
+    """The bytes' fault: they are damaged, or not what the array's metadata implies."""
 
 
 class NewerFormat(ChunkError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from gangsaw.codecs.core.errors import BadParams
 
@@ -12,6 +12,19 @@ class _Checking(Protocol):
     """A class that takes any values by name, and raises for wrong ones."""
 
     def __init__(self, **values: object) -> None: ...
+
+
+class Parameters(Protocol):
+    """The parameters of a codec: frozen, their fields its keywords."""
+
+    def __init__(self, **values: object) -> None: ...
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON configuration."""
+
+    @classmethod
+    def from_dict(cls, data: dict[str, object]) -> Self:
+        """Read a JSON configuration; raise BadParams for unknown names and wrong values."""
 
 
 Built = TypeVar("Built", bound=_Checking)

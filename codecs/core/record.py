@@ -1,4 +1,4 @@
-"""The one recorder: every encode and decode reports here, for whoever subscribes or asks."""
+"""The recorder: every encode and decode reports here, for all who subscribe or ask."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def record(key: Key, raw_bytes: int, encoded_bytes: int, seconds: float) -> None
 
 
 class Stopwatch:
-    """Times one operation, or a batch of them done at once, from its making to its report."""
+    """Times one operation, or a batch of them done at once, from its construction to its report."""
 
     def __init__(self, codec: str, operation: Operation, backend: str) -> None:
         self.key: Key = (codec, operation, backend)
@@ -97,7 +97,7 @@ def reset() -> None:
 
 
 def subscribe(listener: Callable[[Event], object]) -> Callable[[], None]:
-    """Call `listener` with each event, in the thread that did the work; return the way out."""
+    """Call `listener` with each event, in the thread that did the work; return what ends it."""
     with _lock:
         _listeners.append(listener)
 

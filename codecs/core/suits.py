@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from gangsaw.codecs.core.options import Option as Option
+
 if TYPE_CHECKING:
     from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 
@@ -51,7 +53,7 @@ class ArrayFacts:
     Attributes
     ----------
     name, shape, dtype, dims, attrs : as its source describes it
-    beside : the other arrays of the source, each without those beside it
+    others : the other arrays of the source, each without others of its own
     sample : reads a piece of its middle, of a MiB at most; None where there is nothing to read
     extremes : reads all of an integer array; None where there is nothing to read
     """
@@ -61,7 +63,7 @@ class ArrayFacts:
     dtype: Dtype
     dims: tuple[str, ...]
     attrs: Mapping[str, object] = field(default_factory=dict)
-    beside: tuple[ArrayFacts, ...] = ()
+    others: tuple[ArrayFacts, ...] = ()
     sample: Callable[[], NumpyArray] | None = field(default=None, compare=False)
     extremes: Callable[[], Extremes] | None = field(default=None, compare=False)
 
@@ -80,42 +82,19 @@ class Refusal(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Option:
-    """An option of `gangsaw compress` that belongs to one codec.
-
-    Attributes
-    ----------
-    name : as of the codec's parameter, "bit_depth" of --bit-depth
-    help : a line, without the codec's name
-    default : in words
-    read : makes the value of the user's text; raises BadParams
-    """
-
-    name: str
-    help: str
-    default: str = ""
-    read: Callable[[str], object] = str
-
-    @property
-    def flag(self) -> str:
-        """The option as it is typed."""
-        return "--" + self.name.replace("_", "-")
-
-
-@dataclass(frozen=True)
 class Picture:
-    """What `info --plot` draws of an array beside its figures.
+    """What `info --plot` draws of an array besides its figures.
 
     Attributes
     ----------
     axes : one or two axes of the array over which bits of the blocks are drawn, the first downwards
     lanes : the axis whose items are lanes, drawn as bits of each; None draws none
-    is_image : whether the samples themselves are a picture worth seeing, in false colours
+    kind : name in the table `gangsaw.pictures` of a picture that shows more, such as "scene"
     """
 
     axes: tuple[int, ...]
     lanes: int | None = None
-    is_image: bool = False
+    kind: str = ""
 
 
 class Answers:
@@ -132,14 +111,14 @@ class Answers:
         return Grade.ON_REQUEST
 
     def is_aside(self, array: ArrayFacts) -> bool:
-        """Whether a user who names the codec does not mean this array, as flags beside signals.
+        """Whether a user who names the codec does not mean this array: flags of signals are such.
 
         It is stored as if no codec had been named.
         """
         return False
 
     def companion(self, array: ArrayFacts) -> Mapping[str, object] | None:
-        """Return the plain codec, as Zarr's JSON, of what is not coded but lies beside what is."""
+        """Return the plain codec, as Zarr's JSON, of an array that goes with those it codes."""
         return None
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
@@ -160,10 +139,10 @@ class Answers:
         """
         return options
 
-    def told(
+    def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]
     ) -> Mapping[str, object]:
-        """Return those of the parameters that are worth telling; `usual` are the defaults."""
+        """Return the parameters worth showing to a user; `usual` are the defaults."""
         return {name: value for name, value in params.items() if usual.get(name) != value}
 
     def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:

@@ -33,8 +33,17 @@ def entries(group: str, prefix: str = "") -> dict[str, EntryPoint]:
     return found
 
 
+def contested(group: str, prefix: str = "") -> set[str]:
+    """Return the names, of those that begin so, under which several entries name several things."""
+    values: dict[str, set[str]] = {}
+    for entry in entry_points(group=group):
+        if entry.name.startswith(prefix):
+            values.setdefault(entry.name, set()).add(entry.value)
+    return {name for name, several in values.items() if len(several) > 1}
+
+
 def load(entry: EntryPoint, made: Callable[[Loaded], Made]) -> Made | None:
-    """Import what an entry names, and return what is made of it.
+    """Import what an entry names, and return what `made` makes of it.
 
     None, and a PluginWarning, where either fails.
     """
@@ -45,14 +54,33 @@ def attempt(entry: EntryPoint, work: Callable[[], Made]) -> Made | None:
     """Return what `work` gives for an entry; None, and a PluginWarning, where it fails."""
     try:
         return work()
-    except Exception as error:  # whatever a plugin of others raises, the rest works
+    except (Exception, SystemExit) as error:  # whatever a plugin raises, the rest works
+        _warn(entry, f"{type(error).__name__}: {error}")
+        return None
+
+
+def ask(
+    entry: EntryPoint | None, question: Callable[[], Made], passed: tuple[type[Exception], ...] = ()
+) -> Made | None:
+    """Return what a loaded plugin answers; None, and a PluginWarning, where it fails.
+
+    Errors of our own plugins are raised, and of what has no entry; so are those of the types
+    `passed`, which are about the data.
+    """
+    if entry is None or distribution(entry) == OWN:
+        return question()
+    try:
+        return question()
+    except passed:
+        raise
+    except (Exception, SystemExit) as error:
         _warn(entry, f"{type(error).__name__}: {error}")
         return None
 
 
 def table(group: str, kind: type[Made]) -> dict[str, Made]:
     """Import all entries of a group; return by name those of a kind that can be imported."""
-    found = {name: load(entry, partial(_checked, kind)) for name, entry in entries(group).items()}
+    found = {name: load(entry, partial(checked, kind)) for name, entry in entries(group).items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -61,7 +89,8 @@ def distribution(entry: EntryPoint) -> str:
     return "an unknown distribution" if entry.dist is None else str(entry.dist.name)
 
 
-def _checked(kind: type[Made], value: object) -> Made:
+def checked(kind: type[Made], value: object) -> Made:
+    """Return the value; TypeError where it is not of that kind."""
     if not isinstance(value, kind):
         raise TypeError(f"{value!r:.60} is no {kind.__name__}")
     return value

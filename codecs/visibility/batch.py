@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Payload, RunAddresses, Runs
 from gangsaw.codecs.core.container.views import BlockAddresses, Form
 from gangsaw.codecs.core.memory.threads import thread_limit
-from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.params import Params
 
 LEAST_RUNS = 4  # for each thread
@@ -33,7 +33,7 @@ class Sources(NamedTuple):
     output : where payloads go
     """
 
-    blocks: Sequence[Array]
+    blocks: Sequence[NumpyArray]
     places: BlockAddresses
     params: Params
     output: Output
@@ -52,7 +52,7 @@ class Targets(NamedTuple):
 
     runs: Runs
     payloads: RunAddresses
-    blocks: Sequence[Array]
+    blocks: Sequence[NumpyArray]
     places: BlockAddresses
 
 
@@ -63,7 +63,7 @@ Encoder: TypeAlias = Callable[[Sources, int, int], None]
 Decoder: TypeAlias = Callable[[Targets, Numbers], int]
 
 
-def one_at_a_time(decode: Callable[[Payload, Array], None]) -> Decoder:
+def one_at_a_time(decode: Callable[[Payload, NumpyArray], None]) -> Decoder:
     """Return a decoder of blocks out of one that fills a block from its payload."""
 
     def decode_blocks(batch: Targets, numbers: Numbers) -> int:

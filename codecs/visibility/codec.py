@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Array, ArrayT
+from gangsaw.codecs.core.arrays import Array, ArrayT, Axis, Dtype
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.grid import BlockGrid
@@ -36,7 +36,7 @@ class Visibility(BlockCodec):
     params_type = Params
 
     @classmethod
-    def for_dims(cls, dims: Iterable[str], **parameters: Any) -> Self:
+    def for_dims(cls, dims: Iterable[str], **parameters: object) -> Self:
         """Return the codec for an array with these dimension names, such as xarray's `dims`.
 
         Zarr gives codecs no names, so `axes="auto"` goes by the order of axes. This goes by their
@@ -46,10 +46,10 @@ class Visibility(BlockCodec):
         """
         return cls(axes=visibility_axes(dims), **parameters)
 
-    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+    def _coder(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
         return _coder_of(self.params, shape, dtype)
 
-    def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+    def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
         grid = BlockGrid(shape, self.params.block_shape(shape, dtype))
         numbers = math.prod(grid.block_shape)
@@ -60,7 +60,7 @@ class Visibility(BlockCodec):
 
 
 @lru_cache(maxsize=64)  # cached: computing it costs as much as decoding a small chunk
-def _coder_of(params: Params, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+def _coder_of(params: Params, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
     grid = BlockGrid(shape, params.block_shape(shape, dtype))
     view = _view(params.letters(len(shape)))
     layout = FrameLayout(CODEC_ID, CODEC_VERSION, grid.n_blocks)
@@ -86,7 +86,7 @@ def block_view(letters: str, block: ArrayT) -> ArrayT:
 
 
 @lru_cache
-def _turn(letters: str) -> tuple[tuple[int, ...], tuple[slice | None, ...]]:
+def _turn(letters: str) -> tuple[tuple[int, ...], tuple[Axis | None, ...]]:
     """Return how to transpose a block, and how to index it then for axes that it lacks."""
     order = [letters.index(axis) for axis in "tf" if axis in letters]
     order += [i for i, axis in enumerate(letters) if axis == "b"]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.container.views import block_addresses
@@ -44,7 +43,7 @@ DECODERS: dict[int, Decoder] = {
 }
 
 
-def encode(sources: Sequence[npt.NDArray[Any]], params: Params, output: Output) -> None:
+def encode(sources: Sequence[NumpyArray], params: Params, output: Output) -> None:
     """Encode every block.
 
     Parameters
@@ -65,7 +64,7 @@ def encode(sources: Sequence[npt.NDArray[Any]], params: Params, output: Output) 
     run_blocks(encode_run, len(runs))
 
 
-def decode(runs: Runs, targets: Sequence[npt.NDArray[Any]], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[NumpyArray], params: Params) -> None:
     """Decode every block into its target, several at once; a batch may hold several kinds.
 
     Parameters

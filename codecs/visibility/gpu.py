@@ -1,23 +1,37 @@
-"""GPU backend of the visibility codec: efforts run on the device, all else on the CPU."""
+"""GPU backend of the visibility codec: efforts run on the device, all else on the CPU.
+
+Functions of Numba that the host calls, each compiled once for a machine. They are the CPU's own:
+NumPy would give other bits in sums of logarithms, or take longer where the CPU chooses, too.
+
+    fast.tiles           check                                 headers of every tile
+    dense.model.grid     _best_grid                            logarithms
+    dense.choice.means   entropy_bits                          logarithms
+    dense.choice.choose  _gains _best_chance find_odd          costs of series; words that are odd
+                         _count_exponents _median              a count for each word of a sample
+    dense.model.head     _pack _unpack                         predictors of series, some bits each
+    core.numba.rans      normalise write_tables read_tables    tables of symbols
+    words.arrange        _move                                 blocks that are stored raw
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Payload, Runs
 from gangsaw.codecs.core.cuda.batches import in_batches
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.visibility import cpu
 from gangsaw.codecs.visibility.dense import cpu as dense
-from gangsaw.codecs.visibility.dense import gpu_decode as dense_decode
 from gangsaw.codecs.visibility.dense import gpu_narrow, narrow
+from gangsaw.codecs.visibility.dense.coding import gpu_decode as dense_decode
 from gangsaw.codecs.visibility.fast import cpu as fast
 from gangsaw.codecs.visibility.fast import gpu_decode as fast_decode
 from gangsaw.codecs.visibility.fast import gpu_encode as fast_encode
@@ -28,9 +42,11 @@ from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.words import raw
 
 # Takes blocks, returns their payloads, None where raw is not longer.
-Encoder: TypeAlias = Callable[[Sequence[Any]], list[Payload | None]]
+Encoder: TypeAlias = Callable[[Sequence[DeviceArray]], list[Payload | None]]
 # Fills targets from payloads of one kind, returns the errors of those that are wrong.
-Decoder: TypeAlias = Callable[[Sequence[Payload], Sequence[Any], Params], dict[int, CorruptChunk]]
+Decoder: TypeAlias = Callable[
+    [Sequence[Payload], Sequence[DeviceArray], Params], dict[int, CorruptChunk]
+]
 # By what parameters ask for; the others are encoded on the host.
 ENCODERS: dict[str, Encoder] = {
     "fast": fast_encode.encode_blocks,
@@ -44,7 +60,7 @@ DECODERS: dict[int, Decoder] = {
 }
 
 
-def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
+def encode(sources: Sequence[DeviceArray], params: Params, output: Output) -> None:
     """Encode every block to the same bytes as on the CPU.
 
     Parameters
@@ -62,13 +78,13 @@ def encode(sources: Sequence[Any], params: Params, output: Output) -> None:
     output.take_all(in_batches(partial(_encode_run, params=params), needed, sources))
 
 
-def encoder_bytes(source: Any, params: Params) -> int:
+def encoder_bytes(source: DeviceArray, params: Params) -> int:
     """Return a bound on the device memory that encoding one block takes."""
     lanes = Lanes.of_block(source)
     return encoder_device_bytes(params.effort, source.nbytes, word_bytes(source), lanes)
 
 
-def _encode_run(sources: Sequence[Any], params: Params) -> Runs:
+def _encode_run(sources: Sequence[DeviceArray], params: Params) -> Runs:
     """Encode what fits the device at once."""
     encode_blocks = ENCODERS.get(params.coding)
     if encode_blocks is None or not all(has_kernel(source) for source in sources):
@@ -84,7 +100,7 @@ def _encode_run(sources: Sequence[Any], params: Params) -> Runs:
     )
 
 
-def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
+def decode(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:
     """Decode every block into its target; a batch may hold blocks of several kinds.
 
     Parameters
@@ -103,11 +119,11 @@ def decode(runs: Runs, targets: Sequence[Any], params: Params) -> None:
     in_batches(partial(_decode_run, params=params), needed, runs, targets)
 
 
-def _decoder_bytes(n_bytes: int, target: Any) -> int:
+def _decoder_bytes(n_bytes: int, target: DeviceArray) -> int:
     return decoder_device_bytes(n_bytes, target.nbytes, Lanes.of_block(target))
 
 
-def _decode_run(runs: Runs, targets: Sequence[Any], params: Params) -> None:
+def _decode_run(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:
     """Decode what fits the device at once; name the first block that is wrong."""
     pairs = zip(runs.payloads, targets, strict=True)
     decoders = [_decoder_of(payload, target) for payload, target in pairs]
@@ -122,13 +138,13 @@ def _decode_run(runs: Runs, targets: Sequence[Any], params: Params) -> None:
         raise CorruptChunk(wrong[first].reason, block=first) from wrong[first]
 
 
-def _decoder_of(payload: Payload, target: Any) -> Decoder:
+def _decoder_of(payload: Payload, target: DeviceArray) -> Decoder:
     decoder = DECODERS.get(int(payload[0])) if payload.size and has_kernel(target) else None
     return decoder or _decode_on_host
 
 
 def _decode_on_host(
-    payloads: Sequence[Payload], targets: Sequence[Any], params: Params
+    payloads: Sequence[Payload], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode blocks on the CPU and copy them; return the errors of those that are wrong."""
     host = [np.empty(target.shape, target.dtype) for target in targets]

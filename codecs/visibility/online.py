@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import Array
+from gangsaw.codecs.core.arrays import Array, Dtype, NumpyArray
 from gangsaw.codecs.core.cuda.device import backend_name, empty_in_memory_of
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.params import Params
+
+
+class _Chunk(Array, Protocol):
+    """An array that steps are copied to."""
+
+    def __setitem__(self, where: int | slice[int, None, None], steps: object, /) -> None: ...
 
 
 class StepEncoder:
@@ -67,7 +73,7 @@ class StepEncoder:
         self._codec = Visibility(**vars(params))
         self._coder = self._codec.coder(self.chunk_shape, self.dtype)
         self._fill = _filling(fill_value, self.dtype)
-        self._chunk: Any = None  # where the first step lies
+        self._chunk: _Chunk | None = None  # where the first step lies
 
     @property
     def peak_bytes(self) -> int:
@@ -97,7 +103,7 @@ class StepEncoder:
         chunk = self._chunk_for(step)
         chunk[self.waiting] = step
         self.waiting += 1
-        return self._frame(chunk) if self.waiting == len(chunk) else None
+        return self._frame(chunk) if self.waiting == self.chunk_shape[0] else None
 
     def finish(self) -> memoryview | None:
         """Return the frame of the steps that wait, or None without any; then start again.
@@ -114,7 +120,7 @@ class StepEncoder:
         self.waiting = 0
         return self._coder.encode(chunk)
 
-    def _chunk_for(self, step: Array) -> Any:
+    def _chunk_for(self, step: Array) -> _Chunk:
         """Return the chunk to copy the step to; BadParams where it is not like the others."""
         place = backend_name(step)
         if step.shape != self.chunk_shape[1:] or step.dtype != self.dtype:
@@ -123,7 +129,8 @@ class StepEncoder:
                 f"got {step.dtype.str} of shape {step.shape}"
             )
         if self._chunk is None:
-            self._chunk = empty_in_memory_of(step, self.chunk_shape, self.dtype, "C")
+            empty = empty_in_memory_of(step, self.chunk_shape, self.dtype, "C")
+            self._chunk = cast(_Chunk, empty)
         elif place != (held := backend_name(self._chunk)):
             raise BadParams(f"a step is on the {place}, those before on the {held}: keep to one")
         return self._chunk
@@ -148,14 +155,14 @@ def _chunk_shape(shape: tuple[int, ...], params: Params) -> tuple[int, ...]:
     return chunk_shape
 
 
-def _filling(fill_value: complex, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _filling(fill_value: complex, dtype: Dtype) -> NumpyArray:
     try:
         return np.array(fill_value, dtype)
     except (TypeError, ValueError) as error:
         raise BadParams(f"fill_value {fill_value!r} is no {dtype}: {error}") from error
 
 
-def _unlike(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[Array]:
+def _unlike(shape: tuple[int, ...], dtype: Dtype) -> Iterator[Array]:
     """Yield chunks that need kernels which the others do not."""
     rng = np.random.default_rng(0)
     with np.errstate(over="ignore"):  # of float16

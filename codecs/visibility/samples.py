@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
 
@@ -15,7 +16,8 @@ SPECIALISED: list[dict[str, int | str]] = [
     {"GS_BITS": bits, "GS_SWAP": int(bits == 16)} for bits in (16, 32, 64)
 ]
 KERNELS = {
-    **{f"dense/{name}.cu": SPECIALISED for name in ("choose", "encode", "decode")},
+    **{f"dense/choice/{name}.cu": SPECIALISED for name in ("choose", "means")},
+    **{f"dense/coding/{name}.cu": SPECIALISED for name in ("encode", "decode")},
     "dense/narrow.cu": SPECIALISED[-1:],
     **{
         f"fast/{name}.cu": [{**one, "GS_GAIN": 16} for one in SPECIALISED]
@@ -23,7 +25,7 @@ KERNELS = {
     },
 }
 
-Rows = list[tuple[str, npt.NDArray[Any], Params]]
+Rows = list[tuple[str, NumpyArray, Params]]
 
 
 def samples() -> list[Sample]:
@@ -33,7 +35,7 @@ def samples() -> list[Sample]:
     return [Sample(*row, grows=tuple(range(row[1].ndim))[-2:]) for row in rows]
 
 
-def fringes(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def fringes(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
     """Return visibilities that turn slowly along all axes, with noise, in steps of 2^-6.
 
     Integers and powers of two alone, because sines and their rounding differ between machines.
@@ -49,7 +51,7 @@ def fringes(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.asarray(values if kind.kind == "c" else values.real).astype(kind)
 
 
-def near_grid(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def near_grid(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
     """Return whole multiples of one number, most of them a few units in the last place off."""
     kind = np.dtype(dtype)
     n_parts = 2 if kind.kind == "c" else 1
@@ -61,7 +63,7 @@ def near_grid(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.asarray(words.view(kind)[..., 0])
 
 
-def patterns(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def patterns(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
     """Return any bits: incompressible, with NaNs of every payload, denormals and infinities."""
     kind = np.dtype(dtype)
     size = int(np.prod(shape)) * kind.itemsize
@@ -69,7 +71,7 @@ def patterns(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return octets.view(kind.newbyteorder("<")).astype(kind).reshape(shape)
 
 
-def specials(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def specials(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
     """Return zeros of both signs, infinities, NaNs of several payloads, denormals and ones."""
     kind = np.dtype(dtype)
     parts = 2 if kind.kind == "c" else 1
@@ -96,7 +98,8 @@ def _typical() -> Rows:
         ("half", fringes((12, 10, 5), "f2"), Params()),
         ("float64", fringes((7, 6, 3), "f8"), Params(effort="fast")),
         ("narrowed", fringes((8, 6, 5), "f8"), Params()),
-        ("thirds", fringes((9, 16, 6), "c16") / 3, Params()),  # doubles that are no float32s
+        # doubles that are no float32s
+        ("thirds", np.divide(fringes((9, 16, 6), "c16"), 3), Params()),
         ("beside", near_grid((24, 16, 6), "c8"), Params()),
     ]
 
@@ -121,25 +124,26 @@ def _geometry() -> Rows:
 def _constructions() -> Rows:
     rows = []
     for i, predictor in enumerate(PREDICTORS):
-        choices: dict[str, Any] = {
-            "predictor": predictor,
-            "residual": RESIDUALS[i % 2],
-            "packing": PACKINGS[i // 2 % 2],
-            "window": 3 + i % 2,
-        }
+        params = Params(
+            predictor=predictor,
+            residual=RESIDUALS[i % 2],
+            packing=PACKINGS[i // 2 % 2],
+            window=3 + i % 2,
+            block=(0, 4, 3),
+        )
         cube = fringes((8, 6, 4), "c8" if i % 3 else "f4")
-        rows.append((predictor, cube, Params(**choices, block=(0, 4, 3))))
+        rows.append((predictor, cube, params))
     return rows
 
 
 def _hostile() -> Rows:
-    construction: dict[str, Any] = {"residual": "xor", "packing": "bits"}
+    mean = Params(predictor="mean", residual="xor", packing="bits")
     return [
         ("patterns", patterns((6, 8, 5), "c8"), Params()),
         ("patterns-half", patterns((6, 8, 5), "f2"), Params(effort="fast")),
-        ("patterns-double", patterns((5, 4, 3), "c16"), Params(predictor="mean", **construction)),
+        ("patterns-double", patterns((5, 4, 3), "c16"), mean),
         ("specials", specials((7, 8, 5), "c8"), Params()),
-        ("specials-half", specials((7, 8, 5), "f2"), Params(predictor="median", **construction)),
+        ("specials-half", specials((7, 8, 5), "f2"), replace(mean, predictor="median")),
         ("specials-double", specials((7, 5, 3), "f8"), Params(effort="fast")),
         ("constant", np.full((8, 16, 6), np.complex64(-0.0)), Params()),
         ("zeros", np.zeros((8, 16, 6), "f8"), Params(effort="fast")),

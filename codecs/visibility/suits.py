@@ -43,7 +43,7 @@ class _Answers(Answers):
 
     def is_aside(self, array: ArrayFacts) -> bool:
         """Real floats are taken for data only where nothing is complex: weights are no signal."""
-        has_complex = any(other.dtype.kind == "c" for other in (array, *array.beside))
+        has_complex = any(other.dtype.kind == "c" for other in (array, *array.others))
         return array.dtype.kind != "c" and (array.dtype.kind != "f" or has_complex)
 
     def companion(self, array: ArrayFacts) -> Mapping[str, object] | None:
@@ -66,7 +66,7 @@ class _Answers(Answers):
 
         return {"axes": visibility_axes(array.dims)}
 
-    def told(
+    def summary(
         self, params: Mapping[str, object], usual: Mapping[str, object]
     ) -> Mapping[str, object]:
         first = {"axes"} if params["predictor"] != usual["predictor"] else {"effort", "axes"}

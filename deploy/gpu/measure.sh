@@ -12,7 +12,9 @@
 # 60 seconds at most), then the figures, then the tests on a device, then profiles, then the tests again under
 # compute-sanitizer. Each row is in rows.jsonl of the folder as soon as it is measured; the page,
 # tests/benchmarks/RESULTS-GPU.md, is written after the figures and again at the end, from the rows
-# that are there. A step that fails does not keep others from it; then the exit status is 1.
+# that are there. A step that fails does not keep others from it; then the exit status is 1. It is 1 as
+# well, and no page is written, where nothing is measured: without a GPU, or without the time for
+# the installation, which the limit includes.
 #
 # Environment: EXTRA=gpu12 for CUDA 12; PYTHON=python3.12 for another Python; WHEELS=folder to
 # install from a folder, offline (scikit-build-core, too); HERE=1 to install into that Python,
@@ -79,21 +81,30 @@ bench() { # bench PART MOST ARGUMENT...: rows, for MOST seconds; it keeps to a l
 page() { # from the rows and logs that are there
   "$python" tests/benchmarks/bench_gpu.py --measure nothing --rows "$logs/rows.jsonl" \
     --logs "$logs" --write --json >"$logs/results.json" || failed=1
-  cp tests/benchmarks/RESULTS-GPU.md "$logs/"
+  if [ -s "$logs/rows.jsonl" ]; then cp tests/benchmarks/RESULTS-GPU.md "$logs/"; fi
 }
 
 of_toolkit() { # of_toolkit ncu -> its path: on PATH, or in the CUDA toolkit
   command -v "$1" || ls /usr/local/cuda/bin/"$1" 2>/dev/null
 }
 
+install() { # install COMMAND...: within the limit, with no time kept for steps after it
+  local seconds=$((${limit:-86400} - SECONDS - 1)) status=0
+  timeout --kill-after=1 "$((seconds > 0 ? seconds : 1))" "$@" || status=$?
+  [ "$status" -eq 0 ] && return
+  echo "nothing is measured: the installation failed or took longer than the limit" >&2
+  exit 1
+}
+
 python=${PYTHON:-python3}
 if [ -z "${HERE:-}" ]; then
   venv=$(mktemp -d)
   trap 'rm -rf "$venv"' EXIT
-  "$python" -m venv "$venv"
+  install "$python" -m venv "$venv"
   python=$venv/bin/python
 fi
-"$python" -m pip install --quiet ${WHEELS:+--no-index --find-links "$WHEELS"} ".[${EXTRA:-gpu},test]"
+install "$python" -m pip install --quiet ${WHEELS:+--no-index --find-links "$WHEELS"} \
+  ".[${EXTRA:-gpu},test]"
 
 bench parity "${limit:+$PARITY_SECONDS}"
 bench figures "" --rounds "$rounds"
@@ -103,7 +114,7 @@ step tests "$python" -m pytest -q -m gpu || failed=1
 
 if profiler=$(of_toolkit ncu); then  # what limits the kernels, where counters may be read
   for kernels in "encode_lanes|decode_lanes" count_rows "write_tiles|decode_tiles" \
-    "code_rows|push_rows|decode_blocks"; do
+    "to_symbols|push_symbols|decode_blocks"; do
     step counters "$profiler" --kernel-name "regex:$kernels" --launch-count 8 \
       --section SpeedOfLight --section Occupancy --section WarpStateStats \
       "$python" tests/benchmarks/bench_gpu.py --measure figures --rounds 1 || true

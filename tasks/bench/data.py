@@ -10,9 +10,9 @@ import numpy as np
 
 from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.axes import image_dims
 from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.formats.opening import UnknownFormat, open_source
+from gangsaw.tasks.formats.table import readable, titles
 from gangsaw.tasks.source import SourceArray
 
 GROUP = "gangsaw.benchmarks"  # entries are `Synthetic`
@@ -27,43 +27,39 @@ class Synthetic:
     ----------
     sizes : extents by device, where none are asked for
     make : returns the array of some extents; raises BadParams for others than it takes
+    part : returns what is measured of a user's array, as codecs of the domain expect it; None of an
+        array that is not of the domain
     """
 
     sizes: Mapping[str, tuple[int, ...]]
     make: Callable[[tuple[int, ...]], MemoryArray]
+    part: Callable[[SourceArray], MemoryArray | None] = lambda _: None
 
 
 def synthetic_sample(extents: Sequence[int] | None = None, device: str = "cpu") -> MemoryArray:
     """Return the made data of the table's first entry."""
-    for entry in tables.entries(GROUP).values():
-        if (found := tables.attempt(entry, entry.load)) is not None:
-            sample: MemoryArray = found.make(tuple(extents or found.sizes[device]))
-            return sample
+    for found in tables.table(GROUP, Synthetic).values():
+        return found.make(tuple(extents or found.sizes[device]))
     raise BadParams("no data is installed to measure: name a source")
 
 
 def sample_of(path: str) -> MemoryArray:
-    """Return the middle of the one array of a source, an image as (bands, rows, columns)."""
-    arrays = open_source(path).arrays
+    """Return the middle of the one array of a source, in the form that its domain measures."""
+    try:
+        arrays = open_source(path).arrays
+    except UnknownFormat:
+        hint = "gangsaw compress reads raw samples: measure the store that it writes"
+        raise BadParams(f"{path} is of no known format ({titles(readable())}); {hint}") from None
     if len(arrays) != 1:
         raise BadParams(f"{path} holds {len(arrays)} arrays; the benchmark takes one")
     (array,) = arrays
     if not prod(array.shape):
         raise BadParams(f"{path}: {array.name} holds no samples, there is nothing to measure")
-    is_image = array.dtype.kind in "iu" and len(array.dims) in (2, 3)
-    return _image(array) if is_image else _part(array, array.dims)
+    parts = (domain.part(array) for domain in tables.table(GROUP, Synthetic).values())
+    return next((part for part in parts if part is not None), None) or middle(array, array.dims)
 
 
-def _image(array: SourceArray) -> MemoryArray:
-    band, y, x = image_dims(array)
-    part = _part(array, (y, x))
-    order = [array.dims.index(name) for name in (band, y, x) if name is not None]
-    samples = part.values.transpose(order)
-    values = np.ascontiguousarray(samples[(None,) * (3 - samples.ndim)])
-    return MemoryArray(values, ("band", "y", "x"))
-
-
-def _part(array: SourceArray, cut: Sequence[str]) -> MemoryArray:
+def middle(array: SourceArray, cut: Sequence[str]) -> MemoryArray:
     """Return the middle of an array along some axes, at most MAX_BYTES."""
     extents = dict(zip(array.dims, array.shape, strict=True))
     whole = prod(n for name, n in extents.items() if name not in cut) * array.dtype.itemsize
@@ -83,7 +79,7 @@ def _side(extents: Sequence[int], n: float) -> int:
     return max(extents)
 
 
-def _middle(extent: int, wanted: int) -> slice:
+def _middle(extent: int, wanted: int) -> slice[int, int, int | None]:
     taken = min(extent, wanted)
     first = (extent - taken) // 2
     return slice(first, first + taken)

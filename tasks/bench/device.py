@@ -7,48 +7,31 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import free_bytes, pinned, timed_launches
 from gangsaw.codecs.core.cuda.streams import own_stream
-from gangsaw.codecs.core.errors import JobFailed
-from gangsaw.tasks.bench.data import synthetic_sample
+from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.codecs.core.zarr.block_codec import LAUNCH_BYTES, BlockCodec
+from gangsaw.tasks.bench.host import benchmarks_of
 from gangsaw.tasks.engine.pools import SLOTS
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.choose import choose_layout
-from gangsaw.tasks.jobs.device import TASK_BYTES
 
-SCENE = (224, 512, 614)  # bands, rows, columns of an AVIRIS scene
 BATCH_BYTES = 8 << 30  # of samples: 160 times the 50 MB of an H200's second-level cache
 SHARE = 8  # of free device memory that the samples of a batch may take: codewords, frames, copies
 INT_LANES = 64  # 32-bit integer operations per clock and multiprocessor, sm_80 to sm_100
 COPY_BYTES = 1 << 30
-
-
-class Instructions(NamedTuple):
-    """Instructions a sample at P=3, reduced, counted in the machine code for sm_90.
-
-    Attributes
-    ----------
-    integer : those that the integer pipe takes; shifts, comparisons, additions, but no products
-    total : all
-    """
-
-    integer: int
-    total: int
-
-
-# See gpu_encode.cu and gpu_decode.cu, which say where they come from.
-ENCODER, DECODER = Instructions(70, 125), Instructions(170, 240)
 
 
 @dataclass(frozen=True)
@@ -106,6 +89,32 @@ class Timing:
 
 
 Both = tuple[Timing, Timing]  # encode, decode
+Measured = tuple[float | None, str]  # a value, where there is one, and a note
+
+
+def launch_seconds(work: Callable[[], object], rounds: int) -> tuple[float, float]:
+    """Return the medians of wall clock and kernels of a call, after one that warms up."""
+    whole, kernels = zip(*[_round(work) for _ in range(1 + rounds)][1:], strict=True)
+    return statistics.median(whole), statistics.median(kernels)
+
+
+def _round(work: Callable[[], object]) -> tuple[float, float]:
+    stream: Any = cupy().cuda.get_current_stream()
+    with timed_launches() as kernels:
+        began = time.perf_counter()
+        work()
+        stream.synchronize()
+        return time.perf_counter() - began, kernels()
+
+
+def wall_seconds(work: Callable[[], object], rounds: int) -> float:
+    """Return the median of a call by several threads; a quarter of the rounds, three at least."""
+    spans = []
+    for _ in range(max(3, rounds // 4)):
+        began = time.perf_counter()
+        work()
+        spans.append(time.perf_counter() - began)
+    return statistics.median(spans)
 
 
 class ChunkBench:
@@ -121,7 +130,7 @@ class ChunkBench:
     def __init__(
         self,
         coder: ChunkCoder,
-        chunks: Sequence[NDArray[Any]],
+        chunks: Sequence[NumpyArray],
         rounds: int = 20,
         batch_bytes: int = BATCH_BYTES,
     ) -> None:
@@ -141,13 +150,13 @@ class ChunkBench:
         """The chunks of one scene, all at once."""
         return self._timed(self.chunks)
 
-    def _timed(self, chunks: Sequence[NDArray[Any]]) -> Both:
+    def _timed(self, chunks: Sequence[NumpyArray]) -> Both:
         with own_stream():
             held = [self.cupy.asarray(chunk) for chunk in chunks]
             frames = self.coder.encode_all(held)
             outs = [self.cupy.empty_like(chunk) for chunk in held]
-            encode = self._median(lambda: self.coder.encode_all(held))
-            decode = self._median(lambda: self._fill(frames, outs))
+            encode = launch_seconds(lambda: self.coder.encode_all(held), self.rounds)
+            decode = launch_seconds(lambda: self._fill(frames, outs), self.rounds)
             _check(outs[-1].get(), chunks[-1])
         raw, coded = sum(c.nbytes for c in chunks), sum(map(len, frames))
         samples = sum(c.size for c in chunks)
@@ -156,69 +165,52 @@ class ChunkBench:
     def _fill(self, frames: Sequence[memoryview], outs: Sequence[Any]) -> None:
         self.coder.fill([self.coder.whole(frame) for frame in frames], outs)
 
-    def _median(self, work: Callable[[], object]) -> tuple[float, float]:
-        """Return the medians of wall clock and kernels."""
-        rounds = [self._round(work) for _ in range(1 + self.rounds)][1:]
-        whole, kernels = zip(*rounds, strict=True)
-        return statistics.median(whole), statistics.median(kernels)
-
-    def _round(self, work: Callable[[], object]) -> tuple[float, float]:
-        stream = self.cupy.cuda.get_current_stream()
-        with timed_launches() as kernels:
-            began = time.perf_counter()
-            work()
-            stream.synchronize()
-            return time.perf_counter() - began, kernels()
-
     @cached_property
     def hosted(self) -> Both:
         """Host arrays to host frames and back, by threads with a stream each."""
-        per_task = max(1, TASK_BYTES // self.chunks[0].nbytes)
+        per_task = max(1, LAUNCH_BYTES // self.chunks[0].nbytes)
         tasks = [[self.chunks[i % len(self.chunks)] for i in range(per_task)]] * (4 * SLOTS)
         with ThreadPoolExecutor(SLOTS) as pool:
             frames = list(pool.map(self._to_frames, tasks))
             _check(self._to_arrays(frames[0])[-1], tasks[0][-1])
-            encode = self._walled(lambda: list(pool.map(self._to_frames, tasks)))
-            decode = self._walled(lambda: [len(a) for a in pool.map(self._to_arrays, frames)])
+            encode = wall_seconds(lambda: list(pool.map(self._to_frames, tasks)), self.rounds)
+            decode = wall_seconds(
+                lambda: [len(a) for a in pool.map(self._to_arrays, frames)], self.rounds
+            )
         samples = sum(chunk.size for task in tasks for chunk in task)
         return Timing(samples, 0, encode), Timing(samples, 0, decode)
 
-    def _to_frames(self, chunks: Sequence[NDArray[Any]]) -> list[memoryview]:
+    def _to_frames(self, chunks: Sequence[NumpyArray]) -> list[memoryview]:
         with own_stream() as copies:
             return self.coder.encode_all([copies.to_device(_locked(chunk)) for chunk in chunks])
 
-    def _to_arrays(self, frames: Sequence[memoryview]) -> list[NDArray[Any]]:
+    def _to_arrays(self, frames: Sequence[memoryview]) -> list[NumpyArray]:
         with own_stream() as copies:
             like = self.chunks[0]
             outs = [self.cupy.empty(like.shape, like.dtype) for _ in frames]
             self._fill(frames, outs)
             return [copies.to_host(out) for out in outs]
 
-    def _walled(self, work: Callable[[], object]) -> float:
-        spans = []
-        for _ in range(max(3, self.rounds // 4)):
-            began = time.perf_counter()
-            work()
-            spans.append(time.perf_counter() - began)
-        return statistics.median(spans)
-
 
 class Workbench(ChunkBench):
-    """A scene in chunks of the default layout, and what the device could do at most.
+    """An array in chunks of the default layout, and what the device could do at most.
 
     Parameters
     ----------
-    scene : (bands, rows, columns) integers
+    sample : an array that a codec of the table suits
     rounds, batch_bytes : as of `ChunkBench`
     """
 
     def __init__(
-        self, scene: NDArray[Any], rounds: int = 20, batch_bytes: int = BATCH_BYTES
+        self, sample: MemoryArray, rounds: int = 20, batch_bytes: int = BATCH_BYTES
     ) -> None:
-        layout = choose_layout(MemoryArray(scene, ("band", "y", "x")), "auto", None)
-        codec: Any = layout.codec
-        chunks = [np.ascontiguousarray(c) for c in _cut(scene, layout.chunks)]
-        super().__init__(codec.coder(layout.chunks, scene.dtype), chunks, rounds, batch_bytes)
+        layout = choose_layout(sample, "auto", None)
+        codec = layout.codec
+        if not isinstance(codec, BlockCodec):
+            raise BadParams(f"no codec is for {sample.dtype.name} samples: nothing to measure")
+        chunks = [np.ascontiguousarray(c) for c in _cut(sample.values, layout.chunks)]
+        super().__init__(codec.coder(layout.chunks, sample.dtype), chunks, rounds, batch_bytes)
+        self.codec_name = codec.codec_name
 
     @cached_property
     def bytes_per_second(self) -> float:
@@ -246,9 +238,12 @@ class Workbench(ChunkBench):
         """Gsamples/s if every byte were moved once and nothing else were done."""
         return self.bytes_per_second * timing.samples / timing.moved_bytes / 1e9
 
-    def operation_ceiling(self, of: Instructions) -> float:
-        """Gsamples/s if every integer lane worked at every clock."""
-        return self.operations_per_second / of.integer / 1e9
+    def instructions(self, direction: str) -> tuple[int, int] | None:
+        """Return how many instructions a sample takes, integer ones and all, if its codec says."""
+        counted: Mapping[str, tuple[int, int]] = getattr(
+            benchmarks_of(self.codec_name), "INSTRUCTIONS", {}
+        )
+        return counted.get(direction)
 
 
 @dataclass(frozen=True)
@@ -261,7 +256,7 @@ class _Case:
     what: str
     unit: str
     target: str
-    measure: Callable[[Workbench], tuple[float, str]]
+    measure: Callable[[Workbench], Measured]
     quick: bool = False
 
     def figure(self, bench: Workbench | None) -> Figure:
@@ -270,24 +265,29 @@ class _Case:
         return Figure(self.what, self.unit, self.target, *found)
 
 
-def _speed(name: str, direction: int) -> Callable[[Workbench], tuple[float, str]]:
-    def measure(bench: Workbench) -> tuple[float, str]:
+def _speed(name: str, direction: int) -> Callable[[Workbench], Measured]:
+    def measure(bench: Workbench) -> Measured:
         timing: Timing = getattr(bench, name)[direction]
         return timing.rate, timing.note
 
     return measure
 
 
-def _byte_ceiling(bench: Workbench) -> tuple[float, str]:
+def _byte_ceiling(bench: Workbench) -> Measured:
     ceiling = bench.byte_ceiling(bench.batch[0])
     return ceiling, f"each byte once, at {bench.bytes_per_second / 1e12:.3g} TB/s of a copy"
 
 
-def _operation_ceiling(of: Instructions) -> Callable[[Workbench], tuple[float, str]]:
-    def measure(bench: Workbench) -> tuple[float, str]:
-        counted = f"{of.integer} of {of.total} instructions a sample are integer operations"
+def _operation_ceiling(direction: str) -> Callable[[Workbench], Measured]:
+    """Gsamples/s if every integer lane worked at every clock."""
+
+    def measure(bench: Workbench) -> Measured:
+        if (of := bench.instructions(direction)) is None:
+            return None, f"nobody counted the instructions of {bench.codec_name}"
+        integer, total = of
+        counted = f"{integer} of {total} instructions a sample are integer operations"
         peak = f"{bench.operations_per_second / 1e12:.3g} T of these a second"
-        return bench.operation_ceiling(of), f"{counted}; {peak}"
+        return bench.operations_per_second / integer / 1e9, f"{counted}; {peak}"
 
     return measure
 
@@ -301,19 +301,14 @@ CASES = (
     _Case("one scene alone, encode", G, ">= 3", _speed("alone", 0)),
     _Case("one scene alone, decode", G, ">= 3", _speed("alone", 1), quick=True),
     _Case("ceiling by bytes", G, "", _byte_ceiling, quick=True),
-    _Case("ceiling by integer operations, encode", G, "", _operation_ceiling(ENCODER), quick=True),
-    _Case("ceiling by integer operations, decode", G, "", _operation_ceiling(DECODER), quick=True),
+    _Case("ceiling by integer operations, encode", G, "", _operation_ceiling("encode"), quick=True),
+    _Case("ceiling by integer operations, decode", G, "", _operation_ceiling("decode"), quick=True),
 )
 
 
 def figures(bench: Workbench | None) -> Iterator[Figure]:
     """Yield all rows, measured one by one, or unmeasured without a workbench."""
     return (case.figure(bench) for case in CASES)
-
-
-def aviris_scene(extents: tuple[int, ...] = SCENE) -> NDArray[Any]:
-    """Return the made scene of (bands, rows, columns)."""
-    return synthetic_sample(extents, "gpu").values
 
 
 def device_machine() -> dict[str, str]:
@@ -334,22 +329,20 @@ def _version(number: int) -> str:
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
-def _cut(scene: NDArray[Any], extents: tuple[int, ...]) -> Iterator[NDArray[Any]]:
-    """Yield the whole chunks of a scene; those at its edges are filled up from its start."""
-    bands, y, x = extents
-    for row in range(0, scene.shape[1], y):
-        for column in range(0, scene.shape[2], x):
-            rows = np.arange(row, row + y) % scene.shape[1]
-            columns = np.arange(column, column + x) % scene.shape[2]
-            yield scene[:bands][:, rows][:, :, columns]
+def _cut(array: NumpyArray, extents: tuple[int, ...]) -> Iterator[NumpyArray]:
+    """Yield the whole chunks of an array; those at its edges are filled up from its start."""
+    starts = (range(0, n, extent) for n, extent in zip(array.shape, extents, strict=True))
+    for corner in product(*starts):
+        places = zip(corner, extents, array.shape, strict=True)
+        yield array[np.ix_(*(np.arange(first, first + n) % all_ for first, n, all_ in places))]
 
 
-def _locked(chunk: NDArray[Any]) -> NDArray[Any]:
+def _locked(chunk: NumpyArray) -> NumpyArray:
     held = pinned(chunk.shape, chunk.dtype)
     held[...] = chunk
     return held
 
 
-def _check(found: NDArray[Any], wanted: NDArray[Any]) -> None:
+def _check(found: NumpyArray, wanted: NumpyArray) -> None:
     if not np.array_equal(found, wanted):
         raise JobFailed("the GPU does not give the chunk back")

@@ -11,7 +11,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -19,8 +20,14 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit, thread_limit
+from gangsaw.codecs.core.suits import Grade
 from gangsaw.tasks.bench.peers import Cube, Peer, general_peers
 from gangsaw.tasks.bench.table import call_seconds
+from gangsaw.tasks.formats.memory import MemoryArray
+from gangsaw.tasks.jobs.choose import Choice, configured, facts_of, grade
+
+if TYPE_CHECKING:
+    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class Result:
         rates = (f"{self.encode_rate / 1e6:.1f}", f"{self.decode_rate / 1e6:.1f}")
         return (self.name, f"{self.bits_per_sample:.3f}", f"{self.ratio:.3f}", *rates)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the figures as JSON holds them."""
         derived = ("ratio", "bits_per_sample", "encode_rate", "decode_rate")
         return {**vars(self), **{name: getattr(self, name) for name in derived}}
@@ -130,13 +137,30 @@ def _round(cube: Cube, peer: Peer) -> tuple[float, float]:
 
 
 def ours(array: Cube, dims: Sequence[str]) -> Iterator[Peer]:
-    """Yield every codec of the table in the settings of its `benchmarks` that take the array."""
+    """Yield every codec of the table in the settings of its `benchmarks` that take the array.
+
+    A codec without them has its automatic settings, for arrays that it suits.
+    """
     for codec in codec_table.classes():
-        if not codec_table.has_module(codec.codec_name, "benchmarks"):
+        if (home := benchmarks_of(codec.codec_name)) is None:
+            yield from _automatic(codec.codec_name, array, dims)
             continue
-        home = import_module(f"{codec_table.package(codec.codec_name)}.benchmarks")
         for name, parameters in home.settings(array, dims).items():
             yield bound(name, codec(**parameters).coder(array.shape, array.dtype), array)
+
+
+def _automatic(name: str, array: Cube, dims: Sequence[str]) -> Iterator[Peer]:
+    facts = facts_of(MemoryArray(array, tuple(dims)))
+    if grade(name, facts) >= Grade.GENERAL:
+        codec = cast("BlockCodec", configured(Choice(name), facts, array.shape))
+        yield bound(f"{name} automatic", codec.coder(array.shape, array.dtype), array)
+
+
+def benchmarks_of(codec: str) -> ModuleType | None:
+    """Return the module `benchmarks` of a codec of the table, by its Zarr name, if it has one."""
+    if not codec_table.has_module(codec, "benchmarks"):
+        return None
+    return import_module(f"{codec_table.package(codec)}.benchmarks")
 
 
 def bound(name: str, coder: ChunkCoder, array: Cube) -> Peer:

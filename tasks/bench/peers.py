@@ -8,9 +8,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Cube = NDArray[Any]  # C order; (bands, rows, columns) of an image
+from gangsaw.codecs.core.arrays import NumpyArray
+
+Cube = NumpyArray  # C order; (bands, rows, columns) of an image
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 LEAST_SECONDS = 0.05  # a chunk is one of many: small ones are coded again and again
 
 
@@ -89,13 +91,14 @@ def seconds_in_turn(works: Sequence[Callable[[], object]], rounds: int = 5) -> l
     return [list(of_one) for of_one in zip(*spans[1:], strict=True)]
 
 
-def call_seconds(function: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
+def call_seconds(function: Callable[[Given], Made], argument: Given) -> tuple[Made, float]:
     """Return what a function gives, and CPU seconds of a call; short calls are repeated."""
-    began, calls, seconds = time.process_time(), 0, 0.0
-    while seconds < LEAST_SECONDS:
-        result = None  # memory is free again before the next call, as where results are written
+    began, calls = time.process_time(), 1
+    result = function(argument)
+    while (seconds := time.process_time() - began) < LEAST_SECONDS:
+        del result  # memory is free again before the next call, as where results are written
         result = function(argument)
-        calls, seconds = calls + 1, time.process_time() - began
+        calls += 1
     return result, seconds / calls
 
 
@@ -117,7 +120,7 @@ def markdown(title: str, rows: Iterable[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(sections: dict[str, list[Row]]) -> dict[str, Any]:
+def document(sections: dict[str, list[Row]]) -> dict[str, object]:
     """Return machine and all sections as plain JSON values."""
     tables = {title: [asdict(row) for row in rows] for title, rows in sections.items()}
     return {"machine": environment(), "sections": tables}

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.console.codec_options import CHOICES, CODEC
+from gangsaw.tasks.console.table_options import CHOICES, CODEC
 from gangsaw.tasks.formats import table
 
 if TYPE_CHECKING:
@@ -64,6 +64,22 @@ SourceFormat = Annotated[
         show_default=False,
         rich_help_panel=SOURCE,
     ),
+]
+TargetFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help=f"{table.names(table.writable())}. (default: by suffix)",
+        show_default=False,
+    ),
+]
+TargetInterleave = Annotated[
+    str | None,
+    typer.Option(help="bsq, bil or bip. (default: as the source was)", show_default=False),
+]
+TargetByteOrder = Annotated[
+    str | None,
+    typer.Option(help="little or big. (default: as the source was)", show_default=False),
 ]
 Variable = Annotated[
     list[str] | None,
@@ -147,7 +163,7 @@ def chunks_of(text: str | None) -> tuple[int, ...] | dict[str, int] | None:
         raise BadParams(f"--chunks must be such as y=256,x=256, got {text!r}") from None
 
 
-def params_of(pairs: Sequence[str] | None, file: Path | None) -> dict[str, Any]:
+def params_of(pairs: Sequence[str] | None, file: Path | None) -> dict[str, object]:
     """Return codec parameters: those of the file, changed by each NAME=VALUE."""
     params = {} if file is None else _params_file(file)
     for pair in pairs or ():
@@ -158,7 +174,7 @@ def params_of(pairs: Sequence[str] | None, file: Path | None) -> dict[str, Any]:
     return params
 
 
-def _params_file(file: Path) -> dict[str, Any]:
+def _params_file(file: Path) -> dict[str, object]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -172,7 +188,7 @@ def _params_file(file: Path) -> dict[str, Any]:
     return found
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError:

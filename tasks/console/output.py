@@ -6,14 +6,16 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
     from gangsaw.tasks.engine.progress import OnProgress, Progress
     from gangsaw.tasks.jobs.compress import Summary
 
     StatusOf = Callable[[Progress], str]
-    AddBar = Callable[..., OnProgress]
 
 
 STOPPED = "interrupted: finished chunks are safe; run the same command with --resume to continue"
@@ -23,7 +25,7 @@ class Interrupted(Exception):
     """Ctrl-C, with what the user can do now; typer would swallow a KeyboardInterrupt's text."""
 
 
-def write_json(figures: Mapping[str, Any]) -> None:
+def write_json(figures: Mapping[str, object]) -> None:
     """Print figures as one JSON object."""
     sys.stdout.write(json.dumps(figures, indent=2, default=str) + "\n")
 
@@ -87,18 +89,26 @@ def progress_bars(*, quiet: bool = False) -> Iterator[AddBar | None]:
         TextColumn("{task.fields[status]}"),
     )
     with Bar(*columns, console=console) as bar:
+        yield AddBar(bar)
 
-        def add(title: str, status_of: StatusOf, status: str = "starting") -> OnProgress:
-            task = bar.add_task(title, total=None, status=status)
 
-            def show(state: Progress) -> None:
-                bar.update(
-                    task, total=state.total or None, completed=state.done, status=status_of(state)
-                )
+@final  # so that one is never false
+@dataclass(frozen=True)
+class AddBar:
+    """Adds bars to a display of `rich`."""
 
-            return show
+    display: Bars
 
-        yield add
+    def __call__(self, title: str, status_of: StatusOf, status: str = "starting") -> OnProgress:
+        """Add one; return what moves it."""
+        task = self.display.add_task(title, total=None, status=status)
+
+        def show(state: Progress) -> None:
+            self.display.update(
+                task, total=state.total or None, completed=state.done, status=status_of(state)
+            )
+
+        return show
 
 
 def _bytes_status(state: Progress) -> str:

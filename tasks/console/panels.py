@@ -45,7 +45,7 @@ def panels(command: Callable[..., None]) -> Callable[..., None]:
     return expanded
 
 
-def _made(kind: Any, given: dict[str, Any]) -> Any:
+def _made(kind: Any, given: dict[str, object]) -> Any:
     """Return a panel with its options, which are taken out of those given."""
     return kind(**{field.name: given.pop(field.name) for field in fields(kind)})
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TypedDict
 
-import numpy as np
-
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 
 BASE_BYTES = 300 << 20  # of a worker with Numba kernels loaded
@@ -19,7 +18,7 @@ COPIES = 4  # of a chunk: samples read, Zarr's padded copy, codec's work, stored
 def transcode_bytes(
     shape: tuple[int, ...],
     chunks: tuple[int, ...],
-    dtype: np.dtype[Any],
+    dtype: Dtype,
     source_chunks: tuple[int, ...] | None,
 ) -> int:
     """Return the peak bytes of one task that reads, encodes and stores one chunk at a time.
@@ -44,19 +43,36 @@ def _touched(chunk: int, piece: int) -> int:
     return -(-chunk // piece) + 1
 
 
-def this_process() -> dict[str, Any]:
-    """Return what `check_memory` asks of a worker for one thread and all memory of the machine."""
+class Worker(TypedDict, total=False):
+    """What the scheduler says of a worker, as far as jobs ask.
+
+    Attributes
+    ----------
+    name : as the cluster numbers it, or an address
+    memory_limit : bytes; 0 or None is none
+    nthreads : that run tasks at once
+    resources : such as {"GPU": 1}
+    """
+
+    name: object
+    memory_limit: int | None
+    nthreads: int
+    resources: Mapping[str, float]
+
+
+def this_process() -> Worker:
+    """Describe this process as a worker of one thread with all memory of the machine."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {"name": "of this machine", "memory_limit": total, "nthreads": 1}
 
 
-def check_memory(peak_bytes: int, workers: Iterable[Mapping[str, Any]]) -> None:
+def check_memory(peak_bytes: int, workers: Iterable[Worker]) -> None:
     """Raise BadParams where a worker's limit is below what its threads may need at once.
 
     Parameters
     ----------
     peak_bytes : of one task
-    workers : of each worker `memory_limit` in bytes (0 is none), `nthreads` and `name`
+    workers : of each worker `memory_limit`, `nthreads` and `name`
     """
     for worker in workers:
         limit, threads = worker["memory_limit"] or 0, worker["nthreads"]

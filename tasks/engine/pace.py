@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# A task costs client, scheduler and worker some milliseconds of processor time, which short batches
-# have to share.
+# Client, scheduler and worker spend processor time on each task, so short batches share one
+# (tests/benchmarks/RESULTS.md, "Scheduling of large jobs").
 TASK_SECONDS = 0.25
 MOST = 256  # batches of a task at most: messages stay moderate
 SHARE = 2  # a task gets at most 1 / (SHARE * threads) of the remaining, so that all end together

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.memory import Worker
 from gangsaw.tasks.engine.pace import Pace
 
 Device = Literal["cpu", "gpu"]
-Workers = Mapping[str, Mapping[str, Any]]  # by address, as the scheduler describes them
+Workers = Mapping[str, Worker]  # by address, as the scheduler describes them
 
 GPU = "GPU"  # resource of a worker that has one: GPU=1
 SLOTS = 4  # tasks that share a GPU: one reads, one copies in, one computes, one copies out, writes
@@ -51,7 +52,7 @@ class Pool:
     threads: int = 0
     pace: Pace = field(default_factory=Pace)
 
-    def fits(self, worker: Mapping[str, Any]) -> bool:
+    def fits(self, worker: Worker) -> bool:
         """Whether the worker has what a task takes."""
         has = worker.get("resources", {})
         return all(has.get(name, 0) >= need for name, need in self.resources.items())
@@ -122,12 +123,12 @@ def make_pools(device: Device, batches: int, resources: Mapping[str, float]) -> 
     return [GpuPool("gpu", batches, {GPU: 1 / SLOTS}), HostPool("cpu")]
 
 
-def gpu_slots(worker: Mapping[str, Any]) -> int:
+def gpu_slots(worker: Worker) -> int:
     """Return how many tasks at once the GPUs of a worker take; 0 without one."""
     gpus = worker.get("resources", {}).get(GPU, 0)
     return int(min(worker["nthreads"], SLOTS * gpus))
 
 
-def with_gpu(workers: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def with_gpu(workers: Iterable[Worker]) -> list[Worker]:
     """Return the workers that have a GPU, with the threads that can use it at once."""
     return [{**w, "nthreads": slots} for w in workers if (slots := gpu_slots(w))]

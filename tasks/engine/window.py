@@ -1,7 +1,7 @@
 """How work is submitted to Dask: batches in a sliding window of futures, no graph over the chunks.
-Of tasks only this file and `batches.py` import Dask. A graph over a million chunks takes minutes to
-optimise, and a future per chunk costs milliseconds each. So a future takes several batches where
-they are short.
+Of tasks only this file and `batches.py` import Dask. A graph over a million chunks would have to be
+optimised before the first one runs, and each future has its messages. So a future takes several
+batches where they are short.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from gangsaw.cluster.interrupts import Waiting, interrupts_wait
 from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.batches import Done, commit, committed_on_device, do_batches
 from gangsaw.tasks.engine.failure import ChunkFailed
-from gangsaw.tasks.engine.memory import check_memory, this_process
+from gangsaw.tasks.engine.memory import Worker, check_memory, this_process
 from gangsaw.tasks.engine.pools import (
     SLOTS,
     TASKS_PER_THREAD,
     Device,
     Pool,
+    Workers,
     checked_device,
     gpu_slots,
     make_pools,
@@ -118,11 +119,11 @@ def on_every_worker(function: Callable[[], None], client: Client | None) -> None
         client.run(function)
 
 
-def _is_host(worker: Mapping[str, Any], options: Options) -> bool:
+def _is_host(worker: Worker, options: Options) -> bool:
     return options.device == "cpu" or not gpu_slots(worker)
 
 
-def _check_gpus(task: DeviceTask[BatchT, ResultT], workers: Mapping[str, Any]) -> None:
+def _check_gpus(task: DeviceTask[BatchT, ResultT], workers: Workers) -> None:
     found = with_gpu(workers.values())
     if workers and not found:
         raise JobFailed(
@@ -303,7 +304,7 @@ class _Window(Generic[BatchT, ResultT]):
         self.flying[future] = _Flight(pool, batches)
         self.arriving.add(future)
 
-    def arrived(self) -> list[tuple[Future, Any]]:
+    def arrived(self) -> list[tuple[Future, Done[ResultT]]]:
         """Wait for a result; return all that are there by then.
 
         No call of Dask may block here: it would block for ever when the last worker is lost.
@@ -316,7 +317,7 @@ class _Window(Generic[BatchT, ResultT]):
                 self.look_for_workers()
                 polled = time.monotonic()
         self.alone_since = None  # a result means that there was a worker
-        found: list[tuple[Future, Any]] = self.arriving.next_batch(block=False)
+        found: list[tuple[Future, Done[ResultT]]] = self.arriving.next_batch(block=False)
         return found
 
     def look_for_workers(self) -> None:
@@ -331,12 +332,13 @@ class _Window(Generic[BatchT, ResultT]):
         elif time.monotonic() - self.alone_since > limit:
             raise JobFailed(f"{self.no_worker()} for {limit:g} s: start one")
 
-    def check(self, future: Future, result: Any) -> None:
+    def check(self, future: Future, result: object) -> None:
         """Raise JobFailed unless the future has its results."""
         if isinstance(result, Done) and result.error is not None and not result.error.passing:
             raise JobFailed(str(result.error)) from result.error
         if future.status == "error":
-            raise JobFailed(_cause(result[1], self.flying[future]))  # the result is sys.exc_info()
+            error = result[1] if isinstance(result, tuple) else None  # it is sys.exc_info()
+            raise JobFailed(_cause(error, self.flying[future]))
         if future.status == "cancelled" or isinstance(result, BaseException):
             raise self.lost()
 
@@ -369,7 +371,7 @@ class _Window(Generic[BatchT, ResultT]):
         self.flying.clear()
 
 
-def _workers(client: Client) -> dict[str, Any]:
+def _workers(client: Client) -> dict[str, Worker]:
     # all of them: the default of some versions is the first five
     return dict(client.scheduler_info(n_workers=-1)["workers"])
 

@@ -11,11 +11,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.envi_header import (
     BAND_FIELDS,
     EnviHeader,
@@ -40,7 +40,7 @@ class EnviSource:
     header_path: str
     arrays: tuple[FlatArray, ...]
     coords: tuple[Coordinate, ...] = ()
-    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def identity(self) -> str:
         """Path, bytes and modification time of header and data."""
@@ -66,11 +66,11 @@ def open_envi(path: str) -> EnviSource:
     return EnviSource(path, str(header_path), (replace(array, attrs=attrs),), coords)
 
 
-def to_metadata(header: EnviHeader) -> tuple[tuple[Coordinate, ...], dict[str, Any]]:
+def to_metadata(header: EnviHeader) -> tuple[tuple[Coordinate, ...], dict[str, object]]:
     """Return the coordinates and the array's attributes that hold all of a header's fields."""
     kept: Fields = dict(header.fields)
     coords = [*_band_coordinates(kept, header.shape[0]), *_map_coordinates(kept, header.shape)]
-    attrs: dict[str, Any] = {to: kept.pop(of) for of, to in ATTRS.items() if of in kept}
+    attrs: dict[str, object] = {to: kept.pop(of) for of, to in ATTRS.items() if of in kept}
     if any(coord.name not in coord.dims for coord in coords):
         attrs["coordinates"] = " ".join(c.name for c in coords if c.name not in c.dims)
     return tuple(coords), {**attrs, "envi": json.dumps(kept)}
@@ -88,7 +88,7 @@ def _band_coordinates(fields: Fields, n_bands: int) -> Iterable[Coordinate]:
         yield Coordinate(name.replace(" ", "_"), ("band",), values, attrs)
 
 
-def _numbers(value: object, n: int) -> NDArray[Any] | None:
+def _numbers(value: object, n: int) -> NumpyArray | None:
     """(n,) int64 or float64, or None where `value` is no list of n numbers: it stays text. So do
     numbers too large for a float64, which would come back as infinite.
     """
@@ -135,14 +135,12 @@ def _map_units(info: list[str]) -> str:
 
 
 def header_fields(
-    array_attrs: Mapping[str, Any], coords: Iterable[Coordinate], band_dim: str | None
+    array_attrs: Mapping[str, object], coords: Iterable[Coordinate], band_dim: str | None
 ) -> Fields:
     """Return the header fields that attributes and coordinates hold: `to_metadata` backwards."""
-    kept = json.loads(array_attrs.get("envi", "{}"))  # text: NetCDF attributes are flat
-    fields: Fields = {
-        of: array_attrs[to] for of, to in ATTRS.items() if _is_text(array_attrs.get(to))
-    }
-    fields |= {key: value for key, value in kept.items() if _is_text(value)}
+    kept = json.loads(str(array_attrs.get("envi", "{}")))  # text: NetCDF attributes are flat
+    named = {of: array_attrs.get(to) for of, to in ATTRS.items()}
+    fields: Fields = {key: value for key, value in {**named, **kept}.items() if _is_text(value)}
     for coord in coords:
         name = coord.name.replace("_", " ")
         if name in BAND_FIELDS and coord.dims == (band_dim,):
@@ -152,6 +150,6 @@ def header_fields(
     return fields
 
 
-def _is_text(value: object) -> bool:
+def _is_text(value: object) -> TypeGuard[str | list[str]]:
     texts = value if isinstance(value, list) else [value]
     return all(isinstance(text, str) for text in texts)

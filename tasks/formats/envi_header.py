@@ -9,10 +9,10 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import INTERLEAVES
 
@@ -39,7 +39,7 @@ class EnviHeader:
     """
 
     shape: tuple[int, int, int]
-    dtype: np.dtype[Any]
+    dtype: Dtype
     interleave: str
     offset: int
     fields: Fields
@@ -134,7 +134,7 @@ def _refuse_unsupported(path: Path, fields: Fields) -> None:
             raise BadParams(f"{path}: {name} are not supported; save the image without them")
 
 
-def _dtype(path: Path, fields: Fields) -> np.dtype[Any]:
+def _dtype(path: Path, fields: Fields) -> Dtype:
     code = _count(path, fields, "data type")
     if code not in DTYPES:
         raise BadParams(f"{path}: unknown data type {code}; known are {sorted(DTYPES)}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.format import ExportOptions, Format, Paths, Work, given
+from gangsaw.tasks.formats.format import ExportOptions, Format, Paths, Work
 from gangsaw.tasks.formats.table import named, names, titles, writable
 from gangsaw.tasks.source import Source
 
@@ -24,7 +24,7 @@ def export(
     paths = tuple(targets)
     kind, what = choose_format(source, paths, options), ", ".join(paths)
     kind.check_number(paths)
-    kind.refuse_others(what, given(options), kind.export_takes)
+    wanted = kind.for_export(what, options)
     if work.resume and not kind.resumes:
         able = titles([kind for kind in writable() if kind.resumes])
         raise BadParams(f"{what}: only a {able} store can be resumed; leave --resume out")
@@ -32,7 +32,7 @@ def export(
     if fit.refusal:
         raise BadParams(fit.refusal)
     assert kind.export is not None
-    kind.export(source, paths, options, work)
+    kind.export(source, paths, wanted, work)
     return fit.lost
 
 

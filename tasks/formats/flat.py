@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.source import Region
 
@@ -36,12 +35,12 @@ class FlatArray:
     dims: tuple[str, ...]
     name: str = "data"
     offset: int = 0
-    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
     chunks: tuple[int, ...] | None = None
-    fill_value: Any = None
+    fill_value: object = None
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> Dtype:
         """Of the samples in the file."""
         return np.dtype(self.dtype_str)
 
@@ -55,7 +54,7 @@ class FlatArray:
         """Bytes of the file after the last sample."""
         return max(0, Path(self.path).stat().st_size - self.nbytes)
 
-    def read(self, region: Region) -> NDArray[Any]:
+    def read(self, region: Region) -> NumpyArray:
         """Return a view of the file; raise CorruptChunk where it has become too short."""
         # A map is opened for each read and closed with its view: pages of an open one count as
         # memory

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.memory import transcode_bytes
@@ -41,7 +42,7 @@ class FlatFile:
 
     shape: tuple[int, ...]
     order: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: Dtype
     offset: int = 0
 
     @property
@@ -49,7 +50,7 @@ class FlatFile:
         """Bytes that the file must have."""
         return self.offset + prod(self.shape) * self.dtype.itemsize
 
-    def write(self, path: str, region: Region, samples: np.ndarray[Any, Any]) -> None:
+    def write(self, path: str, region: Region, samples: NumpyArray) -> None:
         """Write the samples of a region into the file at `path`."""
         ordered = tuple(self.shape[axis] for axis in self.order)
         mapped = np.memmap(path, self.dtype, "r+", self.offset, ordered)
@@ -121,7 +122,7 @@ def axis_order(source: SourceArray, dims: Sequence[str]) -> tuple[int, ...]:
     return tuple(source.dims.index(name) for name in dims)
 
 
-def ordered_dtype(dtype: np.dtype[Any], byte_order: str) -> np.dtype[Any]:
+def ordered_dtype(dtype: Dtype, byte_order: str) -> Dtype:
     """Return the dtype in the byte order "little" or "big"; BadParams for another one."""
     if byte_order not in BYTE_ORDERS:
         raise BadParams(f"byte order must be little or big, got {byte_order!r}")

@@ -7,14 +7,15 @@ inside the functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import Option, flag, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ class Look:
     path : as the user gave it
     start : first 8 bytes of a file, b"" of all else
     is_folder, is_address, is_stream : a folder; a URL; a pipe, or "-" for standard input
-    asked : options that the user gave, as fields of SourceOptions
+    asked : names of the options that the user gave
     """
 
     path: str
@@ -72,6 +73,7 @@ class SourceOptions:
     group : group of a Zarr store or HDF5 file; data description of a MeasurementSet
     shape, dtype, interleave, byte_order, offset : of a raw file, see `open_raw`
     format : name of the format, instead of that of the content
+    own : values of the options that one format brings, by name
     """
 
     variables: tuple[str, ...] = ()
@@ -82,6 +84,7 @@ class SourceOptions:
     byte_order: str | None = None
     offset: int | None = None
     format: str | None = None
+    own: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,11 +96,29 @@ class ExportOptions:
     format : name of the format, instead of that of the suffix
     interleave : "bsq", "bil" or "bip"
     byte_order : "little" or "big"
+    own : values of the options that one format brings, by name
     """
 
     format: str | None = None
     interleave: str | None = None
     byte_order: str | None = None
+    own: Mapping[str, object] = field(default_factory=dict)
+
+
+class Store(Protocol):
+    """A job that writes a Zarr store."""
+
+    def __call__(
+        self,
+        source: Source,
+        target: str,
+        *,
+        client: Client | None,
+        resume: bool,
+        overwrite: bool,
+        on_progress: OnProgress | None,
+    ) -> object:
+        """Write it whole."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +137,7 @@ class Work:
     resume: bool = False
     client: Client | None = None
     on_progress: OnProgress | None = None
-    store: Callable[..., object] | None = None
+    store: Store | None = None
 
 
 @dataclass(frozen=True)
@@ -161,8 +182,10 @@ class Format:
     sure : returns how sure the format is that a path is its own
     open : returns the source at these paths; None for a format that is only written
     takes : fields of SourceOptions that `open` takes
+    options : those of opening that the format brings, as options of `compress` and `verify`
     export : writes a source to these paths; None for a format that is only read
     export_takes : fields of ExportOptions that `export` takes
+    export_options : those of exporting that the format brings, as options of `decompress`
     suffixes : of targets, in lower case, the usual one first
     fit : returns how a data set would fit
     needs : modules that `open` imports and the package does not install
@@ -178,8 +201,10 @@ class Format:
     sure: Callable[[Look], Sure]
     open: Callable[[Paths, SourceOptions], Source | Stream] | None = None
     takes: frozenset[str] = frozenset()
+    options: tuple[Option, ...] = ()
     export: Callable[[Source, Paths, ExportOptions, Work], None] | None = None
     export_takes: frozenset[str] = frozenset()
+    export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()
     fit: Callable[[Source], Fit] = fits
     needs: tuple[str, ...] = ()
@@ -188,13 +213,40 @@ class Format:
     streams: bool = False
     resumes: bool = False
 
-    def refuse_others(self, what: str, asked: frozenset[str], taken: frozenset[str]) -> None:
+    @property
+    def opens_with(self) -> frozenset[str]:
+        """The names of all options that `open` takes."""
+        return self.takes | {option.name for option in self.options}
+
+    @property
+    def exports_with(self) -> frozenset[str]:
+        """The names of all options that `export` takes."""
+        return self.export_takes | {option.name for option in self.export_options}
+
+    def for_opening(self, what: str, options: SourceOptions) -> SourceOptions:
+        """Return the options with the values of their texts.
+
+        Raises BadParams for an option that `open` does not take, and for a wrong value.
+        """
+        self._refuse_others(what, given(options), self.opens_with)
+        return replace(options, own=_values(self.options, options.own))
+
+    def for_export(self, what: str, options: ExportOptions) -> ExportOptions:
+        """Return the options with the values of their texts.
+
+        Raises BadParams for an option that `export` does not take, and for a wrong value.
+        """
+        self._refuse_others(what, given(options), self.exports_with)
+        return replace(options, own=_values(self.export_options, options.own))
+
+    def _refuse_others(self, what: str, asked: frozenset[str], taken: frozenset[str]) -> None:
         """Raise BadParams for options that are given and not taken; it lists those taken."""
         if asked <= taken:
             return
-        there = f"it takes {listed(flags(taken))}" if taken else "it takes no such option"
+        there = listed(flags(taken)) if taken else "none of these options"
         raise BadParams(
-            f"{what} is {self.title}, which takes no {listed(flags(asked - taken))}: {there}"
+            f"{what} is {self.title}, which takes no {listed(flags(asked - taken))}; "
+            f"it takes {there}"
         )
 
     def check_installed(self, what: str) -> None:
@@ -218,15 +270,16 @@ class Format:
 
 def given(options: SourceOptions | ExportOptions) -> frozenset[str]:
     """Return the names of the options that differ from their defaults, the format's apart."""
-    own = {f.name for f in fields(options) if getattr(options, f.name) != f.default}
-    return frozenset(own - {"format"})
+    shared = [f for f in fields(options) if f.name not in ("format", "own")]
+    return frozenset(options.own) | {
+        f.name for f in shared if getattr(options, f.name) != f.default
+    }
 
 
-def flags(names: frozenset[str]) -> list[str]:
-    """Return the options of the command line that these fields are."""
-    return sorted("--" + name.removesuffix("s").replace("_", "-") for name in names)
+def flags(names: Iterable[str]) -> list[str]:
+    """Return the options of the command line that these are."""
+    return sorted(flag("variable" if name == "variables" else name) for name in names)
 
 
-def listed(words: Sequence[str], last: str = "and") -> str:
-    """Return "a, b and c"."""
-    return f" {last} ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+def _values(options: Iterable[Option], own: Mapping[str, object]) -> dict[str, object]:
+    return {o.name: o.value(own[o.name]) for o in options if o.name in own}

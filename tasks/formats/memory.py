@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.source import Region
 
 
@@ -16,12 +13,12 @@ from gangsaw.tasks.source import Region
 class MemoryArray:
     """One array in memory; it is sent whole to wherever it is read."""
 
-    values: NDArray[Any]
+    values: NumpyArray
     dims: tuple[str, ...]
     name: str = "data"
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, object] = field(default_factory=dict)
     chunks: tuple[int, ...] | None = None
-    fill_value: Any = None
+    fill_value: object = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -29,10 +26,10 @@ class MemoryArray:
         return self.values.shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> Dtype:
         """Of the array."""
         return self.values.dtype
 
-    def read(self, region: Region) -> NDArray[Any]:
+    def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region, as a view."""
         return self.values[region]

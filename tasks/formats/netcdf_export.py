@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
@@ -22,6 +23,7 @@ from gangsaw.tasks.formats.variables import fill_of
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 
 if TYPE_CHECKING:
+    import h5netcdf
     from distributed import Client
 
 SPARE = 4 << 20  # bytes for HDF5's own structures and the attributes
@@ -79,7 +81,7 @@ def _write_frame(source: Source, path: Path) -> None:
             _create(file, array, array.dtype, dcpl=_contiguous())
 
 
-def _contiguous() -> Any:
+def _contiguous() -> object:
     """Creation properties of a data set whose place in the file is fixed when it is created."""
     import h5py
 
@@ -113,8 +115,8 @@ def _shape(variable: SourceArray | Coordinate) -> tuple[int, ...]:
 
 
 def _create(
-    file: Any, variable: SourceArray | Coordinate, dtype: np.dtype[Any], **layout: Any
-) -> Any:
+    file: h5netcdf.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
+) -> h5netcdf.Variable:
     attrs = dict(variable.attrs)
     if dtype.kind == "b":  # NetCDF has no booleans; xarray reads these back as such
         dtype, attrs["dtype"] = np.dtype("i1"), "bool"
@@ -125,12 +127,12 @@ def _create(
     return made
 
 
-def _flat_attrs(attrs: Mapping[str, Any]) -> dict[str, Any]:
+def _flat_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
     """NetCDF attributes are text, numbers or lists of them; the rest becomes JSON text."""
     return {key: _flat(value) for key, value in attrs.items() if value is not None}
 
 
-def _flat(value: Any) -> Any:
+def _flat(value: object) -> object:
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, str | int | float):

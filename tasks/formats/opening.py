@@ -7,13 +7,17 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure, given
-from gangsaw.tasks.formats.table import named, names, readable, titles
+from gangsaw.tasks.formats.table import how_sure, named, names, readable, titles
 from gangsaw.tasks.source import Source, Stream
 
 __all__ = ["SourceOptions", "find_format", "open_paths", "open_source"]
 
 START = 8  # bytes of a file that a format may look at
 STDIN = "-"
+
+
+class UnknownFormat(BadParams):
+    """Nothing here reads these paths, unless as raw samples."""
 
 
 def open_source(path: str | Sequence[str], options: SourceOptions | None = None) -> Source:
@@ -36,10 +40,10 @@ def open_paths(paths: Sequence[str], options: SourceOptions | None = None) -> So
     chosen = options or SourceOptions()
     kind, what = find_format(paths, chosen), ", ".join(paths)
     kind.check_number(tuple(paths))
-    kind.refuse_others(what, given(chosen), kind.takes)
+    wanted = kind.for_opening(what, chosen)
     kind.check_installed(what)
     assert kind.open is not None
-    return kind.open(tuple(paths), chosen)
+    return kind.open(tuple(paths), wanted)
 
 
 def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> Format:
@@ -56,12 +60,12 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
         return kind
     found = {kind: sure for kind in readable() if (sure := _sure_of_all(kind, looks))}
     if not found:
-        raise BadParams(_unknown(tuple(paths), looks))
+        raise UnknownFormat(_unknown(tuple(paths), looks))
     best = max(found.values())
     able = {
         kind: sure
         for kind, sure in found.items()
-        if given(chosen) <= kind.takes and (sure >= Sure.CONTENT or sure == best)
+        if given(chosen) <= kind.opens_with and (sure >= Sure.CONTENT or sure == best)
     }
     return _surest(paths, able or found)
 
@@ -84,7 +88,7 @@ def look_at(path: str, asked: frozenset[str] = frozenset()) -> Look:
 def _sure_of_all(kind: Format, looks: Sequence[Look]) -> Sure:
     if any(look.is_stream for look in looks) and not kind.streams:
         return Sure.NO
-    return min(kind.sure(look) for look in looks)
+    return min(how_sure(kind, look) for look in looks)
 
 
 def _surest(paths: Sequence[str], found: dict[Format, Sure]) -> Format:

@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import INTERLEAVES, FlatArray, check_size, file_identity
 from gangsaw.tasks.source import Coordinate
@@ -24,7 +25,7 @@ class RawSource:
     name: str
     arrays: tuple[FlatArray, ...]
     coords: tuple[Coordinate, ...] = ()
-    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def identity(self) -> str:
         """Path, bytes and modification time."""
@@ -65,7 +66,7 @@ def open_raw(
     return RawSource(path, (array,))
 
 
-def _dtype(name: str, byte_order: str | None) -> np.dtype[Any]:
+def _dtype(name: str, byte_order: str | None) -> Dtype:
     try:
         kind = np.dtype(name)
     except TypeError:
@@ -94,7 +95,7 @@ def _layout(shape: tuple[int, ...], interleave: str) -> tuple[tuple[str, ...], t
     return names or (*_numbered(len(shape) - 3), "band", "y", "x"), shape
 
 
-def _layout_attrs(kind: np.dtype[Any], interleave: str) -> dict[str, str]:
+def _layout_attrs(kind: Dtype, interleave: str) -> dict[str, str]:
     """Return what an export needs and the samples do not show, as an ENVI source has it."""
     fields = {} if interleave == "bsq" else {"interleave": interleave}
     if kind.str.startswith(">"):

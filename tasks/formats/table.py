@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
+from importlib.metadata import EntryPoint
 
+from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.tables import table
-from gangsaw.tasks.formats.format import Format, listed
+from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.formats.format import Format, Look, Sure
 
 GROUP = "gangsaw.formats"
 
@@ -15,7 +17,14 @@ GROUP = "gangsaw.formats"
 @lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
     """Return every format by its name; a warning names what cannot be imported."""
-    return dict(sorted(table(GROUP, Format).items()))
+    entries = tables.entries(GROUP)
+    found = {name: tables.load(entry, partial(_named, name)) for name, entry in entries.items()}
+    return {name: kind for name, kind in sorted(found.items()) if kind is not None}
+
+
+def how_sure(kind: Format, look: Look) -> Sure:
+    """Return how sure a format is of a path: not at all, with a warning, where a plugin fails."""
+    return tables.ask(_entries().get(kind.name), lambda: Sure(kind.sure(look))) or Sure.NO
 
 
 def readable() -> list[Format]:
@@ -56,6 +65,19 @@ def markdown(among: Iterable[Format]) -> str:
     """Return a table of formats as the README has it."""
     head = ["| format | `--format` | read | written as |", "|---|---|---|---|"]
     return "\n".join(head + [_row(kind) for kind in _sorted(among)])
+
+
+@lru_cache(maxsize=1)
+def _entries() -> dict[str, EntryPoint]:
+    return tables.entries(GROUP)
+
+
+def _named(name: str, value: object) -> Format:
+    """Return the format of an entry; ValueError where it calls itself something else."""
+    kind = tables.checked(Format, value)
+    if kind.name != name:
+        raise ValueError(f"its format has the name {kind.name!r}")
+    return kind
 
 
 def _row(kind: Format) -> str:

@@ -7,10 +7,11 @@ import struct
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import prod
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Coordinate, SourceArray
 
@@ -24,6 +25,7 @@ NAMING = (
 )  # CF: name other variables
 NUMBERS = "biufc"
 TEXTS = "OSUT"
+TEXT_BYTES = np.dtypes.StringDType().itemsize  # that a text takes in memory at least
 
 Array = TypeVar("Array", bound=SourceArray)
 
@@ -35,12 +37,16 @@ def split(
 
     `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
     is. A variable in `chunked` is no coordinate, however small.
+
+    Raises BadParams where a wanted name or any array is missing, and for texts that are too many to
+    be copied whole.
     """
     named = {*wanted, *chunked}
     whole = [v for v in found if _is_whole(v, found) and v.name not in named]
     if not wanted and len(whole) == len(found):  # only arrays of one axis: the data
         whole = [v for v in whole if not _is_series(v, found)]
     whole = _within_memory(whole)
+    _check_texts(found, wanted, {*chunked, *(v.name for v in whole if _is_small(v))})
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
     _check_found(found, wanted, arrays)
     dims = {dim for array in arrays for dim in array.dims}
@@ -64,13 +70,35 @@ def _is_kept(variable: SourceArray) -> bool:
     return kind in NUMBERS or (kind in TEXTS and _is_small(variable))
 
 
+def _check_texts(
+    found: Iterable[SourceArray], wanted: Collection[str], free: Collection[str]
+) -> None:
+    """Raise BadParams for texts that are taken and too large; none of the `free` names is."""
+    for v in found:
+        is_large = not _is_small(v) if v.name in wanted else not wanted and v.name not in free
+        if v.dtype.kind in TEXTS and is_large:
+            raise too_many_texts(v.name, v.shape)
+
+
+def too_many_texts(name: str, shape: Sequence[int]) -> BadParams:
+    """Return the error of texts that are too many to be copied whole."""
+    return BadParams(
+        f"{name} holds {prod(shape)} texts, which are copied whole, but no more than "
+        f"{SMALL >> 20} MiB: name the arrays to take by --variable"
+    )
+
+
+def _itemsize(dtype: Dtype) -> int:
+    return max(dtype.itemsize, TEXT_BYTES) if dtype.kind in TEXTS else dtype.itemsize
+
+
 def _is_small(variable: SourceArray) -> bool:
     piece = prod(variable.chunks or ()) * variable.dtype.itemsize
     return _bytes(variable) <= SMALL and piece <= MOST_WHOLE
 
 
 def _bytes(variable: SourceArray) -> int:
-    return prod(variable.shape) * variable.dtype.itemsize
+    return prod(variable.shape) * _itemsize(variable.dtype)
 
 
 def _is_whole(variable: SourceArray, found: Sequence[SourceArray]) -> bool:
@@ -106,18 +134,18 @@ def _coordinate(variable: SourceArray) -> Coordinate:
     return Coordinate(variable.name, variable.dims, values, variable.attrs)
 
 
-def as_text(values: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
+def as_text(values: NumpyArray) -> NumpyArray:
     """Return texts of any kind as NumPy's StringDType."""
     if values.dtype.kind == "T":
         return values
     return values.astype(str).astype(np.dtypes.StringDType())
 
 
-def _read_all(variable: SourceArray) -> np.ndarray[Any, np.dtype[Any]]:
+def _read_all(variable: SourceArray) -> NumpyArray:
     return np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
 
 
-def json_attrs(attrs: Mapping[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
+def json_attrs(attrs: Mapping[str, object], dtype: Dtype) -> dict[str, object]:
     """Return attributes as JSON holds them; a float _FillValue as xarray writes it to Zarr v3."""
     plain = {str(key): _plain(value) for key, value in attrs.items()}
     fill = plain.get("_FillValue")
@@ -126,7 +154,7 @@ def json_attrs(attrs: Mapping[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]
     return plain
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, bytes):
@@ -138,7 +166,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def fill_of(attrs: Mapping[str, Any], dtype: np.dtype[Any]) -> Any:
+def fill_of(attrs: Mapping[str, object], dtype: Dtype) -> object:
     """Return the number that a JSON _FillValue stands for, or None."""
     fill = attrs.get("_FillValue")
     if isinstance(fill, str) and dtype.kind == "f":

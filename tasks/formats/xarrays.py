@@ -11,15 +11,21 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.formats.variables import SMALL, fill_of, json_attrs, split
+from gangsaw.tasks.formats.variables import (
+    SMALL,
+    TEXT_BYTES,
+    fill_of,
+    json_attrs,
+    split,
+    too_many_texts,
+)
 from gangsaw.tasks.source import Coordinate, Described, Region
 
 HDF5 = b"\x89HDF"
@@ -43,7 +49,7 @@ class XarrayArray(Described):
     group: str
     version: str
 
-    def read(self, region: Region) -> NDArray[Any]:
+    def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
         data = _cached(self.path, self.engine, self.group, self.version)
         return np.asarray(data.variables[self.name][region].to_numpy())
@@ -57,7 +63,7 @@ class XarraySource:
     path: str
     arrays: tuple[XarrayArray, ...]
     coords: tuple[Coordinate, ...] = ()
-    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def identity(self) -> str:
         """Path, bytes and modification time."""
@@ -91,7 +97,14 @@ def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> Xarra
     absolute = str(Path(path).absolute())
     version = file_identity(absolute)
     try:
+        texts = _large_texts(absolute, engine, group)
+        for name in texts:
+            if not variables or name in variables:
+                raise too_many_texts(name, texts[name])
         data = _cached(absolute, engine, group, version)
+        _check_offsets(path, engine, data)
+    except BadParams:
+        raise
     except (OSError, ValueError, KeyError) as error:
         if group and (names := _groups(absolute, engine)) is not None and group not in names:
             there = ", ".join(names) or "none"
@@ -104,6 +117,43 @@ def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> Xarra
     arrays, coords = split(found, variables)
     attrs = json_attrs(data.attrs, np.dtype("u1"))
     return XarraySource(path, absolute, arrays, coords, attrs)
+
+
+def _large_texts(path: str, engine: str, group: str) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of texts of any length, by name, that xarray must not see.
+
+    It reads all of them to open a file.
+    """
+    if engine != "h5netcdf":
+        return {}
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        own = file[group or "/"]
+        found = (own.get(name) for name in own)  # None where a link leads nowhere
+        return {
+            item.name.rpartition("/")[2]: item.shape
+            for item in found
+            if isinstance(item, h5py.Dataset)
+            and item.dtype.kind == "O"
+            and item.size * TEXT_BYTES > SMALL
+        }
+
+
+def _check_offsets(path: str, engine: str, data: xr.Dataset) -> None:
+    """Raise BadParams for a variable of NetCDF 3 that lies where no file reaches.
+
+    The library looks at the offset of a variable only when samples are read.
+    """
+    if engine != "netcdf4":
+        return
+    for name, variable in data.variables.items():
+        if not variable.size:
+            continue
+        try:
+            variable[(-1,) * variable.ndim].to_numpy()
+        except (OSError, RuntimeError) as error:
+            raise BadParams(f"{path}: {name} cannot be read: {error}") from error
 
 
 def _groups(path: str, engine: str) -> list[str] | None:
@@ -121,7 +171,7 @@ def _groups(path: str, engine: str) -> list[str] | None:
     return found
 
 
-def _note(found: list[str], name: str, item: Any) -> None:
+def _note(found: list[str], name: str, item: object) -> None:
     if hasattr(item, "keys"):
         found.append(name)
 
@@ -158,15 +208,15 @@ def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
     """Return the data set, all of it still in the file; `version` only distinguishes files."""
     if engine == "rasterio":
         return _geotiff(path)
-    options: dict[str, Any] = {"phony_dims": "sort"} if engine == "h5netcdf" else {}
     return xr.open_dataset(
         path,
         engine=engine,
         group=group or None,
         decode_cf=False,
         cache=False,
+        drop_variables=list(_large_texts(path, engine, group)),
         create_default_indexes=False,  # which would read whole coordinates of any size
-        **options,
+        backend_kwargs={"phony_dims": "sort"} if engine == "h5netcdf" else None,
     )
 
 

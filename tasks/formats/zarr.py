@@ -10,19 +10,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import zarr
-from numpy.typing import NDArray
 from zarr.errors import UnknownCodecError
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
 from gangsaw.tasks.formats.variables import NUMBERS, TEXTS, as_text, json_attrs, split
 from gangsaw.tasks.source import Below, Coordinate, Described, Region
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.target import JOB
+
+if TYPE_CHECKING:
+    from zarr.types import AnyArray
 
 ROOT_NAME = "data"  # of an array at the root, which has no name
 MOST_BELOW = 256 << 20  # bytes of all groups below the one that is compressed
@@ -43,7 +46,7 @@ class ZarrArray(Described):
     key: str
     version: str
 
-    def read(self, region: Region) -> NDArray[Any]:
+    def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
         array, is_whole = _array(self.address, self.key, self.version)
         if is_whole:
@@ -59,7 +62,7 @@ class ZarrSource:
     arrays: tuple[ZarrArray, ...]
     coords: tuple[Coordinate, ...] = ()
     below: tuple[Below, ...] = ()
-    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def identity(self) -> str:
         """Address and metadata of every array."""
@@ -72,7 +75,7 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     if isinstance(node, zarr.Array):
         _check_only(address, variables)
         return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
-    with told_in_a_line(address):
+    with metadata_errors(address):
         arrays_here = sorted(node.arrays())
     found = [_describe(address, array, name) for name, array in arrays_here]
     if not found:
@@ -118,7 +121,7 @@ def _below(
     return before
 
 
-def _whole(array: ZarrArray) -> NDArray[Any]:
+def _whole(array: ZarrArray) -> NumpyArray:
     values = array.read(tuple(slice(0, n) for n in array.shape))
     if values.dtype.kind in NUMBERS:
         return values
@@ -127,10 +130,10 @@ def _whole(array: ZarrArray) -> NDArray[Any]:
     return as_text(values)
 
 
-def _open(address: str, group: str) -> zarr.Array[Any] | zarr.Group:
+def _open(address: str, group: str) -> AnyArray | zarr.Group:
     where = f"{address}/{group}" if group else address
     try:
-        with told_in_a_line(where):
+        with metadata_errors(where):
             return zarr.open(address, path=group or None, mode="r")
     except FileNotFoundError:
         raise BadParams(f"{where}: no Zarr array or group there{_groups(address, group)}") from None
@@ -146,7 +149,7 @@ def _groups(address: str, wanted: str) -> str:
 
 
 @contextmanager
-def told_in_a_line(where: str) -> Iterator[None]:
+def metadata_errors(where: str) -> Iterator[None]:
     """Raise CorruptChunk for damaged metadata, BadParams for a codec that is not installed."""
     try:
         yield
@@ -160,7 +163,7 @@ def told_in_a_line(where: str) -> Iterator[None]:
         raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
 
 
-def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:
+def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
     must_be_whole(array)
     if 0 in array.chunks:
         reason = f"the metadata is damaged: chunks of {array.chunks}"
@@ -181,22 +184,23 @@ def _describe(address: str, array: zarr.Array[Any], name: str) -> ZarrArray:
     )
 
 
-def _dims(array: zarr.Array[Any]) -> tuple[str, ...]:
+def _dims(array: AnyArray) -> tuple[str, ...]:
     names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
     given = names if isinstance(names, list | tuple) and len(names) == array.ndim else ()
     numbered = (f"dim_{i}" for i in range(array.ndim))
     return tuple(str(name) for name in given) if given and all(given) else tuple(numbered)
 
 
-def _attrs(array: zarr.Array[Any]) -> dict[str, Any]:
-    attrs = {key: value for key, value in array.attrs.items() if key != "_ARRAY_DIMENSIONS"}
+def _attrs(array: AnyArray) -> dict[str, object]:
+    attrs: dict[str, object] = dict(array.attrs)
+    attrs.pop("_ARRAY_DIMENSIONS", None)
     if array.metadata.zarr_format == 2 and array.fill_value is not None:
         attrs.setdefault("_FillValue", array.fill_value)  # format 2 has no other place for it
     return attrs
 
 
 @lru_cache(maxsize=32)
-def _array(address: str, key: str, version: str) -> tuple[zarr.Array[Any], bool]:
+def _array(address: str, key: str, version: str) -> tuple[AnyArray, bool]:
     array = zarr.open_array(address, path=key, mode="r")
     if version != _describe(address, array, "").version:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")

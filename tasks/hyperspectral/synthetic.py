@@ -72,7 +72,7 @@ def make_scene(
     return Scene(cube, wavelength, fwhm)
 
 
-def _strips(n_rows: int) -> Iterator[slice]:
+def _strips(n_rows: int) -> Iterator[slice[int, int, int | None]]:
     return (slice(r, min(r + ROWS_AT_ONCE, n_rows)) for r in range(0, n_rows, ROWS_AT_ONCE))
 
 

@@ -49,12 +49,14 @@ class ArrayWork(Generic[BatchT, ResultT]):
     batches : that remain
     batch_bytes : raw bytes of the largest batch, padding included
     peak_bytes : memory that one call of the function needs at most
+    launch_batches : that fill a device with one launch; None where nothing says it
     """
 
     function: BatchFunction[BatchT, ResultT]
     batches: Sequence[BatchT]
     batch_bytes: int
     peak_bytes: int
+    launch_batches: int | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,9 @@ def _task(
 ) -> ArraysTask[BatchT, ResultT]:
     peak = max((work.peak_bytes for work in works), default=0)
     n_batches = sum(len(work.batches) for work in works)
-    share = share_of_device(n_batches, max((work.batch_bytes for work in works), default=0))
+    largest = max((work.batch_bytes for work in works), default=0)
+    answers = [work.launch_batches for work in works if work.launch_batches is not None]
+    share = share_of_device(n_batches, largest, min(answers, default=None))
     return ArraysTask(name, peak, share.batches, peak + share.peak_bytes, waits)
 
 

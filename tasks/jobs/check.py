@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from zarr.core.buffer import Buffer
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.streams import Copies, own_stream
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
 from gangsaw.tasks.engine.failure import naming
@@ -20,7 +22,7 @@ from gangsaw.tasks.store.chunks import ArrayCoder, array_coder
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.records import Records
 
-Found = NDArray[Any] | CorruptChunk  # samples of a chunk, or what is wrong with it
+Found: TypeAlias = "NumpyArray | CorruptChunk"  # samples of a chunk, or what is wrong with it
 
 
 @dataclass(frozen=True)
@@ -104,17 +106,17 @@ class CheckChunks:
             raise CorruptChunk("the samples differ from the source")
         return samples.nbytes
 
-    def _decoded(self, coder: ArrayCoder, number: int, row: Any) -> Found:
+    def _decoded(self, coder: ArrayCoder, number: int, row: np.void) -> Found:
         stored = self._stored(coder, number, row)
         return stored if isinstance(stored, CorruptChunk) else _decoded(coder, number, stored)
 
-    def _stored(self, coder: ArrayCoder, number: int, row: Any) -> Buffer | CorruptChunk:
+    def _stored(self, coder: ArrayCoder, number: int, row: np.void) -> Buffer | CorruptChunk:
         with naming(f"{self.place}/{coder.key(number)}"):
             stored = self.place.get(coder.key(number))
         return _checked_bytes(stored, row)
 
     def _decoded_on_device(
-        self, coder: DeviceCoder, rows: Sequence[tuple[int, Any]], copies: Copies
+        self, coder: DeviceCoder, rows: Sequence[tuple[int, np.void]], copies: Copies
     ) -> list[Found]:
         def failed(place: int, error: GangsawError) -> CorruptChunk:
             if isinstance(error, CorruptChunk):
@@ -122,16 +124,23 @@ class CheckChunks:
             with naming(f"{self.place}/{coder.host.key(numbers[place])}"):
                 raise error
 
-        found: dict[int, Any] = {n: self._stored(coder.host, n, row) for n, row in rows}
-        numbers = [n for n, data in found.items() if not isinstance(data, CorruptChunk)]
-        chunks = at_once_or_apart(coder.decode, [found[n] for n in numbers], failed)
-        for number, chunk in zip(numbers, chunks, strict=True):
-            is_whole = not isinstance(chunk, CorruptChunk)
-            found[number] = coder.clip(number, copies.to_host(chunk)) if is_whole else chunk
-        return list(found.values())
+        read = {n: self._stored(coder.host, n, row) for n, row in rows}
+        whole = {n: data for n, data in read.items() if not isinstance(data, CorruptChunk)}
+        numbers = list(whole)
+        decoded: list[DeviceArray | CorruptChunk]
+        decoded = at_once_or_apart(coder.decode, list(whole.values()), failed)
+        chunks = dict(zip(whole, decoded, strict=True))
+
+        def sampled(number: int, data: Buffer | CorruptChunk) -> Found:
+            chunk = data if isinstance(data, CorruptChunk) else chunks[number]
+            if isinstance(chunk, CorruptChunk):
+                return chunk
+            return coder.clip(number, copies.to_host(chunk))
+
+        return [sampled(number, data) for number, data in read.items()]
 
 
-def same_bits(a: NDArray[Any], b: NDArray[Any]) -> bool:
+def same_bits(a: NumpyArray, b: NumpyArray) -> bool:
     """Whether shape, type and every bit are equal, also those of NaN; byte order may differ."""
     if "T" in (a.dtype.kind, b.dtype.kind):  # text has no byte order, and its bits are elsewhere
         return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
@@ -140,12 +149,12 @@ def same_bits(a: NDArray[Any], b: NDArray[Any]) -> bool:
     return bool(np.array_equal(_bits(a), _bits(b)))
 
 
-def _bits(a: NDArray[Any]) -> NDArray[np.uint8]:
+def _bits(a: NumpyArray) -> NDArray[np.uint8]:
     native = a.astype(a.dtype.newbyteorder("="), order="C", copy=False)
     return np.frombuffer(native.tobytes(), np.uint8) if a.ndim == 0 else native.view(np.uint8)
 
 
-def _checked_bytes(stored: Buffer | None, row: Any) -> Buffer | CorruptChunk:
+def _checked_bytes(stored: Buffer | None, row: np.void) -> Buffer | CorruptChunk:
     if stored is None:
         return CorruptChunk("missing: Zarr would read fill values here")
     if len(stored) != row["stored"]:

@@ -4,25 +4,27 @@ codec is made for go to Zstandard.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from zarr.codecs import ZstdCodec
 from zarr.registry import get_codec_class
 
 from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.jobs.extremes import find_extremes, first_nan
 from gangsaw.tasks.source import Description, SourceArray
 from gangsaw.tasks.store.layout import ArrayLayout, ChunkChoice, Codec, CodecChoices, chunks_for
 
 if TYPE_CHECKING:
     from distributed import Client
+    from zarr.core.common import JSON
 
 SAMPLE_BYTES = 1 << 20  # of an array that are read as a sample: too few to be noticed
 GENERAL_CODEC = ZstdCodec(level=3)  # of what no codec is for
@@ -48,27 +50,27 @@ class Choice:
 
 
 def facts_of(
-    array: Description, beside: Iterable[Description] = (), client: Client | None = None
+    array: Description, others: Iterable[Description] = (), client: Client | None = None
 ) -> ArrayFacts:
     """Return the facts that codecs get about an array and the others of its source."""
     facts = ArrayFacts(array.name, array.shape, array.dtype, array.dims, array.attrs)
-    others = tuple(facts_of(other) for other in beside if other is not array)
-    readers: dict[str, Any] = {}
-    if isinstance(array, SourceArray) and 0 not in array.shape:
-        readers["sample"] = lru_cache(partial(_sample, array))
-        readers["extremes"] = lru_cache(partial(find_extremes, array, client=client))
-    return replace(facts, beside=others, **readers)
+    facts_of_others = tuple(facts_of(other) for other in others if other is not array)
+    if not isinstance(array, SourceArray) or 0 in array.shape:
+        return replace(facts, others=facts_of_others)
+    sample = lru_cache(partial(_sample, array))
+    extremes = lru_cache(partial(find_extremes, array, client=client))
+    return replace(facts, others=facts_of_others, sample=sample, extremes=extremes)
 
 
 def choose_layout(
     source: Description,
     codec: CodecChoices,
     chunks: ChunkChoice,
-    beside: Sequence[Description] = (),
+    others: Sequence[Description] = (),
 ) -> ArrayLayout:
     """Return the layout; raise BadParams for chunks that do not fit the array."""
     chosen = codec[source.name] if isinstance(codec, Mapping) else codec
-    facts = facts_of(source, beside)
+    facts = facts_of(source, others)
     if isinstance(chosen, str):
         if chosen not in ("auto", "none"):
             raise BadParams(f"codec must be a Zarr codec, 'auto' or 'none', got {chosen!r}")
@@ -102,11 +104,11 @@ def by_content(array: ArrayFacts) -> Choice:
     Codecs that a format named come first, then proof by a sample, then what a codec would have for
     the companions of its own arrays, then dtype and axes; those of equal grade code a sample.
     """
-    grades = {name: grade(answer, array) for name, answer in codec_table.answers().items()}
+    grades = {name: grade(name, array) for name in codec_table.answers()}
     best = max(grades.values(), default=Grade.REFUSE)
     if best < Grade.PROVEN:
-        for name, answer in codec_table.answers().items():
-            if (plain := answer.companion(array)) is not None:
+        for name in codec_table.answers():
+            if (plain := codec_table.ask(name, lambda a: a.companion(array))) is not None:
                 return Choice(name, _plain(plain))
     if best < Grade.GENERAL:
         return Choice(None, GENERAL_CODEC)
@@ -125,9 +127,13 @@ def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
     return Choice(name)
 
 
-def grade(answer: Answers, array: ArrayFacts) -> Grade:
-    """Return how a codec suits an array."""
-    return Grade.REFUSE if answer.refusal(array) is not None else answer.suits(array)
+def grade(name: str, array: ArrayFacts) -> Grade:
+    """Return how a codec suits an array; a plugin that fails to answer refuses it."""
+
+    def of(answer: Answers) -> Grade:
+        return Grade.REFUSE if answer.refusal(array) is not None else Grade(answer.suits(array))
+
+    return codec_table.ask(name, of) or Grade.REFUSE
 
 
 def refuse(name: str, answer: Answers, array: ArrayFacts, source: SourceArray) -> None:
@@ -143,8 +149,8 @@ def configured(
     choice: Choice,
     array: ArrayFacts,
     chunks: Extents,
-    params: Mapping[str, Any] | None = None,
-    options: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> Codec:
     """Return the codec for such chunks, with the user's parameters and options over its own.
 
@@ -154,21 +160,17 @@ def configured(
         return choice.plain
     assert choice.name is not None
     answer = choice.answers
-    own = {option.name: option.read for option in answer.options}
-    given = {n: _read(own[n], value) for n, value in (options or {}).items() if n in own}
+    wanted = options or {}
+    given = {o.name: o.value(wanted[o.name]) for o in answer.options if o.name in wanted}
     changes = {**answer.parameters(array, chunks), **(params or {}), **answer.settled(array, given)}
     kind = codec_table.codec_class(choice.name)
-    return kind.from_dict({"name": choice.name, "configuration": changes})
+    settings = cast("JSON", changes)
+    return kind.from_dict({"name": choice.name, "configuration": settings})
 
 
-def _read(read: Callable[[str], Any], value: Any) -> Any:
-    return read(value) if isinstance(value, str) else value
-
-
-def _plain(configuration: Mapping[str, Any]) -> Codec:
-    kind: Any = get_codec_class(configuration["name"])
-    codec: Codec = kind.from_dict(dict(configuration))
-    return codec
+def _plain(configuration: Mapping[str, object]) -> Codec:
+    kind = get_codec_class(str(configuration["name"]))
+    return cast("Codec", kind.from_dict(cast("dict[str, JSON]", dict(configuration))))
 
 
 def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
@@ -180,17 +182,17 @@ def _smallest(names: Sequence[str], array: ArrayFacts) -> str:
     return min(usable, key=lambda name: _trial(name, array, sample))
 
 
-def _trial(name: str, array: ArrayFacts, sample: NDArray[Any]) -> float:
+def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
     """Return the encoded bytes of a sample; infinity where the codec fails."""
     part = replace(array, shape=sample.shape)
     try:
-        codec: Any = configured(Choice(name), part, sample.shape)
+        codec = cast("BlockCodec", configured(Choice(name), part, sample.shape))
         return len(codec.encode_chunk(sample))
     except GangsawError:
         return np.inf
 
 
-def _sample(array: SourceArray) -> NDArray[Any]:
+def _sample(array: SourceArray) -> NumpyArray:
     """Return the middle of an array: whole rows, as many as SAMPLE_BYTES hold."""
     room = SAMPLE_BYTES // max(1, array.dtype.itemsize)
     region = []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import zarr
@@ -14,7 +15,10 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.jobs.check import same_bits
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verify import Report
-from gangsaw.tasks.source import Coordinate, Stream
+from gangsaw.tasks.source import Coordinate, Stream, optional_names
+
+if TYPE_CHECKING:
+    from zarr.types import AnyArray
 
 
 def compared(report: Report, store: str, stream: Stream) -> Report:
@@ -30,27 +34,38 @@ def compared(report: Report, store: str, stream: Stream) -> Report:
 
 def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
     stored = {array.name: _array(group, array.name) for array in stream.arrays}
-    for name, found in stored.items():
-        if found is None:
-            yield f"{name}: in the source, not in the store"
-    lengths = {name: found.chunks[0] for name, found in stored.items() if found is not None}
-    if len(lengths) == len(stored):
-        yield from _differences(stored, stream, lengths)
+    optional = optional_names(stream.arrays)
+    lacking = {name for name, found in stored.items() if found is None}
+    yield from (f"{name}: in the source, not in the store" for name in sorted(lacking - optional))
+    if lacking <= optional:
+        there = {name: found for name, found in stored.items() if found is not None}
+        yield from _differences(there, stream)
+        yield from _outcome(group, stream)
 
 
-def _differences(stored: dict[str, Any], stream: Stream, lengths: dict[str, int]) -> Iterator[str]:
+def _outcome(group: zarr.Group, stream: Stream) -> Iterator[str]:
+    """Yield attributes that a stream knows only at its end and the store has otherwise."""
+    for name, value in getattr(stream, "outcome", {}).items():
+        if group.attrs.get(name) != json.loads(json.dumps(value)):
+            yield f"attribute {name}: it differs from the source's"
+
+
+def _differences(stored: dict[str, AnyArray], stream: Stream) -> Iterator[str]:
     """Yield the first difference of each array, and differences in length."""
-    ends, differing = dict.fromkeys(stored, 0), set()
     rows = {array.name: Backlog(array) for array in stream.arrays}
+    ends, differing = dict.fromkeys(rows, 0), set()
+    lengths = {name: stored[name].chunks[0] if name in stored else 1 for name in rows}
     for name, at, samples in regrouped(rows, stream.pieces(), lengths):
         ends[name] = at + len(samples)
+        if name not in stored:
+            continue
         if name in differing or ends[name] > stored[name].shape[0]:
             continue
         if not same_bits(np.asarray(stored[name][at : ends[name]]), samples):
             differing.add(name)
             yield f"{name}: samples {at} to {ends[name] - 1} differ from the source"
     for name, end in ends.items():
-        if end != (had := stored[name].shape[0]):
+        if end != (had := stored[name].shape[0] if name in stored else 0):
             yield f"{name}: the store has {had} samples, the source {end}"
 
 
@@ -62,7 +77,7 @@ def _coords(group: zarr.Group, coords: tuple[Coordinate, ...]) -> Iterator[str]:
             yield f"{coord.name}: the coordinate differs from the source's"
 
 
-def _array(group: zarr.Group, name: str) -> Any:
+def _array(group: zarr.Group, name: str) -> AnyArray | None:
     try:
         found = group[name]
     except (KeyError, NodeNotFoundError):

@@ -17,7 +17,7 @@ from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choose import choose_layout
-from gangsaw.tasks.jobs.device import runs_on_gpu
+from gangsaw.tasks.jobs.device import launch_batches, runs_on_gpu
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.source import Source, SourceArray
@@ -121,9 +121,25 @@ def compress(
     return _summary(str(final), source, meter.progress)
 
 
-def decompress(source: Source, target: str | Path | Store, **options: object) -> Summary:
+def decompress(
+    source: Source,
+    target: str | Path | Store,
+    *,
+    client: Client | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Summary:
     """Write every array of the source into a Zarr store of plain samples; see `compress`."""
-    return compress(source, target, codec="none", **options)  # type: ignore[arg-type]
+    return compress(
+        source,
+        target,
+        codec="none",
+        client=client,
+        resume=resume,
+        overwrite=overwrite,
+        on_progress=on_progress,
+    )
 
 
 def _planned(
@@ -188,7 +204,13 @@ def _run(
 
 def _work(array: ArrayRun) -> ArrayWork[range, Records]:
     batch_bytes = array.job.batch_chunks * array.coder.chunk_bytes
-    return ArrayWork(array.function, array.left, batch_bytes, array.function.peak_bytes)
+    return ArrayWork(
+        function=array.function,
+        batches=array.left,
+        batch_bytes=batch_bytes,
+        peak_bytes=array.function.peak_bytes,
+        launch_batches=launch_batches(array.coder, array.job.batch_chunks),
+    )
 
 
 def _check_codecs(arrays: Iterable[ArrayRun]) -> None:
@@ -196,7 +218,7 @@ def _check_codecs(arrays: Iterable[ArrayRun]) -> None:
     if not any(runs_on_gpu(function.metadata) for function in functions):
         places = ", ".join(str(function.target) for function in functions)
         able = ", ".join(
-            name for name in codec_table.table() if codec_table.has_module(name, "gpu")
+            name for name in codec_table.answers() if codec_table.has_module(name, "gpu")
         )
         raise BadParams(f"no codec of {places} runs on a GPU, as {able} do: leave --device gpu out")
 

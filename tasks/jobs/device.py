@@ -6,21 +6,20 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
-from numpy.typing import NDArray
 from zarr.core.buffer import Buffer, default_buffer_prototype
 
+from gangsaw.codecs.core.arrays import Array, NumpyArray
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pinned
 from gangsaw.codecs.core.cuda.streams import Copies, empty
 from gangsaw.codecs.core.errors import DeviceError, GangsawError
+from gangsaw.codecs.core.zarr.block_codec import LAUNCH_BYTES, BlockCodec
 from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.store.chunks import ArrayCoder
 
-# Raw samples of one task. A band of a block is a thread: in blocks of 224 x 128 x 256 samples of 16
-# bits 256 warps, so that SLOTS tasks give each scheduler of a large GPU (528 on an H200) two.
-TASK_BYTES = 512 << 20
 TASKS = 32  # of a small job: several for each slot, so that their steps overlap
 COPIES = 3  # of a task's samples in host memory: as read, as encoded blocks, as frames
 
@@ -55,15 +54,32 @@ class DeviceShare:
     peak_bytes: int
 
 
-def share_of_device(n_batches: int, batch_bytes: int) -> DeviceShare:
-    """Return what one task does on a GPU, of a job of so many batches of so many raw bytes."""
-    batches = batches_per_task(n_batches, batch_bytes)
+def share_of_device(
+    n_batches: int, batch_bytes: int, launch_batches: int | None = None
+) -> DeviceShare:
+    """Return what one task does on a GPU, of a job of so many batches of so many raw bytes.
+
+    `launch_batches` fill a device with one launch, as the codec answers; None: LAUNCH_BYTES do.
+    """
+    enough = LAUNCH_BYTES // max(1, batch_bytes) if launch_batches is None else launch_batches
+    batches = batches_per_task(n_batches, enough)
     return DeviceShare(batches, COPIES * batches * batch_bytes)
 
 
-def batches_per_task(n_batches: int, batch_bytes: int) -> int:
+def batches_per_task(n_batches: int, launch_batches: int) -> int:
     """Return how many batches of a job one task does on a GPU."""
-    return max(1, min(TASK_BYTES // max(1, batch_bytes), n_batches // TASKS))
+    return max(1, min(launch_batches, n_batches // TASKS))
+
+
+def launch_batches(coder: ArrayCoder, batch_chunks: int) -> int | None:
+    """Return how many batches of so many chunks fill a device, as their codec answers.
+
+    None where no codec answers: such chunks are coded on the CPU.
+    """
+    answer = getattr(coder.array.serializer, "launch_chunks", None)
+    if answer is None or not coder.chunk_bytes:
+        return None
+    return max(1, int(answer(coder.grid.chunks, coder.dtype)) // max(1, batch_chunks))
 
 
 @lru_cache(maxsize=64)
@@ -94,10 +110,10 @@ class DeviceCoder:
         self.host = ArrayCoder(metadata)
         array = self.host.array
         self._shape, self._fill = array.chunks, array.fill_value
-        codec: Any = array.serializer
+        codec = cast("BlockCodec", array.serializer)
         self._coder = codec.coder(self._shape, self.host.dtype)
 
-    def upload(self, samples: NDArray[Any], copies: Copies) -> Any:
+    def upload(self, samples: NumpyArray, copies: Copies) -> DeviceArray:
         """Return a chunk on the device from its samples; at the array's edge it is padded."""
         chunk = pinned(self._shape, self.host.dtype)
         if samples.shape != self._shape:
@@ -105,25 +121,25 @@ class DeviceCoder:
         chunk[tuple(map(slice, samples.shape))] = samples
         return copies.to_device(chunk)
 
-    def encode(self, chunks: Sequence[Any]) -> list[Buffer]:
+    def encode(self, chunks: Sequence[Array]) -> list[Buffer]:
         """Return the stored forms of chunks on the device, all at once."""
         as_buffer = default_buffer_prototype().buffer.from_bytes
         return [as_buffer(frame) for frame in self._coder.encode_all(chunks)]
 
-    def decode(self, stored: Sequence[Buffer]) -> list[Any]:
+    def decode(self, stored: Sequence[Buffer]) -> list[DeviceArray]:
         """Return whole chunks on the device, all at once; CorruptChunk for any wrong bytes."""
         fetched = [self._coder.whole(data.as_numpy_array()) for data in stored]
         chunks = [empty(self._shape, self.host.dtype) for _ in stored]
         self._coder.fill(fetched, chunks)
         return chunks
 
-    def clip(self, number: int, chunk: NDArray[Any]) -> NDArray[Any]:
+    def clip(self, number: int, chunk: NumpyArray) -> NumpyArray:
         """Return the samples of the chunk's region: without the padding at the array's edge."""
         return chunk[tuple(slice(s.stop - s.start) for s in self.host.grid.region(number))]
 
 
 def at_once_or_apart(
-    work: Callable[[Sequence[T]], list[Result]],
+    work: Callable[[Sequence[T]], Sequence[Result]],
     items: Sequence[T],
     failed: Callable[[int, GangsawError], Result],
 ) -> list[Result]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.suits import Extremes
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.window import run
@@ -69,7 +70,7 @@ def first_nan(source: SourceArray) -> Place | None:
     return None
 
 
-def _place(region: Region, samples: np.ndarray[Any, Any], flat: int) -> Place:
+def _place(region: Region, samples: NumpyArray, flat: int) -> Place:
     local = np.unravel_index(flat, samples.shape)
     return tuple(int(s.start + i) for s, i in zip(region, local, strict=True))
 

@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.formats.zarr import told_in_a_line
+from gangsaw.tasks.formats.zarr import metadata_errors
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.journal import FOLDER, batch_chunks
 from gangsaw.tasks.store.manifest import read_manifest
@@ -75,7 +74,7 @@ def find_finished(place: Place) -> tuple[list[FinishedArray], list[str]]:
     if place.is_empty or (root := place.get(METADATA)) is None:
         raise BadParams(f"{place}: no Zarr format 3 store there")
     arrays, problems = [], []
-    for name in _names(place, json.loads(root.to_bytes())):
+    for name in _names(place, root.to_bytes()):
         try:
             arrays.append(_open(name, place / name if name else place))
         except CorruptChunk as error:
@@ -85,8 +84,9 @@ def find_finished(place: Place) -> tuple[list[FinishedArray], list[str]]:
     return arrays, problems
 
 
-def _names(place: Place, root: dict[str, Any]) -> list[str]:
+def _names(place: Place, metadata: bytes) -> list[str]:
     """Return the names of the arrays that jobs wrote, missing ones included."""
+    root = json.loads(metadata)
     if root["node_type"] == "array":
         return [""] if (place / FOLDER).names() else []
     inline = (root.get("consolidated_metadata") or {}).get("metadata", {})
@@ -104,7 +104,7 @@ def _open(name: str, place: Place) -> FinishedArray:
     if manifest is None:
         raise CorruptChunk("no manifest: it cannot be verified", store=str(place))
     found = FinishedArray(name, place, metadata.to_bytes(), manifest)
-    with told_in_a_line(str(place)):
+    with metadata_errors(str(place)):
         n_chunks = found.coder.grid.n_chunks
     if n_chunks != found.n_chunks:
         raise CorruptChunk("manifest and metadata differ in the number of chunks", store=str(place))

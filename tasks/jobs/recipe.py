@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
@@ -37,16 +37,16 @@ class Recipe:
     params : parameters that differ from the codec's defaults
     block : extents of a block in items, as the codec's parameter; None chooses by the chunk
     options : values of the codecs' options, by name, such as "bit_depth" or "effort"
+    chunks : extents of a chunk, one per axis or by axis name; None chooses
     """
 
     codec: str = "auto"
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
     block: tuple[int, ...] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    chunks: ChunkChoice = None
 
-    def codecs(
-        self, source: Source, chunks: ChunkChoice, client: Client | None = None
-    ) -> dict[str, CodecChoice]:
+    def codecs(self, source: Source, client: Client | None = None) -> dict[str, CodecChoice]:
         """Return the codec of each array, by name.
 
         Raises
@@ -55,7 +55,7 @@ class Recipe:
             There is no such codec, parameter or option, no array takes a given one, or the codec
             cannot encode an array.
         """
-        check_axes(source.arrays, chunks)
+        check_axes(source.arrays, self.chunks)
         _check_options(self.options)
         if self.codec == "none":
             self._check_taken(source.arrays, [None for _ in source.arrays])
@@ -65,7 +65,7 @@ class Recipe:
         choices = [self._choice(array, of) for array, of in pairs]
         self._check_taken(source.arrays, choices)
         rows = zip(source.arrays, facts, choices, strict=True)
-        return {array.name: self._codec(array, of, choice, chunks) for array, of, choice in rows}
+        return {array.name: self._codec(array, of, choice) for array, of, choice in rows}
 
     def _choice(self, array: SourceArray, facts: ArrayFacts) -> Choice:
         if self.codec == "auto":
@@ -78,19 +78,17 @@ class Recipe:
             raise BadParams(f"no codec {self.codec!r}; there are: {names}")
         return named(name, facts, array)
 
-    def _codec(
-        self, array: SourceArray, facts: ArrayFacts, choice: Choice, chunks: ChunkChoice
-    ) -> CodecChoice:
+    def _codec(self, array: SourceArray, facts: ArrayFacts, choice: Choice) -> CodecChoice:
         changes = dict(self.params)
         if self.block is not None:
             changes["block"] = list(self.block)
-        extents = chunks_of(array, chunks, facts, choice.name)
+        extents = chunks_of(array, self.chunks, facts, choice.name)
         return configured(choice, facts, extents, changes, self.options)
 
     def _check_taken(self, arrays: Sequence[SourceArray], choices: Sequence[Choice | None]) -> None:
         """Raise BadParams for what the user gave and no array takes."""
         ours = [c for c in choices if c is not None and c.plain is None]
-        where = ", ".join(map(_told, arrays, choices))
+        where = ", ".join(map(_target_of, arrays, choices))
         for name in self.options:
             if not any(name in _option_names(choice) for choice in ours):
                 owners = " and ".join(codec_table.owners(name))
@@ -104,17 +102,18 @@ def _option_names(choice: Choice) -> set[str]:
     return {option.name for option in choice.answers.options}
 
 
-def _told(array: SourceArray, choice: Choice | None) -> str:
+def _target_of(array: SourceArray, choice: Choice | None) -> str:
     target = "plain samples" if choice is None else choice.name
     if choice is not None and choice.plain is not None:
         target = str(choice.plain.to_dict()["name"])
     return f"{array.name} ({array.dtype.name}) goes to {target}"
 
 
-def _check_options(options: Mapping[str, Any]) -> None:
+def _check_options(options: Mapping[str, object]) -> None:
     for name in options:
         if not codec_table.owners(name):
             known = {option.name for a in codec_table.answers().values() for option in a.options}
             raise BadParams(
-                f"no codec has an option {name!r}; there are: {', '.join(sorted(known))}"
+                f"no codec or format has an option {name!r}; of codecs there are: "
+                f"{', '.join(sorted(known))}"
             )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Description, Stream
 
-Pieces = Iterator[Mapping[str, NDArray[Any]]]
+Pieces = Iterator[Mapping[str, NumpyArray]]
 
 
 class Backlog:
@@ -20,9 +19,9 @@ class Backlog:
 
     def __init__(self, array: Description) -> None:
         self.array, self.n_rows, self.is_whole = array, 0, False
-        self._parts: list[NDArray[Any]] = []
+        self._parts: list[NumpyArray] = []
 
-    def add(self, samples: NDArray[Any]) -> None:
+    def add(self, samples: NumpyArray) -> None:
         """Take samples; BadParams where they differ from what the stream announced."""
         if samples.dtype != self.array.dtype or samples.shape[1:] != self.array.shape[1:]:
             raise BadParams(
@@ -32,13 +31,13 @@ class Backlog:
         self._parts.append(samples)
         self.n_rows += len(samples)
 
-    def take(self, n: int) -> NDArray[Any]:
+    def take(self, n: int) -> NumpyArray:
         """Remove and return the first n rows."""
         whole = self._joined()
         self._parts, self.n_rows = [whole[n:]], len(whole) - n
         return whole[:n]
 
-    def sample(self, n: int) -> NDArray[Any]:
+    def sample(self, n: int) -> NumpyArray:
         """Return n rows without removing them, repeated unless the stream has ended."""
         whole = self._joined()
         self._parts = [whole]
@@ -46,7 +45,7 @@ class Backlog:
             return whole[:n]
         return np.resize(whole, (n, *whole.shape[1:]))
 
-    def _joined(self) -> NDArray[Any]:
+    def _joined(self) -> NumpyArray:
         none = np.empty((0, *self.array.shape[1:]), self.array.dtype)
         return self._parts[0] if len(self._parts) == 1 else np.concatenate([none, *self._parts])
 
@@ -74,7 +73,7 @@ def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backl
 
 def regrouped(
     rows: Mapping[str, Backlog], pieces: Pieces, lengths: Mapping[str, int]
-) -> Iterator[tuple[str, int, NDArray[Any]]]:
+) -> Iterator[tuple[str, int, NumpyArray]]:
     """Yield name, first row and samples of each step of `lengths` rows; the last may be shorter."""
     at = dict.fromkeys(rows, 0)
     yield from _full(rows, lengths, at)
@@ -88,13 +87,13 @@ def regrouped(
 
 def _full(
     rows: Mapping[str, Backlog], lengths: Mapping[str, int], at: dict[str, int]
-) -> Iterator[tuple[str, int, NDArray[Any]]]:
+) -> Iterator[tuple[str, int, NumpyArray]]:
     for name, part in rows.items():
         while part.n_rows >= lengths[name]:
             yield name, at[name], part.take(lengths[name])
             at[name] += lengths[name]
 
 
-def _add(rows: Mapping[str, Backlog], piece: Mapping[str, NDArray[Any]]) -> None:
+def _add(rows: Mapping[str, Backlog], piece: Mapping[str, NumpyArray]) -> None:
     for name, samples in piece.items():
         rows[name].add(samples)

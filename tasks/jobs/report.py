@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import zarr
@@ -16,11 +16,16 @@ from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.suits import Answers, Picture
-from gangsaw.tasks.formats.zarr import open_zarr, told_in_a_line
+from gangsaw.tasks.formats.zarr import ZarrSource, metadata_errors, open_zarr
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.place import Place, open_place
 
-NOT_FIGURES = ("band_bits", "block_bits", "told", "is_image")  # of an array
+if TYPE_CHECKING:
+    from zarr.types import AnyArray
+
+    from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+
+NOT_FIGURES = ("lane_bits", "lane_dim", "block_bits", "summary", "picture")  # of an array
 AT_ONCE = 256  # chunks whose indexes are fetched together
 
 
@@ -47,14 +52,15 @@ class ArrayInfo:
     Attributes
     ----------
     codec : Zarr name of its serializer or compressor
-    params : parameters of a Gangsaw codec; `told` are those of most interest
+    params : parameters of a Gangsaw codec; `summary` are those of most interest
     n_chunks, missing : chunks of the array, and how many of them are not in the store
     raw_bytes, stored_bytes : of the samples and of the chunks
     min_chunk, max_chunk : bytes of the smallest and largest chunk
     index_bytes : bytes of frame headers and block indexes
-    band_bits : (bands,) bits per sample, or None where no axis has lanes
+    lane_bits, lane_dim : (lanes,) bits per sample of each item of the axis that has lanes, and the
+        axis; None and "" where none has
     block_bits : bits per sample of the blocks, or None for a foreign codec
-    is_image : whether the samples are a picture
+    picture : kind of its picture, see `Picture`
     """
 
     name: str
@@ -63,7 +69,7 @@ class ArrayInfo:
     dtype: str
     chunks: tuple[int, ...]
     codec: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     n_chunks: int
     missing: int
     raw_bytes: int
@@ -71,10 +77,11 @@ class ArrayInfo:
     min_chunk: int
     max_chunk: int
     index_bytes: int
-    band_bits: NDArray[np.float64] | None = field(default=None, compare=False)
+    lane_bits: NDArray[np.float64] | None = field(default=None, compare=False)
+    lane_dim: str = ""
     block_bits: BitMap | None = field(default=None, compare=False)
-    told: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    is_image: bool = False
+    summary: Mapping[str, object] = field(default_factory=dict, compare=False)
+    picture: str = ""
 
     @property
     def ratio(self) -> float:
@@ -92,24 +99,30 @@ class ArrayInfo:
         """Headers and indexes as a part of the stored bytes."""
         return 100 * self.index_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all figures as JSON values."""
         plain = {k: v for k, v in vars(self).items() if k not in NOT_FIGURES}
         derived = ("ratio", "bits_per_sample", "index_percent")
         figures = {**plain, **{name: getattr(self, name) for name in derived}}
-        if self.band_bits is not None:
-            figures["band_bits"] = [round(float(bits), 4) for bits in self.band_bits]
+        if self.lane_bits is not None:
+            figures["lane_bits"] = [round(float(bits), 4) for bits in self.lane_bits]
         return figures
 
 
 @dataclass(frozen=True)
 class StoreInfo:
-    """Figures of the arrays of a store; coordinates are left out."""
+    """Figures of the arrays of a store; coordinates are left out.
+
+    Attributes
+    ----------
+    source : the store, open
+    """
 
     store: str
     arrays: tuple[ArrayInfo, ...]
+    source: ZarrSource = field(repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all figures as JSON values."""
         return {"store": self.store, "arrays": [array.to_dict() for array in self.arrays]}
 
@@ -123,30 +136,27 @@ def describe(store: str) -> StoreInfo:
     CorruptChunk : the index of a chunk is damaged
     """
     source = open_zarr(store)
-    with told_in_a_line(store):
+    with metadata_errors(store):
         found = [zarr.open_array(store, path=a.key, mode="r") for a in source.arrays]
     place = open_place(store)
     pairs = zip(found, source.arrays, strict=True)
-    return StoreInfo(
-        store, tuple(_Survey(place, array, of.name, of.dims).info() for array, of in pairs)
-    )
+    infos = tuple(_Survey(place, array, of.name, of.dims).info() for array, of in pairs)
+    return StoreInfo(store, infos, source)
 
 
 class _Survey:
     """A walk over the chunks of one array that adds up its figures."""
 
-    def __init__(
-        self, store: Place, array: zarr.Array[Any], name: str, dims: tuple[str, ...]
-    ) -> None:
+    def __init__(self, store: Place, array: AnyArray, name: str, dims: tuple[str, ...]) -> None:
         self.array, self.name, self.dims = array, name, dims
         self.place = store / array.path if array.path else store
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
         self.grid.check_count(name)
-        self.serializer: Any = getattr(array, "serializer", None)
+        self.serializer: BlockCodec | None = getattr(array, "serializer", None)
         self.coder = self._coder()
         self.sizes: list[int] = []
         codec = self.serializer
-        self.params: Mapping[str, Any] = codec.params.to_dict() if codec and self.coder else {}
+        self.params: Mapping[str, object] = codec.params.to_dict() if codec and self.coder else {}
         answers = codec_table.answers()
         self.answers = answers.get(self.coder.name, Answers()) if self.coder else Answers()
         drawn = self.coder and math.prod(self.grid.shape) and dims
@@ -174,22 +184,23 @@ class _Survey:
             min_chunk=min(self.sizes, default=0),
             max_chunk=max(self.sizes, default=0),
             index_bytes=self.coder.layout.index_size * len(self.sizes) if self.coder else 0,
-            band_bits=self.tally.band_bits() if self.tally else None,
+            lane_bits=self.tally.lane_bits() if self.tally else None,
+            lane_dim=self.tally.lane_dim if self.tally else "",
             block_bits=self.tally.block_bits() if self.tally else None,
-            told=self._told(),
-            is_image=self.picture is not None and self.picture.is_image,
+            summary=self._summary(),
+            picture=self.picture.kind if self.picture else "",
         )
 
-    def _told(self) -> Mapping[str, Any]:
-        if self.coder is None:
+    def _summary(self) -> Mapping[str, object]:
+        if self.coder is None or self.serializer is None:
             return {}
-        return self.answers.told(self.params, type(self.serializer)().params.to_dict())
+        return self.answers.summary(self.params, type(self.serializer)().params.to_dict())
 
     def _coder(self) -> ChunkCoder | None:
         if self.array.shards is not None or not hasattr(self.serializer, "coder"):
             return None  # inside a shard the index is not at the start of the object
-        coder: ChunkCoder = self.serializer.coder(self.grid.chunks, self.array.dtype)
-        return coder
+        assert self.serializer is not None
+        return self.serializer.coder(self.grid.chunks, self.array.dtype)
 
     def _codec_name(self) -> str:
         if self.coder is not None:
@@ -240,7 +251,8 @@ class _BlockBits:
         self.edges = tuple(self._edges(axis) for axis in self.axes)
         self.map_bits = np.zeros([len(edges) - 1 for edges in self.edges])
         has_lanes = bool(coder.layout.n_lanes) and self.lane_axis is not None
-        self.bands = np.zeros(grid.shape[self.lane_axis or 0]) if has_lanes else None
+        self.lanes = np.zeros(grid.shape[self.lane_axis or 0]) if has_lanes else None
+        self.lane_dim = dims[self.lane_axis or 0] if has_lanes else ""
 
     def add(self, number: int, index: frame.Index) -> None:
         """Add a chunk."""
@@ -250,7 +262,7 @@ class _BlockBits:
                 c + s.start for c, s in zip(corner, self.coder.grid.slices(block), strict=True)
             ]
             self._add_block(start, 8 * int(index.lengths[block]))
-            if self.bands is not None and index.lane_bits is not None:
+            if self.lanes is not None and index.lane_bits is not None:
                 self._add_lanes(start, index.lane_bits[block])
 
     def _add_block(self, start: list[int], bits: int) -> None:
@@ -261,10 +273,10 @@ class _BlockBits:
         self.map_bits[place] += bits
 
     def _add_lanes(self, start: list[int], lanes: NDArray[np.int64]) -> None:
-        assert self.bands is not None
+        assert self.lanes is not None
         assert self.lane_axis is not None
         first = start[self.lane_axis]
-        room = self.bands[first : first + len(lanes)]
+        room = self.lanes[first : first + len(lanes)]
         room += lanes[: len(room)]
 
     def _edges(self, axis: int) -> NDArray[np.int64]:
@@ -274,12 +286,12 @@ class _BlockBits:
         starts = (c + b for c in range(0, extent, chunk) for b in range(0, chunk, block))
         return np.array([*(s for s in starts if s < extent), extent])
 
-    def band_bits(self) -> NDArray[np.float64] | None:
-        """(bands,) bits per sample."""
-        if self.bands is None:
+    def lane_bits(self) -> NDArray[np.float64] | None:
+        """(lanes,) bits per sample."""
+        if self.lanes is None:
             return None
-        per_band = math.prod(self.grid.shape) / len(self.bands)
-        bits: NDArray[np.float64] = self.bands / per_band
+        per_lane = math.prod(self.grid.shape) / len(self.lanes)
+        bits: NDArray[np.float64] = self.lanes / per_lane
         return bits
 
     def block_bits(self) -> BitMap:

@@ -79,10 +79,10 @@ def staged_at_target(
     if not (place.is_empty or resume or overwrite):
         raise BadParams(f"{place} exists: give another name, or --overwrite to replace it")
 
-    def beside(name: str) -> Path:
+    def folder_of(name: str) -> Path:
         return folder.with_name(f".{folder.name}.gangsaw-stage-{name}")
 
-    with staged(source, beside, client=client, resume=resume) as ready:
+    with staged(source, folder_of, client=client, resume=resume) as ready:
         yield ready
 
 

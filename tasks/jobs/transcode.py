@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from zarr.core.buffer import Buffer
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.cuda.streams import own_stream
 from gangsaw.codecs.core.errors import CorruptChunk, GangsawError
@@ -103,7 +102,7 @@ class Transcode:
             stored = at_once_or_apart(coder.encode, chunks, failed)
         return list(zip(stored, raw_bytes, strict=True))
 
-    def _read(self, grid: ChunkGrid, number: int) -> NDArray[Any]:
+    def _read(self, grid: ChunkGrid, number: int) -> NumpyArray:
         region = grid.region(number)
         samples = self.source.read(region)
         if samples.shape != tuple(s.stop - s.start for s in region):

@@ -8,19 +8,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import zarr
-from numpy.typing import NDArray
 from zarr.abc.store import Store
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.variables import TEXTS, as_text
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
+from gangsaw.tasks.jobs.device import launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder
@@ -138,6 +139,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
         peak_bytes=transcode_bytes(
             coder.grid.shape, coder.grid.chunks, coder.dtype, source.chunks if source else None
         ),
+        launch_batches=launch_batches(coder, array.batch_chunks),
     )
 
 
@@ -167,7 +169,7 @@ def _kind(coder: ArrayCoder) -> tuple[tuple[int, ...], str]:
     return coder.grid.shape, coder.dtype.name
 
 
-def _whole(array: FinishedArray) -> NDArray[Any]:
+def _whole(array: FinishedArray) -> NumpyArray:
     place = array.place
     values = np.asarray(zarr.open_array(place.store, path=place.path, mode="r")[...])
     return as_text(values) if values.dtype.kind in TEXTS else values  # of one text zarr gives str

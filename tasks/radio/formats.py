@@ -92,11 +92,11 @@ def _open_miriad(paths: Paths, options: SourceOptions) -> Source:
 
 def _fit(kind: str) -> Callable[[Source], Fit]:
     def fit(source: Source) -> Fit:
-        from gangsaw.tasks.radio.radio import find_kept
+        from gangsaw.tasks.radio.radio import find_template
         from gangsaw.tasks.radio.radio_export import check_fits
 
-        kept = find_kept(source)
-        is_own = kept is not None and kind in (kept.format, "hdf5")
+        template = find_template(source)
+        is_own = template is not None and kind in (template.format, "hdf5")
         return Fit(refused(lambda: check_fits(source, kind)), is_own=is_own)
 
     return fit

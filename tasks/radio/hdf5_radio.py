@@ -7,17 +7,16 @@ pyuvdata's memo on uvh5, and katdal's page on its file formats.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.formats.variables import SMALL
@@ -27,9 +26,10 @@ from gangsaw.tasks.radio.radio import (
     POLARIZATION,
     ColumnArray,
     RadioSource,
+    key_coordinates,
     make_source,
 )
-from gangsaw.tasks.radio.rows import BASELINE, ROW, TIME, Rows, find_rows
+from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
 from gangsaw.tasks.source import Coordinate, Region
 
 MOST_PACKED = 1100  # bytes that one stored byte may stand for; Deflate gives at most 1032
@@ -68,13 +68,13 @@ POLARIZATIONS = dict(zip(range(1, 5), "IQUV", strict=True)) | dict(
 class Hdf5Column(ColumnArray):
     """A dataset whose first axis is rows."""
 
-    def fetch(self, run: slice, rest: Region) -> NDArray[Any]:
+    def fetch(self, run: Run, rest: Region) -> NumpyArray:
         """Return a run of rows."""
         dataset = opened(self.path, self.version)[self.item]
         return _from_file(dataset, dataset[(run, *rest[: dataset.ndim - 1])], rest)
 
 
-def read_whole(path: str, dataset: h5py.Dataset) -> NDArray[Any]:
+def read_whole(path: str, dataset: h5py.Dataset) -> NumpyArray:
     """Return all of a small dataset; BadParams where it claims far more than the file holds of it.
 
     HDF5 gives fill values for what was never written, as many as the header claims.
@@ -139,7 +139,7 @@ def _uvh5(path: str, absolute: str, version: str, file: h5py.File) -> RadioSourc
         _column(file[item], name, rows, absolute, version, _uvh5_dims(file[item], rows))
         for item, name in named.items()
     ]
-    coords = [*_keys(keys, rows), *_channels(path, file)]
+    coords = [*key_coordinates(UVH5_KEYS, keys, rows, UNITS), *_channels(path, file)]
     template = make_template(file, {*named, *UVH5_KEYS})
     return make_source(path, absolute, columns, coords, ("uvh5", template))
 
@@ -150,7 +150,7 @@ def _data_names(file: h5py.File, rows: Rows) -> dict[str, str]:
     return {item: UVH5_NAMES.get(item, item.partition("/")[2]) for item in items}
 
 
-def _has_rows(dataset: Any, rows: Rows) -> bool:
+def _has_rows(dataset: h5py.HLObject, rows: Rows) -> bool:
     is_dataset = isinstance(dataset, h5py.Dataset)
     return is_dataset and dataset.ndim > 0 and dataset.shape[0] == rows.n_rows
 
@@ -159,14 +159,6 @@ def _uvh5_dims(dataset: h5py.Dataset, rows: Rows) -> tuple[str, ...]:
     inner = {1: (), 2: ("uvw_label",), 3: (FREQUENCY, POLARIZATION)}
     inner[4] = ("spectral_window", FREQUENCY, POLARIZATION)  # of files before 2022
     return rows.dims + inner[dataset.ndim]
-
-
-def _keys(keys: Mapping[str, NDArray[Any]], rows: Rows) -> Iterator[Coordinate]:
-    for item, values in keys.items():
-        name, dim = UVH5_KEYS[item]
-        own = (dim,) if dim in rows.dims else (ROW,)
-        attrs = {**UNITS.get(name, {}), "item": item}
-        yield Coordinate(name, own, rows.along(values, dim), attrs)
 
 
 def _channels(path: str, file: h5py.File) -> Iterator[Coordinate]:
@@ -241,16 +233,16 @@ def _column(
     )
 
 
-def _from_file(dataset: h5py.Dataset, values: NDArray[Any], rest: Region) -> NDArray[Any]:
+def _from_file(dataset: h5py.Dataset, values: NumpyArray, rest: Region) -> NumpyArray:
     if _has_pairs(dataset):
         values = values.astype(values.dtype.newbyteorder("="), copy=False)
         values = values.view(np.result_type(values, np.complex64))[..., 0]
-    elif values.dtype.names:
-        values = values.view(values.dtype["r"]).reshape(*values.shape, 2)[..., rest[-1]]
+    elif dataset.dtype.names:
+        values = values.view(dataset.dtype["r"]).reshape(*values.shape, 2)[..., rest[-1]]
     return values
 
 
-def to_file(dataset: h5py.Dataset, values: NDArray[Any]) -> NDArray[Any]:
+def to_file(dataset: h5py.Dataset, values: NumpyArray) -> NumpyArray:
     """Return rows of an array as in its dataset: the inverse of reading a column."""
     values = np.ascontiguousarray(values)
     if _has_pairs(dataset):

@@ -7,7 +7,6 @@ written later. All else is copied unchanged.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import h5py
 import numpy as np
@@ -58,7 +57,7 @@ def _copy_empty(source: h5py.Dataset, target: h5py.Group, name: str) -> None:
     _copy_attributes(source, h5py.Dataset(made))
 
 
-def _copy_attributes(source: Any, target: Any) -> None:
+def _copy_attributes(source: h5py.HLObject, target: h5py.HLObject) -> None:
     for name in source.attrs:
         old = h5py.h5a.open(source.id, name.encode())
         new = h5py.h5a.create(target.id, name.encode(), old.get_type(), old.get_space())

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.ms_template import make_template
 from gangsaw.tasks.radio.radio import (
@@ -23,12 +23,17 @@ from gangsaw.tasks.radio.radio import (
     POLARIZATION,
     ColumnArray,
     RadioSource,
+    first_line,
     identity_of,
+    key_coordinates,
     make_source,
     radio_needed,
 )
-from gangsaw.tasks.radio.rows import BASELINE, ROW, TIME, Rows, find_rows
+from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
 from gangsaw.tasks.source import Coordinate, Region
+
+if TYPE_CHECKING:
+    from casacore import tables
 
 NAMES = {  # xradio's; other columns keep theirs
     "DATA": "VISIBILITY",
@@ -73,7 +78,7 @@ class MsColumn(ColumnArray):
 
     description: int
 
-    def fetch(self, run: slice, rest: Region) -> NDArray[Any]:
+    def fetch(self, run: Run, rest: Region) -> NumpyArray:
         """Return a run of rows."""
         with CASACORE:
             table = opened(self.path, self.description, self.version)
@@ -104,11 +109,11 @@ def open_measurement_set(path: str, description: str = "") -> RadioSource:
         with CASACORE:
             return _open(path, absolute, description)
     except (RuntimeError, OSError) as error:
-        raise BadParams(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+        raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
 
 
 @lru_cache(maxsize=8)
-def opened(path: str, description: int, version: str) -> Any:
+def opened(path: str, description: int, version: str) -> tables.table:
     """Return the main table or one description of it; `version` distinguishes copies."""
     from casacore.tables import table
 
@@ -134,7 +139,7 @@ def _open(path: str, absolute: str, wanted: str) -> RadioSource:
         _column(name, shape, dtype, rows, absolute, description, version)
         for name, shape, dtype in _columns(path, table)
     ]
-    coords = [*_keys(keys, rows), *_channels(table)]
+    coords = [*key_coordinates(KEYS, keys, rows, UNITS), *_channels(table)]
     return make_source(path, absolute, columns, coords, ("ms", make_template(table)))
 
 
@@ -148,7 +153,7 @@ def _check_rows(path: str, absolute: str, rows: int) -> None:
         )
 
 
-def _description(path: str, table: Any, wanted: str) -> int:
+def _description(path: str, table: tables.table, wanted: str) -> int:
     """Return the DATA_DESC_ID to take, or -1 where all rows have the same."""
     found = np.unique(table.getcol("DATA_DESC_ID")).tolist()
     if wanted:
@@ -163,7 +168,7 @@ def _description(path: str, table: Any, wanted: str) -> int:
     return -1
 
 
-def _columns(path: str, table: Any) -> Iterator[tuple[str, tuple[int, ...], np.dtype[Any]]]:
+def _columns(path: str, table: tables.table) -> Iterator[tuple[str, tuple[int, ...], Dtype]]:
     """Yield name, extents of a cell and type of the columns that hold values."""
     for name in table.colnames():
         if name in KEYS or _is_undefined(table, name):
@@ -175,14 +180,14 @@ def _columns(path: str, table: Any) -> Iterator[tuple[str, tuple[int, ...], np.d
         yield name, shape, np.dtype(TYPES[kind])
 
 
-def _is_undefined(table: Any, name: str) -> bool:
+def _is_undefined(table: tables.table, name: str) -> bool:
     """Whether no row has a value, as is usual for FLAG_CATEGORY."""
     if table.isscalarcol(name):
         return False
     return not any(table.iscelldefined(name, row) for row in range(table.nrows()))
 
 
-def _cell_shape(path: str, table: Any, name: str) -> tuple[int, ...]:
+def _cell_shape(path: str, table: tables.table, name: str) -> tuple[int, ...]:
     try:
         found = set(table.getcolshapestring(name))
     except RuntimeError:
@@ -195,7 +200,7 @@ def _cell_shape(path: str, table: Any, name: str) -> tuple[int, ...]:
 def _column(
     item: str,
     shape: tuple[int, ...],
-    dtype: np.dtype[Any],
+    dtype: Dtype,
     rows: Rows,
     path: str,
     description: int,
@@ -223,14 +228,7 @@ def _cell_dims(item: str, shape: Sequence[int]) -> tuple[str, ...]:
     return known.get(len(shape), tuple(f"{item}_{i}" for i in range(len(shape))))
 
 
-def _keys(keys: dict[str, NDArray[Any]], rows: Rows) -> Iterator[Coordinate]:
-    for item, values in keys.items():
-        name, dim = KEYS[item]
-        own = (dim,) if dim in rows.dims else (ROW,)
-        yield Coordinate(name, own, rows.along(values, dim), {**UNITS.get(name, {}), "item": item})
-
-
-def _channels(table: Any) -> Iterator[Coordinate]:
+def _channels(table: tables.table) -> Iterator[Coordinate]:
     """Frequencies and polarizations, for readers; the template holds them, too."""
     row = int(table.getcell("DATA_DESC_ID", 0))
     described = _subtable(table, "DATA_DESCRIPTION")
@@ -243,7 +241,7 @@ def _channels(table: Any) -> Iterator[Coordinate]:
     yield Coordinate(POLARIZATION, (POLARIZATION,), np.array(names, np.dtypes.StringDType()))
 
 
-def _subtable(table: Any, name: str) -> Any:
+def _subtable(table: tables.table, name: str) -> tables.table:
     from casacore.tables import table as open_table
 
     return open_table(

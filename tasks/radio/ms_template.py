@@ -10,19 +10,21 @@ import io
 import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.radio.radio import LOCK
 
-LOCK = "table.lock"  # holds the number of rows, which table.dat may not have yet
+if TYPE_CHECKING:
+    from casacore import tables
 
 LOSSY = {"DyscoStMan"}  # LOFAR's, which quantises visibilities as they are written
 
 
-def make_template(table: Any) -> NDArray[np.uint8]:
+def make_template(table: tables.table) -> NDArray[np.uint8]:
     """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main one."""
     buffer = io.BytesIO()
     with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
@@ -30,7 +32,7 @@ def make_template(table: Any) -> NDArray[np.uint8]:
         managers = _lossless(table.getdminfo())
         table.copy(str(empty), deep=True, valuecopy=True, dminfo=managers, copynorows=True).close()
         for file in sorted(empty.glob("table.*")):
-            if file.name != LOCK:
+            if file.name != LOCK:  # it has the number of rows, which table.dat may not have yet
                 _add(archive, file, file.name)
         for name, where in _subtables(table).items():
             for file in sorted(where.rglob("*")):
@@ -38,13 +40,13 @@ def make_template(table: Any) -> NDArray[np.uint8]:
     return np.frombuffer(buffer.getvalue(), np.uint8)
 
 
-def _lossless(managers: dict[str, Any]) -> dict[str, Any]:
+def _lossless(managers: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
     """Return how columns are stored, with lossy storage managers replaced."""
     tiled = {"TYPE": "TiledShapeStMan", "SPEC": {}}
     return {k: {**m, **tiled} if m["TYPE"] in LOSSY else m for k, m in managers.items()}
 
 
-def _subtables(table: Any) -> dict[str, Path]:
+def _subtables(table: tables.table) -> dict[str, Path]:
     found = {key: str(value) for key, value in table.getkeywords().items()}
     prefix = "Table: "
     return {k: Path(v.removeprefix(prefix)) for k, v in found.items() if v.startswith(prefix)}

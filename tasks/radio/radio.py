@@ -13,15 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.formats.variables import SMALL
-from gangsaw.tasks.radio.rows import Rows
+from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
 from gangsaw.tasks.source import Coordinate, Described, Region, Source
 
 TEMPLATE = "template"
@@ -47,11 +48,11 @@ class ColumnArray(Described):
     rows: Rows
     version: str
 
-    def fetch(self, run: slice, rest: Region) -> NDArray[Any]:
+    def fetch(self, run: Run, rest: Region) -> NumpyArray:
         """Return a run of rows, with the slices `rest` of the other axes: (rows, ...)."""
         raise NotImplementedError
 
-    def read(self, region: Region) -> NDArray[Any]:
+    def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
         n = len(self.rows.dims)
         return self.rows.read(lambda run: self.fetch(run, region[n:]), region[:n])
@@ -65,15 +66,23 @@ class RadioSource:
     path: str
     arrays: tuple[ColumnArray, ...]
     coords: tuple[Coordinate, ...]
-    attrs: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def identity(self) -> str:
         """Path, bytes and modification time."""
         return identity_of(self.path)
 
 
+class TemplateAttrs(TypedDict):
+    """Attributes of the coordinate `template`."""
+
+    format: str
+    rows: RowsRecord
+    items: list[str]
+
+
 @dataclass(frozen=True)
-class Kept:
+class Template:
     """The template of a store.
 
     Attributes
@@ -96,12 +105,13 @@ class Kept:
         return Coordinate(TEMPLATE, ("byte",), self.data, {**attrs, "long_name": about})
 
 
-def find_kept(source: Source) -> Kept | None:
+def find_template(source: Source) -> Template | None:
     """Return the template of a store, or None where it has none."""
     for coord in source.coords:
         if coord.name == TEMPLATE and {"format", "rows", "items"} <= set(coord.attrs):
-            attrs, rows = coord.attrs, Rows.from_dict(coord.attrs["rows"])
-            return Kept(attrs["format"], rows, tuple(attrs["items"]), np.asarray(coord.values))
+            attrs = cast("TemplateAttrs", coord.attrs)
+            rows, items = Rows.from_dict(attrs["rows"]), tuple(attrs["items"])
+            return Template(attrs["format"], rows, items, np.asarray(coord.values))
     return None
 
 
@@ -110,21 +120,48 @@ def make_source(
     path: str,
     columns: Sequence[ColumnArray],
     coords: Sequence[Coordinate],
-    kept: tuple[str, NDArray[np.uint8]],
+    template: tuple[str, NDArray[np.uint8]],
 ) -> RadioSource:
     """Return the source: small columns are added to the given coordinates.
 
-    `kept` is format and bytes of the template.
+    `template` is its format and its bytes.
     """
     rows = columns[0].rows
     small = [column for column in columns if _is_small(column)]
     near = [*coords, *map(_read, small)]
     items = [column.item for column in columns] + [
-        c.attrs["item"] for c in coords if "item" in c.attrs
+        str(c.attrs["item"]) for c in coords if "item" in c.attrs
     ]
-    template = Kept(kept[0], rows, tuple(items), kept[1]).coordinate()
+    form, data = template
+    filled = Template(form, rows, tuple(items), data).coordinate()
     arrays = tuple(_naming(column, near) for column in columns if column not in small)
-    return RadioSource(name, path, arrays, (*near, template))
+    return RadioSource(name, path, arrays, (*near, filled))
+
+
+def key_coordinates(
+    keys: Mapping[str, tuple[str, str]],
+    values: Mapping[str, NumpyArray],
+    rows: Rows,
+    units: Mapping[str, Mapping[str, str]],
+) -> Iterator[Coordinate]:
+    """Yield times and antennas as coordinates, along one axis where rows are a grid.
+
+    Parameters
+    ----------
+    keys : item of the file -> name in the store, and the axis along which the item varies
+    values : item -> (rows,) values
+    units : name in the store -> attributes
+    """
+    for item, column in values.items():
+        name, dim = keys[item]
+        own = (dim,) if dim in rows.dims else (ROW,)
+        attrs = {**units.get(name, {}), "item": item}
+        yield Coordinate(name, own, rows.along(column, dim), attrs)
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says in one line; its type where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def pick(source: RadioSource, variables: Sequence[str]) -> RadioSource:

@@ -10,17 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import whole_files, whole_folder
-from gangsaw.tasks.radio.radio import Kept, find_kept, radio_needed
-from gangsaw.tasks.radio.rows import Put, Rows
+from gangsaw.tasks.radio.radio import Template, find_template, first_line, radio_needed
+from gangsaw.tasks.radio.rows import Put, Rows, Run
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.layout import default_chunks
@@ -43,19 +42,19 @@ def export_radio(
     cannot hold the same bits.
     """
     check_fits(source, kind)
-    kept = find_kept(source)
-    assert kept is not None
-    if kind in (kept.format, "hdf5"):
-        kind = kept.format
+    template = find_template(source)
+    assert template is not None
+    if kind in (template.format, "hdf5"):
+        kind = template.format
         with _target(path, kind, overwrite=overwrite) as part:
-            _write_native(source, kept, part, on_progress)
+            _write_native(source, template, part, on_progress)
         return
     with _target(path, kind, overwrite=overwrite) as part, TemporaryDirectory() as folder:
         from gangsaw.tasks.radio.uvdata_export import convert
 
-        native = Path(folder) / f"native{SUFFIXES[kept.format]}"
-        _write_native(source, kept, native, on_progress)
-        convert(native, part, kept.format, kind)
+        native = Path(folder) / f"native{SUFFIXES[template.format]}"
+        _write_native(source, template, native, on_progress)
+        convert(native, part, template.format, kind)
 
 
 def check_fits(source: Source, kind: str) -> None:
@@ -63,15 +62,15 @@ def check_fits(source: Source, kind: str) -> None:
 
     HDF5 is written as the template says, be it uvh5.
     """
-    kept = find_kept(source)
-    if kept is None:
+    template = find_template(source)
+    if template is None:
         raise BadParams(
             f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
             "file: leave --variable out, or decompress to Zarr"
         )
-    written = kept.format if kind == "hdf5" and kept.format != "ms" else kind
-    if written != kept.format and "hdf5" in (written, kept.format):
-        raise BadParams(f"{source.name} holds {kept.format}, which cannot be written as {kind}")
+    written = template.format if kind == "hdf5" and template.format != "ms" else kind
+    if written != template.format and "hdf5" in (written, template.format):
+        raise BadParams(f"{source.name} holds {template.format}, which cannot be written as {kind}")
 
 
 @contextmanager
@@ -84,53 +83,52 @@ def _target(path: Path, kind: str, *, overwrite: bool) -> Iterator[Path]:
             yield part
 
 
-def _write_native(source: Source, kept: Kept, path: Path, on_progress: OnProgress | None) -> None:
-    fill = _fill_ms if kept.format == "ms" else _fill_hdf5
-    _check_complete(source, kept)
-    arrays = [a for a in source.arrays if a.attrs.get("item") in kept.items]
-    meter = Meter(sum(_grid(a, kept.rows).n_chunks for a in arrays), on_progress)
-    with _told(source.name), fill(kept, path) as put:
+def _write_native(
+    source: Source, template: Template, path: Path, on_progress: OnProgress | None
+) -> None:
+    fill = _fill_ms if template.format == "ms" else _fill_hdf5
+    _check_complete(source, template)
+    arrays = [a for a in source.arrays if a.attrs.get("item") in template.items]
+    meter = Meter(sum(_grid(a, template.rows).n_chunks for a in arrays), on_progress)
+    with _template_errors(source.name), fill(template, path) as put:
         for coord in source.coords:
-            if (item := coord.attrs.get("item")) in kept.items:
-                rows = kept.rows.spread(np.asarray(coord.values), coord.dims)
-                put(item)(slice(0, kept.rows.n_rows), rows)
+            if (item := coord.attrs.get("item")) in template.items:
+                rows = template.rows.spread(np.asarray(coord.values), coord.dims)
+                put(item)(slice(0, template.rows.n_rows), rows)
         for array in arrays:
-            _write(array, kept.rows, put(array.attrs["item"]), meter)
+            _write(array, template.rows, put(str(array.attrs["item"])), meter)
 
 
-def _check_complete(source: Source, kept: Kept) -> None:
+def _check_complete(source: Source, template: Template) -> None:
     there = {array.attrs.get("item") for array in source.arrays}
     there |= {coord.attrs.get("item") for coord in source.coords}
-    if missing := [item for item in kept.items if item not in there]:
+    if missing := [item for item in template.items if item not in there]:
         raise BadParams(
             f"{source.name}: {', '.join(missing)} of the source must be there to write it again: "
             "leave --variable out"
         )
 
-    n = len(kept.rows.shape)
+    n = len(template.rows.shape)
     for array in source.arrays:
-        if array.attrs.get("item") in kept.items and array.shape[:n] != kept.rows.shape:
+        if array.attrs.get("item") in template.items and array.shape[:n] != template.rows.shape:
             raise CorruptChunk(
-                f"the template has rows of {kept.rows.shape}, {array.name} of {array.shape[:n]}",
+                f"the template has rows of {template.rows.shape}, "
+                f"{array.name} of {array.shape[:n]}",
                 store=source.name,
             )
 
 
 @contextmanager
-def _told(store: str) -> Iterator[None]:
+def _template_errors(store: str) -> Iterator[None]:
     """Raise CorruptChunk for a template that is no file, or has other columns."""
     try:
         yield
     except OSError as error:
         if error.errno is not None:  # of the disk; HDF5's own have none
             raise
-        raise CorruptChunk(f"the template is damaged: {_line(error)}", store=store) from error
+        raise CorruptChunk(f"the template is damaged: {first_line(error)}", store=store) from error
     except (RuntimeError, KeyError, TypeError) as error:
-        raise CorruptChunk(f"the template is damaged: {_line(error)}", store=store) from error
-
-
-def _line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise CorruptChunk(f"the template is damaged: {first_line(error)}", store=store) from error
 
 
 def _grid(array: SourceArray, rows: Rows) -> ChunkGrid:
@@ -154,18 +152,18 @@ def _write(array: SourceArray, rows: Rows, put: Put, meter: Meter) -> None:
 
 
 @contextmanager
-def _fill_hdf5(kept: Kept, path: Path) -> Iterator[Callable[[str], Put]]:
+def _fill_hdf5(template: Template, path: Path) -> Iterator[Callable[[str], Put]]:
     import h5py
 
     from gangsaw.tasks.radio.hdf5_radio import to_file
 
-    path.write_bytes(kept.data.tobytes())
+    path.write_bytes(template.data.tobytes())
     with h5py.File(path, "r+", rdcc_nbytes=CACHE) as file:
 
         def put(item: str) -> Put:
             dataset = file[item]
 
-            def rows(run: slice, values: NDArray[Any]) -> None:
+            def rows(run: Run, values: NumpyArray) -> None:
                 dataset[run] = to_file(dataset, values)
 
             return rows
@@ -174,20 +172,20 @@ def _fill_hdf5(kept: Kept, path: Path) -> Iterator[Callable[[str], Put]]:
 
 
 @contextmanager
-def _fill_ms(kept: Kept, path: Path) -> Iterator[Callable[[str], Put]]:
+def _fill_ms(template: Template, path: Path) -> Iterator[Callable[[str], Put]]:
     with radio_needed(str(path)):
         from casacore.tables import table as open_table
 
     from gangsaw.tasks.radio.ms_template import unpack
 
     path.mkdir(exist_ok=True)
-    unpack(kept.data, path)
+    unpack(template.data, path)
     table = open_table(str(path), ack=False, readonly=False)
     try:
-        table.addrows(kept.rows.n_rows)
+        table.addrows(template.rows.n_rows)
 
         def put(item: str) -> Put:
-            def rows(run: slice, values: NDArray[Any]) -> None:
+            def rows(run: Run, values: NumpyArray) -> None:
                 table.putcol(item, np.ascontiguousarray(values), run.start, run.stop - run.start)
 
             return rows

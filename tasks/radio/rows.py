@@ -10,17 +10,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.source import Region
 
 TIME, BASELINE, ROW = "time", "baseline_id", "row"
 
-Fetch = Callable[[slice], NDArray[Any]]  # a run of rows -> (rows, ...)
-Put = Callable[[slice, NDArray[Any]], None]
+Run: TypeAlias = "slice[int, int, int | None]"
+Fetch: TypeAlias = "Callable[[Run], NumpyArray]"  # a run of rows -> (rows, ...)
+Put: TypeAlias = "Callable[[Run, NumpyArray], None]"
+
+
+class RowsRecord(TypedDict):
+    """`Rows` as JSON has it."""
+
+    dims: list[str]
+    shape: list[int]
+    order: list[str]
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class Rows:
     def _n_inner(self) -> int:
         return self.shape[self.dims.index(self.order[-1])]
 
-    def read(self, fetch: Fetch, region: Region) -> NDArray[Any]:
+    def read(self, fetch: Fetch, region: Region) -> NumpyArray:
         """Return the samples of a region of these axes; `fetch` is asked for runs of rows."""
         if len(self.shape) == 1:
             return fetch(region[0])
@@ -61,7 +70,7 @@ class Rows:
         samples = samples.reshape(_length(outer), _length(inner), *samples.shape[1:])
         return samples.swapaxes(0, 1) if self._is_swapped else samples
 
-    def write(self, put: Put, region: Region, samples: NDArray[Any]) -> None:
+    def write(self, put: Put, region: Region, samples: NumpyArray) -> None:
         """Give the samples of a region of these axes to `put`, as runs of rows."""
         if len(self.shape) == 1:
             put(region[0], samples)
@@ -73,7 +82,7 @@ class Rows:
         for run, part in zip(runs, parts, strict=True):
             put(run, part)
 
-    def spread(self, values: NDArray[Any], dims: tuple[str, ...]) -> NDArray[Any]:
+    def spread(self, values: NumpyArray, dims: tuple[str, ...]) -> NumpyArray:
         """Expand values along some of these axes to every row, in the file's order."""
         own = tuple(dim for dim in self.dims if dim in dims)
         missing = tuple(i for i, dim in enumerate(self.dims) if dim not in own)
@@ -82,24 +91,24 @@ class Rows:
         ordered = full.swapaxes(0, 1) if self._is_swapped else full
         return ordered.reshape(self.n_rows, *rest)
 
-    def along(self, values: NDArray[Any], dim: str) -> NDArray[Any]:
+    def along(self, values: NumpyArray, dim: str) -> NumpyArray:
         """Reduce values per row that vary only along `dim` to that axis."""
         if len(self.shape) == 1:
             return values
         grid = values.reshape([self.shape[self.dims.index(name)] for name in self.order])
         return grid[:, 0] if self.order[0] == dim else grid[0]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, list[str] | list[int]]:
         """Return it as JSON values."""
         return {name: list(value) for name, value in vars(self).items()}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Rows:
+    def from_dict(cls, data: RowsRecord) -> Rows:
         """Read what `to_dict` returned."""
         return cls(tuple(data["dims"]), tuple(data["shape"]), tuple(data["order"]))
 
 
-def find_rows(time: NDArray[Any], antenna1: NDArray[Any], antenna2: NDArray[Any]) -> Rows:
+def find_rows(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) -> Rows:
     """Return how the rows map to axes, from time and antennas of each: (rows,) arrays."""
     baseline = np.stack([antenna1, antenna2], axis=1)
     n = len(time)
@@ -110,7 +119,7 @@ def find_rows(time: NDArray[Any], antenna1: NDArray[Any], antenna2: NDArray[Any]
     return Rows((ROW,), (n,), (ROW,))
 
 
-def _cycle(slow: NDArray[Any], fast: NDArray[Any]) -> int:
+def _cycle(slow: NumpyArray, fast: NumpyArray) -> int:
     """Return after how many rows `fast` repeats while `slow` steps, or 0 where it never does.
 
     slow, fast : (rows, n)
@@ -125,12 +134,12 @@ def _cycle(slow: NDArray[Any], fast: NDArray[Any]) -> int:
     return length if regular else 0
 
 
-def _runs(outer: slice, inner: slice, n_inner: int) -> list[slice]:
+def _runs(outer: Run, inner: Run, n_inner: int) -> list[Run]:
     if _length(inner) == n_inner:
         return [slice(outer.start * n_inner, outer.stop * n_inner)]
     steps = range(outer.start * n_inner, outer.stop * n_inner, n_inner)
     return [slice(at + inner.start, at + inner.stop) for at in steps]
 
 
-def _length(part: slice) -> int:
+def _length(part: Run) -> int:
     return int(part.stop - part.start)

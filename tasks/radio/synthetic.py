@@ -36,7 +36,7 @@ LINEAR = 0.04  # at most: Q and U as parts of I
 FIELD = 0.01  # distance of sources from the middle at most, in direction cosines
 CORE_M, ARMS_M = 300.0, 2500.0  # rms distance from the centre: two dishes of three, and the third
 LIGHT_M_S = 299_792_458.0
-# cosine and sine of the Earth's rotation in STEP_S; multiplied, so that no libm is asked
+# cosine and sine of the Earth's rotation in STEP_S; multiplied, so that no libm is used
 ROTATION = (0.9999998298401511, 0.0005833692389113239)
 ANGLES = 1 << 14  # directions of a phasor: coarser than 1/100 of the noise they would not show
 UNIT = 1 << 14  # a phasor's length

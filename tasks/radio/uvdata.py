@@ -7,25 +7,45 @@ file itself: pyuvdata computes `re - 1j * im`, which loses the signs of zeros an
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.fits_sizes import CARD, check_fits
 from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
-from gangsaw.tasks.radio.radio import ColumnArray, RadioSource, identity_of, radio_needed
+from gangsaw.tasks.radio.radio import (
+    ColumnArray,
+    RadioSource,
+    first_line,
+    identity_of,
+    radio_needed,
+)
+from gangsaw.tasks.radio.rows import Run
 from gangsaw.tasks.source import Region
+
+if TYPE_CHECKING:
+    from astropy.io import fits
+    from pyuvdata import UVData
 
 # pyuvdata would make autocorrelations real, and refuse what its checks find odd
 AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
+WEIGHT = 2  # in a random group: real part, imaginary part, weight
+
+
+class RowReader(Protocol):
+    """A column by its rows: an array, or what computes them."""
+
+    def __getitem__(self, run: Run, /) -> NumpyArray:
+        """Return a run of rows."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +54,7 @@ class UvdataColumn(ColumnArray):
 
     format: str
 
-    def fetch(self, run: slice, rest: Region) -> NDArray[Any]:
+    def fetch(self, run: Run, rest: Region) -> NumpyArray:
         """Return a run of rows."""
         column = _columns(self.path, self.format, self.version)[self.item]
         return np.asarray(column[run][(slice(None), *rest)])
@@ -64,7 +84,7 @@ def open_uvfits(path: str) -> RadioSource:
 def _open(path: str, kind: str) -> RadioSource:
     absolute = str(Path(path).absolute())
     version = identity_of(absolute)
-    with _told(path), TemporaryDirectory() as folder:
+    with _read_errors(path), TemporaryDirectory() as folder:
         header = Path(folder) / "header.uvh5"
         # of single precision are uvfits, and what pyuvdata makes of miriad
         _described(absolute, kind, version).initialize_uvh5_file(
@@ -82,7 +102,7 @@ def _column(found: ColumnArray, path: str, kind: str, version: str, whole: bool)
 
 
 @lru_cache(maxsize=2)
-def _described(path: str, kind: str, version: str) -> Any:
+def _described(path: str, kind: str, version: str) -> UVData:
     """Return pyuvdata's object; of miriad with all data, as it reads nothing less."""
     from pyuvdata import UVData
 
@@ -93,10 +113,10 @@ def _described(path: str, kind: str, version: str) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _columns(path: str, kind: str, version: str) -> Mapping[str, Any]:
-    with _told(path):
+def _columns(path: str, kind: str, version: str) -> Mapping[str, RowReader]:
+    with _read_errors(path):
         uvdata = _described(path, kind, version)
-        names = {f"Header/{name}": getattr(uvdata, name, None) for name in ("uvw_array",)}
+        names: dict[str, RowReader] = {"Header/uvw_array": uvdata.uvw_array}
         if kind == "uvfits":
             return {**names, **_groups(path)}
         return {
@@ -107,15 +127,15 @@ def _columns(path: str, kind: str, version: str) -> Mapping[str, Any]:
         }
 
 
-def _groups(path: str) -> dict[str, Any]:
+def _groups(path: str) -> dict[str, RowReader]:
     """Return visibilities, flags and samples of uvfits: random groups of (re, im, weight)."""
     from astropy.io import fits
 
     groups = fits.open(path, memmap=True)[0].data
     pick = {
         "visdata": lambda cells: _conjugate(cells),
-        "flags": lambda cells: cells[..., 2] <= 0,
-        "nsamples": lambda cells: np.abs(cells[..., 2]),
+        "flags": lambda cells: cells[..., WEIGHT] <= 0,
+        "nsamples": lambda cells: np.abs(cells[..., WEIGHT]),
     }
     return {f"Data/{name}": _Groups(groups, of) for name, of in pick.items()}
 
@@ -123,10 +143,12 @@ def _groups(path: str) -> dict[str, Any]:
 class _Groups:
     """A column of the groups, computed for the rows that are asked for."""
 
-    def __init__(self, groups: Any, of: Any) -> None:
+    def __init__(
+        self, groups: fits.GroupData, of: Callable[[NDArray[np.float32]], NumpyArray]
+    ) -> None:
         self.groups, self.of = groups, of
 
-    def __getitem__(self, run: slice) -> NDArray[Any]:
+    def __getitem__(self, run: Run) -> NumpyArray:
         cells = np.asarray(self.groups.field("DATA")[run], np.float32)
         # (rows, dec, ra[, spw], frequency, polarization, 3)
         return np.asarray(self.of(cells.reshape(cells.shape[0], -1, *cells.shape[-2:])))
@@ -134,14 +156,14 @@ class _Groups:
 
 def _conjugate(cells: NDArray[np.float32]) -> NDArray[np.complex64]:
     """Return the visibilities in pyuvdata's sense, by the sign bit of the imaginary part alone."""
-    pairs = np.ascontiguousarray(cells[..., :2])
+    pairs = np.ascontiguousarray(cells[..., :WEIGHT])
     pairs.view(np.uint32)[..., 1] ^= np.uint32(1 << 31)
     visibilities: NDArray[np.complex64] = pairs.view(np.complex64)[..., 0]
     return visibilities
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
+def _read_errors(path: str) -> Iterator[None]:
     """Raise BadParams, in a line, for what pyuvdata says of a file that it cannot read."""
     try:
         with radio_needed(path), quiet_and_offline():
@@ -149,8 +171,7 @@ def _told(path: str) -> Iterator[None]:
     except BadParams:
         raise
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, IndexError) as error:
-        text = str(error).strip() or type(error).__name__
-        raise BadParams(f"{path} cannot be read: {text.splitlines()[0]}") from error
+        raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
 
 
 @contextmanager

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.radio.radio import radio_needed
+from gangsaw.tasks.radio.radio import first_line, radio_needed
 from gangsaw.tasks.radio.uvdata import AS_IT_IS, quiet_and_offline
+
+if TYPE_CHECKING:
+    from pyuvdata import UVData
 
 READ = {"uvh5": "uvh5", "ms": "ms"}
 # the rest that these formats cannot hold is named by pyuvdata's own errors
@@ -29,16 +32,15 @@ def convert(source: Path, target: Path, from_kind: str, to_kind: str) -> None:
         except BadParams:
             raise
         except (ValueError, RuntimeError, KeyError, TypeError, NotImplementedError) as error:
-            text = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise BadParams(
-                f"pyuvdata cannot write this {from_kind} as {to_kind}: {text}"
+                f"pyuvdata cannot write this {from_kind} as {to_kind}: {first_line(error)}"
             ) from error
 
 
-def _read(path: Path, kind: str) -> Any:
+def _read(path: Path, kind: str) -> UVData:
     from pyuvdata import UVData
 
-    options: dict[str, Any] = dict(AS_IT_IS)
+    options: dict[str, object] = dict(AS_IT_IS)
     if kind == "ms":
         _check_columns(path)
         _drop_windows(path)
@@ -61,7 +63,7 @@ def _check_columns(path: Path) -> None:
 
 
 def _drop_windows(path: Path) -> None:
-    """Take out what no row refers to: a template has the windows of all data descriptions.
+    """Remove what no row refers to: a template has the windows of all data descriptions.
 
     pyuvdata expects rows of each.
     """
@@ -76,14 +78,15 @@ def _drop_windows(path: Path) -> None:
         used, numbers = np.unique(main.getcol("DATA_DESC_ID"), return_inverse=True)
         if used.size == described.nrows():
             return
-        kept, own = np.unique(described.getcol("SPECTRAL_WINDOW_ID")[used], return_inverse=True)
+        window_ids = described.getcol("SPECTRAL_WINDOW_ID")[used]
+        used_windows, window_numbers = np.unique(window_ids, return_inverse=True)
         described.removerows(np.setdiff1d(range(described.nrows()), used))
-        windows.removerows(np.setdiff1d(range(windows.nrows()), kept))
-        described.putcol("SPECTRAL_WINDOW_ID", own.astype(np.int32))
+        windows.removerows(np.setdiff1d(range(windows.nrows()), used_windows))
+        described.putcol("SPECTRAL_WINDOW_ID", window_numbers.astype(np.int32))
         main.putcol("DATA_DESC_ID", numbers.astype(np.int32))
 
 
-def _check_exact(uvdata: Any, kind: str) -> None:
+def _check_exact(uvdata: UVData, kind: str) -> None:
     """Refuse what would come back as other bits: ms and uvfits are of single precision."""
     if kind == "uvh5":
         return
@@ -103,7 +106,7 @@ def _check_exact(uvdata: Any, kind: str) -> None:
         )
 
 
-def _write(uvdata: Any, path: Path, kind: str) -> None:
+def _write(uvdata: UVData, path: Path, kind: str) -> None:
     if kind == "ms":
         uvdata.write_ms(str(path), clobber=True, run_check=False)
     elif kind == "uvfits":

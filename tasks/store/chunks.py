@@ -9,16 +9,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import zarr
-from numpy.typing import NDArray
 from zarr.core.buffer import Buffer, default_buffer_prototype
+from zarr.core.metadata import ArrayV2Metadata, ArrayV3Metadata
 from zarr.storage import MemoryStore
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Region
+
+ZarrArray: TypeAlias = "zarr.Array[ArrayV2Metadata] | zarr.Array[ArrayV3Metadata]"
 
 METADATA = "zarr.json"
 MOST_CHUNKS = 1 << 24  # of an array: jobs and surveys list them, 512 TiB in chunks of 32 MiB
@@ -97,9 +100,9 @@ class ArrayCoder:
         self._objects: dict[str, Buffer] = {METADATA: as_buffer(metadata)}
         array = zarr.open_array(MemoryStore(self._objects), mode="r+")
         # an all-fill chunk is stored too: an absent key must always mean "not done"
-        self.array: zarr.Array[Any] = array.with_config({"write_empty_chunks": True})
+        self.array: ZarrArray = array.with_config({"write_empty_chunks": True})
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
-        self.dtype: np.dtype[Any] = array.dtype
+        self.dtype: Dtype = array.dtype
 
     @property
     def chunk_bytes(self) -> int:
@@ -110,12 +113,12 @@ class ArrayCoder:
         """Return the chunk's key below the array."""
         return self.array.metadata.encode_chunk_key(self.grid.position(number))
 
-    def encode(self, number: int, samples: NDArray[Any]) -> Buffer:
+    def encode(self, number: int, samples: NumpyArray) -> Buffer:
         """Return the stored form of the chunk whose region holds these samples."""
         self.array[self.grid.region(number)] = samples
         return self._objects.pop(self.key(number))
 
-    def decode(self, number: int, stored: Buffer) -> NDArray[Any]:
+    def decode(self, number: int, stored: Buffer) -> NumpyArray:
         """Return the samples of the chunk's region."""
         key = self.key(number)
         self._objects[key] = stored
@@ -128,7 +131,8 @@ class ArrayCoder:
 @contextmanager
 def array_coder(metadata: bytes) -> Iterator[ArrayCoder]:
     """Lend the array's coder to one thread at a time: chunks of equal number share a key in it.
-    Making one costs as much as encoding a small array.
+
+    Coders are reused, since making one opens the array.
     """
     free = _free_coders(metadata)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 
@@ -24,6 +24,14 @@ CodecChoices = CodecChoice | Mapping[str, CodecChoice]  # one for all arrays, or
 ChunkChoice = tuple[int, ...] | Mapping[str, int] | None
 
 
+class Creation(TypedDict, total=False):
+    """Arguments of `zarr.create_array`."""
+
+    chunks: tuple[int, ...]
+    serializer: ArrayBytesCodec
+    compressors: tuple[BytesBytesCodec, ...] | None
+
+
 @dataclass(frozen=True)
 class ArrayLayout:
     """Chunks and codec of one target array.
@@ -37,7 +45,7 @@ class ArrayLayout:
     chunks: tuple[int, ...]
     codec: Codec | None
 
-    def creation(self) -> dict[str, Any]:
+    def creation(self) -> Creation:
         """Return these as arguments of `zarr.create_array`."""
         if isinstance(self.codec, ArrayBytesCodec):
             return {"chunks": self.chunks, "serializer": self.codec, "compressors": None}

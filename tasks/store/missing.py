@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import zarr
-
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.source import Region
-from gangsaw.tasks.store.chunks import ChunkGrid
+from gangsaw.tasks.store.chunks import ChunkGrid, ZarrArray
 from gangsaw.tasks.store.manifest import MANIFEST
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.target import is_unfinished
 
 
-def must_be_whole(array: zarr.Array[Any]) -> bool:
+def must_be_whole(array: ZarrArray) -> bool:
     """Return whether a finished job wrote the array, so that every chunk must be there.
 
     In the store of any other writer an absent chunk legally means fill values.
@@ -30,7 +26,7 @@ def must_be_whole(array: zarr.Array[Any]) -> bool:
     return place.has(MANIFEST)
 
 
-def refuse_missing(array: zarr.Array[Any], region: Region) -> None:
+def refuse_missing(array: ZarrArray, region: Region) -> None:
     """Raise CorruptChunk for the first chunk of the region that is not there."""
     place, grid = _place(array), ChunkGrid(array.shape, array.shards or array.chunks)
     for position in grid.touched(region):
@@ -39,5 +35,5 @@ def refuse_missing(array: zarr.Array[Any], region: Region) -> None:
             raise CorruptChunk("missing: Zarr would read fill values", store=str(place), chunk=key)
 
 
-def _place(array: zarr.Array[Any]) -> Place:
+def _place(array: ZarrArray) -> Place:
     return Place(array.store, array.path)

@@ -17,7 +17,7 @@ from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore, StorePath
 
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
-SYNCS_IN_FLIGHT = 16  # a file system commits them together, faster than one by one
+SYNCS_IN_FLIGHT = 16  # a file system commits several of them together
 READS_IN_FLIGHT = 64  # hides the latency of an object store
 
 
@@ -45,7 +45,7 @@ class Place:
 
     def get(self, key: str) -> Buffer | None:
         """Return the object, or None where there is none."""
-        if type(self.store) is LocalStore:  # zarr's own way goes through two threads
+        if type(self.store) is LocalStore:  # zarr itself would go through two threads
             return _read_file(self.store.root / self._key(key))
         return sync(self.store.get(self._key(key), default_buffer_prototype()))
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,7 @@ class Records:
     job: str
     first: int
     raw_bytes: int
-    rows: NDArray[Any]
+    rows: NDArray[np.void]
     from_journal: bool = False
 
     @property

@@ -6,13 +6,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
 import zarr
 from zarr.core.buffer import Buffer
+from zarr.core.common import JSON
 from zarr.storage import MemoryStore
 
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.source import Below, Coordinate, Description, Source, SourceArray
@@ -58,7 +60,7 @@ def build_objects(
     name: str,
     arrays: Iterable[Description],
     coords: Iterable[Coordinate],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, object],
     layouts: Mapping[str, ArrayLayout],
     below: Iterable[Below] = (),
 ) -> Mapping[str, Buffer]:
@@ -91,18 +93,26 @@ def build_objects(
 
 
 def _create(group: zarr.Group, array: Description, layout: ArrayLayout) -> None:
-    group.create_array(
-        array.name,
-        shape=array.shape,
-        dtype=_native(array.dtype),
-        fill_value=array.fill_value,
-        attributes=dict(array.attrs),
-        dimension_names=array.dims,
-        **layout.creation(),
-    )
+    """Create an array; BadParams names it where its codec does not take such chunks."""
+    try:
+        group.create_array(
+            array.name,
+            shape=array.shape,
+            dtype=_native(array.dtype),
+            fill_value=array.fill_value,
+            attributes=_json(array.attrs),
+            dimension_names=array.dims,
+            **layout.creation(),
+        )
+    except BadParams as error:
+        raise BadParams(f"{array.name}: {error}") from error
 
 
-def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _json(attrs: Mapping[str, object]) -> dict[str, JSON]:
+    return cast("dict[str, JSON]", dict(attrs))  # Zarr raises for what is none
+
+
+def _native(dtype: Dtype) -> Dtype:
     """Return the type in this machine's byte order; text has none, and raises when asked."""
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
@@ -114,7 +124,7 @@ def _write(group: zarr.Group, coordinate: Coordinate) -> None:
         shape=values.shape,
         dtype=_native(values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
-        attributes=dict(coordinate.attrs),
+        attributes=_json(coordinate.attrs),
         dimension_names=coordinate.dims,
         config={"write_empty_chunks": True},
     )
@@ -170,5 +180,5 @@ def _job(
 
 def digest(metadata: Buffer) -> str:
     """Return the sha256 of the metadata's canonical JSON."""
-    plain: Any = json.loads(metadata.to_bytes())
+    plain = json.loads(metadata.to_bytes())
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()

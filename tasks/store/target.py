@@ -21,6 +21,7 @@ from gangsaw.tasks.store.manifest import MANIFEST
 from gangsaw.tasks.store.place import Place
 
 JOB = f"{FOLDER}/job.json"
+ORIGIN = f"{FOLDER}/stream.json"  # the job of a stream as it was when nothing was read yet
 STORE_FILES = (METADATA, ".zgroup", ".zarray")  # one of them makes a directory a Zarr store
 DIFFERENT = {
     "source": "the source is another one or has changed",
@@ -88,6 +89,35 @@ def choose_target(
     if overwrite:
         return Target(final, _cleared(final, staging))
     raise BadParams(f"{final} exists{_advice(final, jobs, resume)}")
+
+
+def find_begun(final: Place, origins: Mapping[str, bytes]) -> Target | None:
+    """Return where a stream was being stored, None where none was; nothing is created here.
+
+    Parameters
+    ----------
+    final : what the user named
+    origins : by array name, what `ORIGIN` holds for this stream, codec and chunks
+
+    Raises
+    ------
+    BadParams
+        Another stream, or the same with other options, was stored there.
+    """
+    _undo_half_swap(final)
+    for place in (_staging(final), final):
+        if place is None:
+            continue
+        found = {name: (place / name).get(ORIGIN) for name in origins}
+        there = {name: data.to_bytes() for name, data in found.items() if data is not None}
+        if any(data != origins[name] for name, data in there.items()):
+            raise BadParams(
+                f"{place} holds a different job: resume with the same source and options, or start "
+                "again with --overwrite"
+            )
+        if there:
+            return Target(final, place)
+    return None
 
 
 def write_skeleton(target: Target, objects: Mapping[str, Buffer], jobs: Mapping[str, Job]) -> None:

@@ -6,7 +6,7 @@ Names are imported at their first use: nothing is compiled before something is c
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.germline import open_germline
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
     from gangsaw.tasks.tcr.sharing.share import share
     from gangsaw.tasks.tcr.statistics.associate import associate
-    from gangsaw.tasks.tcr.store.job import count_repertoires
+    from gangsaw.tasks.tcr.store.job import CountChoice, PhaseProgress, count_repertoires
     from gangsaw.tasks.tcr.store.setup import Setup
 
 _HOMES = {
+    "CountChoice": "gangsaw.tasks.tcr.store.job",
     "Model": "gangsaw.tasks.tcr.model",
+    "PhaseProgress": "gangsaw.tasks.tcr.store.job",
     "Setup": "gangsaw.tasks.tcr.store.setup",
     "associate": "gangsaw.tasks.tcr.statistics.associate",
     "count_paths": "gangsaw.tasks.tcr.paths.count",
@@ -29,7 +31,9 @@ _HOMES = {
     "share": "gangsaw.tasks.tcr.sharing.share",
 }
 __all__ = [
+    "CountChoice",
     "Model",
+    "PhaseProgress",
     "Setup",
     "associate",
     "count_paths",
@@ -40,7 +44,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

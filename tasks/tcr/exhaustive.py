@@ -14,17 +14,16 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, Unpack, cast
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.tcr.model import Model
+from gangsaw.tasks.tcr.model import EndLimits, Model
 from gangsaw.tasks.tcr.nucleotides import COMPLEMENT, NUCLEOTIDES, encoded, strict
 
 MAX_MOLECULES = 10_000_000  # some ten seconds
-VIRTUAL = (
-    b"\0"  # a symbol of no nucleotide, where a palindrome has nothing to copy: it fits nothing
-)
+VIRTUAL = b"\0"  # a symbol that fits nothing, where a palindrome has nothing to copy
 
+DEFAULTS: EndLimits = {"max_p": 1, "max_n": 2}
 Table: TypeAlias = tuple[tuple[int, ...], ...]
 
 
@@ -52,10 +51,7 @@ def exhaustive(
     d: str | Sequence[str],
     *,
     model: Literal["dp1", "dp2"] = "dp1",
-    strands: Literal[1, 2] = 1,
-    max_p: int = 1,
-    max_n: int = 2,
-    min_d_end: Literal[0, 1] = 1,
+    **limits: Unpack[EndLimits],
 ) -> Constructed:
     """Construct every recombination path and count those that lead to `cdr3`.
 
@@ -68,7 +64,8 @@ def exhaustive(
     cdr3 : reference without the conserved Cys and Phe/Trp codons, IUPAC letters
     v, j : germline parts: V after its Cys codon, J before its Phe/Trp codon
     d : whole D gene; () for a V-J chain; two genes for V-D-D-J (DP-2 only), the V-side one first
-    model, strands, max_p, max_n, min_d_end : as in count_paths
+    model : "dp1" or "dp2"
+    limits : strands, max_p, max_n, min_d_end as in count_paths; by default max_p is 1 and max_n 2
 
     Raises
     ------
@@ -79,7 +76,10 @@ def exhaustive(
     if model not in ("dp1", "dp2"):
         raise BadParams(f"model must be dp1 or dp2 here, got {model!r}")
     genes = [d] if isinstance(d, str) else list(d)
-    rules = Model(model, strands, max_p, max_n, max(1, len(genes)), min_d_end)  # type: ignore[arg-type]
+    n_genes = cast("Literal[1, 2]", max(1, len(genes)))  # Model refuses others
+    chosen = DEFAULTS.copy()
+    chosen.update(limits)
+    rules = Model(model, d_segments=n_genes, **chosen)
     reference = strict(cdr3, "cdr3").tobytes()
     ends = _gene(v, "v", rules), _gene(j, "j", rules)
     middle = [_gene(gene, "d", rules) for gene in genes]
@@ -272,10 +272,10 @@ def _refuse_large(reference: bytes, v: int, j: int, d: list[int], rules: Model) 
     for length in reversed(d):
         stages += [(strings, fitting), (_d_lengths(length, rules),) * 2]
     stages += [(strings, fitting), (of_v, of_v)]
-    made, kept = 0, Counter({0: 1})
+    made, lengths = 0, Counter({0: 1})
     for all_of_them, those_that_fit in stages:
-        made += kept.total() * all_of_them.total()
-        kept = _joined_lengths(kept, those_that_fit, len(reference))
+        made += lengths.total() * all_of_them.total()
+        lengths = _joined_lengths(lengths, those_that_fit, len(reference))
     if made > MAX_MOLECULES:
         raise BadParams(
             f"up to {made:,} molecules would have to be constructed, more than {MAX_MOLECULES:,}; "

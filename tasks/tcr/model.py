@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal
+from typing import Literal, TypedDict
 
 from gangsaw.codecs.core.errors import BadParams
 
 Kind = Literal["dp1", "dp2", "both"]
 MAX_P, MAX_N = 4, 10  # the sweep of the thesis; tables in the kernels have these sizes
-MAX_D = 56  # D and a palindrome at both ends are one 64-bit word
+MAX_D = 56  # D with a palindrome at both ends fits a 64-bit word
 MAX_LENGTH = 255  # of a CDR3: positions fit a byte; seven times the usual, twice the longest known
+
+
+class EndLimits(TypedDict, total=False):
+    """Fields of Model as keywords: limits of gene ends and junctions."""
+
+    strands: Literal[1, 2]
+    max_p: int
+    max_n: int
+    min_d_end: Literal[0, 1]
+
+
+class ModelLimits(EndLimits, total=False):
+    """Fields of Model as keywords: all but its kind."""
+
+    d_segments: Literal[1, 2]
 
 
 @dataclass(frozen=True)
@@ -26,9 +41,9 @@ class Model:
     max_p : longest palindrome at a gene end, 0..4 nucleotides; DP-2 sweeps pi = 0..max_p
     max_n : most n-nucleotides, 0..10: of each junction in DP-2, which sweeps nu = 0..max_n; of all
         junctions together in DP-1, which counts each total n = 0..max_n
-    d_segments : D genes in a row: 1, or 2 for V-D-D-J (a V-J chain is one without D genes)
-    min_d_end : fewest symbols that the J-side cut leaves of an extended D, 1 or 0. With 0, a D that
-        is eroded completely can carry a palindrome of what follows it (DP-2 only)
+    d_segments : D genes in a row: 1, or 2 for V-D-D-J (a V-J chain has no D genes)
+    min_d_end : fewest symbols of an extended D that its J-side cut leaves, 1 or 0. With 0, a D that
+        is eroded completely can have a palindrome of what follows it (DP-2 only)
     """
 
     kind: Kind = "dp2"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -74,5 +73,5 @@ def ragged(parts: Sequence[Codes]) -> tuple[Codes, npt.NDArray[np.int64]]:
     """Return all codes back to back, and where each part starts: (n + 1,)."""
     starts = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=starts[1:])
-    joined: Any = np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+    joined: Codes = np.concatenate(parts) if parts else np.zeros(0, np.uint8)
     return joined, starts

@@ -7,7 +7,8 @@ python tests/benchmarks/bench_gpu.py --measure parity --rows FILE --limit 60
 FOLDER holds tests.log of pytest, memcheck.log and racecheck.log of compute-sanitizer;
 deploy/gpu/measure.sh makes them. Each row is appended to FILE, as a line of JSON, as soon as it is
 measured; rows that are there already stand on the page, too. The exit status is 1 if bytes differ
-from the CPU's or a row failed; running out of time is no failure.
+from the CPU's, a row failed or there is no figure at all, and then no page is written; running out
+of time is no failure.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ from typing import Any
 import bench_parity_gpu
 import bench_tcr_gpu
 import bench_visibility_gpu
-from limited import LATE, Run
-from rows_file import Key, RowsFile
 
 from gangsaw.codecs.core.errors import DeviceError
-from gangsaw.tasks.bench.device import CASES, Figure, Workbench, aviris_scene, device_machine
+from gangsaw.tasks.bench.data import synthetic_sample
+from gangsaw.tasks.bench.device import CASES, Figure, Workbench, device_machine
+from gangsaw.tasks.bench.limited import LATE, Run
+from gangsaw.tasks.bench.rows_file import Key, RowsFile
 from gangsaw.tasks.bench.table import Measurement, Row, dump, markdown, say
 
 PAGE = Path(__file__).parent / "RESULTS-GPU.md"
@@ -87,7 +89,7 @@ def plan(parts: str = "all", rounds: int = 20) -> dict[str, list[Measurement]]:
 
 
 def _codec(rounds: int) -> list[Measurement]:
-    bench = cache(lambda: Workbench(aviris_scene(), rounds))
+    bench = cache(lambda: Workbench(synthetic_sample(device="gpu"), rounds))
 
     def measured(case: Any) -> Row:
         return _row(case.figure(bench()))
@@ -168,20 +170,32 @@ def _machine() -> dict[str, str]:
 def main() -> int:
     """Measure; print or write the page; return the exit status."""
     options = _parser().parse_args()
-    file, failed = RowsFile(options.rows), False
-    if options.measure != "nothing" and (about := _machine()):
-        file.begin(about)
-        run = Run(file, options.limit)
-        run.measure(plan(options.measure, options.rounds))
-        failed = run.failed
+    file = RowsFile(options.rows)
+    failed = options.measure != "nothing" and not _measure(file, options)
     about, found = file.measured.about, sections(file.measured.rows, options.logs)
     if options.write:
-        write(found, about)
+        if not _has_figures(file):
+            sys.exit(f"{PAGE.name} is left as it is: nothing was measured")
+        PAGE.write_text(page(found, about))
     if options.json:
         sys.stdout.write(dump(found))
     elif not options.write:
         sys.stdout.write(page(found, about))
     return 1 if failed or _bytes_differ(found) else 0
+
+
+def _measure(file: RowsFile, options: argparse.Namespace) -> bool:
+    """Add rows to the file; return whether there are figures then, and no row failed."""
+    if not (about := _machine()):
+        return False
+    file.begin(about)
+    run = Run(file, options.limit)
+    run.measure(plan(options.measure, options.rounds))
+    return not run.failed and _has_figures(file)
+
+
+def _has_figures(file: RowsFile) -> bool:
+    return any(row.value is not None for row in file.measured.rows.values())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -199,14 +213,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _bytes_differ(found: Mapping[str, list[Row]]) -> bool:
     return any(row.value for row in found[bench_parity_gpu.TITLE])
-
-
-def write(found: Mapping[str, list[Row]], about: Mapping[str, str]) -> None:
-    """Write the page; exit rather than put rows without figures in place of a device's figures."""
-    text = page(found, about)
-    if NOTHING_YET in text and PAGE.is_file() and NOTHING_YET not in PAGE.read_text():
-        sys.exit(f"{PAGE.name} has figures of a device and is left as it is: nothing was measured")
-    PAGE.write_text(text)
 
 
 if __name__ == "__main__":

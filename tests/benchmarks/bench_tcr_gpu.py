@@ -5,9 +5,7 @@ That the counts are right is held before, by checksums of the CPU's: `bench_pari
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -15,8 +13,9 @@ from functools import cache, partial
 import numpy as np
 
 from gangsaw.codecs.core.cuda.device import to_host
-from gangsaw.codecs.core.cuda.launch import free_bytes, timed_launches
+from gangsaw.codecs.core.cuda.launch import free_bytes
 from gangsaw.codecs.core.cuda.streams import own_stream
+from gangsaw.tasks.bench.device import launch_seconds, wall_seconds
 from gangsaw.tasks.bench.table import Measurement, Row
 from gangsaw.tasks.engine.pools import SLOTS
 from gangsaw.tasks.tcr import Model
@@ -90,32 +89,21 @@ def _kernels(batch: Batch, model: Model, rounds: int) -> tuple[float, str]:
     """Median seconds of the kernels, on references in device memory."""
     with own_stream():
         held = gpu.uploaded(batch)
-        spans = [_round(lambda: gpu.count(held, model)) for _ in range(1 + rounds)][1:]
+        whole, kernels = launch_seconds(lambda: gpu.count(held, model), rounds)
         length = float(np.diff(to_host(held.references.starts)).mean())
-    whole, kernels = (statistics.median(times) for times in zip(*spans, strict=True))
     rate = len(batch.references) / whole / 1e6
     return kernels, f"{length:.3g} nucleotides on average; {rate:.4g} M/s the whole call"
-
-
-def _round(work: Callable[[], object]) -> tuple[float, float]:
-    with timed_launches() as kernels:
-        began = time.perf_counter()
-        work()
-        return time.perf_counter() - began, kernels()
 
 
 def _hosted(batch: Batch, model: Model, rounds: int) -> tuple[float, str]:
     """Median seconds by threads with a stream each."""
     n = len(batch.references)
     tasks = [gpu.run_of(batch, slice(i, min(n, i + TASK))) for i in range(0, n, TASK)]
-    spans = []
 
     def work(task: Batch) -> None:
         gpu.count_hosted(task, model)  # counts are let go at once: of all they are gigabytes
 
     with ThreadPoolExecutor(SLOTS) as pool:
-        for _ in range(1 + max(3, rounds // 4)):
-            began = time.perf_counter()
-            list(pool.map(work, tasks))
-            spans.append(time.perf_counter() - began)
-    return statistics.median(spans[1:]), f"{SLOTS} threads, {TASK} references each; wall clock"
+        list(pool.map(work, tasks))
+        seconds = wall_seconds(lambda: list(pool.map(work, tasks)), rounds)
+    return seconds, f"{SLOTS} threads, {TASK} references each; wall clock"

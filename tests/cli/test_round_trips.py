@@ -247,7 +247,7 @@ def test_info_adds_up(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert array["stored_bytes"] == sum(sizes)
     assert (array["min_chunk"], array["max_chunk"]) == (min(sizes), max(sizes))
     assert array["missing"] == 0
-    lanes = sum(array["band_bits"]) * 50 * 40 / 8
+    lanes = sum(array["lane_bits"]) * 50 * 40 / 8
     headers = array["index_bytes"] + 8 * 30  # of 8 streams, each with less than 30 bytes of header
     assert 0 < array["stored_bytes"] - lanes < headers
     table = gangsaw.ok("info", store).out

@@ -83,7 +83,7 @@ def test_more_bits_than_bit_depth(gangsaw: CommandLine, tmp_path: Path, dtype: s
     line = gangsaw(*command).failed(USAGE)
     needed = 13 if dtype == "uint16" else 14
     assert f"sample {samples[3, 2, 1]} at band 3, y 2, x 1 of data needs {needed} bits" in line
-    assert f"say --bit-depth {needed} or auto" in line
+    assert f"use --bit-depth {needed} or auto" in line
     assert contents(tmp_path) == before
 
 
@@ -316,3 +316,16 @@ def test_a_file_that_cannot_be_written_is_named_as_the_user_did(tmp_path: Path) 
     with pytest.raises(OSError, match="Read-only file system") as caught:
         write()
     assert caught.value.filename == str(target)
+
+
+def test_a_format_without_a_source_is_refused(
+    gangsaw: CommandLine, tmp_path: Path, scene: Path
+) -> None:
+    gangsaw.ok("compress", scene, tmp_path / "a.zarr", "--workers", 0)
+    line = gangsaw("verify", tmp_path / "a.zarr", "--format", "raw").failed(USAGE)
+    assert "--format tells of a source: name it by --against" in line
+
+
+def test_a_size_of_a_source_is_refused(gangsaw: CommandLine, scene: Path) -> None:
+    line = gangsaw("bench", scene, "--size", "8,16,16", "--rounds", 1).failed(USAGE)
+    assert "--size is of a synthetic scene" in line

@@ -1,4 +1,4 @@
-"""Distributions that bring codecs, faked in a folder that a fresh process has on its path."""
+"""Distributions that bring plugins, faked in a folder that a fresh process has on its path."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 
-def distribution(folder: Path, name: str, entry: str, modules: dict[str, str]) -> None:
-    """Write a distribution with one line of the group zarr.codecs, and its modules."""
+def distribution(
+    folder: Path, name: str, entry: str, modules: dict[str, str], group: str = "zarr.codecs"
+) -> None:
+    """Write a distribution with one line of a group of entry points, and its modules."""
     info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[zarr.codecs]\n{entry}\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{entry}\n")
     for module, text in modules.items():
         path = folder / module
         path.parent.mkdir(parents=True, exist_ok=True)

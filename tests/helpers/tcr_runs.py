@@ -6,22 +6,27 @@ import gzip
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
+from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.tcr import count_paths
 from gangsaw.tasks.tcr.cleaning.clean import Limits
 from gangsaw.tasks.tcr.germline import Germline, open_germline
 from gangsaw.tasks.tcr.model import Model
 from gangsaw.tasks.tcr.paths.synthetic import random_batch
 from gangsaw.tasks.tcr.repertoire.inputs import open_inputs
-from gangsaw.tasks.tcr.store.job import count_repertoires
+from gangsaw.tasks.tcr.store.job import CountChoice, PhaseProgress, count_repertoires
 from gangsaw.tasks.tcr.store.setup import Setup
 from gangsaw.tasks.tcr.store.summary import CountSummary
 from helpers import tcr_tables
 from helpers.tcr_tables import Record
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 LETTERS = np.array(list("?AT?C???G"))
 EVERYTHING = Limits(keep_out_of_frame=True, keep_unproductive=True)
@@ -82,9 +87,27 @@ class Repertoires:
     paths: tuple[Path, ...]
     good: tuple[Record, ...]
 
-    def count(self, target: Any, changed: Setup | None = None, **options: Any) -> CountSummary:
-        """Count them in this thread."""
-        return count_repertoires(open_inputs(self.paths), target, changed or setup(), **options)
+    def count(
+        self,
+        target: Any,
+        changed: Setup | None = None,
+        *,
+        client: Client | None = None,
+        options: Options | None = None,
+        on_read: OnProgress | None = None,
+        on_count: OnProgress | None = None,
+        **choice: Any,
+    ) -> CountSummary:
+        """Count them, in this thread without a client; `choice` holds the fields of CountChoice."""
+        return count_repertoires(
+            open_inputs(self.paths),
+            target,
+            changed or setup(),
+            choice=CountChoice(**choice),
+            client=client,
+            options=options,
+            progress=PhaseProgress(on_read, on_count),
+        )
 
 
 def three_files(folder: Path) -> Repertoires:

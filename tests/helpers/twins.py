@@ -41,10 +41,23 @@ def cpu_functions(folders: Iterable[Path], *, compiled: bool) -> set[str]:
 
     Files that begin with gpu launch kernels: they hold no stage of the CPU.
     """
-    files = {f for folder in folders for f in folder.rglob("*.py") if not f.name.startswith("gpu")}
-    found = (node for f in files for node in ast.parse(f.read_text()).body)
-    functions = (node for node in found if isinstance(node, ast.FunctionDef))
-    return {f.name.lstrip("_") for f in functions if _is_compiled(f) or not compiled}
+    return {name for file in _stage_files(folders) for name in _functions_of(file, compiled)}
+
+
+def _stage_files(folders: Iterable[Path]) -> set[Path]:
+    return {f for folder in folders for f in folder.rglob("*.py") if not f.name.startswith("gpu")}
+
+
+def _functions_of(file: Path, compiled: bool) -> Iterator[str]:
+    """Yield names of functions, and those that one of several functions gets by the processor."""
+    body = ast.parse(file.read_text()).body
+    functions = (node for node in body if isinstance(node, ast.FunctionDef))
+    names = {f.name for f in functions if _is_compiled(f) or not compiled}
+    for node in body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp):
+            choices = {ast.unparse(choice) for choice in (node.value.body, node.value.orelse)}
+            names |= {ast.unparse(target) for target in node.targets if choices <= names}
+    yield from (name.lstrip("_") for name in names)
 
 
 def without_twin(cuda: Iterable[CudaFunction], folders: Iterable[Path]) -> set[str]:

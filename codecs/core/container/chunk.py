@@ -24,6 +24,7 @@ from gangsaw.codecs.core.record import Stopwatch
 Range: TypeAlias = tuple[int, int]  # first byte, byte after the last
 
 
+LanesFor: TypeAlias = Callable[[npt.NDArray[np.int64], int, int], npt.NDArray[np.int64]]
 Reader: TypeAlias = Generator[list[Range | None], list[Bytes | None], Runs | None]
 
 
@@ -39,6 +40,8 @@ class ChunkCoder:
     dtype : of chunks
     grid, layout : blocks and frame that chunk shape, dtype and parameters imply
     view : from a block as the chunk holds it to the view of it that backends take
+    lanes_for : from the bits of a block's lanes, first item and end of a part of a block on one
+        axis to the lanes that it needs, ascending; None for a codec whose lanes are not read alone
     """
 
     name: str
@@ -48,6 +51,7 @@ class ChunkCoder:
     grid: BlockGrid
     layout: FrameLayout
     view: Callable[[Array], Array]
+    lanes_for: LanesFor | None = None
 
     def encode(self, chunk: Array) -> memoryview:
         """Return the frame of a chunk of the grid's shape, in any memory and byte order.
@@ -108,7 +112,8 @@ class ChunkCoder:
         origin : names store and chunk in errors
         """
         touched = self.grid.touched(selection)
-        if len(touched) == self.grid.n_blocks:
+        part = self._part(touched, selection)
+        if len(touched) == self.grid.n_blocks and part is None:
             (data,) = yield [None]
             return None if data is None else self.whole(data, origin)
         (prefix,) = yield [(0, self.layout.index_size)]
@@ -116,11 +121,28 @@ class ChunkCoder:
             return None
         try:
             index = frame.parse_index(prefix, self.layout)
+            if part is not None and self.lanes_for is not None:
+                assert index.lane_bits is not None
+                block = int(touched[0])
+                lanes = self.lanes_for(index.lane_bits[block], part.start, part.stop)
+                wanted = frame.lane_ranges(index, block, lanes)
+                parts = (yield list(wanted)) if wanted else []
+                runs = frame.take_lanes(index, block, lanes, _joined(parts))
+                return replace(runs, origin=origin)
             ranges = coalesce(index.offsets, touched)
             parts = (yield list(ranges)) if ranges else []
             return replace(frame.take(index, touched, _joined(parts)), origin=origin)
         except ChunkError as error:
             raise error.at(**origin._asdict()) from error
+
+    def _part(self, touched: npt.NDArray[np.int64], selection: object) -> range | None:
+        """Return the items of the one block that is touched, where they are few of it."""
+        if self.lanes_for is None or not self.layout.sums_lanes or len(touched) != 1:
+            return None
+        (place,) = self.grid.slices(int(touched[0]))
+        part = self.grid.bounds(selection)
+        size = place.stop - place.start
+        return part_of(part, place.start) if 2 * len(part) < size else None
 
     def fill(self, fetched: Sequence[Runs], outs: Sequence[Array]) -> None:
         """Decode blocks of several chunks, all at once, each into its place in its chunk's array.
@@ -171,6 +193,11 @@ def _joined_views(chunks: Sequence[BlockViews]) -> Sequence[Array]:
     return chunks[0] if len(chunks) == 1 else [view for chunk in chunks for view in chunk]
 
 
+def part_of(part: range, start: int) -> range:
+    """Return a part of a chunk as a part of its block that begins at `start`."""
+    return range(part.start - start, part.stop - start)
+
+
 def coalesce(offsets: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> list[Range]:
     """Return the byte ranges of the given blocks, ascending; neighbours share one."""
     runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1) if len(numbers) else []
@@ -190,7 +217,7 @@ def _located(error: CorruptChunk, fetched: Sequence[Runs]) -> CorruptChunk:
 
 def _joined(parts: Sequence[Bytes | None]) -> Bytes:
     if any(part is None for part in parts):
-        raise CorruptChunk("it vanished while it was read")
+        raise CorruptChunk("the chunk vanished while it was read")
     if len(parts) == 1 and parts[0] is not None:
         return parts[0]
     return b"".join(bytes(part) for part in parts if part is not None)

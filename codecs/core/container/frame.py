@@ -6,6 +6,7 @@ by a number from the bytes: `FrameLayout` holds what the metadata implies, and t
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
 from gangsaw.codecs.core.memory.threads import run_blocks
 
 MAGIC = b"GSAW"
-VERSION = 1
+VERSION = 2  # the latest; frames without checksums of lanes are of version 1
 PRELUDE = struct.Struct("<4sBBHI")  # then its checksum; the same in all versions
 LANES = struct.Struct("<IB3x")  # then the index checksum
 CHECKSUM = struct.Struct("<I")
@@ -40,6 +41,8 @@ class FrameLayout:
     n_blocks : blocks in the chunk
     n_lanes : lanes per block, 0 for a codec without lanes
     lane_bytes : bytes per lane length in the index, 0 without lanes
+    sums_lanes : whether the index has a checksum for each lane, which is whole bytes, so that lanes
+        can be read alone
     """
 
     codec_id: int
@@ -47,17 +50,26 @@ class FrameLayout:
     n_blocks: int
     n_lanes: int = 0
     lane_bytes: int = 0
+    sums_lanes: bool = False
+
+    @property
+    def version(self) -> int:
+        """Of the frame: the lowest that holds what it has to."""
+        return 2 if self.sums_lanes else 1
 
     @cached_property
     def index_size(self) -> int:
         """Bytes of header and index."""
-        return HEADER_BYTES + self.n_blocks * (8 + self.n_lanes * self.lane_bytes)
+        per_lane = self.lane_bytes + CHECKSUM.size * self.sums_lanes
+        return HEADER_BYTES + self.n_blocks * (8 + self.n_lanes * per_lane)
 
     @cached_property
     def head(self) -> bytes:
         """The header up to the checksum of the index: there is but one that is right."""
         assert 1 <= self.codec_version <= 255
-        prelude = PRELUDE.pack(MAGIC, VERSION, self.codec_version, self.codec_id, self.n_blocks)
+        prelude = PRELUDE.pack(
+            MAGIC, self.version, self.codec_version, self.codec_id, self.n_blocks
+        )
         prelude += CHECKSUM.pack(crc32c(prelude))
         return prelude + LANES.pack(self.n_lanes, self.lane_bytes)
 
@@ -83,11 +95,13 @@ class Index(NamedTuple):
     checksums : (n_blocks,) uint32, CRC-32C of each block
     lane_bits : (n_blocks, n_lanes) int64, bits of each lane, or None without lanes
     offsets : (n_blocks + 1,) int64, byte offsets of the blocks in the chunk
+    lane_sums : (n_blocks, n_lanes) uint32, CRC-32C of each lane, or None where there are none
     """
 
     checksums: npt.NDArray[np.uint32]
     lane_bits: npt.NDArray[np.int64] | None
     offsets: npt.NDArray[np.int64]
+    lane_sums: npt.NDArray[np.uint32] | None = None
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -167,7 +181,7 @@ class _Frame:
 
     def finished(self) -> memoryview:
         """Write header and index before the blocks."""
-        lanes = _pack_lanes(self.runs, self.layout)
+        lanes = _pack_lanes(self.runs, self.layout) + _sum_lanes(self.runs, self.layout)
         index = self.lengths.astype("<u4").tobytes() + self.sums.tobytes() + lanes
         lead = self.layout.index_size
         checksum = CHECKSUM.pack(self.layout.index_checksum(index))
@@ -227,6 +241,39 @@ def take(index: Index, chosen: Sequence[int] | npt.NDArray[np.int64], payload: B
     return replace(runs, checksums=index.checksums[which], numbers=which)
 
 
+def lane_ranges(index: Index, block: int, lanes: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return the byte ranges of some lanes of a block, ascending; neighbours share one."""
+    assert index.lane_bits is not None
+    ends = int(index.offsets[block]) + (np.cumsum(index.lane_bits[block]) >> 3)
+    begins = ends - (index.lane_bits[block] >> 3)
+    runs = np.split(lanes, np.flatnonzero(np.diff(lanes) != 1) + 1)
+    found = [(int(begins[run[0]]), int(ends[run[-1]])) for run in runs if run.size]
+    return [(begin, end) for begin, end in found if begin < end]
+
+
+def take_lanes(index: Index, block: int, lanes: npt.NDArray[np.int64], payload: Bytes) -> Runs:
+    """Return a block of which only some lanes are there, back to back in `payload`, all verified.
+
+    Raises
+    ------
+    CorruptChunk : a lane has another length or checksum; names the block
+    """
+    assert index.lane_bits is not None
+    assert index.lane_sums is not None
+    data, bits = np.frombuffer(payload, np.uint8), np.zeros_like(index.lane_bits[block])
+    bits[lanes] = index.lane_bits[block][lanes]
+    ends = np.cumsum(bits) >> 3
+    if ends[-1] != data.size:
+        raise CorruptChunk(f"the index says {ends[-1]} bytes, there are {data.size}", block=block)
+    for lane in lanes.tolist():
+        own = data[ends[lane] - (bits[lane] >> 3) : ends[lane]]
+        if crc32c(own) != index.lane_sums[block, lane]:
+            raise CorruptChunk(f"the checksum of lane {lane} is wrong", block=block)
+    there = np.zeros((1, bits.size), bool)
+    there[0, lanes] = True
+    return Runs((data,), bits[None], None, np.array([block]), lanes_there=there)
+
+
 def _refuse_short(index: Index, which: list[int], runs: Runs) -> None:
     lengths = index.lengths[which].tolist()
     for i, payload, length in zip(which, runs.payloads, lengths, strict=True):
@@ -235,14 +282,26 @@ def _refuse_short(index: Index, which: list[int], runs: Runs) -> None:
 
 
 def _pack_lanes(runs: Runs, layout: FrameLayout) -> bytes:
-    if runs.lane_bits is None:
-        assert layout.n_lanes == 0
+    if runs.lane_bits is None:  # of no block, no lane
+        assert layout.n_lanes == 0 or layout.n_blocks == 0
         return b""
     assert runs.lane_bits.shape == (layout.n_blocks, layout.n_lanes)
     wide = runs.lane_bits.astype("<u8", order="C")
     octets = wide.view(np.uint8).reshape(layout.n_blocks, layout.n_lanes, 8)
     assert not octets[..., layout.lane_bytes :].any(), "a lane is longer than its codec promised"
     return octets[..., : layout.lane_bytes].tobytes()
+
+
+def _sum_lanes(runs: Runs, layout: FrameLayout) -> bytes:
+    """Return the checksums of all lanes, where the frame has them."""
+    if not layout.sums_lanes or runs.lane_bits is None:
+        return b""
+    sums = [
+        crc32c(payload[begin:end])
+        for payload, bits in zip(runs.payloads, runs.lane_bits, strict=True)
+        for begin, end in itertools.pairwise((0, *(np.cumsum(bits) >> 3).tolist()))
+    ]
+    return np.array(sums, "<u4").tobytes()
 
 
 def _check_prelude(data: bytes, layout: FrameLayout) -> None:
@@ -259,7 +318,7 @@ def _check_prelude(data: bytes, layout: FrameLayout) -> None:
         raise NewerFormat(
             f"chunk of format {version}, codec version {codec_version}: upgrade Gangsaw to read it"
         )
-    _agree("format version", version, VERSION)
+    _agree("format version", version, layout.version)
     _agree("codec version", codec_version, layout.codec_version)
     _agree("codec id", codec_id, layout.codec_id)
     _agree("number of blocks", n_blocks, layout.n_blocks)
@@ -303,7 +362,15 @@ def _read_index(data: bytes, layout: FrameLayout) -> Index:
     index = Index(checksums, None, offsets)
     if not layout.n_lanes:
         return index
-    return index._replace(lane_bits=_read_lanes(data[at + 8 * n :], layout, index.lengths))
+    at += 8 * n
+    end = at + n * layout.n_lanes * layout.lane_bytes
+    lane_bits = _read_lanes(data[at:end], layout, index.lengths)
+    if not layout.sums_lanes:
+        return index._replace(lane_bits=lane_bits)
+    if (lane_bits & 7).any() or (lane_bits.sum(axis=1) != 8 * index.lengths).any():
+        raise CorruptChunk("its lanes are no whole bytes, or not all of the block")
+    sums = np.frombuffer(data, "<u4", n * layout.n_lanes, end).reshape(n, layout.n_lanes)
+    return index._replace(lane_bits=lane_bits, lane_sums=sums.astype(np.uint32, copy=False))
 
 
 def _read_lanes(
@@ -319,5 +386,5 @@ def _read_lanes(
     wrong = (lanes > room[:, None]).any(axis=1) | (lanes.sum(axis=1) > room)
     if wrong.any():
         block = int(np.argmax(wrong))
-        raise CorruptChunk("its lanes are longer than the block", block=block)
+        raise CorruptChunk("the lanes are longer than the block", block=block)
     return lanes.astype(np.int64)

@@ -71,6 +71,16 @@ class BlockGrid:
         """Return where the blocks lie in the chunk, in their order."""
         return itertools.product(*self._pieces)
 
+    def bounds(self, selection: object) -> range:
+        """Return the least range that holds what `chunk[selection]` reads of the first axis."""
+        part = _expand(selection, self.chunk_shape)[0]
+        if isinstance(part, slice):
+            items = range(*part.indices(self.chunk_shape[0]))
+            ends = sorted((items[0], items[-1])) if items else (0, -1)
+            return range(ends[0], ends[1] + 1)
+        found = np.where(part < 0, part + self.chunk_shape[0], part)
+        return range(int(found.min()), int(found.max()) + 1) if found.size else range(0)
+
     def touched(self, selection: object) -> npt.NDArray[np.int64]:
         """Return the blocks that `chunk[selection]` reads, exactly: (k,) int64, ascending.
 

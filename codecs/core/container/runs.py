@@ -1,4 +1,4 @@
-"""What lies encoded: the bytes of blocks, each verified by whoever takes it."""
+"""Encoded blocks: their bytes, each verified when it is taken."""
 
 from __future__ import annotations
 
@@ -101,6 +101,8 @@ class Runs:
     checksums : (n_blocks,) uint32, CRC-32C that each payload has to have; None where it is right
     numbers : (n_blocks,) int64, which blocks of their chunk these are; None for all of them
     origin : names store and chunk in errors
+    lanes_there : (n_blocks, n_lanes) bool, the lanes that were fetched; None for all of them. Those
+        that were not have length 0
     """
 
     payloads: Sequence[Payload]
@@ -108,6 +110,7 @@ class Runs:
     checksums: npt.NDArray[np.uint32] | None = None
     numbers: npt.NDArray[np.int64] | None = None
     origin: Origin = NOWHERE
+    lanes_there: npt.NDArray[np.bool_] | None = None
 
     @classmethod
     def back_to_back(
@@ -127,12 +130,15 @@ class Runs:
         if len(chunks) == 1:
             return chunks[0]
         rows = [row for runs in chunks if runs.lane_bits is not None for row in runs.lane_bits]
+        if any(runs.lanes_there is not None for runs in chunks):
+            chunks = [runs.verified() for runs in chunks]
         checksums = [runs.checksums for runs in chunks if runs.checksums is not None]
         assert len(checksums) in (0, len(chunks)), "all are to be verified, or none"
         return cls(
             tuple(payload for runs in chunks for payload in runs.payloads),
             lane_table(rows) if rows else None,
             np.concatenate(checksums) if checksums else None,
+            lanes_there=_joined_lanes(chunks),
         )
 
     def __len__(self) -> int:
@@ -146,7 +152,12 @@ class Runs:
         lanes = None if self.lane_bits is None else self.lane_bits[which]
         checksums = None if self.checksums is None else self.checksums[which]
         return replace(
-            self, payloads=self.payloads[which], lane_bits=lanes, checksums=checksums, numbers=None
+            self,
+            payloads=self.payloads[which],
+            lane_bits=lanes,
+            checksums=checksums,
+            numbers=None,
+            lanes_there=None if self.lanes_there is None else self.lanes_there[which],
         )
 
     def take(self, which: int) -> Payload:
@@ -210,6 +221,21 @@ def run_addresses(payloads: Sequence[Payload]) -> RunAddresses:
     begins = np.array([address_of(payload) for payload in payloads], np.int64)
     sizes = np.array([payload.size for payload in payloads], np.int64)
     return RunAddresses(0, begins, begins + sizes, 0)
+
+
+def _joined_lanes(chunks: Sequence[Runs]) -> npt.NDArray[np.bool_] | None:
+    """Return which lanes of the blocks of several chunks are there; None for all of all."""
+    if all(runs.lanes_there is None for runs in chunks):
+        return None
+    tables = [
+        np.ones((len(runs), runs.lane_bits.shape[1]), bool)
+        if runs.lanes_there is None
+        else runs.lanes_there
+        for runs in chunks
+        if runs.lane_bits is not None
+    ]
+    joined: npt.NDArray[np.bool_] = np.concatenate(tables)
+    return joined
 
 
 def lane_table(rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from types import ModuleType
+from typing import NamedTuple, Protocol
 
 # Floats are IEEE 754's, as on the CPU: denormals stay, quotients and roots are rounded correctly,
 # no product is contracted with a sum. All but the last are NVRTC's defaults; frames depend on them.
@@ -43,7 +44,7 @@ class Nvrtc(Protocol):
 class CupyNvrtc:
     """NVRTC by the binding below CuPy's wrapper, which adds no options."""
 
-    def __init__(self, nvrtc: Any) -> None:
+    def __init__(self, nvrtc: ModuleType) -> None:
         self._nvrtc = nvrtc
 
     def version(self) -> tuple[int, int]:
@@ -69,7 +70,7 @@ class CupyNvrtc:
 class CudaNvrtc:
     """NVRTC by cuda-bindings, where CuPy is not loaded: in tests without a device."""
 
-    def __init__(self, nvrtc: Any) -> None:
+    def __init__(self, nvrtc: ModuleType) -> None:
         self._nvrtc = nvrtc
 
     def version(self) -> tuple[int, int]:
@@ -91,7 +92,7 @@ class CudaNvrtc:
         finally:
             nvrtc.nvrtcDestroyProgram(program)
 
-    def _text(self, program: Any, what: str) -> bytes:
+    def _text(self, program: object, what: str) -> bytes:
         status, size = getattr(self._nvrtc, f"nvrtcGet{what}Size")(program)
         text = bytes(0 if status.value else size)
         if text:

@@ -9,18 +9,20 @@ import tempfile
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Array, ArrayOf, ScalarT
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArrayOf
 from gangsaw.codecs.core.errors import BadParams, DeviceError
 
 BACKENDS = {"numpy": "cpu", "cupy": "gpu"}
 NO_DEVICE, OLD_DRIVER = 100, 35  # cudaErrorNoDevice, cudaErrorInsufficientDriver
 
 
-def backend_name(array: Any) -> str:
+def backend_name(array: object) -> str:
     """Return "cpu" or "gpu": the backend for the memory that `array` lies in.
 
     Raises
@@ -34,7 +36,7 @@ def backend_name(array: Any) -> str:
     raise BadParams(f"{type(array).__name__} is no array of {known}; convert it to one")
 
 
-def backend(array: Any, package: str) -> ModuleType:
+def backend(array: object, package: str) -> ModuleType:
     """Return the module of the codec in `package` that works where `array` lies.
 
     Raises
@@ -55,22 +57,24 @@ def _backend(package: str, name: str) -> ModuleType:
     return importlib.import_module(module)
 
 
-def to_host(array: Any) -> npt.NDArray[Any]:
+def to_host(array: ArrayOf[ScalarT]) -> npt.NDArray[ScalarT]:
     """Return the array in host memory; no copy where it lies there already."""
     if backend_name(array) == "cpu":
         return np.asarray(array)
-    host: npt.NDArray[Any] = array.get()
-    return host
+    return cast(DeviceArrayOf[ScalarT], array).get()
 
 
-def empty_in_memory_of(array: Any, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> Any:
+def empty_in_memory_of(
+    array: object, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str
+) -> Array:
     """Return an uninitialised array in the memory that `array` lies in."""
-    library: Any = np if backend_name(array) == "cpu" else cupy()
-    return library.empty(shape, dtype, order)
+    library = np if backend_name(array) == "cpu" else cupy()
+    empty: Array = library.empty(shape, dtype, order)
+    return empty
 
 
 @cache
-def cupy() -> Any:
+def cupy() -> ModuleType:
     """Return CuPy, once it is clear that it has a device to work on.
 
     Raises
@@ -94,12 +98,12 @@ def cupy() -> Any:
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error says in one line: CuPy's own come with a stack of hints."""
+    """Return the first line of an error's message: CuPy's go on with a stack of hints."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 
 
-def _check_device(runtime: Any) -> None:
+def _check_device(runtime: ModuleType) -> None:
     if runtime.driverGetVersion() == 0:
         raise DeviceError("there is no NVIDIA driver on this machine; use NumPy arrays")
     try:
@@ -121,7 +125,7 @@ def _check_device(runtime: Any) -> None:
 
 
 def _spare_read_only_homes() -> None:
-    """Let CuPy do without its cache of kernels on disk where its folder cannot be written.
+    """Turn off CuPy's cache of kernels on disk where its folder cannot be written.
 
     It makes the folder when it is imported, and writes kernels of its own there (copies of strided
     arrays, sums): both raise. Ours lie elsewhere, see kernel_files.py.

@@ -9,13 +9,15 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import prod
-from typing import Any, TypeVar
+from typing import TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray, Run, ScalarT
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.cuda.compiling import CompileError
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, DeviceArrayOf, Kernel, KernelModule
 from gangsaw.codecs.core.cuda.device import backend_name, cupy, first_line
 from gangsaw.codecs.core.cuda.kernel_files import kernel_file
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, DeviceError
@@ -24,12 +26,12 @@ Result = TypeVar("Result")
 OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
 PLAIN_SHARED_BYTES = 48 << 10  # a kernel that wants more shared memory has to ask for it
 
-_modules: dict[tuple[object, ...], Any] = {}
+_modules: dict[tuple[object, ...], KernelModule] = {}
 _compiling = threading.Lock()
 around_launch: Callable[[], AbstractContextManager[None]] = nullcontext  # `timed_launches` sets it
 
 
-def load(package: str, file: str, defines: Mapping[str, int | str]) -> Any:
+def load(package: str, file: str, defines: Mapping[str, int | str]) -> KernelModule:
     """Return a CUDA source of a package, compiled for the current device, as a CuPy module.
 
     It is loaded once per process, device and `defines`, and compiled only where no process before
@@ -59,10 +61,10 @@ def forget_modules() -> None:
 
 
 def launch(
-    kernel: Any,
+    kernel: Kernel,
     grid: int,
     block: int,
-    arguments: Sequence[Any],
+    arguments: Sequence[object],
     shared_bytes: int = 0,
 ) -> None:
     """Start a kernel on the current stream.
@@ -76,14 +78,14 @@ def launch(
 
     Raises
     ------
-    TypeError : an argument is neither
+    TypeError : an argument is neither of these
     DeviceError : the device refuses the launch; a fault inside the kernel shows at the next copy
     """
     for place, argument in enumerate(arguments):
         if not isinstance(argument, np.generic) and not _on_device(argument):
             kind = type(argument).__name__
             raise TypeError(
-                f"argument {place} of a kernel is {kind}: no CuPy array, no NumPy scalar"
+                f"argument {place} of a kernel is {kind}, not a CuPy array or a NumPy scalar"
             )
     with device_errors("launching a kernel"), around_launch():
         if shared_bytes > PLAIN_SHARED_BYTES:
@@ -91,7 +93,7 @@ def launch(
         kernel((grid,), (block,), tuple(arguments), shared_mem=shared_bytes)
 
 
-def aligned(array: Any, item_bytes: int) -> bool:
+def aligned(array: DeviceArray, item_bytes: int) -> bool:
     """Tell whether a device can load and store items of so many bytes of a CuPy array."""
     places = (int(array.data.ptr), *array.strides)
     return not any(place % item_bytes for place in places)
@@ -126,7 +128,7 @@ def timed_launches() -> Iterator[Callable[[], float]]:
         around_launch = nullcontext
 
 
-def _on_device(argument: Any) -> bool:
+def _on_device(argument: object) -> bool:
     try:
         return backend_name(argument) == "gpu"
     except BadParams:  # no array at all
@@ -147,7 +149,7 @@ def device_errors(doing: str) -> Iterator[None]:
         raise DeviceError(f"{doing} failed: {first_line(error)}") from error
 
 
-def refuse_corrupt(statuses: npt.NDArray[Any], reasons: Mapping[int, str]) -> None:
+def refuse_corrupt(statuses: npt.NDArray[np.int64], reasons: Mapping[int, str]) -> None:
     """Raise CorruptChunk for the first block whose status is not 0.
 
     Parameters
@@ -162,7 +164,7 @@ def refuse_corrupt(statuses: npt.NDArray[Any], reasons: Mapping[int, str]) -> No
 
 
 def in_runs(
-    work: Callable[[slice], Result], n_blocks: int, needed: Callable[[slice], int]
+    work: Callable[[Run], Result], n_blocks: int, needed: Callable[[Run], int]
 ) -> list[Result]:
     """Work on all blocks at once, or where the device has too little memory on halves of them.
 
@@ -176,7 +178,7 @@ def in_runs(
     DeviceError : not even one block fits, or the device failed
     """
     results: list[Result] = []
-    waiting = [slice(0, n_blocks)]
+    waiting: list[Run] = [slice(0, n_blocks)]
     while waiting:
         run = waiting.pop()
         short = _attempt(work, run, needed(run), results)
@@ -189,9 +191,7 @@ def in_runs(
     return results
 
 
-def _attempt(
-    work: Callable[[slice], Result], run: slice, needed: int, results: list[Result]
-) -> str:
+def _attempt(work: Callable[[Run], Result], run: Run, needed: int, results: list[Result]) -> str:
     """Append the result of a run, or return why there is too little memory for it."""
     free = free_bytes()
     if free is not None and needed > free:
@@ -229,7 +229,17 @@ def _mib(n_bytes: int) -> str:
     return f"{n_bytes / (1 << 20):.1f} MiB"
 
 
-def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+@overload
+def pinned(
+    shape: tuple[int, ...], dtype: type[ScalarT] | np.dtype[ScalarT]
+) -> npt.NDArray[ScalarT]: ...
+
+
+@overload
+def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray: ...
+
+
+def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> NumpyArray:
     """Return an uninitialised host array that the device copies from and to by itself.
 
     Its memory comes from CuPy's pool and returns there with the array: keep it until a copy ended.
@@ -239,7 +249,7 @@ def pinned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.frombuffer(memory, kind, count).reshape(shape)
 
 
-def pull(array: Any) -> npt.NDArray[Any]:
+def pull(array: DeviceArrayOf[ScalarT]) -> npt.NDArray[ScalarT]:
     """Return a contiguous device array in page-locked host memory, when all work on it is done."""
     host = pinned(array.shape, array.dtype)
     array.get(out=host)

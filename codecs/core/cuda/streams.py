@@ -9,10 +9,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray, ScalarT
+from gangsaw.codecs.core.cuda.cupy_types import (
+    DeviceArray,
+    DeviceArrayOf,
+    DeviceStream,
+    ThreadStream,
+)
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import device_errors, pinned
 
@@ -22,18 +28,18 @@ _own = threading.local()
 class Copies:
     """Copies between host and device on one stream, which return while they are under way."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: DeviceStream) -> None:
         self.stream = stream
-        self._held: list[Any] = []  # what the device still reads: freed, it would be used again
+        self._held: list[object] = []  # what the device still reads: freed, it would be used again
 
-    def to_device(self, samples: npt.NDArray[Any]) -> Any:
+    def to_device(self, samples: NumpyArray) -> DeviceArray:
         """Return a copy on the device of page-locked samples, for work on the same stream."""
-        array = cupy().empty(samples.shape, samples.dtype)
+        array: DeviceArray = cupy().empty(samples.shape, samples.dtype)
         array.set(samples, stream=self.stream)  # without a stream it would wait
         self._held.append(samples)
         return array
 
-    def to_host(self, array: Any) -> npt.NDArray[Any]:
+    def to_host(self, array: DeviceArrayOf[ScalarT]) -> npt.NDArray[ScalarT]:
         """Return a page-locked copy of a contiguous array, whole once the stream was waited for."""
         out = pinned(array.shape, array.dtype)
         array.get(stream=self.stream, out=out, blocking=False)
@@ -63,16 +69,17 @@ def own_stream() -> Iterator[Copies]:
             copies.wait()
 
 
-def _stream() -> Any:
+def _stream() -> ThreadStream:
     """The stream of this thread on the current device: one, since pools hold memory by stream."""
     cuda = cupy().cuda
     device = cuda.runtime.getDevice()
-    streams: dict[int, Any] = _own.__dict__.setdefault("streams", {})
+    streams: dict[int, ThreadStream] = _own.__dict__.setdefault("streams", {})
     if device not in streams:
         streams[device] = cuda.Stream(non_blocking=True)
     return streams[device]
 
 
-def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
+def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
     """Return an uninitialised array on the device."""
-    return cupy().empty(shape, dtype)
+    array: DeviceArray = cupy().empty(shape, dtype)
+    return array

@@ -22,7 +22,7 @@ def aligned(size: int, dtype: npt.DTypeLike) -> NumpyArray: ...
 
 
 def aligned(size: int, dtype: npt.DTypeLike) -> NumpyArray:
-    """(size,) items of no meaning that begin at a line, so that a vector never touches two."""
+    """Return (size,) items with any content, aligned to a line: a vector never touches two."""
     item = np.dtype(dtype).itemsize
     raw = np.empty(size + LINE // item, dtype)
     start = -address_of(raw) % LINE // item
@@ -38,7 +38,7 @@ def aligned_zeros(size: int, dtype: npt.DTypeLike) -> NumpyArray: ...
 
 
 def aligned_zeros(size: int, dtype: npt.DTypeLike) -> NumpyArray:
-    """(size,) zeros, as `aligned`."""
+    """Return (size,) zeros, aligned as by `aligned`."""
     array = aligned(size, dtype)
     array[:] = 0
     return array

@@ -32,7 +32,7 @@ class ThreadScratch(threading.local):
     def array(self, name: str, least: int, dtype: str) -> NumpyArray: ...
 
     def array(self, name: str, least: int, dtype: type[Scalar] | str) -> NumpyArray:
-        """Return an aligned array of at least so many items; what is in it is of no meaning.
+        """Return an aligned array of at least so many items, with any content.
 
         It is the same memory each time: nobody may hold it when the name is asked for again.
         """

@@ -36,7 +36,7 @@ _left: deque[Memory] = deque(maxlen=1)
 
 
 def reused(n_bytes: int) -> Memory:
-    """Return (n_bytes,) uint8; what is in it is of no meaning.
+    """Return (n_bytes,) uint8 with any content.
 
     It is the memory that the last call of this process returned for so many bytes, where that and
     all views of it are gone. Between LEAST and MOST bytes, one such is held in wait.

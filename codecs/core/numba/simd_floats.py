@@ -27,7 +27,7 @@ class Floats(types.Type):  # type: ignore[misc]  # Numba has no types
 
     @property
     def number(self) -> Any:
-        """Numba type of one of them."""
+        """Numba type of one float."""
         return types.Float(f"float{self.bits}")
 
 
@@ -63,7 +63,7 @@ def _floats_of(args: tuple[Any, ...]) -> Any:
 
 def _define(function: Any, emit: Callable[..., Any], is_compare: bool = False) -> None:
     @infer_global(function)
-    class _Template(AbstractTemplate):  # type: ignore[misc]  # Numba has no types
+    class _FloatTemplate(AbstractTemplate):  # type: ignore[misc]  # Numba has no types
         def generic(self, args: Any, kws: Any) -> Any:
             floats = _floats_of(args)
             if floats is None or len(args) != 2:

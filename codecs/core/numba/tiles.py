@@ -219,45 +219,47 @@ def _widened(builder: Any, dtype: Any, extremes: Any, vectors: list[Any]) -> tup
     return low, high
 
 
+Tile = tuple[tuple[None, ...], tuple[None, ...]]  # lanes and rows, both `static`
+
+
 @intrinsic
 def copy_items(
     typing_context: Any,
     array: Any,
-    z: Any,
-    y: Any,
-    x: Any,
+    place: Any,
     out: Any,
-    first: Any,
-    step: Any,
+    steps: Any,
     extremes: Any,
-    lanes: Any,
-    rows: Any,
+    tile: Any,
 ) -> Any:
     """Copy items of array (z, y, x) to out, as integers of its width; return (min, max) vectors.
 
-    With `rows` equal to `lanes` a square tile is transposed: lane i of out[first + j * step] is
-    array[z + i, y, x + j], items along x side by side in memory. With `rows` 1, lane i of
-    out[first] is array[z + i, y, x], items along z side by side. `extremes` are those so far.
+    With a square tile, items are transposed: for place (z, y, x) and steps (first, step), lane i of
+    out[first + j * step] is array[z + i, y, x + j], items along x side by side in memory. With one
+    row, lane i of out[first] is array[z + i, y, x], items along z side by side. `extremes` are
+    those so far.
     """
-    n = lanes.count
+    n, n_rows = (side.count for side in tile.types)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source, z0, y0, x0, target, index, stride, ends = args[:8]
-        bands = [builder.add(z0, z0.type(i)) for i in range(rows.count)]
+        source, at, target, to, ends = args[:5]
+        z0, y0, x0 = cgutils.unpack_tuple(builder, at, 3)
+        index, stride = cgutils.unpack_tuple(builder, to, 2)
+        bands = [builder.add(z0, z0.type(i)) for i in range(n_rows)]
         vectors = [
             _item_vector(context, builder, array, source, (band, y0, x0), n) for band in bands
         ]
         ends = _widened(builder, array.dtype, cgutils.unpack_tuple(builder, ends, 2), vectors)
         width = out.dtype.bitwidth
         vectors = [_converted(builder, vector, array.dtype, width) for vector in vectors]
-        for vector in _transposed(builder, vectors) if rows.count > 1 else vectors:
+        for vector in _transposed(builder, vectors) if n_rows > 1 else vectors:
             pointer = element_pointer(context, builder, out, target, index, vector.type)
             builder.store(vector, pointer, align=width // 8)
             index = builder.add(index, stride)
         return context.make_tuple(builder, extremes, ends)
 
-    word = types.int64
-    return extremes(array, word, word, word, out, word, word, extremes, lanes, rows), codegen
+    places = (types.UniTuple(types.int64, n) for n in (3, 2))
+    return extremes(array, next(places), out, next(places), extremes, tile), codegen
 
 
 @jit_norefs_inline

@@ -4,29 +4,60 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, cast
 
 import numpy as np
 import numpy.typing as npt
+from zarr import registry
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import ByteGetter, RangeByteRequest
 from zarr.core.array_spec import ArraySpec
-from zarr.core.buffer import Buffer, NDBuffer, gpu
+from zarr.core.buffer import Buffer, BufferPrototype, NDBuffer, gpu
 from zarr.core.buffer.cpu import buffer_prototype as host_prototype
 from zarr.core.common import JSON, parse_named_configuration
 from zarr.core.config import config
 
-from gangsaw.codecs.core.arrays import Array
+from gangsaw.codecs.core.arrays import Array, Dtype
 from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.container.chunk import ChunkCoder, Range
 from gangsaw.codecs.core.container.runs import Origin, Runs
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import set_default_limit
+from gangsaw.codecs.core.parameters import Parameters
+
+if TYPE_CHECKING:
+    from zarr.core.buffer import NDArrayLike
+    from zarr.core.chunk_grids import ChunkGrid
+    from zarr.core.dtype import ZDType
+    from zarr.core.dtype.wrapper import TBaseDType, TBaseScalar
+    from zarr.core.indexing import SelectorTuple
+
+
+class _Selectable(Protocol):
+    """An array that takes whatever Zarr selects with."""
+
+    def __getitem__(self, where: SelectorTuple, /) -> Array: ...
+
+
+class SyncGetter(Protocol):
+    """What zarr's fused pipeline fetches bytes with."""
+
+    def get_sync(
+        self, prototype: BufferPrototype, byte_range: RangeByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the bytes of a chunk, or some of them; None where there is none."""
+
+
+# Samples of one launch that fill a large device, where a codec knows no better. In a codec of
+# images a band of a block is a thread: blocks of 224 x 128 x 256 samples of 16 bits are then 256
+# warps, and four launches at once give each scheduler (528 on an H200) two.
+LAUNCH_BYTES = 512 << 20
 
 
 @dataclass(frozen=True, init=False)
@@ -37,7 +68,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     parameters imply; `encode_chunk` and `decode_chunk` are the hooks for what does not fit that.
     Its keywords are the fields of `params_type`.
 
-    CorruptChunk and NewerFormat name store and chunk wherever Zarr tells them: in every read of an
+    CorruptChunk and NewerFormat name store and chunk wherever Zarr gives them: in every read of an
     array whose last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr
     hands over bytes alone, and inside a shard only the place there.
 
@@ -48,10 +79,10 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     params_type : the class of `params`, with `to_dict` and `from_dict`
     """
 
-    params: Any
+    params: Parameters
     is_fixed_size = False
     codec_name: ClassVar[str]
-    params_type: ClassVar[type[Any]]
+    params_type: ClassVar[type[Parameters]]
     __signature__: ClassVar[inspect.Signature]
 
     def __init_subclass__(cls) -> None:
@@ -59,7 +90,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         super().__init_subclass__()
         cls.__signature__ = inspect.signature(cls.params_type)
 
-    def __init__(self, **parameters: Any) -> None:
+    def __init__(self, **parameters: object) -> None:
         object.__setattr__(self, "params", self.params_type(**parameters))
 
     def coder(self, shape: Iterable[int], dtype: npt.DTypeLike) -> ChunkCoder:
@@ -68,12 +99,16 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         return self._coder(tuple(map(int, shape)), np.dtype(dtype))
 
     @abstractmethod
-    def _coder(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ChunkCoder:
+    def _coder(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
         """Return the coder, as `coder` does."""
 
     @abstractmethod
-    def peak_bytes(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+    def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return a bound on what encoding or decoding one such chunk holds besides the chunk."""
+
+    def launch_chunks(self, shape: tuple[int, ...], dtype: Dtype) -> int:
+        """Return how many such chunks fill a device with one launch; more only take memory."""
+        return max(1, LAUNCH_BYTES // max(1, math.prod(shape) * dtype.itemsize))
 
     # All chunks of a batch of Zarr's are one call of the backend, so one launch on a GPU. On the
     # CPU blocks of one chunk already fill the threads; batches are of one chunk unless the
@@ -103,7 +138,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the codec as it stands in the array's metadata."""
-        return {"name": self.codec_name, "configuration": self.params.to_dict()}
+        return {"name": self.codec_name, "configuration": cast(JSON, self.params.to_dict())}
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
@@ -111,9 +146,30 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         _, configuration = parse_named_configuration(
             data, cls.codec_name, require_configuration=False
         )
-        return cls(**vars(cls.params_type.from_dict(configuration or {})))
+        return cls(**vars(cls.params_type.from_dict({**(configuration or {})})))
 
-    def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
+    @classmethod
+    def take_name(cls) -> None:
+        """Let zarr find this class under its name, whatever else is installed under that.
+
+        zarr imports every entry point of a name before it chooses, and so fails with a broken one:
+        the entry points that wait are removed. Of what it loaded before, its configuration chooses.
+        """
+        # private, and renamed in 3.4: without it the configuration has to do
+        found = {key.lstrip("_"): value for key, value in vars(registry).items()}
+        if (known := found.get("codec_registries", {}).get(cls.codec_name)) is not None:
+            known.lazy_load_list.clear()
+        registry.register_codec(cls.codec_name, cls)
+        chosen = {cls.codec_name: registry.fully_qualified_name(cls)}  # the name has dots: no path
+        config.set({"codecs": {**config.get("codecs", {}), **chosen}})
+
+    def validate(
+        self,
+        *,
+        shape: tuple[int, ...],
+        dtype: ZDType[TBaseDType, TBaseScalar],
+        chunk_grid: ChunkGrid,
+    ) -> None:
         """Refuse, with BadParams, an array that the codec cannot hold."""
         extents = getattr(chunk_grid, "chunk_shape", None)
         if extents is None:
@@ -143,12 +199,14 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         return await asyncio.to_thread(self._decode_batch, list(chunks_and_specs))
 
     async def decode_partial(
-        self, batch_info: Iterable[tuple[ByteGetter, Any, ArraySpec]]
+        self, batch_info: Iterable[tuple[ByteGetter, SelectorTuple, ArraySpec]]
     ) -> Iterable[NDBuffer | None]:
         """Decode the blocks that the selections touch, those of all chunks at once."""
-        reads = [_PartialRead(self, *item) for item in batch_info]
+        batch = list(batch_info)
+        reads = [_PartialRead(self, *item) for item in batch]
         gate = asyncio.Semaphore(config.get("async.concurrency"))
-        await asyncio.gather(*(_fetch_all(read, gate) for read in reads))
+        pairs = zip(reads, batch, strict=True)
+        await asyncio.gather(*(_fetch_all(read, getter, gate) for read, (getter, *_) in pairs))
         return await asyncio.to_thread(_decoded, reads)
 
     def _encode_batch(
@@ -182,7 +240,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         return await asyncio.to_thread(self._decode_sync, data, spec)
 
     def _decode_partial_sync(
-        self, byte_getter: Any, selection: Any, spec: ArraySpec
+        self, byte_getter: SyncGetter, selection: SelectorTuple, spec: ArraySpec
     ) -> NDBuffer | None:
         read = _PartialRead(self, byte_getter, selection, spec)
         while read.wanted is not None:
@@ -194,11 +252,17 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 class _PartialRead:
     """A partial read in progress: what it wants next, or, when that is None, what it fetched."""
 
-    def __init__(self, codec: BlockCodec, getter: Any, selection: Any, spec: ArraySpec) -> None:
+    def __init__(
+        self,
+        codec: BlockCodec,
+        getter: ByteGetter | SyncGetter,
+        selection: SelectorTuple,
+        spec: ArraySpec,
+    ) -> None:
         set_default_limit(config.get("threading.max_workers", None))
         self.coder = codec.coder(spec.shape, spec.dtype.to_native_dtype())
         self.reader = self.coder.read(selection, _origin(getter))
-        self.getter, self.selection, self.spec = getter, selection, spec
+        self.selection, self.spec = selection, spec
         # Frames are parsed on the host; but inside a shard zarr knows one kind of buffer only.
         in_store = hasattr(getter, "store")
         self.prototype = host_prototype if in_store else spec.prototype
@@ -213,12 +277,11 @@ class _PartialRead:
             self.wanted, self.fetched = None, end.value
 
 
-async def _fetch_all(read: _PartialRead, gate: asyncio.Semaphore) -> None:
+async def _fetch_all(read: _PartialRead, getter: ByteGetter, gate: asyncio.Semaphore) -> None:
     # as many at once as zarr itself would send, for a scattered selection has many ranges
     async def one(wish: Range | None) -> Buffer | None:
         async with gate:
-            data: Buffer | None = await read.getter.get(read.prototype, _request(wish))
-            return data
+            return await getter.get(read.prototype, _request(wish))
 
     while read.wanted is not None:
         data = await asyncio.gather(*(one(wish) for wish in read.wanted))
@@ -232,10 +295,7 @@ def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
     if there:
         there[0][0].coder.fill([fetched for _, fetched in there], outs)
     left = iter(outs)
-    return [
-        None if read.fetched is None else _nd_buffer(next(left)[read.selection], read.spec)
-        for read in reads
-    ]
+    return [None if read.fetched is None else _selected(next(left), read) for read in reads]
 
 
 def _frame(data: memoryview, spec: ArraySpec) -> Buffer:
@@ -260,13 +320,15 @@ def _empty(spec: ArraySpec) -> Array:
 
 def _array(buffer: NDBuffer) -> Array:
     """Return the array of a buffer: Zarr promises less than NumPy and CuPy give."""
-    array: Any = buffer.as_ndarray_like()
-    checked: Array = array
-    return checked
+    return cast(Array, buffer.as_ndarray_like())
 
 
-def _nd_buffer(array: Any, spec: ArraySpec) -> NDBuffer:
-    return spec.prototype.nd_buffer.from_ndarray_like(array)
+def _nd_buffer(array: Array, spec: ArraySpec) -> NDBuffer:
+    return spec.prototype.nd_buffer.from_ndarray_like(cast("NDArrayLike", array))
+
+
+def _selected(array: Array, read: _PartialRead) -> NDBuffer:
+    return _nd_buffer(cast(_Selectable, array)[read.selection], read.spec)
 
 
 def _present(buffer: NDBuffer | None) -> NDBuffer:
@@ -274,9 +336,9 @@ def _present(buffer: NDBuffer | None) -> NDBuffer:
     return buffer
 
 
-def _origin(getter: Any) -> Origin:
+def _origin(getter: object) -> Origin:
     """Name store and chunk; a chunk inside a shard has no path, only its place there."""
     if store := getattr(getter, "store", None):
-        return Origin(str(store), str(getter.path))
+        return Origin(str(store), str(getattr(getter, "path", "")))
     coordinates = getattr(getter, "chunk_coords", None)
     return Origin() if coordinates is None else Origin(chunk=f"{coordinates} of a shard")

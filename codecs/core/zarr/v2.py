@@ -1,16 +1,18 @@
-"""The base of the numcodecs faces: the same frames in Zarr v2 and HDF5-like containers."""
+"""The base of the numcodecs classes: the same frames in Zarr v2."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray_like, ensure_ndarray_like, ndarray_copy
 
+from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.cuda.device import empty_in_memory_of, to_host
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
@@ -18,11 +20,26 @@ from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 HOME = "gangsaw.codecs"  # derives the classes by name
 
 
+class _Flags(Protocol):
+    """How an array lies in memory."""
+
+    c_contiguous: bool
+    f_contiguous: bool
+
+
+class _ArrayLike(Array, Protocol):
+    """What numcodecs hands over: a NumPy or CuPy array."""
+
+    @property
+    def flags(self) -> _Flags: ...
+
+
 class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
     """A `BlockCodec` for numcodecs; `derived` makes a subclass, with `codec_id` and `codec_type`.
 
-    numcodecs hands over bare buffers, so the codec itself has to know what a chunk is. That it
-    stands in the metadata, not in the bytes, is also what lets a reader refuse false bytes.
+    numcodecs hands over buffers without shape or dtype, so the codec itself has to know what a
+    chunk is. That it stands in the metadata, not in the bytes, is also what lets a reader refuse
+    false bytes.
 
     Parameters
     ----------
@@ -39,7 +56,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         shape: tuple[int, ...],
         dtype: npt.DTypeLike,
         memory_order: Literal["C", "F"] = "C",
-        **parameters: Any,
+        **parameters: object,
     ) -> None:
         self.codec = self.codec_type(**parameters)
         self.shape, self.dtype = tuple(map(int, shape)), np.dtype(dtype)
@@ -48,18 +65,19 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
             raise BadParams(f"memory_order must be C or F, got {memory_order!r}")
         self.codec.coder(self.shape, self.dtype)
 
-    def encode(self, buf: Any) -> bytes:
+    def encode(self, buf: object) -> bytes:
         """Return the frame of a chunk: an array of the chunk's shape, or its flat buffer."""
         return bytes(self.codec.encode_chunk(self._chunk(ensure_ndarray_like(buf))))
 
-    def decode(self, buf: Any, out: Any = None) -> Any:
+    def decode(self, buf: object, out: object = None) -> Array:
         """Return the chunk, in the array's memory order, where `buf` lies; or in `out`."""
         data = ensure_contiguous_ndarray_like(buf)
         chunk = empty_in_memory_of(data, self.shape, self.dtype, self.memory_order)
         self.codec.decode_chunk(to_host(data).view(np.uint8), chunk)
-        return ndarray_copy(chunk, out)
+        copied: Array = ndarray_copy(chunk, out)
+        return copied
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """Return the JSON configuration."""
         place = {
             "shape": list(self.shape),
@@ -69,7 +87,7 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         return {"id": self.codec_id, **place, **self.codec.params.to_dict()}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: Mapping[str, object]) -> Self:
         """Read a JSON configuration; raise BadParams for what is missing or unknown."""
         values = {name: value for name, value in config.items() if name != "id"}
         try:
@@ -77,17 +95,17 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         except KeyError as missing:
             raise BadParams(f"{cls.codec_id} in Zarr v2 needs the chunk's {missing}") from None
         place["memory_order"] = values.pop("memory_order", "C")
-        params = cls.codec_type.params_type.from_dict(values)
-        return cls(**place, **vars(params))
+        arguments = vars(cls.codec_type.params_type.from_dict(values)) | place
+        return cls(**arguments)
 
-    def _chunk(self, array: Any) -> Any:
+    def _chunk(self, array: _ArrayLike) -> Array:
         if array.shape == self.shape and array.dtype == self.dtype:
             flags = array.flags
             wrong = flags.c_contiguous if self.memory_order == "F" else flags.f_contiguous
             if flags.c_contiguous != flags.f_contiguous and wrong:
                 raise BadParams(
                     f"the array is not in memory order {self.memory_order}: "
-                    "tell the codec its memory_order"
+                    "give the codec its memory_order"
                 )
             return array
         if array.nbytes != math.prod(self.shape) * self.dtype.itemsize:
@@ -96,7 +114,8 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
                 f"the codec was made for {self.shape} of {self.dtype}"
             )
         flat = ensure_contiguous_ndarray_like(array).view(self.dtype)
-        return flat.reshape(self.shape, order=self.memory_order)
+        chunk: Array = flat.reshape(self.shape, order=self.memory_order)
+        return chunk
 
 
 @cache

@@ -2,45 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.batch import one_at_a_time
-from gangsaw.codecs.visibility.dense.block import MOST_BITS, ROOM, Block, make_scratch
-from gangsaw.codecs.visibility.dense.choose import (
+from gangsaw.codecs.visibility.dense.choice.choose import (
     choose_commonest,
     choose_predictors,
     choose_starts,
     start_steps,
 )
-from gangsaw.codecs.visibility.dense.decode import Bits, Stream, from_symbols
-from gangsaw.codecs.visibility.dense.encode import Coder, Strips, Symbols, push_symbols, to_symbols
-from gangsaw.codecs.visibility.dense.grid import bits_table, choose_grid, grid_limits, grid_step
-from gangsaw.codecs.visibility.dense.head import (
+from gangsaw.codecs.visibility.dense.choice.means import best_means, sampled_pieces
+from gangsaw.codecs.visibility.dense.coding.block import (
+    MOST_BITS,
+    NO_LIMIT,
+    ROOM,
+    Block,
+    SeriesRow,
+    make_scratch,
+)
+from gangsaw.codecs.visibility.dense.coding.decode import Bits, from_symbols
+from gangsaw.codecs.visibility.dense.coding.encode import Strips, to_symbols
+from gangsaw.codecs.visibility.dense.coding.stream import Coder, Stream, Symbols, push_symbols
+from gangsaw.codecs.visibility.dense.model.grid import (
+    bits_table,
+    choose_grid,
+    grid_limits,
+    grid_step,
+)
+from gangsaw.codecs.visibility.dense.model.head import (
     KIND,
     N_TABLES,
     WRONG_ENDS,
     Choice,
-    read_coded,
+    read_sections,
     write_head,
+    write_tables,
 )
-from gangsaw.codecs.visibility.dense.means import best_means, sampled_pieces
-from gangsaw.codecs.visibility.dense.predict import (
+from gangsaw.codecs.visibility.dense.model.predict import (
     N_SLOTS,
     PLACES,
     WEIGHTS,
+    Prediction,
     from_residuals,
     to_residuals,
 )
-from gangsaw.codecs.visibility.dense.scale import NEAR
-from gangsaw.codecs.visibility.dense.values import MANTISSA
+from gangsaw.codecs.visibility.dense.model.scale import NEAR
+from gangsaw.codecs.visibility.dense.model.values import MANTISSA
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes, gather, scatter
 
 __all__ = [
@@ -51,7 +65,7 @@ __all__ = [
 _per_thread = ThreadScratch()
 
 
-def encode(block: npt.NDArray[Any]) -> Payload:
+def encode(block: NumpyArray) -> Payload:
     """Return the payload of a block, its kind included, (n,) uint8.
 
     Parameters
@@ -63,7 +77,7 @@ def encode(block: npt.NDArray[Any]) -> Payload:
     return np.concatenate(encode_table(table, lanes))
 
 
-def decode(data: Payload, block: npt.NDArray[Any]) -> None:
+def decode(data: Payload, block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
 
     Raises
@@ -78,7 +92,7 @@ def decode(data: Payload, block: npt.NDArray[Any]) -> None:
 decode_blocks = one_at_a_time(decode)
 
 
-def reused_table(block: npt.NDArray[Any]) -> tuple[Words, Lanes]:
+def reused_table(block: NumpyArray) -> tuple[Words, Lanes]:
     """Return a table for a block, in memory of this thread that the next call uses again."""
     lanes = Lanes.of_block(block)
     n = lanes.shape[0] * LANES
@@ -111,17 +125,16 @@ def _residuals(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) ->
     if not predictors.any():
         return words
     out = _per_thread.array("residuals", words.size, words.dtype.str[1:])[: words.size]
-    to_residuals(_as_signed(out), *_prediction(words, lanes, predictors))
+    to_residuals(_as_signed(out), _as_signed(words), _prediction(words, lanes, predictors))
     return out
 
 
-def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> tuple[Any, ...]:
+def _prediction(words: Words, lanes: Lanes, predictors: npt.NDArray[np.uint8]) -> Prediction:
     """Return what kernels of predictions ask."""
-    signed = _as_signed(words)
-    wide = predictors.astype(signed.dtype)
+    wide = predictors.astype(f"i{words.itemsize}")
     laid, used = np.empty(N_SLOTS * LANES), np.empty(N_SLOTS, np.int64)
-    of_slots = PLACES.ravel(), WEIGHTS.ravel()
-    return signed, lanes.n_rows, lanes.n_times, wide, *of_slots, laid, used
+    n_rows, n_times = lanes.n_rows, lanes.n_times
+    return Prediction(n_rows, n_times, wide, PLACES.ravel(), WEIGHTS.ravel(), laid, used)
 
 
 def _starts(
@@ -139,9 +152,9 @@ def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
     places, rows = sampled_pieces(lanes)
     block = _block(residuals, lanes, choice)._replace(n_rows=rows)
     counts = np.empty((N_TABLES, block.n_symbols), np.uint32)
-    row_of = np.empty((2, 2 * LANES), np.uint8)
+    row_symbols, row_contexts = np.empty((2, 2 * LANES), np.uint8)
     strips = Strips(_as_signed(residuals), places, lanes.n_rows, choice.predictors)
-    symbols = Symbols(row_of[0], row_of[1], counts.ravel())
+    symbols = Symbols(row_symbols, row_contexts, counts.ravel())
     kind: int = best_means(strips, block, make_scratch(rows, residuals), symbols, counts)
     return kind
 
@@ -158,7 +171,8 @@ def _room(n_values: int) -> tuple[Payload, Payload, Payload]:
 def _block(words: Words, lanes: Lanes, choice: Choice) -> Block:
     mantissa, width = MANTISSA[words.itemsize], 8 * words.itemsize
     bias, most = (1 << (width - 2 - mantissa)) - 1, (1 << (width - 1 - mantissa)) - 1
-    grid = grid_limits(choice.grid, mantissa)
+    floats = SeriesRow(choice.starts[0], bias, *grid_limits(choice.grid, mantissa), most)
+    residuals = SeriesRow(choice.starts[1], 0, 0, 0, width, NO_LIMIT)
     return Block(
         lanes.n_rows,
         lanes.n_times,
@@ -169,7 +183,7 @@ def _block(words: Words, lanes: Lanes, choice: Choice) -> Block:
         choice.grid.n_symbols,
         choice.commonest is not None,
         _signed(choice.commonest or 0, width),
-        np.array([(choice.starts[0], bias, *grid, most), (choice.starts[1], 0, 0, 0, width, 4096)]),
+        np.array([floats, residuals]),
     )
 
 
@@ -205,16 +219,6 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[P
     )
 
 
-def write_tables(counts: npt.NDArray[np.uint32], n_symbols: int) -> Payload:
-    """Scale counts of symbols, in place, to the frequencies that a payload holds; return those.
-
-    n_symbols : that the block has; no others are counted
-    """
-    rans.normalise(counts)
-    tables = np.zeros(counts.size * 2 + 16, np.uint8)
-    return tables[: rans.write_tables(counts, n_symbols, tables)]
-
-
 def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     """Fill a table from a payload.
 
@@ -222,7 +226,7 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     ------
     CorruptChunk : it is no block of these lanes
     """
-    coded = read_coded(data, lanes, table.itemsize)
+    coded = read_sections(data, lanes, table.itemsize)
     slots = _per_thread.array("slots", N_TABLES * rans.TOTAL, np.uint32)
     rans.lay_out_slots(coded.counts, slots)
     states = np.frombuffer(data[coded.states : coded.bits].tobytes(), "<u4").astype(np.uint32)
@@ -261,5 +265,5 @@ def _read_strips(
     scratch = make_scratch(lanes.n_rows, words)
     at, position = from_symbols(_as_signed(words), block, predictors, scratch, stream, bits)
     if predictors.any() and at >= 0:
-        from_residuals(*_prediction(words, lanes, predictors))
+        from_residuals(_as_signed(words), _prediction(words, lanes, predictors))
     return int(at), int(position + 7) // 8

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility.dense import gpu_decode, gpu_encode
-from gangsaw.codecs.visibility.dense.gpu_tables import places_of
+from gangsaw.codecs.visibility.dense import gpu as dense
+from gangsaw.codecs.visibility.dense.model.gpu_tables import places_of
 from gangsaw.codecs.visibility.dense.narrow import KIND, NOT_WIDE, WIDE
 from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defines, word_bytes
 from gangsaw.codecs.visibility.params import Params, component_count
@@ -22,7 +22,7 @@ from gangsaw.codecs.visibility.params import Params, component_count
 FILE = "narrow.cu"
 
 
-def encode_blocks(sources: Sequence[Any]) -> list[Payload | None]:
+def encode_blocks(sources: Sequence[DeviceArray]) -> list[Payload | None]:
     """Return the payload of each CuPy block in host memory, None where raw is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
@@ -30,14 +30,14 @@ def encode_blocks(sources: Sequence[Any]) -> list[Payload | None]:
     fit = _fitting(sources)
     rest = sorted(set(range(len(sources))) - set(fit))
     raw = [sources[i].nbytes for i in fit]
-    narrow = gpu_encode.encode_blocks(_narrowed([sources[i] for i in fit]), KIND, raw)
-    others = gpu_encode.encode_blocks([sources[i] for i in rest])
+    narrow = dense.encode_blocks(_narrowed([sources[i] for i in fit]), KIND, raw)
+    others = dense.encode_blocks([sources[i] for i in rest])
     parts = dict(zip([*fit, *rest], [*narrow, *others], strict=True))
     return [parts[i] for i in range(len(sources))]
 
 
 def decode_blocks(
-    parts: Sequence[Payload], targets: Sequence[Any], params: Params
+    parts: Sequence[Payload], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode payloads that begin with this kind; return the errors of those that are wrong.
 
@@ -46,14 +46,14 @@ def decode_blocks(
     if word_bytes(targets[0]) != WIDE:
         return {i: CorruptChunk(NOT_WIDE) for i in range(len(parts))}
     firsts, words, narrow = _room_for(targets)
-    errors = gpu_decode.decode_blocks(parts, narrow, params)
+    errors = dense.decode_blocks(parts, narrow, params)
     right = [i for i in range(len(parts)) if i not in errors]
     if right:
-        _run("widen_blocks", [targets[i] for i in right], firsts[right], words)
+        _run("widen_words", [targets[i] for i in right], firsts[right], words)
     return errors
 
 
-def _fitting(sources: Sequence[Any]) -> list[int]:
+def _fitting(sources: Sequence[DeviceArray]) -> list[int]:
     """Return the numbers of the blocks whose words are all float32s."""
     if not sources or word_bytes(sources[0]) != WIDE:
         return []
@@ -63,16 +63,18 @@ def _fitting(sources: Sequence[Any]) -> list[int]:
     return numbers
 
 
-def _narrowed(sources: Sequence[Any]) -> list[Any]:
+def _narrowed(sources: Sequence[DeviceArray]) -> list[DeviceArray]:
     """Return blocks of float32, or of complex64."""
     if not sources:
         return []
     firsts, words, narrow = _room_for(sources)
-    _run("narrow_blocks", sources, firsts, words)
+    _run("narrow_words", sources, firsts, words)
     return narrow
 
 
-def _room_for(blocks: Sequence[Any]) -> tuple[npt.NDArray[np.int64], Any, list[Any]]:
+def _room_for(
+    blocks: Sequence[DeviceArray],
+) -> tuple[npt.NDArray[np.int64], DeviceArray, list[DeviceArray]]:
     """Return where blocks begin among words of float32, these words, and blocks of them."""
     dtype = blocks[0].dtype
     kind = np.dtype(f"{dtype.kind}{dtype.itemsize // 2}")
@@ -85,7 +87,7 @@ def _room_for(blocks: Sequence[Any]) -> tuple[npt.NDArray[np.int64], Any, list[A
     return ends[:-1], words, narrow
 
 
-def _run(kernel: str, blocks: Sequence[Any], *arguments: Any) -> None:
+def _run(kernel: str, blocks: Sequence[DeviceArray], *arguments: object) -> None:
     """Launch a kernel, a warp for each tile; NumPy arrays are copied to the device."""
     table, module = block_table(blocks), load(__package__, FILE, defines(blocks[0]))
     there = [cupy().asarray(one) for one in (table.owners, table.rows, table.axes, *arguments)]

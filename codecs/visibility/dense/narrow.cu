@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
 //
 // firsts : of each block among all words
 extern "C" __global__ void __launch_bounds__(LANES)
-    narrow_blocks(const int* owners, const Block* blocks, const Axis* axes, const long long* firsts,
+    narrow_words(const int* owners, const Block* blocks, const Axis* axes, const long long* firsts,
                   unsigned* words) {
     const Block block = blocks[owners[blockIdx.x]];
     unsigned* const own = words + firsts[owners[blockIdx.x]];
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(LANES)
 
 // Fill blocks from their words of float32.
 extern "C" __global__ void __launch_bounds__(LANES)
-    widen_blocks(const int* owners, const Block* blocks, const Axis* axes, const long long* firsts,
+    widen_words(const int* owners, const Block* blocks, const Axis* axes, const long long* firsts,
                  const unsigned* words) {
     const Block block = blocks[owners[blockIdx.x]];
     const unsigned* const own = words + firsts[owners[blockIdx.x]];

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import pointer
-from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.visibility.arrays import Words
 from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
 from gangsaw.codecs.visibility.dense import cpu as dense
@@ -25,6 +25,7 @@ from gangsaw.codecs.visibility.words import raw
 KIND = 4
 WIDE, NARROW = 8, 4  # bytes of words
 NOT_WIDE = "it holds narrowed doubles, and the array has none"
+MOVED = 896  # what exponent fields of doubles exceed those of float32 by
 PIECE = 1024  # words between checks whether all of them fit
 
 _per_thread = ThreadScratch()
@@ -79,6 +80,39 @@ def _narrow_like(table: Words) -> Words:
     return _per_thread.array("narrow", table.size, "u4")[: table.size].reshape(table.shape)
 
 
+@jit_norefs_inline
+def is_end(field: Any) -> Any:
+    """Whether a field is that of zeros or of what is not finite: these stay at their ends."""
+    return (field + np.uint64(1) & np.uint64(2047)) < np.uint64(2)
+
+
+@jit_norefs_inline
+def fits(word: Any) -> Any:
+    """Whether a double is a float32."""
+    field = word >> np.uint64(52) & np.uint64(2047)
+    is_near = field - np.uint64(MOVED + 1) < np.uint64(254)
+    return (is_end(field) | is_near) & (word & np.uint64(0x1FFFFFFF) == np.uint64(0))
+
+
+@jit_norefs_inline
+def narrowed(word: Any) -> Any:
+    """Return the float32 of a double that fits."""
+    field = word >> np.uint64(52) & np.uint64(2047)
+    exponent = (field if is_end(field) else field - np.uint64(MOVED)) & np.uint64(255)
+    sign, fraction = word >> np.uint64(63), word >> np.uint64(29) & np.uint64(0x7FFFFF)
+    return np.uint32(sign << np.uint64(31) | exponent << np.uint64(23) | fraction)
+
+
+@jit_norefs_inline
+def widened(word: Any) -> Any:
+    """Return the double of a float32: the inverse of `narrowed`, of any words."""
+    field = word >> 23 & 255
+    exponent = field << 3 | field & 7 if field == 0 or field == 255 else field + MOVED
+    sign, fraction = np.uint64(word >> 31), np.uint64(word & 0x7FFFFF)
+    high = sign << np.uint64(63) | np.uint64(exponent) << np.uint64(52)
+    return high | fraction << np.uint64(29)
+
+
 @jit_norefs
 def narrow_words(words: Any, out: Any) -> bool:
     """Fill (n,) uint32 from (n,) uint64 doubles; return whether all of them fit, else stop early.
@@ -90,14 +124,8 @@ def narrow_words(words: Any, out: Any) -> bool:
         wrong, word_of, out_of = np.uint64(0), pointer(words, first), pointer(out, first)
         for i in range(min(PIECE, words.size - first)):
             word = np.uint64(word_of[i])
-            field = word >> np.uint64(52) & np.uint64(2047)
-            moved = field - np.uint64(896)
-            is_end = (field + np.uint64(1) & np.uint64(2047)) < np.uint64(2)  # zeros, not finite
-            fits = is_end | (moved - np.uint64(1) < np.uint64(254))
-            wrong |= word & np.uint64(0x1FFFFFFF) | np.uint64(not fits)
-            exponent = (field if is_end else moved) & np.uint64(255)
-            sign, fraction = word >> np.uint64(63), word >> np.uint64(29) & np.uint64(0x7FFFFF)
-            out_of[i] = np.uint32(sign << np.uint64(31) | exponent << np.uint64(23) | fraction)
+            wrong |= np.uint64(not fits(word))
+            out_of[i] = narrowed(word)
         if wrong:
             return False
     return True
@@ -107,9 +135,4 @@ def narrow_words(words: Any, out: Any) -> bool:
 def widen_words(words: Any, out: Any) -> None:
     """Fill (n,) uint64 with the doubles that (n,) uint32 stand for: the inverse, of any words."""
     for i in range(words.size):
-        word = np.int64(words[i])
-        field = word >> 23 & 255
-        exponent = field << 3 | field & 7 if field == 0 or field == 255 else field + 896
-        sign, fraction = np.uint64(word >> 31), np.uint64(word & 0x7FFFFF)
-        high = sign << np.uint64(63) | np.uint64(exponent) << np.uint64(52)
-        out[i] = high | fraction << np.uint64(29)
+        out[i] = widened(np.int64(words[i]))

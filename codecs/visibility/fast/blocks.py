@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from gangsaw.codecs.core.container.folding import kernel_crc32c
 from gangsaw.codecs.core.numba.bits import octets_at
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
@@ -20,7 +23,7 @@ class Addresses(NamedTuple):
     """Addresses of blocks that are alike: `base` and `offsets` of `BlockAddresses`."""
 
     base: int
-    offsets: Any
+    offsets: npt.NDArray[np.int64]
 
 
 class Written(NamedTuple):
@@ -33,12 +36,12 @@ class Written(NamedTuple):
     sums : (n,) uint32, set to the CRC-32C of each where kernels can
     """
 
-    out: Any
-    ends: Any
-    sums: Any
+    out: npt.NDArray[np.uint8]
+    ends: npt.NDArray[np.int64]
+    sums: npt.NDArray[np.uint32]
 
 
-class Coded(NamedTuple):
+class Payloads(NamedTuple):
     """What is decoded: the fields of `RunAddresses`, and `sums`.
 
     Attributes
@@ -48,10 +51,10 @@ class Coded(NamedTuple):
     """
 
     base: int
-    begins: Any
-    ends: Any
+    begins: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
     limit: int
-    sums: Any
+    sums: npt.NDArray[np.uint32]
 
 
 @jit_norefs
@@ -92,24 +95,24 @@ def _fill(table: Any, place: int, plan: Any) -> None:
 
 
 @jit_norefs
-def decode_blocks(plan: Any, work: Any, coded: Any, blocks: Any, numbers: Any) -> Any:
+def decode_blocks(plan: Any, work: Any, payloads: Any, blocks: Any, numbers: Any) -> Any:
     """Fill blocks that are alike, up to an invalid one; return how many, and the error, or 0.
 
     Parameters
     ----------
     plan, work : `Plan` and `Work` of fast/plan.py
-    coded, blocks : `Coded`, `Addresses`
+    payloads, blocks : `Payloads`, `Addresses`
     numbers : (n,) int64, which of them to decode
     """
     for filled in range(numbers.size):
         i = numbers[filled]
-        begin, end = coded.begins[i], coded.ends[i]
-        data = octets_at(coded.base + begin, end - begin)
+        begin, end = payloads.begins[i], payloads.ends[i]
+        data = octets_at(payloads.base + begin, end - begin)
         if data.size == 0 or data[0] != KIND:
             return filled, OTHER_KIND
-        if coded.sums.size and kernel_crc32c(data) != coded.sums[i]:
+        if payloads.sums.size and kernel_crc32c(data) != payloads.sums[i]:
             return filled, WRONG_SUM
-        wrong = decode_tiles(data, coded.limit - end, plan.extents, work)
+        wrong = decode_tiles(data, payloads.limit - end, plan.extents, work)
         if wrong:
             return filled, wrong
         words, place = work.table[: plan.extents.n_rows * LANES], blocks.base + blocks.offsets[i]

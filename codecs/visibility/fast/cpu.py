@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.container.folding import CAN_FOLD
 from gangsaw.codecs.core.container.runs import WRONG_CHECKSUM, Payload, RunAddresses, run_addresses
 from gangsaw.codecs.core.container.views import Form, block_addresses
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.batch import Numbers, Sources, Targets
 from gangsaw.codecs.visibility.fast import blocks as kernels
 from gangsaw.codecs.visibility.fast.blocks import (
@@ -22,7 +22,7 @@ from gangsaw.codecs.visibility.fast.blocks import (
     OTHER_KIND,
     WRONG_SUM,
     Addresses,
-    Coded,
+    Payloads,
     Written,
 )
 from gangsaw.codecs.visibility.fast.plan import (
@@ -96,7 +96,7 @@ def decode_blocks(batch: Targets, numbers: Numbers) -> int:
     return filled
 
 
-def encode(block: Array) -> Payload:
+def encode(block: NumpyArray) -> Payload:
     """Return the payload of a block, its kind included, (n,) uint8.
 
     Parameters
@@ -137,7 +137,7 @@ def encode_some(
     return ends, sums
 
 
-def decode(data: Payload, block: Array) -> None:
+def decode(data: Payload, block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) of any byte order and strides from a payload.
 
     Raises
@@ -174,8 +174,8 @@ def decode_some(
     """
     sums = (NO_SUMS if checksums is None else checksums).view()
     sums.flags.writeable = False  # so that kernels are compiled for one type
-    coded = Coded(*payloads, sums)
-    filled, wrong = kernels.decode_blocks(plan, work_for(plan), coded, blocks, numbers)
+    verified = Payloads(*payloads, sums)
+    filled, wrong = kernels.decode_blocks(plan, work_for(plan), verified, blocks, numbers)
     return filled, wrong
 
 

@@ -27,9 +27,9 @@ __device__ __forceinline__ Group read_header(const unsigned char* at) {
 }
 
 // Read the values of this lane's group from the planes of the tile.
-__device__ __forceinline__ void read_values(Row (&values)[ROWS], int width, const unsigned* planes,
+__device__ __forceinline__ void load_planes(Row (&values)[ROWS], int width, const unsigned* planes,
                                             unsigned* stage) {
-    const int count = sum_of_warp(width);
+    const int count = sum_of_lanes(width);
     for (int i = threadIdx.x; i < count; i += LANES) stage[staged(i)] = __ldg(planes + i);
     int starts[COLUMNS];
     column_starts(width, starts);
@@ -49,7 +49,7 @@ __device__ __forceinline__ void read_values(Row (&values)[ROWS], int width, cons
     __syncwarp();
 }
 
-__device__ __forceinline__ Row float_bits(Row number) {
+__device__ __forceinline__ Row as_float_bits(Row number) {
 #if GS_BITS == 64
     return Row(__double_as_longlong(double(number)));
 #else
@@ -62,20 +62,15 @@ __device__ __forceinline__ Row grid_word(Row value, Row base) {
     constexpr int SHIFT = ROW_FRACTION - FRACTION;
     const Row steps = value >> 1;
     // the float of a value has its exponent and significand, but for a scale
-    const Row code = (float_bits(steps) >> SHIFT) + ((base - (BIAS + FRACTION)) << FRACTION);
+    const Row code = (as_float_bits(steps) >> SHIFT) + ((base - (BIAS + FRACTION)) << FRACTION);
     return ((steps == 0 ? 0 : code) & (WORD_MASK >> 1)) | value << (BITS - 1);
-}
-
-__device__ __forceinline__ Row exponent_word(Row value, Row base) {
-    const Row back = value + (base << (FRACTION + 1));
-    return back >> 1 | back << (BITS - 1);
 }
 
 // Turn values into words, but for predicted ones.
 __device__ __forceinline__ void restore(Row (&rows)[ROWS], const Group& group) {
     if (group.kind == EXPONENTS) {
 #pragma unroll
-        for (int i = 0; i < ROWS; ++i) rows[i] = exponent_word(rows[i], group.base);
+        for (int i = 0; i < ROWS; ++i) rows[i] = unturned(rows[i] + (group.base << (FRACTION + 1)));
     } else if (group.kind == GRID) {
 #pragma unroll
         for (int i = 0; i < ROWS; ++i) rows[i] = grid_word(rows[i], group.base);
@@ -106,11 +101,12 @@ __device__ __forceinline__ Row prediction(const Before& before, const Place& pla
     return has_earlier ? before.last : below;
 }
 
-// Store rows `from` to `to` of a tile, the first one at a place.
+// Turn values into words, and store rows `from` to `to` of a tile, the first one at a place.
 template <int PREDICTOR>
-__device__ __forceinline__ void store(Row (&rows)[ROWS], const Group& group, const Block& block,
-                                      const Lane& lane, Place place, int from, int to,
-                                      Before& before) {
+__device__ __forceinline__ void restore_values(Row (&rows)[ROWS], const Group& group,
+                                               const Block& block, const Lane& lane, Place place,
+                                               int from, int to, Before& before) {
+    restore(rows, group);
     Row below[ROWS];
     // far enough back that they are there: else each waits for those before it
     const bool ahead = PREDICTOR != NONE && block.part_times >= ROWS;
@@ -150,11 +146,11 @@ __device__ __forceinline__ void decode_run(const Run& run, const Block& block, c
     for (unsigned tile = run.first / ROWS; tile * ROWS < run.end; ++tile) {
         const Group group = read_header(headers + tile * HEADER_BYTES * LANES + threadIdx.x);
         Row rows[ROWS];
-        read_values(rows, group.width, planes + starts[block.first_tile + tile], stage);
-        restore(rows, group);
+        load_planes(rows, group.width, planes + starts[block.first_tile + tile], stage);
         const unsigned from = max(run.first, tile * ROWS), to = min(run.end - tile * ROWS, 32u);
         const Place place = place_of(block, lane, from % per_strip);
-        store<PREDICTOR>(rows, group, block, lane, place, int(from - tile * ROWS), int(to), before);
+        restore_values<PREDICTOR>(rows, group, block, lane, place, int(from - tile * ROWS), int(to),
+                                  before);
     }
 }
 

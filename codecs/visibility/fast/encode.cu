@@ -37,8 +37,8 @@ struct Here {
 // How far it is from what it is predicted to be.
 template <int PREDICTOR>
 struct Residual {
-    __device__ __forceinline__ static Row predicted(const Block& block, const Lane& lane,
-                                                    const Place& place) {
+    __device__ __forceinline__ static Row prediction(const Block& block, const Lane& lane,
+                                                     const Place& place) {
         if (PREDICTOR == LORENZO)
             return word_before<true>(block, lane, place, 1, 0) +
                    word_before<true>(block, lane, place, 0, 1) -
@@ -53,7 +53,8 @@ struct Residual {
 
     __device__ __forceinline__ Row operator()(const Block& block, const Lane& lane,
                                               const Place& place) const {
-        return zigzag(word_before<true>(block, lane, place, 0, 0), predicted(block, lane, place));
+        const Row word = word_before<true>(block, lane, place, 0, 0);
+        return zigzag(word, prediction(block, lane, place));
     }
 };
 
@@ -206,7 +207,7 @@ __device__ __forceinline__ int cheapest(const unsigned* costs, const Block& bloc
 }
 
 __device__ __forceinline__ void add_cost(unsigned* costs, int mode, int width) {
-    const int sum = sum_of_warp(width);
+    const int sum = sum_of_lanes(width);
     if (threadIdx.x == 0) atomicAdd(&costs[mode], unsigned(sum));
 }
 
@@ -253,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(LANES, 8)
         group = narrower(group, {width, PREDICTED, 0});
     }
     groups[blockIdx.x * LANES + threadIdx.x] = packed(group);
-    const int sum = sum_of_warp(group.width);
+    const int sum = sum_of_lanes(group.width);
     if (threadIdx.x == 0) planes[blockIdx.x] = unsigned(sum);
 }
 
@@ -280,9 +281,10 @@ __device__ __forceinline__ void write_header(unsigned char* at, const Group& gro
     if (BITS == 64) at[2 * LANES] = (unsigned char)(group.base >> 8 | kind);
 }
 
-// Put the planes of this lane's columns where they belong in the stage.
-__device__ __forceinline__ void stage_planes(const Row (&values)[ROWS], int width,
-                                             unsigned* stage) {
+// Write the planes of all lanes by way of the stage, which is free once all lanes have come here.
+__device__ __forceinline__ void store_planes(const Row (&values)[ROWS], int width, unsigned* stage,
+                                             unsigned* target) {
+    __syncwarp();
     int starts[COLUMNS];
     column_starts(width, starts);
 #pragma unroll
@@ -296,12 +298,15 @@ __device__ __forceinline__ void stage_planes(const Row (&values)[ROWS], int widt
         for (int i = 0; i < PLANES; ++i)
             if (i < count) stage[staged(starts[column] + i)] = bits[i];
     }
+    __syncwarp();
+    const int count = sum_of_lanes(width);
+    for (int i = threadIdx.x; i < count; i += LANES) target[i] = stage[staged(i)];
 }
 
 // Set rows to residuals where they are stored; rows that fill up are predicted without error.
 template <int PREDICTOR>
-__device__ __forceinline__ void take(Row (&rows)[ROWS], bool own, const Block& block,
-                                     const Axis* axes, const Tile& tile, Row* stage) {
+__device__ __forceinline__ void store_residuals(Row (&rows)[ROWS], bool own, const Block& block,
+                                                const Axis* axes, const Tile& tile, Row* stage) {
     Row values[ROWS];
     fill(values, block, axes, tile, stage, Residual<PREDICTOR>());
 #pragma unroll
@@ -334,9 +339,10 @@ extern "C" __global__ void __launch_bounds__(LANES, 8)
     if (__any_sync(~0u, group.kind == PREDICTED)) {
         const bool own = group.kind == PREDICTED;
         const int predictor = mode % WITH_GRIDS;
-        if (predictor == LORENZO) take<LORENZO>(words, own, block, axes, tile, stage);
-        if (predictor == FREQUENCY) take<FREQUENCY>(words, own, block, axes, tile, stage);
-        if (predictor == TIME) take<TIME>(words, own, block, axes, tile, stage);
+        if (predictor == LORENZO) store_residuals<LORENZO>(words, own, block, axes, tile, stage);
+        if (predictor == FREQUENCY)
+            store_residuals<FREQUENCY>(words, own, block, axes, tile, stage);
+        if (predictor == TIME) store_residuals<TIME>(words, own, block, axes, tile, stage);
     }
     if (group.kind == EXPONENTS) {
 #pragma unroll
@@ -346,13 +352,8 @@ extern "C" __global__ void __launch_bounds__(LANES, 8)
 #pragma unroll
         for (int i = 0; i < ROWS; ++i) words[i] = grid_value(words[i], group.base);
     }
-    __syncwarp();
-    unsigned* const staged_words = reinterpret_cast<unsigned*>(stage);
-    stage_planes(words, group.width, staged_words);
-    __syncwarp();
-    unsigned* const target =
-        reinterpret_cast<unsigned*>(headers + block.tiles * HEADER_BYTES * LANES) +
-        planes[blockIdx.x];
-    const int count = sum_of_warp(group.width);
-    for (int i = threadIdx.x; i < count; i += LANES) target[i] = staged_words[staged(i)];
+    unsigned* const all_planes =
+        reinterpret_cast<unsigned*>(headers + block.tiles * HEADER_BYTES * LANES);
+    store_planes(words, group.width, reinterpret_cast<unsigned*>(stage),
+                 all_planes + planes[blockIdx.x]);
 }

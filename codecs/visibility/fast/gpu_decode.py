@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pinned
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.fast.cpu import plane_ends
 from gangsaw.codecs.visibility.fast.gpu_encode import PLANE_BYTES, lay_out, specialised
-from gangsaw.codecs.visibility.fast.tiles import WITH_GRIDS
+from gangsaw.codecs.visibility.fast.modes import WITH_GRIDS
 from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, word_bytes
 from gangsaw.codecs.visibility.lanes.table import ROWS, Lanes
 from gangsaw.codecs.visibility.params import Params
 
 
 def decode_blocks(
-    parts: Sequence[Payload], targets: Sequence[Any], params: Params
+    parts: Sequence[Payload], targets: Sequence[DeviceArray], params: Params
 ) -> dict[int, CorruptChunk]:
     """Decode payloads that begin with the kind `fast`; return the errors of those that are wrong.
 
@@ -40,7 +40,7 @@ def decode_blocks(
 
 
 def _launch(
-    parts: Sequence[Payload], targets: Sequence[Any], ends: Sequence[npt.NDArray[np.int64]]
+    parts: Sequence[Payload], targets: Sequence[DeviceArray], ends: Sequence[npt.NDArray[np.int64]]
 ) -> None:
     """Fill targets from payloads that may be decoded; ends : of the planes of each tile."""
     cp, table = cupy(), block_table(targets)

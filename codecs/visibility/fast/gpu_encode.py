@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load, pull
+from gangsaw.codecs.visibility.fast.modes import FEW, FIRST_SAMPLED, GAIN, MODES, SAMPLED
 from gangsaw.codecs.visibility.fast.plan import head_bytes
-from gangsaw.codecs.visibility.fast.tiles import (
-    FEW,
-    FIRST_SAMPLED,
-    GAIN,
-    HEAD_BYTES,
-    MODES,
-    SAMPLED,
-)
+from gangsaw.codecs.visibility.fast.tiles import HEAD_BYTES
 from gangsaw.codecs.visibility.lanes.gpu_table import (
     THREADS,
     BlockTable,
@@ -32,7 +26,7 @@ from gangsaw.codecs.visibility.lanes.table import LANES
 PLANE_BYTES = 4
 
 
-def encode_blocks(sources: Sequence[Any]) -> list[Payload | None]:
+def encode_blocks(sources: Sequence[DeviceArray]) -> list[Payload | None]:
     """Return the payload of each CuPy block in host memory, None where raw is not longer.
 
     sources : (time, frequency, ...) of one dtype that `has_kernel`
@@ -47,7 +41,7 @@ def encode_blocks(sources: Sequence[Any]) -> list[Payload | None]:
     planes = cp.empty(table.owners.size, np.uint32)
     sums = cp.empty(len(sources), np.uint32)
 
-    def run(kernel: str, warps: int, *arguments: Any) -> None:
+    def run(kernel: str, warps: int, *arguments: object) -> None:
         launch(module.get_function(kernel), warps, THREADS, arguments)
 
     sampled = sampled_tiles(table)
@@ -67,7 +61,7 @@ def encode_blocks(sources: Sequence[Any]) -> list[Payload | None]:
     ]
 
 
-def specialised(block: Any) -> dict[str, int | str]:
+def specialised(block: DeviceArray) -> dict[str, int | str]:
     """Return what specialises a source for blocks of a dtype."""
     return {**defines(block), "GS_GAIN": GAIN}
 

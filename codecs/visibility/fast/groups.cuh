@@ -3,9 +3,9 @@
 // A warp takes a tile of the block's table of lanes, 32 rows of 32 words, a lane per thread.
 //
 //   GS_BITS, GS_SWAP  as in lanes/table.cuh
-//   GS_GAIN           of tiles.py
+//   GS_GAIN           of modes.py
 //
-// The format's constants are those of groups.py, planes.py and tiles.py.
+// The format's constants are those of groups.py, modes.py, planes.py and tiles.py.
 
 #include "lanes/table.cuh"
 
@@ -33,6 +33,10 @@ constexpr int STAGE_WORDS = STAGE + STAGE / 32;
 // Rotated left by one: the exponent is on top, the sign below the fraction.
 __device__ __forceinline__ Row turned(Row word) {
     return (word << 1 | word >> (BITS - 1)) & WORD_MASK;
+}
+
+__device__ __forceinline__ Row unturned(Row word) {
+    return word >> 1 | word << (BITS - 1);
 }
 
 __device__ __forceinline__ int bit_length(Row value) {

@@ -96,22 +96,23 @@ def extremes(table: Any, at: int, rows: Any, lanes: Any) -> Any:
 
 
 @jit_norefs_inline
-def exponent_group(least: Any, most: Any, table: Any, rows: Any) -> Any:
-    """Base and width of the kind "exponents"."""
+def exponent_group(least: Any, most: Any, table: Any, rows: Any, lanes: Any) -> Any:
+    """Headers of the kind "exponents"."""
     base = logical_shift_right(least, fraction_of(table) + 1)
-    return base, bit_length(most - (base << (fraction_of(table) + 1)), rows)
+    width = bit_length(most - (base << (fraction_of(table) + 1)), rows)
+    return Header(width, spread(EXPONENTS, rows, lanes), base)
 
 
 @jit_norefs_inline
 def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
-    """Base and width of the kind "grid"; the width is NEVER where it cannot be."""
+    """Headers of the kind "grid"; the width is NEVER where it cannot be."""
     fraction = fraction_of(table)
     least, lowest = spread(-1, rows, lanes), spread(-1, rows, lanes)
     for row in range(ROWS):
         words = _words(table, at + LANES * row, rows, lanes)
         # zeros wrap around to the greatest, so that the least is that of the other words
         least = unsigned_minimum(least, _turned(words, table) - 2)
-        exponent = _exponent(words, table)
+        exponent = _exponent_of(words, table)
         significand = words & ((1 << fraction) - 1) | (1 << fraction)
         last = as_float_bits(significand & (spread(0, rows, lanes) - significand))
         place = logical_shift_right(last, fraction_of(rows)) + exponent
@@ -120,7 +121,19 @@ def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
     highest = logical_shift_right(most, fraction + 1)
     width = highest - base + (fraction + 2)
     width = select(logical_shift_right(least + 2, fraction + 1) == 0, NEVER, width)  # denormals
-    return base, select(highest == most_exponent(table), NEVER, width)  # infinities, NaNs
+    width = select(highest == most_exponent(table), NEVER, width)  # infinities, NaNs
+    return Header(width, GRID, base)
+
+
+@jit_norefs_inline
+def narrower(one: Header, other: Header) -> Header:
+    """Of two headers of each lane the one of fewer planes; of as many the first."""
+    is_other = other.width < one.width
+    return Header(
+        select(is_other, other.width, one.width),
+        select(is_other, other.kind, one.kind),
+        select(is_other, other.base, one.base),
+    )
 
 
 @jit_norefs_inline
@@ -142,7 +155,7 @@ def most_base(table: Any) -> int:
 
 
 @jit_norefs_inline
-def _exponent(words: Any, table: Any) -> Any:
+def _exponent_of(words: Any, table: Any) -> Any:
     return logical_shift_right(words, fraction_of(table)) & most_exponent(table)
 
 
@@ -154,7 +167,7 @@ def store_values(
 
     Parameters
     ----------
-    scratch : `Scratch` of fast/plan.py, with the residuals of the kind "predicted"
+    scratch : `TileScratch` of fast/plan.py, with the residuals of the kind "predicted"
     grids, predictions : `static`, 1 where lanes are so
     """
     _, kind, base = header
@@ -164,7 +177,7 @@ def store_values(
         words = _words(table, column.at + LANES * row, rows, lanes)
         values = _turned(words, table) - floor
         if value_of(grids):
-            values = select(is_grid, _grid_values(words, base, table, rows, lanes), values)
+            values = select(is_grid, _grid_value(words, base, table, rows, lanes), values)
         if value_of(predictions):
             residual = load(scratch.residuals, row * value_of(lanes), lanes)
             values = select(is_predicted, residual, values)
@@ -172,10 +185,10 @@ def store_values(
 
 
 @jit_norefs_inline
-def _grid_values(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any:
+def _grid_value(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any:
     fraction, bits = fraction_of(table), width_of(table)
     room = bits - 2 - fraction  # the furthest that a significand goes to the left
-    exponent = _exponent(words, table)
+    exponent = _exponent_of(words, table)
     significand = words & ((1 << fraction) - 1)
     significand = select(exponent == 0, 0, significand | (1 << fraction)) << room
     steps = logical_shift_right(significand, (base - exponent + room) & (width_of(rows) - 1))
@@ -186,16 +199,34 @@ def _grid_values(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> An
 def store_residuals(table: Any, column: Column, scratch: Any) -> Any:
     """Set residuals to the values of the kind "predicted"; return the greatest of each lane."""
     rows, lanes = scratch.rows, scratch.lanes
-    most, spare = spread(0, rows, lanes), width_of(rows) - width_of(table)
+    most = spread(0, rows, lanes)
     for row in range(ROWS):
         words = _words(table, column.at + LANES * row, rows, lanes)
         predicted = _prediction(table, column.lane, row, scratch)
-        difference = (words - predicted) << spare
-        zigzag = difference << 1 ^ difference >> (width_of(rows) - 1)
-        zigzag = logical_shift_right(zigzag, spare)
-        store(scratch.residuals, row * value_of(lanes), zigzag)
-        most = unsigned_maximum(most, zigzag)
+        residual = _zigzag(words, predicted, table, rows)
+        store(scratch.residuals, row * value_of(lanes), residual)
+        most = unsigned_maximum(most, residual)
     return most
+
+
+@jit_norefs_inline
+def residual_width(table: Any, column: Column, scratch: Any) -> Any:
+    """Width of the kind "predicted"; sets residuals."""
+    return bit_length(store_residuals(table, column, scratch), scratch.rows)
+
+
+@jit_norefs_inline
+def _zigzag(words: Any, predicted: Any, table: Any, rows: Any) -> Any:
+    """How far differences are from 0, their signs in the lowest bit."""
+    spare = width_of(rows) - width_of(table)
+    difference = (words - predicted) << spare
+    zigzag = difference << 1 ^ difference >> (width_of(rows) - 1)
+    return logical_shift_right(zigzag, spare)
+
+
+@jit_norefs_inline
+def _undo_zigzag(residuals: Any) -> Any:
+    return logical_shift_right(residuals, 1) ^ (residuals & 1) * -1
 
 
 @jit_norefs_inline
@@ -222,16 +253,12 @@ def restore_values(
 
     Bits of rows above the width of a lane may be anything.
     """
-    width, kind, base = header
     rows, lanes = scratch.rows, scratch.lanes
-    mask = lowest_bits(rows, width, lanes)
-    floor, is_grid, is_predicted = base << (fraction_of(table) + 1), kind == GRID, kind == PREDICTED
+    mask, is_predicted = lowest_bits(rows, header.width, lanes), header.kind == PREDICTED
     last = spread(0, rows, lanes)
     for row in range(ROWS):
         values = load(rows, row * value_of(lanes), lanes) & mask
-        words = _unturned(values + floor, table)
-        if value_of(grids):
-            words = select(is_grid, _grid_words(values, base, table, rows), words)
+        words = _restore(values, header, table, rows, grids)
         if value_of(predictions):
             # lanes that are not predicted go on with what means nothing
             last = _predicted(values, last, row, table, column, scratch)
@@ -240,12 +267,22 @@ def restore_values(
 
 
 @jit_norefs_inline
+def _restore(values: Any, header: Header, table: Any, rows: Any, grids: Any) -> Any:
+    """Return words of values, but for predicted ones; grids as above."""
+    words = _unturned(values + (header.base << (fraction_of(table) + 1)), table)
+    if value_of(grids):
+        grid_words = _grid_word(values, header.base, table, rows)
+        words = select(header.kind == GRID, grid_words, words)
+    return words
+
+
+@jit_norefs_inline
 def _unturned(turned: Any, table: Any) -> Any:
     return logical_shift_right(turned, 1) | turned << (width_of(table) - 1)
 
 
 @jit_norefs_inline
-def _grid_words(values: Any, base: Any, table: Any, rows: Any) -> Any:
+def _grid_word(values: Any, base: Any, table: Any, rows: Any) -> Any:
     """Return what a value stands for; what no encoder writes gives any words."""
     fraction, bits = fraction_of(table), width_of(table)
     # the float of a value has its exponent and significand, but for a scale
@@ -256,14 +293,17 @@ def _grid_words(values: Any, base: Any, table: Any, rows: Any) -> Any:
 
 
 @jit_norefs_inline
-def _predicted(zigzag: Any, last: Any, row: int, table: Any, column: Column, scratch: Any) -> Any:
+def _predicted(
+    residuals: Any, last: Any, row: int, table: Any, column: Column, scratch: Any
+) -> Any:
     """Add a residual to its prediction.
 
     The row before comes from a register: loading what was just stored is slower.
     """
     neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
-    words = logical_shift_right(zigzag, 1) ^ (zigzag & 1) * -1
-    words = words - _words(table, neighbours[3 * row + 2] + column.lane, rows, lanes)
+    words = _undo_zigzag(residuals) - _words(
+        table, neighbours[3 * row + 2] + column.lane, rows, lanes
+    )
     for i in range(2):
         place = neighbours[3 * row + i] + column.lane
         if row > 0 and place == column.at + LANES * (row - 1):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.views import Form
 from gangsaw.codecs.core.memory.aligned import aligned
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.simd import static
+from gangsaw.codecs.visibility.fast.modes import MODES
 from gangsaw.codecs.visibility.fast.planes import SLACK, VECTOR_BYTES
-from gangsaw.codecs.visibility.fast.tiles import HEAD_BYTES, MODES
+from gangsaw.codecs.visibility.fast.tiles import HEAD_BYTES
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes, Memory, memory_of
 from gangsaw.codecs.visibility.params import component_count
 
@@ -68,7 +70,7 @@ class Plan(NamedTuple):
         return tile_count(self.extents.n_rows)
 
 
-class Scratch(NamedTuple):
+class TileScratch(NamedTuple):
     """What a vector of lanes of a tile is worked on in; W is a word, or 32 bits if that is more.
 
     Attributes
@@ -81,14 +83,14 @@ class Scratch(NamedTuple):
     lanes : of a vector, `static`
     """
 
-    rows: Any
-    columns: Any
-    residuals: Any
-    counts: Any
-    column_counts: Any
-    neighbours: Any
-    totals: Any
-    lanes: Any
+    rows: NumpyArray
+    columns: npt.NDArray[np.uint32]
+    residuals: NumpyArray
+    counts: NumpyArray
+    column_counts: npt.NDArray[np.int32]
+    neighbours: npt.NDArray[np.int64]
+    totals: NumpyArray
+    lanes: tuple[None, ...]
 
 
 class Work(NamedTuple):
@@ -102,10 +104,10 @@ class Work(NamedTuple):
     ends : (n_tiles,) int64, where the planes of each tile end
     """
 
-    table: Any
-    scratch: Scratch
-    tail: Any
-    ends: Any
+    table: NumpyArray
+    scratch: TileScratch
+    tail: NumpyArray
+    ends: NumpyArray
 
 
 @lru_cache(maxsize=64)  # blocks of a chunk are alike
@@ -155,13 +157,13 @@ def leave_room() -> None:
     _per_thread.forget("out", np.uint8)
 
 
-def _scratch(word_bytes: int) -> Scratch:
+def _scratch(word_bytes: int) -> TileScratch:
     item = np.dtype("u8" if word_bytes == 8 else "u4")
     lanes = VECTOR // item.itemsize
     rows, residuals = aligned(2 * ROWS * lanes, item).reshape(2, -1)
     counts, neighbours = aligned(lanes, item), aligned(3 * ROWS, np.int64)
     totals = aligned(MODES * lanes + 2 * LANES, item)
     columns, column_counts = rows.view(np.uint32), counts.view(np.int32)
-    return Scratch(
+    return TileScratch(
         rows, columns, residuals, counts, column_counts, neighbours, totals, static(lanes)
     )

@@ -1,4 +1,4 @@
-"""Tiles of "fast", 32 rows of 32 lanes: the choice of a mode, headers, planes (SPEC.md, fast)."""
+"""Tiles of "fast", 32 rows of 32 lanes: headers and planes (SPEC.md, fast)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from gangsaw.codecs.core.numba.simd import (
     load,
     minimum,
     resize_to,
-    select,
-    spread,
     store,
     value_of,
 )
@@ -23,25 +21,27 @@ from gangsaw.codecs.visibility.fast.groups import (
     PREDICTED,
     Column,
     Header,
-    bit_length,
     exponent_group,
     extremes,
     grid_group,
+    narrower,
+    residual_width,
     restore_values,
-    store_residuals,
     store_values,
     width_of,
+)
+from gangsaw.codecs.visibility.fast.modes import (
+    MODES,
+    WITH_GRIDS,
+    cheapest,
+    set_neighbours,
+    try_modes,
+    used_lanes,
 )
 from gangsaw.codecs.visibility.fast.planes import PLANES, SLACK, load_planes, store_planes
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS
 
 HEAD_BYTES = 2  # kind, mode
-LORENZO, FREQUENCY, TIME = 1, 2, 3  # predictors of a mode; the last two are second differences
-WITH_GRIDS = 4  # added to the predictor
-MODES = 8
-SAMPLED, FEW = 8, 4  # one of so many tiles is tried, or about so many in all if they are less
-FIRST_SAMPLED = 3
-GAIN = 16  # a mode has to save one part of so many: it takes time
 WRONG_SIZE, WRONG_MODE, WRONG_END, WRONG_KIND, WRONG_WIDTH = range(1, 6)
 
 
@@ -53,17 +53,24 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
     Parameters
     ----------
     table : rows of 32 words, flat; rows that fill up the last tile are there, then one of zeros
-    extents, scratch : `Extents` and `Scratch` of fast/plan.py
+    extents, scratch : `Extents` and `TileScratch` of fast/plan.py
     """
-    n_tiles = -(-extents.n_rows // ROWS)
-    mode = _mode(table, extents, n_tiles, scratch)
+    try_modes(table, extents, scratch)
+    mode = cheapest(scratch.totals, extents, scratch.lanes)
     out[1] = mode
+    return _write_tiles(table, extents, scratch, mode, most, out)
+
+
+@jit_norefs_inline
+def _write_tiles(table: Any, extents: Any, scratch: Any, mode: int, most: int, out: Any) -> int:
+    """Write headers and planes; return where they end, as `encode_tiles` does."""
+    n_tiles = -(-extents.n_rows // ROWS)
     place: int = HEAD_BYTES + n_tiles * LANES * header_octets(table)
     for tile in range(n_tiles):
         header = HEAD_BYTES + tile * LANES * header_octets(table)
         if mode % WITH_GRIDS:
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
-        used = _used_lanes(tile, extents)
+        used = used_lanes(tile, extents)
         for lane in range(0, used, value_of(scratch.lanes)):
             column = Column(lane, tile * ROWS * LANES + lane)
             place = _encode_columns(table, column, mode, scratch, out, header, place)
@@ -71,13 +78,6 @@ def encode_tiles(table: Any, extents: Any, scratch: Any, most: int, out: Any) ->
                 return place
         _write_empty(out, header, used, table, scratch.lanes)
     return place
-
-
-@jit_norefs_inline
-def _used_lanes(tile: int, extents: Any) -> int:
-    """Lanes of a tile with words: after them, in the last strip, all are 0."""
-    is_last = tile * ROWS >= extents.n_rows - extents.n_strip_rows
-    return extents.n_series % LANES or LANES if is_last else LANES
 
 
 @jit_norefs_inline
@@ -98,22 +98,8 @@ def header_octets(table: Any) -> int:
 def _encode_columns(
     table: Any, column: Column, mode: int, scratch: Any, out: Any, place_of_header: int, place: int
 ) -> int:
-    rows, lanes, at = scratch.rows, scratch.lanes, column.at
-    least, most = extremes(table, at, rows, lanes)
-    base, width = exponent_group(least, most, table, rows)
-    kind = spread(EXPONENTS, rows, lanes)
-    if mode & WITH_GRIDS:
-        grid_base, grid_width = grid_group(table, at, most, rows, lanes)
-        is_grid = grid_width < width
-        base, width = select(is_grid, grid_base, base), select(is_grid, grid_width, width)
-        kind = select(is_grid, GRID, kind)
-    if mode % WITH_GRIDS:
-        greatest = store_residuals(table, column, scratch)
-        residual_width = bit_length(greatest, rows)
-        is_predicted = residual_width < width
-        base, width = select(is_predicted, 0, base), select(is_predicted, residual_width, width)
-        kind = select(is_predicted, PREDICTED, kind)
-    header = Header(width, kind, base)
+    header = _choose_groups(table, column, mode, scratch)
+    kind = header.kind
     if any_lane(kind == GRID):
         if any_lane(kind == PREDICTED):
             store_values(table, column, header, scratch, YES, YES)
@@ -124,9 +110,22 @@ def _encode_columns(
     else:
         store_values(table, column, header, scratch, NO, NO)
     _write_header(out, place_of_header + column.lane, header, table)
-    _set_counts(width, scratch.counts, rows)
+    store(scratch.counts, 0, _planes_of(header.width, scratch.rows))
     end: int = store_planes(scratch.columns, out, place, scratch.column_counts)
     return end
+
+
+@jit_norefs_inline
+def _choose_groups(table: Any, column: Column, mode: int, scratch: Any) -> Any:
+    """Return headers of groups: of the narrowest of the kinds that a mode has."""
+    rows, lanes, at = scratch.rows, scratch.lanes, column.at
+    least, most = extremes(table, at, rows, lanes)
+    header = exponent_group(least, most, table, rows, lanes)
+    if mode & WITH_GRIDS:
+        header = narrower(header, grid_group(table, at, most, rows, lanes))
+    if mode % WITH_GRIDS:
+        header = narrower(header, Header(residual_width(table, column, scratch), PREDICTED, 0))
+    return header
 
 
 @jit_norefs_inline
@@ -142,125 +141,12 @@ def _write_header(out: Any, at: int, header: Header, table: Any) -> None:
 
 
 @jit_norefs_inline
-def _set_counts(width: Any, counts: Any, rows: Any) -> None:
-    """Set the planes of each column: a word of 64 bits is two of them, the low one first."""
+def _planes_of(width: Any, rows: Any) -> Any:
+    """Return planes of each column: a word of 64 bits is two of them, the low one first."""
     if width_of(rows) == 64:
         low = minimum(width, PLANES)
         width = low | (width - low) << PLANES
-    store(counts, 0, width)
-
-
-@jit_norefs_inline
-def set_neighbours(tile: int, predictor: int, extents: Any, neighbours: Any) -> None:
-    """Set where the three words are of which each row's prediction is the sum, the last negative.
-
-    Where there is none it is in the row of zeros; rows that fill up are as the last one.
-    """
-    n_times, n_rows = extents.n_times, extents.n_rows
-    zeros = -(-n_rows // ROWS) * ROWS
-    row = tile * ROWS % extents.n_strip_rows
-    time = row % n_times
-    first_time, first_row, back = _inner(predictor, n_times)
-    for i in range(ROWS):
-        here = tile * ROWS + i
-        places = here - back[0], here - back[1], here - back[2]
-        if here >= n_rows:
-            places = n_rows - 1, zeros, zeros
-        elif time < first_time or row < first_row:
-            places = _at_border(here, row, time, n_times, zeros, predictor)
-        neighbours[3 * i] = places[0] * LANES
-        neighbours[3 * i + 1] = places[1] * LANES
-        neighbours[3 * i + 2] = places[2] * LANES
-        row, time = row + 1, time + 1
-        if time == n_times:
-            time = 0
-        if row == extents.n_strip_rows:
-            row = 0
-
-
-@jit_norefs_inline
-def _inner(predictor: int, n_times: int) -> tuple[int, int, tuple[int, int, int]]:
-    """Return first time and first row that have all neighbours; how many rows back those are."""
-    if predictor == LORENZO:
-        return 1, n_times, (1, n_times, n_times + 1)
-    if predictor == FREQUENCY:
-        return 0, 2 * n_times, (n_times, n_times, 2 * n_times)
-    return 2, 0, (1, 1, 2)
-
-
-@jit_norefs_inline
-def _at_border(
-    here: int, row: int, time: int, n_times: int, zeros: int, predictor: int
-) -> tuple[int, int, int]:
-    earlier = here - 1 if time > 0 else zeros
-    lower = here - n_times if row >= n_times else zeros
-    if predictor == LORENZO:
-        return earlier, lower, zeros
-    if predictor == FREQUENCY:
-        return lower if row >= n_times else earlier, zeros, zeros
-    return earlier if time > 0 else lower, zeros, zeros
-
-
-@jit_norefs_inline
-def _mode(table: Any, extents: Any, n_tiles: int, scratch: Any) -> int:
-    """Return the mode under which the sampled tiles get shortest."""
-    totals, lanes = scratch.totals, scratch.lanes
-    second = FREQUENCY if extents.n_strip_rows > 2 * extents.n_times else TIME
-    totals[:] = 0
-    step = max(SAMPLED, n_tiles // FEW)
-    for tile in range(min(FIRST_SAMPLED, n_tiles - 1), n_tiles, step):
-        _try_kinds(table, tile, _used_lanes(tile, extents), scratch)
-        for predictor in (LORENZO, second):
-            _try_predictor(table, tile, predictor, extents, scratch)
-    best, least = 0, GAIN * _total(totals, 0, lanes)
-    for mode in range(1, MODES):
-        if mode % WITH_GRIDS in (0, LORENZO, second):
-            cost = (GAIN + 1) * _total(totals, mode, lanes)
-            if cost < least:
-                best, least = mode, cost
-    return best
-
-
-@jit_norefs_inline
-def _try_kinds(table: Any, tile: int, used: int, scratch: Any) -> None:
-    """Add up the widths of a tile without prediction; leave those of each lane behind the sums."""
-    rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
-    for lane in range(0, used, value_of(lanes)):
-        at = tile * ROWS * LANES + lane
-        least, most = extremes(table, at, rows, lanes)
-        _, width = exponent_group(least, most, table, rows)
-        _, grid_width = grid_group(table, at, most, rows, lanes)
-        for grids in (0, 1):
-            width = select(grid_width < width, grid_width, width) if grids else width
-            store(totals, MODES * value_of(lanes) + LANES * grids + lane, width)
-            _add(totals, WITH_GRIDS * grids, width, lanes)
-
-
-@jit_norefs_inline
-def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch: Any) -> None:
-    rows, totals, lanes = scratch.rows, scratch.totals, scratch.lanes
-    set_neighbours(tile, predictor, extents, scratch.neighbours)
-    for lane in range(0, _used_lanes(tile, extents), value_of(lanes)):
-        column = Column(lane, tile * ROWS * LANES + lane)
-        most = store_residuals(table, column, scratch)
-        for grids in (0, 1):
-            width = load(totals, MODES * value_of(lanes) + LANES * grids + lane, lanes)
-            width = minimum(width, bit_length(most, rows))
-            _add(totals, WITH_GRIDS * grids + predictor, width, lanes)
-
-
-@jit_norefs_inline
-def _add(totals: Any, mode: int, width: Any, lanes: Any) -> None:
-    at = mode * value_of(lanes)
-    store(totals, at, load(totals, at, lanes) + width)
-
-
-@jit_norefs_inline
-def _total(totals: Any, mode: int, lanes: Any) -> int:
-    total = 0
-    for lane in range(value_of(lanes)):
-        total += int(totals[mode * value_of(lanes) + lane])
-    return total
+    return width
 
 
 @jit_norefs
@@ -287,16 +173,16 @@ def decode_tiles(data: Any, behind: int, extents: Any, work: Any) -> int:
     near = n_tiles
     while behind < SLACK and near > 0 and ends[near - 1] + SLACK > ends[n_tiles - 1]:
         near -= 1
-    _decode_some(data, data, (0, near, place), extents, work)
+    _decode_run(data, data, (0, near, place), extents, work)
     if near < n_tiles:
         place += ends[near - 1] if near > 0 else 0
         copy_octets(data, place, work.tail)
-        _decode_some(data, work.tail, (near, n_tiles, 0), extents, work)
+        _decode_run(data, work.tail, (near, n_tiles, 0), extents, work)
     return 0
 
 
 @jit_norefs_part
-def _decode_some(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any) -> None:
+def _decode_run(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any) -> None:
     """Fill some tiles: the first, the end, the place of the first one's planes."""
     first, end, place = tiles
     table, ends, scratch = work.table, work.ends, work.scratch
@@ -306,7 +192,7 @@ def _decode_some(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any)
         header = HEAD_BYTES + tile * LANES * header_octets(table)
         if mode % WITH_GRIDS:
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
-        for lane in range(0, _used_lanes(tile, extents), value_of(scratch.lanes)):
+        for lane in range(0, used_lanes(tile, extents), value_of(scratch.lanes)):
             head = _read_header(headers, header + lane, table, scratch.rows, scratch.lanes)
             column = Column(lane, tile * ROWS * LANES + lane)
             place = _decode_columns(table, column, scratch, head, planes, place)
@@ -318,7 +204,7 @@ def _decode_columns(
     table: Any, column: Column, scratch: Any, header: Header, data: Any, place: int
 ) -> int:
     kind = header.kind
-    _set_counts(header.width, scratch.counts, scratch.rows)
+    store(scratch.counts, 0, _planes_of(header.width, scratch.rows))
     place = load_planes(data, place, scratch.column_counts, scratch.columns)
     if any_lane(kind == GRID):
         if any_lane(kind == PREDICTED):

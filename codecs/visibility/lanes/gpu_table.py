@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.launch import aligned
 from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
@@ -17,18 +18,18 @@ MOST_WORDS = 1 << 31  # of a block's table: kernels count rows and words in 32 b
 THREADS = LANES  # of a thread block, which is a warp
 
 
-def word_bytes(block: Any) -> int:
+def word_bytes(block: DeviceArray) -> int:
     """Bytes of a component of a block's numbers."""
     return int(block.dtype.itemsize) // component_count(block.dtype)
 
 
-def has_kernel(block: Any) -> bool:
+def has_kernel(block: DeviceArray) -> bool:
     """Tell whether the device can take a block: it loads no unaligned words."""
     rows, lanes = Lanes.of_block(block).shape
     return rows * lanes < MOST_WORDS and aligned(block, word_bytes(block))
 
 
-def defines(block: Any) -> dict[str, int | str]:
+def defines(block: DeviceArray) -> dict[str, int | str]:
     """Return what specialises a source for blocks of a dtype."""
     swap = int(not block.dtype.isnative)
     return {"GS_BITS": 8 * word_bytes(block), "GS_SWAP": swap}
@@ -77,7 +78,7 @@ class BlockTable(NamedTuple):
         return np.repeat(np.arange(self.tiles.size, dtype=np.int32), self.tiles)
 
 
-def block_table(blocks: Sequence[Any]) -> BlockTable:
+def block_table(blocks: Sequence[DeviceArray]) -> BlockTable:
     """Describe CuPy blocks (time, frequency, ...) of one dtype."""
     lanes = [Lanes.of_block(block) for block in blocks]
     tiles = np.array([-(-one.shape[0] // ROWS) for one in lanes], np.int64)

@@ -153,7 +153,7 @@ __device__ __forceinline__ int leading_zeros(Row value) {
     return COLUMNS == 2 ? __clzll((long long)(value)) : __clz(int(unsigned(value)));
 }
 
-__device__ __forceinline__ int sum_of_warp(int value) {
+__device__ __forceinline__ int sum_of_lanes(int value) {
 #pragma unroll
     for (int step = 1; step < 32; step <<= 1) value += __shfl_xor_sync(~0u, value, step);
     return value;

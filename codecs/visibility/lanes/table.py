@@ -11,14 +11,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Array, NumpyArray
 from gangsaw.codecs.core.memory.aligned import LINE, LONG, address_of
 from gangsaw.codecs.core.numba.bits import ahead, pointer, swapped
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.nontemporal import UNIT, drain, write_lines, write_piece
 from gangsaw.codecs.core.numba.simd import value_of
 from gangsaw.codecs.core.numba.tiles import NO, YES, copy_column, fetch_line
-from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.params import LANES as LANES
 from gangsaw.codecs.visibility.params import component_count
 
@@ -49,7 +50,7 @@ class Memory(NamedTuple):
     n_frequencies: int
     time_stride: int
     frequency_stride: int
-    runs: Array
+    runs: NumpyArray
     is_full: bool
 
 
@@ -112,7 +113,7 @@ class Lanes:
         return self.n_strips * self.n_rows, LANES
 
 
-def gather(block: Array, lanes: Lanes, table: Array) -> None:
+def gather(block: NumpyArray, lanes: Lanes, table: NumpyArray) -> None:
     """Fill a table from a block.
 
     Parameters
@@ -125,7 +126,7 @@ def gather(block: Array, lanes: Lanes, table: Array) -> None:
     gather_words(table.ravel(), address_of(block), memory, not block.dtype.isnative)
 
 
-def scatter(table: Array, lanes: Lanes, block: Array) -> None:
+def scatter(table: NumpyArray, lanes: Lanes, block: NumpyArray) -> None:
     """Fill a block from its table; a block of foreign byte order leaves the table swapped."""
     memory, is_long = memory_of(lanes, block.shape, block.strides, block.itemsize)
     scatter_words(table.ravel(), address_of(block), memory, is_long, not block.dtype.isnative)
@@ -133,7 +134,7 @@ def scatter(table: Array, lanes: Lanes, block: Array) -> None:
 
 def side_by_side(
     shape: tuple[int, ...], strides: tuple[int, ...], item_bytes: int
-) -> tuple[Array, int]:
+) -> tuple[npt.NDArray[np.int64], int]:
     """Return where numbers are contiguous: byte offsets in the order of rest, and their count.
 
     Parameters
@@ -190,7 +191,7 @@ def memory_of(
     return memory, reach >= LONG and numbers * item_bytes >= LEAST_PIECE and is_even
 
 
-def _pieces(n_series: int, words: int) -> tuple[Array, ...]:
+def _pieces(n_series: int, words: int) -> tuple[npt.NDArray[np.int64], ...]:
     """Split contiguous memory where rows of strips end, and into powers of two of words.
 
     Parameters

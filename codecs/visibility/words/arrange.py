@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.per_thread import ThreadScratch
 from gangsaw.codecs.core.numba.bits import ahead, pointer, pointer_at, size_of
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import static, value_of
 from gangsaw.codecs.core.numba.tiles import move_tile
-from gangsaw.codecs.visibility.arrays import Array
 from gangsaw.codecs.visibility.lanes.table import side_by_side
 from gangsaw.codecs.visibility.params import component_count
 
@@ -44,12 +44,12 @@ class BlockMemory(NamedTuple):
     n_frequencies: int
     time_stride: int
     frequency_stride: int
-    runs: Array
+    runs: NumpyArray
     length: int
     components: int
 
 
-def words_layout(block: Array) -> tuple[tuple[int, int, int, int], str]:
+def words_layout(block: NumpyArray) -> tuple[tuple[int, int, int, int], str]:
     """Return shape (component, rest, frequency, time) and dtype of the words of a block.
 
     Parameters
@@ -66,21 +66,21 @@ def words_layout(block: Array) -> tuple[tuple[int, int, int, int], str]:
     return shape, f"u{block.itemsize // components}"
 
 
-def reused_words(block: Array) -> Array:
+def reused_words(block: NumpyArray) -> NumpyArray:
     """Return words for a block, in memory of this thread that the next call uses again."""
     shape, dtype = words_layout(block)
     n = math.prod(shape)
     return _per_thread.array("words", n, dtype)[:n].reshape(shape)
 
 
-def to_words(block: Array, words: Array) -> None:
+def to_words(block: NumpyArray, words: NumpyArray) -> None:
     """Fill contiguous words, as `words_layout` says, from a block with no axis of extent 0."""
     _move(address_of(words), words.dtype.type(0), static(0), *_move_arguments(block, words))
     if not block.dtype.isnative:
         words.byteswap(inplace=True)
 
 
-def from_words(words: Array, block: Array) -> None:
+def from_words(words: NumpyArray, block: NumpyArray) -> None:
     """Fill a block with no axis of extent 0, any strides and byte order, from contiguous words.
 
     They may be at any address.
@@ -89,7 +89,7 @@ def from_words(words: Array, block: Array) -> None:
     _move(address_of(stored), stored.dtype.type(0), static(1), *_move_arguments(block, words))
 
 
-def _move_arguments(block: Array, words: Array) -> tuple[Array, BlockMemory, Any]:
+def _move_arguments(block: NumpyArray, words: NumpyArray) -> tuple[NumpyArray, BlockMemory, Any]:
     """Return offsets, memory and side for `_move`."""
     runs, length = side_by_side(block.shape[2:], block.strides[2:], block.itemsize)
     run_words = length * len(words)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.batch import Sources, one_at_a_time
 from gangsaw.codecs.visibility.params import PACKINGS, PREDICTORS, RESIDUALS, Params
@@ -30,7 +29,7 @@ def encode_blocks(batch: Sources, first: int, end: int) -> None:
         batch.output.put(number, *(raw.parts_of(words) if is_raw else (coded,)))
 
 
-def decode_block(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
+def decode_block(data: npt.NDArray[np.uint8], block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `decode`."""
     words = reused_words(block)
     decode(data, words)
@@ -40,7 +39,7 @@ def decode_block(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
 decode_blocks = one_at_a_time(decode_block)
 
 
-def encode(words: npt.NDArray[Any], params: Params) -> npt.NDArray[np.uint8]:
+def encode(words: NumpyArray, params: Params) -> npt.NDArray[np.uint8]:
     """Return the payload of a block, its kind included, (n,) uint8.
 
     Parameters
@@ -60,7 +59,7 @@ def encode(words: npt.NDArray[Any], params: Params) -> npt.NDArray[np.uint8]:
     return pack(residuals.ravel(), UNIT_SHIFTS[params.packing], bytes(head))
 
 
-def decode(data: npt.NDArray[np.uint8], words: npt.NDArray[Any]) -> None:
+def decode(data: npt.NDArray[np.uint8], words: NumpyArray) -> None:
     """Fill words (component, rest, frequency, time) from a payload.
 
     Raises

@@ -6,7 +6,7 @@ A neighbour before the block counts as 0.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,13 @@ NEIGHBOURS = {"frequency": ROWS, "parallelogram": ROWS, "lorenzo": PLANES}
 # With one time step the rows are single words. Neighbours that are not there count as 0, so that
 # time can change places with frequency, and frequency with rest: rows are long again.
 ONE_STEP = {"frequency": "time", "parallelogram": "time", "lorenzo": "parallelogram"}
+
+
+class Extrapolation(NamedTuple):
+    """What a word is predicted from: words before it in time, and NEIGHBOURS."""
+
+    steps: int
+    neighbours: int
 
 
 def to_residuals(words: Words, predictor: str, window: int, difference: bool) -> Words:
@@ -58,8 +65,8 @@ def _run(
     elif predictor == "median":
         _from_median(flat, out, n, scratch[:window], difference, back)
     else:
-        how = STEPS.get(predictor, 0), NEIGHBOURS.get(predictor, 0)
-        _from_neighbours(flat, out, scratch, tuple(sizes), *how, difference, back)
+        how = Extrapolation(STEPS.get(predictor, 0), NEIGHBOURS.get(predictor, 0))
+        _from_neighbours(flat, out, scratch, tuple(sizes), how, difference, back)
 
 
 # Words stay in their own width by `fit`: LLVM then makes vectors of them where nothing is serial.
@@ -149,12 +156,11 @@ def _from_neighbours(
     target: Any,
     scratch: Any,
     sizes: Any,
-    steps: int,
-    neighbours: int,
+    how: Extrapolation,
     difference: bool,
     back: Any,
 ) -> None:
-    rest, rows, n = sizes
+    (rest, rows, n), (steps, neighbours) = sizes, how
     base = pointer(scratch, 0)
     for i in range(source.size // n):
         row, out = pointer(source, i * n), pointer(target, i * n)

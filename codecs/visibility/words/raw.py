@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility.batch import one_at_a_time
 from gangsaw.codecs.visibility.words.arrange import (
@@ -21,7 +21,7 @@ KIND = 0
 
 
 def encode_parts(
-    block: npt.NDArray[Any],
+    block: NumpyArray,
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """Return the parts of the payload of a block (time, frequency, ...).
 
@@ -32,13 +32,13 @@ def encode_parts(
     return parts_of(words)
 
 
-def parts_of(words: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+def parts_of(words: NumpyArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """Return the parts of a payload; the second is of the memory of the words."""
     stored = words.astype(words.dtype.newbyteorder("<"), copy=False)
     return np.array([KIND], np.uint8), stored.ravel().view(np.uint8)
 
 
-def decode(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
+def decode(data: npt.NDArray[np.uint8], block: NumpyArray) -> None:
     """Fill a block (time, frequency, ...) from a payload; CorruptChunk as `words_of`."""
     shape, dtype = words_layout(block)
     from_words(words_of(data, shape, np.dtype(dtype)).astype(dtype, copy=False), block)
@@ -47,9 +47,7 @@ def decode(data: npt.NDArray[np.uint8], block: npt.NDArray[Any]) -> None:
 decode_blocks = one_at_a_time(decode)
 
 
-def words_of(
-    data: npt.NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> npt.NDArray[Any]:
+def words_of(data: npt.NDArray[np.uint8], shape: tuple[int, ...], dtype: Dtype) -> NumpyArray:
     """Return the words in a payload, where they are.
 
     Raises

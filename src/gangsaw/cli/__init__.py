@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TextIO
 
 __all__ = ["main"]
 
@@ -26,11 +26,18 @@ def _plugins_in_a_line() -> Iterator[None]:
 
     show = warnings.showwarning
 
-    def in_a_line(message: Any, category: Any, *place: Any, **where: Any) -> None:
+    def in_a_line(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if issubclass(category, PluginWarning):
             sys.stderr.write(f"gangsaw: warning: {' '.join(str(message).split())}\n")
         else:
-            show(message, category, *place, **where)
+            show(message, category, filename, lineno, file, line)
 
     with warnings.catch_warnings():
         warnings.showwarning = in_a_line

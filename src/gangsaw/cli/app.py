@@ -13,7 +13,7 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -103,7 +103,7 @@ def _report(error: BaseException) -> int:
     return code
 
 
-def _describe(error: Any) -> tuple[str, int]:
+def _describe(error: BaseException) -> tuple[str, int]:
     if isinstance(error, Interrupted | KeyboardInterrupt | typer.Abort):
         return str(error) or "interrupted", INTERRUPTED
     if isinstance(error, UsageError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,7 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import size, write_json, write_table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from gangsaw.tasks.formats.memory import MemoryArray
 
 
 def bench(
@@ -40,17 +40,20 @@ def bench(
 
     Example: gangsaw bench scene.hdr --rounds 7 --json
     """
+    from gangsaw.codecs.core.errors import BadParams
     from gangsaw.tasks.bench.data import sample_of, synthetic_sample
     from gangsaw.tasks.bench.host import benchmark
     from gangsaw.tasks.bench.table import machine
     from gangsaw.tasks.jobs.device import check_here
 
     check_here(device)
+    if source and scene is not None:
+        raise BadParams(f"--size is of a synthetic scene: it does not go with {source}")
     extents = None if scene is None else opt.extents_of("--size", scene)
     sample = sample_of(source) if source else synthetic_sample(extents, device)
     cube, what = sample.values, source or "synthetic"
     if device == "gpu":
-        _bench_gpu(what, cube, rounds, as_json)
+        _bench_gpu(what, sample, rounds, as_json)
         return
     found = benchmark(cube, sample.dims, rounds=rounds, with_peers=peers)
     if as_json:
@@ -72,14 +75,16 @@ def bench(
     write_table(title, [result.row() for result in found], headers)
 
 
-def _bench_gpu(what: str, cube: NDArray[Any], rounds: int, as_json: bool) -> None:
+def _bench_gpu(what: str, sample: MemoryArray, rounds: int, as_json: bool) -> None:
     from gangsaw.tasks.bench.device import Workbench, device_machine, figures
 
-    found = list(figures(Workbench(cube, rounds)))
+    found = list(figures(Workbench(sample, rounds)))
     about = device_machine()
     if as_json:
         rows = [vars(figure) for figure in found]
-        write_json({"data": what, "shape": cube.shape, "machine": about, "results": rows})
+        write_json({"data": what, "shape": sample.shape, "machine": about, "results": rows})
         return
-    title = f"{what}: {' x '.join(map(str, cube.shape))} {cube.dtype.name}, on {about['device']}"
+    title = (
+        f"{what}: {' x '.join(map(str, sample.shape))} {sample.dtype.name}, on {about['device']}"
+    )
     write_table(title, [figure.row() for figure in found], ("what", "measured", "asked", "remark"))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Cluster
-from gangsaw.tasks.console.codec_options import with_codec_options
 from gangsaw.tasks.console.output import (
     STOPPED,
     Interrupted,
@@ -25,7 +22,8 @@ from gangsaw.tasks.console.output import (
     write_table,
 )
 from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.source import AnySource, Encoding
+from gangsaw.tasks.console.parts import Again, AnySource, Encoding, Shown
+from gangsaw.tasks.console.table_options import with_codec_options, with_source_options
 from gangsaw.tasks.formats import table
 
 if TYPE_CHECKING:
@@ -35,6 +33,7 @@ STREAM_STOPPED = "interrupted: send the stream again, with another target or --o
 
 
 @with_codec_options
+@with_source_options
 @panels
 def compress(
     paths: Annotated[
@@ -46,14 +45,13 @@ def compress(
         ),
     ],
     encoding: Encoding,
-    resume: opt.Resume = False,
-    overwrite: opt.Overwrite = False,
+    codec_options: Mapping[str, str],
+    again: Again,
     *,
     cluster: Cluster,
     source: AnySource,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
-    codec_options: Mapping[str, str] = MappingProxyType({}),
+    format_options: Mapping[str, str],
+    shown: Shown,
 ) -> None:
     """Compress a scene, visibilities or an array into a Zarr store.
 
@@ -66,27 +64,30 @@ def compress(
     *sources, target = paths
     if not sources:
         raise BadParams("name a source and then the target (see gangsaw compress --help)")
-    opened = open_paths(sources, source.options())  # mistakes should not wait for a cluster
+    # mistakes should not wait for a cluster
+    opened, recipe = (
+        open_paths(sources, source.options(format_options)),
+        encoding.recipe(codec_options),
+    )
     is_stream = isinstance(opened, Stream)
     try:
         with (
             (replace(cluster, workers=0) if is_stream else cluster).session() as client,
-            progress_bar("compress", quiet=quiet or as_json) as show,
+            progress_bar("compress", quiet=shown.no_bar) as show,
         ):
-            summary = api.compress(
+            summary = api.encode(
                 opened,
                 target,
-                **encoding.settings(),
-                options=codec_options,
+                recipe,
                 device=cluster.device,
-                resume=resume,
-                overwrite=overwrite,
+                resume=again.resume,
+                overwrite=again.overwrite,
                 client=client,
                 on_progress=show,
             )
     except KeyboardInterrupt:
         raise Interrupted(STREAM_STOPPED if is_stream else STOPPED) from None
-    if as_json:
+    if shown.as_json:
         write_json(job_figures(summary))
     else:
         write_table(f"{', '.join(sources)} -> {summary.store}", rows(summary))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -10,10 +11,12 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import progress_bar, write_table
 from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.source import StoreSource
+from gangsaw.tasks.console.parts import Again, Layout, StoreSource
+from gangsaw.tasks.console.table_options import with_export_options
 from gangsaw.tasks.formats import table
 
 
+@with_export_options
 @panels
 def decompress(
     store: Annotated[str, typer.Argument(help="Zarr store to read.")],
@@ -24,26 +27,11 @@ def decompress(
             "format writes them together."
         ),
     ],
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help=f"{table.names(table.writable())}. (default: by suffix)",
-            show_default=False,
-        ),
-    ] = None,
-    interleave: Annotated[
-        str | None,
-        typer.Option(help="bsq, bil or bip. (default: as the source was)", show_default=False),
-    ] = None,
-    byte_order: Annotated[
-        str | None,
-        typer.Option(help="little or big. (default: as the source was)", show_default=False),
-    ] = None,
     *,
+    layout: Layout,
+    format_options: Mapping[str, str],
     source: StoreSource,
-    overwrite: opt.Overwrite = False,
-    resume: opt.Resume = False,
+    again: Again,
     cluster: Near,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -52,7 +40,6 @@ def decompress(
     Example: gangsaw decompress scene.zarr copy.hdr --interleave bip
     """
     from gangsaw.tasks import api
-    from gangsaw.tasks.formats.format import ExportOptions
 
     with (
         cluster.session() as client,
@@ -61,11 +48,11 @@ def decompress(
         lost = api.decompress(
             store,
             target,
-            options=ExportOptions(format_, interleave, byte_order),
+            options=layout.options(format_options),
             source=source.options(),
             client=client,
-            overwrite=overwrite,
-            resume=resume,
+            overwrite=again.overwrite,
+            resume=again.resume,
             on_progress=show,
         )
     if lost and not quiet:

@@ -19,7 +19,7 @@ def info(
     store: Annotated[str, typer.Argument(help="Zarr store to look at.")],
     plot: Annotated[
         Path | None,
-        typer.Option(help="Picture to write: bits of each block; of a scene also false colours."),
+        typer.Option(help="Picture to write: bits of each block, or what suits the data."),
     ] = None,
     overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
@@ -60,14 +60,10 @@ def _rows(array: ArrayInfo) -> list[tuple[str, str]]:
     if array.missing:
         rows.insert(2, ("missing", f"{array.missing} chunks are not in the store"))
     if array.params:
-        rows.insert(-4, ("parameters", ", ".join(f"{k}={v}" for k, v in array.told.items())))
+        rows.insert(-4, ("parameters", ", ".join(f"{k}={v}" for k, v in array.summary.items())))
         rows.append(("index", f"{array.index_percent:.3f} % of the bytes"))
-    if array.band_bits is not None:
-        bits = array.band_bits
-        rows.append(
-            (
-                "bits per band",
-                f"{bits.min():.2f} to {bits.max():.2f}, median {median(bits.tolist()):.2f}",
-            )
-        )
+    if array.lane_bits is not None:
+        bits = array.lane_bits
+        spread = f"{bits.min():.2f} to {bits.max():.2f}, median {median(bits.tolist()):.2f}"
+        rows.append((f"bits per {array.lane_dim}", spread))
     return rows

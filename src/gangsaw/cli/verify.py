@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -11,11 +12,13 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import NearOrDevice
 from gangsaw.tasks.console.output import progress_bar, size, write_json, write_table
 from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.source import AnySource
+from gangsaw.tasks.console.parts import AnySource
+from gangsaw.tasks.console.table_options import with_source_options
 
 SHOWN = 20  # problems that are listed; --json has all
 
 
+@with_source_options
 @panels
 def verify(
     store: Annotated[str, typer.Argument(help="Zarr store to check.")],
@@ -28,6 +31,7 @@ def verify(
     *,
     cluster: NearOrDevice,
     source: AnySource,
+    format_options: Mapping[str, str],
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -44,7 +48,7 @@ def verify(
         report = api.verify(
             store,
             against=against or None,
-            layout=source.options(),
+            layout=source.options(format_options),
             device=cluster.device,
             client=client,
             on_progress=show,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from gangsaw.tasks.engine.progress import OnProgress
     from gangsaw.tasks.jobs.compress import Summary
-    from gangsaw.tasks.source import SourceArray
+    from gangsaw.tasks.source import Source, SourceArray
 
 T = TypeVar("T")
 MARK = ".gangsaw-demo"  # only a folder with this file in it is written to again
@@ -73,21 +73,27 @@ def demo(
     extents = opt.extents_of("--size", scene)
     if len(extents) != 3:
         raise BadParams(f"--size must be bands,rows,columns, got {scene!r}")
-    if source is not None:
-        from gangsaw.tasks.formats.opening import open_source
-
-        opened = open_source(source)  # a mistake in its name leaves no folder behind
-        if not any(prod(array.shape) for array in opened.arrays):
-            raise BadParams(f"{source} holds no samples: there is nothing to show")
+    opened = None if source is None else opened_scene(source)  # mistakes leave no folder behind
     prepare(out)
     run = _DemoRun(out, quiet or as_json, as_json)
-    path = source or run.timed("make a scene", lambda: make_scene(out, extents))
+    if opened is None:
+        opened = opened_scene(run.timed("make a scene", lambda: make_scene(out, extents)))
     with cluster.session() as client:
-        result = run.all(path, client, None if source else tiles(extents))
+        result = run.all(opened, client, None if source else tiles(extents))
     if as_json:
         write_json(result.figures())
     else:
         write_table("gangsaw demo", result.rows())
+
+
+def opened_scene(path: str) -> Source:
+    """Return the source at a path, which all steps read; BadParams where it holds no samples."""
+    from gangsaw.tasks.formats.opening import open_source
+
+    opened = open_source(path)
+    if not any(prod(array.shape) for array in opened.arrays):
+        raise BadParams(f"{path} holds no samples: there is nothing to show")
+    return opened
 
 
 def prepare(out: Path) -> None:
@@ -204,13 +210,14 @@ class _DemoRun:
         self.out, self.quiet, self.silent = out, quiet, silent
         self.seconds: dict[str, float] = {}
 
-    def all(self, source: str, client: Client | None, chunks: dict[str, int] | None) -> DemoResult:
+    def all(
+        self, source: Source, client: Client | None, chunks: dict[str, int] | None
+    ) -> DemoResult:
         from gangsaw.tasks import api
         from gangsaw.tasks.engine.window import on_every_worker
-        from gangsaw.tasks.formats.opening import open_source
 
         store, copy = str(self.out / "scene.zarr"), self._copy_name(source)
-        compile_all = warm_up(open_source(source).arrays[0])
+        compile_all = warm_up(source.arrays[0])
         self.barred("start", lambda _: on_every_worker(compile_all, client), "compiling, only once")
         summary = self.barred(
             "compress",
@@ -229,7 +236,7 @@ class _DemoRun:
         picture = self.timed("draw", lambda: self.draw(store))
         return DemoResult(summary, copy, picture, self.seconds)
 
-    def verify(self, store: str, against: str, client: Client | None, title: str) -> None:
+    def verify(self, store: str, against: str | Source, client: Client | None, title: str) -> None:
         """Check every chunk and compare every sample; raise JobFailed for the first problem."""
         from gangsaw.tasks import api
 
@@ -266,9 +273,8 @@ class _DemoRun:
         self.seconds[title] = round(time.monotonic() - began, 2)
         return result
 
-    def _copy_name(self, source: str) -> str:
+    def _copy_name(self, source: Source) -> str:
         from gangsaw.tasks.formats.envi import EnviSource
-        from gangsaw.tasks.formats.opening import open_source
 
-        is_envi = isinstance(open_source(source), EnviSource)
+        is_envi = isinstance(source, EnviSource)
         return str(self.out / ("copy.hdr" if is_envi else "copy.zarr"))

@@ -12,19 +12,26 @@ import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import zarr
 from zarr.abc.store import Store
 from zarr.core.buffer import Buffer
 from zarr.core.metadata.v3 import ArrayV3Metadata
 from zarr.storage import StorePath
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.visibility import StepEncoder
-from gangsaw.tasks.radio.append.steps import Steps, build_store, refuse_other, stored_group
+from gangsaw.tasks.radio.append.steps import (
+    ArraysMetadata,
+    GroupMetadata,
+    Steps,
+    build_store,
+    refuse_other,
+    stored_group,
+)
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.place import open_place
@@ -78,7 +85,7 @@ class Appender:
         objects = build_store(self._place, steps, coords, self._time_chunk)
         stored = stored_group(self._place, objects)
         if stored is None:
-            self._group: Any = json.loads(objects[METADATA].to_bytes())
+            self._group: GroupMetadata = json.loads(objects[METADATA].to_bytes())
             self._create(objects)
         else:
             self._group = stored
@@ -99,7 +106,7 @@ class Appender:
         """A bound on the memory held in addition to the given step, in bytes."""
         return self._encoder.peak_bytes + 64 * self._time_chunk
 
-    def append(self, time: float, step: npt.NDArray[Any]) -> None:
+    def append(self, time: float, step: NumpyArray) -> None:
         """Take a step; every N-th call encodes and writes a chunk.
 
         Parameters
@@ -162,10 +169,9 @@ class Appender:
         return self._n_written // self._n_chunk * self._n_chunk
 
     @property
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> ArraysMetadata:
         """Metadata of all arrays, as those of the group hold them."""
-        metadata: dict[str, Any] = self._group["consolidated_metadata"]["metadata"]
-        return metadata
+        return self._group["consolidated_metadata"]["metadata"]
 
     def _must_work(self) -> None:
         if self._failure is not None:
@@ -201,7 +207,9 @@ class Appender:
         number, time_number = self._first // self._n_chunk, self._first // self._time_chunk
         position = (number,) + (0,) * len(self._steps.shape)
         for grown in (name, time):
-            self._metadata[grown]["shape"][0] = n_steps
+            shape = self._metadata[grown]["shape"]
+            assert isinstance(shape, list)
+            shape[0] = n_steps
         coder = ArrayCoder(json.dumps(self._metadata[time]).encode())
         key = ArrayV3Metadata.from_dict(self._metadata[name]).encode_chunk_key(position)
         times = coder.encode(time_number, np.array(self._times))
@@ -229,5 +237,5 @@ class Appender:
             raise JobFailed(f"cannot write to {self._place}: {reason}") from error
 
 
-def _json(document: Any) -> bytes:
+def _json(document: object) -> bytes:
     return json.dumps(document, indent=2).encode()

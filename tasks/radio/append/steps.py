@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 import zarr
 from zarr.core.buffer import Buffer
+from zarr.core.common import JSON
 from zarr.core.metadata.v3 import ArrayV3Metadata
 from zarr.storage import MemoryStore, StorePath
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.visibility import Params
 from gangsaw.codecs.visibility.axes import visibility_axes
@@ -23,6 +25,20 @@ from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.place import PARTIAL, Place
 from gangsaw.tasks.store.skeleton import build_objects
+
+ArraysMetadata: TypeAlias = "dict[str, dict[str, JSON]]"  # by name of the array
+
+
+class ConsolidatedMetadata(TypedDict):
+    """Metadata of all arrays of a group, by name."""
+
+    metadata: ArraysMetadata
+
+
+class GroupMetadata(TypedDict):
+    """What an appender reads and changes in the metadata of a group."""
+
+    consolidated_metadata: ConsolidatedMetadata
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +61,8 @@ class Steps:
     dtype: npt.DTypeLike
     params: Params
     name: str = "visibility"
-    attrs: Mapping[str, Any] = field(default_factory=dict)
-    time_attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, object] = field(default_factory=dict)
+    time_attrs: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the names fit the axes, and derive the codec's axes from them."""
@@ -68,14 +84,13 @@ def build_store(
     """Return all objects of a store that holds no step yet."""
     time, dtype, coords = steps.dims[0], np.dtype(steps.dtype), tuple(coords)
     _check_coords(steps, coords)
-    described: dict[str, Any] = {"chunks": None}
     array = Described(
         name=steps.name,
         shape=(0, *steps.shape),
         dtype=dtype,
         dims=steps.dims,
         attrs=steps.attrs,
-        **described,
+        chunks=None,
     )
     times = Described(
         name=time,
@@ -83,7 +98,7 @@ def build_store(
         dtype=np.dtype("f8"),
         dims=(time,),
         attrs=steps.time_attrs,
-        **described,
+        chunks=None,
     )
     chunk = (steps.params.block[0], *steps.shape)
     layouts = {
@@ -108,7 +123,7 @@ def _check_coords(steps: Steps, coords: Iterable[Coordinate]) -> None:
             raise BadParams(f"{coordinate.name!r} has shape {shape}, its axes {wanted}")
 
 
-def stored_group(place: Place, objects: Mapping[str, Buffer]) -> Any:
+def stored_group(place: Place, objects: Mapping[str, Buffer]) -> GroupMetadata | None:
     """Return the group's metadata, None where there is no store yet.
 
     Raises
@@ -123,7 +138,7 @@ def stored_group(place: Place, objects: Mapping[str, Buffer]) -> Any:
             raise BadParams(f"{place} exists and is no Zarr group: give another name")
         return None
     try:
-        group = json.loads(stored.to_bytes())
+        group: GroupMetadata = json.loads(stored.to_bytes())
         dict(group["consolidated_metadata"]["metadata"])
     except (ValueError, KeyError, TypeError):
         raise BadParams(f"{place} exists and is no store of steps: give another name") from None
@@ -131,7 +146,7 @@ def stored_group(place: Place, objects: Mapping[str, Buffer]) -> Any:
 
 
 def refuse_other(
-    place: Place, stored: Mapping[str, Any], objects: Mapping[str, Buffer], steps: Steps
+    place: Place, stored: ArraysMetadata, objects: Mapping[str, Buffer], steps: Steps
 ) -> None:
     """Raise BadParams where the store's arrays are not those that these steps would make."""
     wanted = json.loads(objects[METADATA].to_bytes())["consolidated_metadata"]["metadata"]
@@ -148,17 +163,21 @@ def refuse_other(
     there_group = zarr.open_group(StorePath(place.store, place.path), mode="r")
     here_group = zarr.open_group(MemoryStore(dict(objects)), mode="r")
     for name in set(wanted) - set(grown):
-        if not _same(there_group[name], here_group[name]):
+        if not _same(_values(there_group, name), _values(here_group, name)):
             raise BadParams(f"{place} holds other steps: values of {name!r} differ")
 
 
-def _facts(metadata: Mapping[str, Any], grows: bool) -> dict[str, Any]:
+def _facts(metadata: Mapping[str, JSON], grows: bool) -> dict[str, object]:
     """Return what arrays must agree in, as this version of zarr writes it."""
-    facts: dict[str, Any] = ArrayV3Metadata.from_dict(dict(metadata)).to_dict()
-    facts["shape"] = tuple(facts["shape"])[1 if grows else 0 :]
-    return facts
+    found = ArrayV3Metadata.from_dict(dict(metadata))
+    return {**found.to_dict(), "shape": found.shape[1 if grows else 0 :]}
 
 
-def _same(there: Any, here: Any) -> bool:
-    a, b = np.asarray(there[...]), np.asarray(here[...])
-    return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+def _values(group: zarr.Group, name: str) -> NumpyArray:
+    array = group[name]
+    assert isinstance(array, zarr.Array)
+    return np.asarray(array[...])
+
+
+def _same(there: NumpyArray, here: NumpyArray) -> bool:
+    return np.array_equal(there, here, equal_nan=there.dtype.kind in "fc")

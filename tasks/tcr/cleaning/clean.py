@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from gangsaw.tasks.tcr.model import MAX_LENGTH
 from gangsaw.tasks.tcr.repertoire.kernels import CYS, PHE_TRP, SAME
 from gangsaw.tasks.tcr.repertoire.strings import buffers, by_distinct, slices
 
+Anchors = Literal["cys", "both", "any"]
 ANCHORS: Final = {"any": 0, "cys": CYS, "both": CYS | PHE_TRP}
 
 KEPT = pa.schema(
@@ -64,7 +65,7 @@ class Limits:
     longest: int = MAX_LENGTH
     keep_out_of_frame: bool = False
     keep_unproductive: bool = False
-    anchors: Literal["cys", "both", "any"] = "cys"
+    anchors: Anchors = "cys"
 
     def __post_init__(self) -> None:
         """Check each parameter once."""
@@ -74,7 +75,9 @@ class Limits:
             raise BadParams(f"anchors must be {', '.join(ANCHORS)}, got {self.anchors!r}")
 
 
-def clean(rows: Any, v: Resolver, j: Resolver, limits: Limits = Limits()) -> tuple[Any, Any]:
+def clean(
+    rows: pa.RecordBatch, v: Resolver, j: Resolver, limits: Limits = Limits()
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     """Return the rows that can be counted, and those that are dropped, in their order.
 
     Each row is in one of the two. A dropped one has the first reason of `reasons.ORDER` that holds.
@@ -102,8 +105,8 @@ def clean(rows: Any, v: Resolver, j: Resolver, limits: Limits = Limits()) -> tup
     genes = {"v": pa.array(v_of), "j": pa.array(j_of)}
     good = pa.array(marks.codes == 0)
     kept = [genes[name] if name in genes else column(name) for name in KEPT.names]
-    told = {"reason": marks.reasons(), "detail": marks.details}
-    dropped = [told[name] if name in told else column(name) for name in DROPPED.names]
+    why = {"reason": marks.reasons(), "detail": marks.details}
+    dropped = [why[name] if name in why else column(name) for name in DROPPED.names]
     return _filtered(kept, KEPT, good), _filtered(dropped, DROPPED, pc.invert(good))
 
 
@@ -119,21 +122,27 @@ _J_REASONS = {
 }
 
 
-def _found(calls: Any, resolver: Resolver) -> npt.NDArray[np.int32]:
+def _found(calls: pa.Array, resolver: Resolver) -> npt.NDArray[np.int32]:
     found: npt.NDArray[np.int32] = by_distinct(calls, resolver.find, pa.int32()).to_numpy()
     return found
 
 
-def _filtered(columns: list[Any], schema: Any, rows: Any) -> Any:
+def _filtered(columns: list[pa.Array], schema: pa.Schema, rows: pa.Array) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema).filter(rows)
 
 
-def _mark_gene(marks: reasons.Marks, wrong: Any, why: str, calls: Any, resolver: Resolver) -> None:
+def _mark_gene(
+    marks: reasons.Marks,
+    wrong: npt.NDArray[np.bool_],
+    why: str,
+    calls: pa.Array,
+    resolver: Resolver,
+) -> None:
     if wrong.any():
         marks.mark(wrong, why, by_distinct(calls, resolver.detail))
 
 
-def _mark_cdr3(marks: reasons.Marks, cdr3: Any, limits: Limits) -> None:
+def _mark_cdr3(marks: reasons.Marks, cdr3: pa.Array, limits: Limits) -> None:
     offsets, data = buffers(cdr3)
     verdicts, places = np.empty(len(cdr3), np.int8), np.empty(len(cdr3), np.int32)
     judge.judge(offsets, data, limits.longest, verdicts, places)
@@ -152,7 +161,9 @@ def _mark_cdr3(marks: reasons.Marks, cdr3: Any, limits: Limits) -> None:
             marks.mark(wrong, reason, _detail(cdr3, places, wrong, letters))
 
 
-def _detail(cdr3: Any, places: Any, wrong: Any, letters: int) -> Any:
+def _detail(
+    cdr3: pa.Array, places: npt.NDArray[np.int32], wrong: npt.NDArray[np.bool_], letters: int
+) -> pa.Array:
     """Return "X at 13", the letters at a place that counts from 1, or "37 nucleotides"."""
     offsets, _ = buffers(cdr3)
     if not letters:
@@ -162,11 +173,11 @@ def _detail(cdr3: Any, places: Any, wrong: Any, letters: int) -> Any:
     return pc.binary_join_element_wise(what, "at", _text(places + 1), " ")
 
 
-def _text(numbers: Any) -> Any:
+def _text(numbers: npt.NDArray[np.int32]) -> pa.Array:
     return pa.array(numbers).cast(pa.string())
 
 
-def _mark_file_says(marks: reasons.Marks, rows: Any, limits: Limits) -> None:
+def _mark_file_says(marks: reasons.Marks, rows: pa.RecordBatch, limits: Limits) -> None:
     lacks = ANCHORS[limits.anchors] & ~rows.column("anchors").to_numpy()
     marks.mark(lacks & CYS != 0, reasons.NO_ANCHORS, "does not begin with Cys")
     marks.mark(lacks & PHE_TRP != 0, reasons.NO_ANCHORS, "does not end with Phe or Trp")

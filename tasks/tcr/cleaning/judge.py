@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,11 @@ STOP: Final = 5
 
 @jit
 def judge(
-    offsets: Any, data: npt.NDArray[np.uint8], longest: int, verdicts: Any, places: Any
+    offsets: npt.NDArray[np.int32],
+    data: npt.NDArray[np.uint8],
+    longest: int,
+    verdicts: npt.NDArray[np.int8],
+    places: npt.NDArray[np.int32],
 ) -> None:
     """Find the first fault of each CDR3 of EMPTY, LETTER, LONG, FRAME, STOP, else FINE.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from gangsaw.tasks.tcr.extra import extra_needed
 from gangsaw.tasks.tcr.repertoire.reasons import KEPT, ORDER
@@ -49,7 +48,7 @@ class RowCounts:
         return sum(count for (_, given), count in self.rows.items() if given == reason)
 
 
-def row_counts(kept: Any, dropped: Any) -> RowCounts:
+def row_counts(kept: pa.RecordBatch, dropped: pa.RecordBatch) -> RowCounts:
     """Return the tally of what `clean` returned."""
     pairs = pa.concat_tables(
         [

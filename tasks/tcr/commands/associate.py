@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import clock, progress_bars, time_left, write_json, write_table
 from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import OnProgress, Progress
@@ -51,8 +51,7 @@ def associate(
     ] = None,
     cluster: Near,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing plots.")] = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    printed: tcr.Printed,
 ) -> None:
     """Correlate path counts with frequency and sharing; regress sharing on counts and calls.
 
@@ -68,7 +67,7 @@ def associate(
         check_folder(plots, overwrite=overwrite)
     with (
         cluster.session() as client,
-        progress_bars(quiet=quiet or as_json) as add,
+        progress_bars(quiet=printed.no_bars) as add,
     ):
         bars = None if add is None else _bars(add)
         found = job(
@@ -78,7 +77,7 @@ def associate(
         from gangsaw.tasks.tcr.statistics.plots import write_plots
 
         write_plots(found, plots, overwrite=overwrite)
-    if as_json:
+    if printed.as_json:
         write_json(found.to_dict())
     else:
         _write(found)
@@ -93,7 +92,9 @@ def _limits(option: str, text: str | None) -> tuple[int, ...] | None:
         raise BadParams(f"{option} must be all or numbers such as 0,3,10, got {text!r}") from None
 
 
-def _bars(add: Any) -> Callable[[str], OnProgress]:
+def _bars(
+    add: Callable[[str, Callable[[Progress], str]], OnProgress],
+) -> Callable[[str], OnProgress]:
     def status(state: Progress) -> str:
         return "  ".join([f"{state.done}/{state.total} runs of rows", *time_left(state)])
 
@@ -111,25 +112,25 @@ def _write(found: Association) -> None:
     )
     limits = {part for each in found.correlations for part in each.paths.split() if "=" in part}
     each_once = len(limits) == len({part.split("=")[0] for part in limits})
-    told = sorted(limits) if each_once else []  # what all path counts have is said once
+    common = sorted(limits) if each_once else []  # what all path counts have is said once
     write_table(
-        " ".join(["Spearman's rho (P) of path counts:", *told]),
-        _correlations(found, told),
+        " ".join(["Spearman's rho (P) of path counts:", *common]),
+        _correlations(found, common),
         ("paths", "copies", "frequency", "individuals"),
     )
     if found.regression is not None:
-        _write_regression(found.regression, told)
-    write_table("means by sharing", *_by_sharing(found, told))
+        _write_regression(found.regression, common)
+    write_table("means by sharing", *_by_sharing(found, common))
 
 
-def _without(told: Sequence[str], name: str) -> str:
-    return " ".join(part for part in name.split() if part not in told)
+def _without(common: Sequence[str], name: str) -> str:
+    return " ".join(part for part in name.split() if part not in common)
 
 
-def _correlations(found: Association, told: Sequence[str]) -> list[list[str]]:
+def _correlations(found: Association, common: Sequence[str]) -> list[list[str]]:
     rows: dict[str, list[str]] = {}
     for each in found.correlations:
-        row = rows.setdefault(each.paths, [_without(told, each.paths)])
+        row = rows.setdefault(each.paths, [_without(common, each.paths)])
         row.append(f"{each.rho:+.3f} ({p_text(each.p, 0)})")
     return list(rows.values())
 
@@ -141,10 +142,10 @@ def p_text(p: float, digits: int = 1) -> str:
     return f"{p:.{digits}e}" if p < 1e-3 else f"{p:.{digits + 1}g}"
 
 
-def _write_regression(found: Regression, told: Sequence[str]) -> None:
+def _write_regression(found: Regression, common: Sequence[str]) -> None:
     rows = [
         (
-            _without(told, each.predictor),
+            _without(common, each.predictor),
             f"{each.estimate:+.4f}",
             f"{each.error:.4f}",
             f"{each.z:+.2f}",
@@ -162,11 +163,13 @@ def _write_regression(found: Regression, told: Sequence[str]) -> None:
     write_table("the fit", [("steps", f"{found.steps}, {converged}"), ("likelihood", fit), *notes])
 
 
-def _by_sharing(found: Association, told: Sequence[str]) -> tuple[list[list[str]], tuple[str, ...]]:
+def _by_sharing(
+    found: Association, common: Sequence[str]
+) -> tuple[list[list[str]], tuple[str, ...]]:
     people = sorted({each.individuals for each in found.by_sharing})[:SHOWN]
     rows: dict[str, list[str]] = {}
     for each in found.by_sharing:
         if each.individuals in people:
-            row = rows.setdefault(each.column, [_without(told, each.column)])
+            row = rows.setdefault(each.column, [_without(common, each.column)])
             row.append(f"{each.mean:.4g}")
     return list(rows.values()), ("individuals", *map(str, people))

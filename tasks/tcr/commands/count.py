@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Cluster
 from gangsaw.tasks.console.output import (
     STOPPED,
@@ -23,7 +22,7 @@ from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.engine.progress import Progress
-    from gangsaw.tasks.tcr.germline import Germline
+    from gangsaw.tasks.tcr.germline import OnAmbiguous, OnUnknownAllele
     from gangsaw.tasks.tcr.store.setup import Setup
     from gangsaw.tasks.tcr.store.summary import CountSummary
 
@@ -36,21 +35,12 @@ def count(
     ],
     target: Annotated[str, typer.Argument(metavar="OUT.zarr", help="Zarr store to write.")],
     *,
-    germline: tcr.Source = ["olga"],  # noqa: B006  typer copies it
-    genes: tcr.Genes,
+    genes: tcr.CountedGenes,
     paths: tcr.Paths,
     rows: tcr.RowOptions,
-    chunk: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="References of a chunk of the store. (default: 16384)", show_default=False
-        ),
-    ] = None,
-    resume: opt.Resume = False,
-    overwrite: opt.Overwrite = False,
+    store: tcr.CountsTarget,
     cluster: Cluster,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    printed: tcr.Printed,
 ) -> None:
     """Count the recombination paths that lead to every CDR3 of some repertoires.
 
@@ -64,44 +54,45 @@ def count(
         from gangsaw.tasks.tcr.store import job
 
     inputs = open_inputs(repertoire)
-    setup = setup_of(genes.of(germline), genes, paths, rows, chunk)
+    setup = setup_of(genes, paths, rows, store.chunk)
     if not rows.keep_going:
         job.check_inputs(inputs, setup)  # mistakes should not wait for a cluster
     try:
-        with cluster.session() as client, progress_bars(quiet=quiet or as_json) as bar:
+        with cluster.session() as client, progress_bars(quiet=printed.no_bars) as bar:
             summary = job.count_repertoires(
                 inputs,
                 target,
                 setup,
-                table=rows.dropped,
+                choice=job.CountChoice(
+                    rows.dropped, store.resume, store.overwrite, rows.keep_going
+                ),
                 client=client,
                 options=api.options_for(cluster.device, client),
-                resume=resume,
-                overwrite=overwrite,
-                keep_going=rows.keep_going,
-                on_read=bar and bar("read", _files, "waiting"),
-                on_count=bar and bar("count", references, "waiting"),
+                progress=job.PhaseProgress(
+                    on_read=bar and bar("read", _files, "waiting"),
+                    on_count=bar and bar("count", references, "waiting"),
+                ),
             )
     except KeyboardInterrupt:
         raise Interrupted(STOPPED) from None
-    if as_json:
+    if printed.as_json:
         write_json(figures(summary))
     else:
         write_table(f"{len(inputs)} files -> {summary.store}", table_of(summary))
 
 
 def setup_of(
-    germline: Germline, genes: tcr.Genes, paths: tcr.Paths, rows: tcr.RowOptions, chunk: int | None
+    genes: tcr.CountedGenes, paths: tcr.Paths, rows: tcr.RowOptions, chunk: int | None
 ) -> Setup:
-    """Return the values of the panels, and the store's references in a chunk."""
+    """Return what the panels say; `chunk` is references in a chunk of the store."""
     from gangsaw.tasks.tcr.store.setup import CHUNK_ROWS, Setup
 
     return Setup(
-        germline=germline,
-        model=paths.counted(genes.max_p),
+        germline=genes.chosen(),
+        model=paths.to_model(genes.max_p),
         limits=rows.limits(),
-        on_ambiguous=rows.ambiguous,  # type: ignore[arg-type]
-        on_unknown_allele=rows.unknown_allele,  # type: ignore[arg-type]
+        on_ambiguous=cast("OnAmbiguous", rows.ambiguous),  # the resolver refuses others
+        on_unknown_allele=cast("OnUnknownAllele", rows.unknown_allele),
         columns=rows.columns(),
         chunk_rows=chunk or CHUNK_ROWS,
     )

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console import options as opt
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.tcr.cleaning.clean import Limits
+    from gangsaw.tasks.tcr.cleaning.clean import Anchors, Limits
     from gangsaw.tasks.tcr.germline import Germline
-    from gangsaw.tasks.tcr.model import Model
+    from gangsaw.tasks.tcr.model import Kind, Model
+    from gangsaw.tasks.tcr.store.export import CountType, ExportChoice
 
 GERMLINE = "Germline"
 
-Source = Annotated[
-    list[str],
-    typer.Option(
-        "--germline",
-        help="FASTA (IMGT style) or table of genes, .gz or not, repeatable for V, D and J; or "
-        "olga, the genes of that package's models.",
-        rich_help_panel=GERMLINE,
-    ),
-]
+
+@dataclass(frozen=True)
+class GermlineSource:
+    """Where the germline is from."""
+
+    PANEL: ClassVar[str] = GERMLINE
+    germline: Annotated[
+        list[str],
+        typer.Option(
+            help="FASTA (IMGT style) or table of genes, .gz or not, repeatable for V, D and J; or "
+            "olga, the genes of that package's models.",
+        ),
+    ] = field(default_factory=lambda: ["olga"])
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,15 @@ class Genes:
 
 
 @dataclass(frozen=True)
+class CountedGenes(Genes, GermlineSource):
+    """Which genes of which germline are taken; its source is the first option."""
+
+    def chosen(self) -> Germline:
+        """Return these genes of the germline that was named."""
+        return self.of(self.germline)
+
+
+@dataclass(frozen=True)
 class Paths:
     """Which paths are counted."""
 
@@ -93,11 +108,17 @@ class Paths:
         int, typer.Option(min=1, max=2, help="D genes in a row; 2 is V-D-D-J, dp2 only.")
     ] = 1
 
-    def counted(self, max_p: int) -> Model:
+    def to_model(self, max_p: int) -> Model:
         """Return the model, with palindromes of at most max_p nucleotides."""
         from gangsaw.tasks.tcr.model import Model
 
-        return Model(self.model, self.strands, max_p, self.max_n, self.d_segments)  # type: ignore[arg-type]
+        return Model(
+            cast("Kind", self.model),  # Model refuses others
+            cast("Literal[1, 2]", self.strands),
+            max_p,
+            self.max_n,
+            cast("Literal[1, 2]", self.d_segments),
+        )
 
 
 @dataclass(frozen=True)
@@ -175,12 +196,80 @@ class RowOptions:
         from gangsaw.tasks.tcr.model import MAX_LENGTH
 
         longest = self.max_length or MAX_LENGTH
-        return Limits(longest, self.keep_out_of_frame, self.keep_unproductive, self.codons)  # type: ignore[arg-type]
+        anchors = cast("Anchors", self.codons)  # Limits refuses others
+        return Limits(longest, self.keep_out_of_frame, self.keep_unproductive, anchors)
 
     def columns(self) -> tuple[tuple[str, str], ...]:
         """Return the columns of "junction=cdr3nt", and that of the sample."""
         sample = [] if self.sample_column is None else [f"sample={self.sample_column}"]
         return tuple(sorted(map(_column, [*(self.column or ()), *sample])))
+
+
+@dataclass(frozen=True)
+class CountsTarget:
+    """How the store of counts is written."""
+
+    chunk: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="References of a chunk of the store. (default: 16384)", show_default=False
+        ),
+    ] = None
+    resume: opt.Resume = False
+    overwrite: opt.Overwrite = False
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns a table of counts gets."""
+
+    variable: Annotated[
+        list[str] | None,
+        typer.Option(help="Variable to take, repeatable. (default: all)", show_default=False),
+    ] = None
+    nu: Annotated[
+        list[int] | None,
+        typer.Option(help="Of the sweep, repeatable. (default: all)", show_default=False),
+    ] = None
+    pi: Annotated[
+        list[int] | None,
+        typer.Option(help="Of the sweep, repeatable. (default: all)", show_default=False),
+    ] = None
+    total_n: Annotated[
+        list[int] | None,
+        typer.Option(help="Of DP-1, repeatable. (default: all)", show_default=False),
+    ] = None
+    counts: Annotated[
+        str,
+        typer.Option(
+            help="int64 refuses counts beyond 2^63 - 1, float64 rounds beyond 2^53, text is exact."
+        ),
+    ] = "int64"
+
+    def choice(self) -> ExportChoice:
+        """Return what `export` takes."""
+        from gangsaw.tasks.tcr.store.export import ExportChoice
+
+        return ExportChoice(
+            tuple(self.variable or ()),
+            tuple(self.nu or ()),
+            tuple(self.pi or ()),
+            tuple(self.total_n or ()),
+            cast("CountType", self.counts),  # ExportChoice refuses others
+        )
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command prints."""
+
+    as_json: opt.Json = False
+    quiet: opt.Quiet = False
+
+    @property
+    def no_bars(self) -> bool:
+        """Whether no progress is shown."""
+        return self.quiet or self.as_json
 
 
 def _column(pair: str) -> tuple[str, str]:

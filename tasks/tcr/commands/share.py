@@ -11,6 +11,7 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import clock, progress_bar, write_json, write_table
 from gangsaw.tasks.console.panels import panels
+from gangsaw.tasks.tcr.commands import options as tcr
 
 if TYPE_CHECKING:
     from gangsaw.tasks.tcr.sharing.share import Shared
@@ -35,8 +36,7 @@ def share(
     ] = None,
     cluster: Near,
     overwrite: opt.Overwrite = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    printed: tcr.Printed,
 ) -> None:
     """Find the nucleotypes, identical CDR3 with the same V and J, that individuals share.
 
@@ -48,7 +48,7 @@ def share(
         from gangsaw.tasks.tcr.sharing.share import share as job
     with (
         cluster.session() as client,
-        progress_bar("share", quiet=quiet or as_json) as show,
+        progress_bar("share", quiet=printed.no_bars) as show,
     ):
         found = job(
             counts,
@@ -58,7 +58,7 @@ def share(
             overwrite=overwrite,
             on_progress=show,
         )
-    if as_json:
+    if printed.as_json:
         write_json(found.to_dict())
     else:
         write_table(found.target, _rows(found))

@@ -11,7 +11,7 @@ from gangsaw.tasks.tcr.germline.fasta import is_fasta, read_fasta
 from gangsaw.tasks.tcr.germline.germline import Germline
 from gangsaw.tasks.tcr.germline.names import LOCI, WITH_D, GeneName
 from gangsaw.tasks.tcr.germline.olga import read_olga
-from gangsaw.tasks.tcr.germline.parts import Cut, Part, Read, Record, part_of
+from gangsaw.tasks.tcr.germline.parts import Part, PartOrReason, Read, Record, part_of
 from gangsaw.tasks.tcr.germline.species import latin
 from gangsaw.tasks.tcr.germline.table import NoColumns, read_anchors, read_table
 from gangsaw.tasks.tcr.germline.text import read_text
@@ -103,7 +103,7 @@ def _anchored(records: list[Record], path: Path) -> list[Record]:
 def _of_species(
     name: str, records: list[Record], locus: str, species: str | None
 ) -> Iterable[Record]:
-    """Return the records of the wanted species, or of the only one; unlabelled ones are of any."""
+    """Return the records of the wanted species, or of the only one; no label fits any."""
     if not records:
         raise BadParams(f"{name}: no gene of {locus} in it")
     there = {latin(r.species): r.species for r in records if r.species}
@@ -132,15 +132,17 @@ def _distinct(records: Iterable[Record]) -> list[Record]:
 
 def _germline(name: str, locus: str, records: list[Record], notes: tuple[str, ...]) -> Germline:
     ordered = sorted(records, key=lambda record: record.gene.order)
-    cuts = [(record.gene.region, part_of(record)) for record in ordered]
-    notes += tuple(cut.note for _, cut in cuts if cut.note)
-    v, d, j = (_parts(name, locus, region, cuts) for region in "VDJ")
+    found = [(record.gene.region, part_of(record)) for record in ordered]
+    notes += tuple(each.note for _, each in found if each.note)
+    v, d, j = (_parts(name, locus, region, found) for region in "VDJ")
     return Germline(name, v, d, j, notes)
 
 
-def _parts(name: str, locus: str, region: str, cuts: list[tuple[str, Cut]]) -> tuple[Part, ...]:
-    mine = [cut for r, cut in cuts if r == region]
-    parts = tuple(cut.part for cut in mine if cut.part is not None)
+def _parts(
+    name: str, locus: str, region: str, found: list[tuple[str, PartOrReason]]
+) -> tuple[Part, ...]:
+    mine = [each for r, each in found if r == region]
+    parts = tuple(each.part for each in mine if each.part is not None)
     if parts or (region == "D" and locus not in WITH_D):
         return parts
     if not mine:

@@ -50,7 +50,7 @@ class Record:
     anchor : where the codon of the Cys or Phe/Trp begins, from 0, if the source says so
     column : where column 104 of the IMGT numbering begins, from 0, in a gapped V gene
     frame : where the first codon begins, 0..2, as the header says
-    is_part : the sequence is cut already
+    is_part : the sequence is the part already
     flaw : why the source itself gives no part
     """
 
@@ -73,14 +73,14 @@ class Read(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Cut(NamedTuple):
-    """A part, or None, and a remark on it, or ""."""
+class PartOrReason(NamedTuple):
+    """The part of a gene and a remark on it, or None and why there is no part."""
 
     part: Part | None
     note: str = ""
 
 
-def part_of(record: Record) -> Cut:
+def part_of(record: Record) -> PartOrReason:
     """Return the part of a record's gene, and what is wrong with it.
 
     Raises
@@ -93,60 +93,60 @@ def part_of(record: Record) -> Cut:
         return _without(record, f"{len(record.sequence)} nucleotides are more than a gene has")
     strict(record.sequence, f"{record.where}: {record.name}")
     if record.gene.region == "D":
-        return Cut(Part(record.name, record.sequence))
+        return PartOrReason(Part(record.name, record.sequence))
     if record.is_part:
         return _sized(record, record.sequence)
-    return _cut_where_said(record) if record.anchor is not None else _cut_where_found(record)
+    return _at_given_anchor(record) if record.anchor is not None else _at_found_anchor(record)
 
 
-def _without(record: Record, why: str) -> Cut:
-    return Cut(None, f"{record.name} {LEFT_OUT}: {why}")
+def _without(record: Record, why: str) -> PartOrReason:
+    return PartOrReason(None, f"{record.name} {LEFT_OUT}: {why}")
 
 
-def _cut(record: Record, sequence: str, anchor: int, note: str = "") -> Cut:
+def _cdr3_part(record: Record, sequence: str, anchor: int, note: str = "") -> PartOrReason:
     part = sequence[anchor + CODON :] if record.gene.region == "V" else sequence[:anchor]
     return _sized(record, part, note)
 
 
-def _sized(record: Record, part: str, note: str = "") -> Cut:
+def _sized(record: Record, part: str, note: str = "") -> PartOrReason:
     if not part:
         return _without(record, _EMPTY)
     if len(part) > LONGEST:
         return _without(record, f"{len(part)} nucleotides of a CDR3 are more than {LONGEST}")
-    return Cut(Part(record.name, part), f"{record.name} {note}" if note else "")
+    return PartOrReason(Part(record.name, part), f"{record.name} {note}" if note else "")
 
 
-def _cut_where_found(record: Record) -> Cut:
+def _at_found_anchor(record: Record) -> PartOrReason:
     """Search the anchor, on the other strand too."""
     region, sequence = record.gene.region, record.sequence
     if record.column is not None and has_anchor(region, sequence, record.column):
-        return _cut(record, sequence, record.column)
+        return _cdr3_part(record, sequence, record.column)
     found = find_anchor(region, sequence, record.frame)
     if found is not None:
-        return _cut(record, sequence, found.at, found.doubt)
+        return _cdr3_part(record, sequence, found.at, found.doubt)
     other = other_strand(sequence)
     found = find_anchor(region, other)
     if found is not None and not found.doubt:
-        return _cut(record, other, found.at, "was reverse-complemented")
+        return _cdr3_part(record, other, found.at, "was reverse-complemented")
     where = "" if record.frame is None else ", in the frame of its header"
     return _without(record, f"no {_MOTIF[region]} found{where}")
 
 
-def _cut_where_said(record: Record) -> Cut:
-    """Take the anchor of the source, unless it is plainly that of the other strand or a slip."""
-    region, sequence, said = record.gene.region, record.sequence, record.anchor
-    assert said is not None
-    if said + CODON > len(sequence):
-        return _without(record, f"it ends before its anchor, nucleotide {said + 1}")
-    if has_anchor(region, sequence, said):
-        return _cut(record, sequence, said)
+def _at_given_anchor(record: Record) -> PartOrReason:
+    """Take the anchor of the source, unless it is that of the other strand or a few codons off."""
+    region, sequence, given = record.gene.region, record.sequence, record.anchor
+    assert given is not None
+    if given + CODON > len(sequence):
+        return _without(record, f"it ends before its anchor, nucleotide {given + 1}")
+    if has_anchor(region, sequence, given):
+        return _cdr3_part(record, sequence, given)
     other = other_strand(sequence)
     found = find_anchor(region, other)
-    if found is not None and found.at == said:
-        return _cut(record, other, said, "was reverse-complemented")
-    codon = sequence[said : said + CODON]
-    near = anchor_near(region, sequence, said)
+    if found is not None and found.at == given:
+        return _cdr3_part(record, other, given, "was reverse-complemented")
+    codon = sequence[given : given + CODON]
+    near = anchor_near(region, sequence, given)
     if near is not None:
-        moved = f"was cut at nucleotide {near + 1}: {codon} at its anchor, {said + 1}, is no "
-        return _cut(record, sequence, near, moved + _RESIDUE[region])
-    return _cut(record, sequence, said, f"has {codon} at its anchor, no {_RESIDUE[region]}")
+        moved = f"was cut at nucleotide {near + 1}: {codon} at its anchor, {given + 1}, is no "
+        return _cdr3_part(record, sequence, near, moved + _RESIDUE[region])
+    return _cdr3_part(record, sequence, given, f"has {codon} at its anchor, no {_RESIDUE[region]}")

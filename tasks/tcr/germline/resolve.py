@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.germline.names import LOCI, WILD_ALLELE, GeneName, candidates, gene_name
@@ -19,8 +19,8 @@ OnUnknownAllele = Literal["drop", "gene"]
 _EMPTY = {"", ".", "-", "*", "none", "na", "n/a", "nan", "null", "no data", "unresolved", "unknown"}
 _BRACKETS = re.compile(r"\([^()]*\)")
 _MOST_LETTERS = 300  # of a reason; a damaged table can hold calls of any length
-_HINTS = 100  # each takes milliseconds: hours, where every row has another unknown name
-_KEPT = 1 << 16  # calls in memory
+_HINTS = 100  # names that hints are searched for: every row may have another unknown name
+_MOST_CALLS = 1 << 16  # calls in memory
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Found:
 class Resolver:
     """Finds parts by the calls of a repertoire.
 
-    A gene without allele is its allele *01, or the lowest there is. Of a list, all candidates must
-    have the same CDR3 part; then it is the first.
+    A gene without an allele means its lowest allele, usually *01. All candidates of a list must
+    have the same CDR3 part; the list then means the first.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Resolver:
         name = _BRACKETS.sub("", call) if "(" in call else call
         found = self._found.get(name)
         if found is None:
-            if len(self._found) >= _KEPT:
+            if len(self._found) >= _MOST_CALLS:
                 self._found.clear()
             found = self._resolve(name)
             found = self._found[name] = Found(found.index, _shortened(found.why))
@@ -108,7 +108,7 @@ class Resolver:
         each = [self._allele(gene, name.allele, text) for gene in self._genes_of(name)]
         known = [one.index for one in each if one.index >= 0]
         if not known:
-            return each[0] if each else self._stranger(text, name)
+            return each[0] if each else self._no_such_gene(text, name)
         return Found(known[0]) if self._are_same(known) else Found(AMBIGUOUS, self._differ(each))
 
     def _are_same(self, indices: Sequence[int]) -> bool:
@@ -139,7 +139,7 @@ class Resolver:
         known = ", ".join(self.parts[i].name for i in alleles.values())
         return self._unknown(text, f", which has {known}")
 
-    def _stranger(self, text: str, name: GeneName) -> Found:
+    def _no_such_gene(self, text: str, name: GeneName) -> Found:
         """Return why there is no gene of such a name."""
         if self.locus not in name.loci:
             return Found(OTHER_LOCUS, f"{text} is not of {self.locus}")
@@ -184,7 +184,7 @@ def _worst(each: Sequence[Found]) -> int:
     return OTHER_LOCUS if codes == {OTHER_LOCUS} else UNKNOWN
 
 
-def _check(name: str, value: str, choices: Any) -> None:
+def _check(name: str, value: str, choices: object) -> None:
     if value not in get_args(choices):
         raise BadParams(f"{name} must be {' or '.join(get_args(choices))}, got {value!r}")
 

@@ -1,4 +1,4 @@
-"""Text of small files: FASTA and tables, gz or not."""
+"""Text of small files: FASTA and tables, gzipped or not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 
-MOST_BYTES = 1 << 26  # several times all genes of all species in IMGT; a bomb is more
+MOST_BYTES = 1 << 26  # several times all genes of all species in IMGT; a decompression bomb is more
 _GZ = b"\x1f\x8b"
 
 

@@ -1,13 +1,13 @@
-"""What the kernels take and give: references with their genes, and the counts of each."""
+"""Arguments and results of the kernels: references with their genes, and the counts of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import Array
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
 
@@ -36,7 +36,7 @@ class Sequences:
 
 
 def check_lengths(starts: npt.NDArray[np.int64]) -> None:
-    """Refuse references for which the kernels have no room.
+    """Refuse references that are too long for the kernels.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Batch:
     """References and the germline parts that they are compared with.
 
     All arrays are in host memory (NumPy) or all on one device (CuPy): that chooses the backend.
-    Checked by whoever makes it: no code is 0, no sequence is empty, references are at most
+    Who makes a batch has checked: no code is 0, no sequence is empty, references are at most
     MAX_LENGTH long, V, J and D parts at least max_p, D genes at most MAX_D, indices are within the
     parts.
 
@@ -101,17 +101,17 @@ class Counts:
     n1, n2 : (n, D genes, 4) int16, nucleotides A, T, C, G between V and D, and D and J
     """
 
-    full: Any
-    zero: Any
-    no_d: Any
-    no_d_two: Any
-    dp1_nonempty: Any
-    dp1_empty: Any
-    genes: Any
-    ndn: Any
-    d: Any
-    n1: Any
-    n2: Any
+    full: Array | None
+    zero: Array | None
+    no_d: Array | None
+    no_d_two: Array | None
+    dp1_nonempty: Array | None
+    dp1_empty: Array | None
+    genes: Array | None
+    ndn: Array | None
+    d: Array | None
+    n1: Array | None
+    n2: Array | None
 
 
 def shapes_of(n: int, n_d: int, model: Model) -> dict[str, tuple[int, ...] | None]:

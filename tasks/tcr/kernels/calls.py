@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.tasks.tcr.nucleotides import Codes
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.tcr.kernels.scratch import Outputs, Reference
+
+Words: TypeAlias = npt.NDArray[np.uint64]
+Shorts: TypeAlias = npt.NDArray[np.int16]
+Found: TypeAlias = tuple[int, int, int, int, int]  # what find_d returns
 
 FIELD = 16  # bits of one nucleotide's count in a word; at most MAX_LENGTH, so sums do not carry
 # one count for each nucleotide that a code contains
@@ -16,7 +25,7 @@ SPREAD = np.array(
 
 
 @jit_norefs_inline
-def add_up(symbols: Any, length: int, sums: Any) -> None:
+def add_up(symbols: Codes, length: int, sums: Words) -> None:
     """sums[k]: how often R[:k] contains A, T, C and G, in one word."""
     total = np.uint64(0)
     sums[0] = total
@@ -26,7 +35,7 @@ def add_up(symbols: Any, length: int, sums: Any) -> None:
 
 
 @jit_norefs_inline
-def put_composition(sums: Any, start: int, stop: int, out: Any, at: int) -> None:
+def put_composition(sums: Words, start: int, stop: int, out: Shorts, at: int) -> None:
     """Write how often R[start:stop] contains A, T, C and G to out[at : at + 4]."""
     word = sums[stop] - sums[start] if start < stop else np.uint64(0)
     for nucleotide in range(4):
@@ -34,7 +43,7 @@ def put_composition(sums: Any, start: int, stop: int, out: Any, at: int) -> None
 
 
 @jit_norefs_inline
-def put_gene_calls(reference: Any, out: Any) -> None:
+def put_gene_calls(reference: Reference, out: Shorts) -> None:
     """Write the columns GENE_CALLS of a reference."""
     at = 6 * reference.row
     out[at] = reference.length
@@ -46,7 +55,9 @@ def put_gene_calls(reference: Any, out: Any) -> None:
 
 
 @jit_norefs_inline
-def put_d_calls(gene: int, n_d: int, found: Any, reference: Any, outputs: Any, sums: Any) -> None:
+def put_d_calls(
+    gene: int, n_d: int, found: Found, reference: Reference, outputs: Outputs, sums: Words
+) -> None:
     """Write the columns D_CALLS and the compositions of N1 and N2, from what find_d found."""
     _, _, longest, first, last = found
     if longest == 0:

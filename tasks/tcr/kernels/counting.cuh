@@ -1,5 +1,5 @@
 // What kernels with one D gene and with two share: the calls, rows of ways from V and to J, and the
-// paths that have no D.
+// paths without D.
 
 #include "matches.cuh"
 
@@ -28,14 +28,20 @@ struct Work {
 
 // Bring a reference of a batch into shared memory, match its V and J; return whether it has them.
 __device__ __forceinline__ bool match_ends(Work& w, const Batch& batch, int* status) {
-    const int v = batch.v_of[w.number], j = batch.j_of[w.number], lane = w.lane.number;
-    if (!batch.v.has(v) || !batch.j.has(j)) {
+    const int v_of = batch.v_of[w.number], j_of = batch.j_of[w.number], lane = w.lane.number;
+    if (!batch.v.has(v_of) || !batch.j.has(j_of)) {
         if (lane == 0) status[w.number] = BAD_PART;
         return false;
     }
-    load_reference(w.r, batch.references[w.number], lane);
-    w.v = match_v(w.r, batch.v[v], lane);
-    w.j = match_j(w.r, batch.j[j], lane);
+    copy_symbols(w.r, batch.references[w.number], lane);
+    const Sequence v = batch.v[v_of], j = batch.j[j_of];
+    const Reference& r = w.r;
+    const auto from_left = [&](int i) { return r.codes[i] & symbol(v, i); };
+    const auto from_right = [&](int i) {
+        return r.codes[r.length - 1 - i] & symbol(j, j.length - 1 - i);
+    };
+    w.v = {match_end(min(r.length, v.length + GS_MAX_P), lane, from_left), v.length};
+    w.j = {match_end(min(r.length, j.length + GS_MAX_P), lane, from_right), j.length};
     return true;
 }
 
@@ -51,10 +57,10 @@ __device__ __forceinline__ void put_gene_calls(const Work& w, const Counts& out)
         genes[4] = w.j.reach;
         genes[5] = end - w.v.reach;
     }
-    if (lane < 4) out.ndn[4 * w.number + lane] = count_letter(w.r, lane, w.v.reach, end);
+    if (lane < 4) put_composition(w.r, lane, w.v.reach, end, out.ndn + 4 * w.number);
 }
 
-// Call each D gene, and what is at both sides of it.
+// Call each D gene, and what is on both sides of it.
 __device__ __forceinline__ void put_d_calls(const Work& w, const Batch& batch, const Counts& out) {
     const int end = w.r.length - w.j.reach, lane = w.lane.number, k = lane % 4;
 #pragma unroll 1
@@ -70,13 +76,13 @@ __device__ __forceinline__ void put_d_calls(const Work& w, const Batch& batch, c
             calls[3] = d.first - w.v.reach;
             calls[4] = end - d.last;
         }
-        if (lane < 4) out.n1[4 * place + k] = count_letter(w.r, k, w.v.reach, d.first);
-        else if (lane < 8) out.n2[4 * place + k] = count_letter(w.r, k, d.last, end);
+        if (lane < 4) put_composition(w.r, k, w.v.reach, d.first, out.n1 + 4 * place);
+        else if (lane < 8) put_composition(w.r, k, d.last, end, out.n2 + 4 * place);
     }
 }
 
-// Put rows into a table: table[a][nu], ways to come to boundary a by n-nucleotides from where
-// begin(a) says that V ends.
+// Fill table[a][nu]: the ways to reach boundary a by n-nucleotides from the ends of V; begin(a) says
+// in how many ways V ends at a.
 template <class Begin>
 __device__ __forceinline__ void v_rows(const Work& w, Paths* table, bool writes, Begin begin) {
     __syncwarp();  // the table may still be read
@@ -90,12 +96,12 @@ __device__ __forceinline__ void v_rows(const Work& w, Paths* table, bool writes,
     __syncwarp();
 }
 
-// Visit the boundaries b, from the last one on, that n-nucleotides reach from a J of `fewest` to
-// `most` symbols, with the ways that there are; end(symbols) says in how many ways J ends there.
-template <class Begins, class Visit>
-__device__ __forceinline__ void each_j_row(const Work& w, int fewest, int most, Begins end,
-                                           Visit visit) {
-    const int last_b = w.r.length - fewest, first_b = max(0, w.r.length - most - GS_MAX_N);
+// Visit the boundaries b, from the last one on, that n-nucleotides reach from a J of so many symbols,
+// with the ways from there to J; end(symbols) says in how many ways J has so many.
+template <class End, class Visit>
+__device__ __forceinline__ void j_rows(const Work& w, Range symbols, End end, Visit visit) {
+    const int last_b = w.r.length - symbols.fewest;
+    const int first_b = max(0, w.r.length - symbols.most - GS_MAX_N);
     Paths row = 0;
 #pragma unroll 1
     for (int b = last_b; b >= first_b; --b) {
@@ -105,33 +111,33 @@ __device__ __forceinline__ void each_j_row(const Work& w, int fewest, int most, 
     }
 }
 
-// The same for one class of ends.
-__device__ __forceinline__ void v_rows_of(const Work& w, int kept) {
-    v_rows(w, w.r.table(0), w.lane.number < NU, [&](int a) { return Paths(w.v.has(a, kept)); });
+// Both for one class of ends, with p symbols of palindrome.
+__device__ __forceinline__ void v_rows(const Work& w, int p) {
+    v_rows(w, w.r.table(0), w.lane.number < NU, [&](int a) { return Paths(w.v.has(a, p)); });
 }
 
 template <class Visit>
-__device__ __forceinline__ void each_j_row_of(const Work& w, int kept, Visit visit) {
-    const int fewest = w.j.fewest(kept), most = w.j.most(kept);
-    each_j_row(w, fewest, most, [&](int symbols) { return Paths(symbols <= most); }, visit);
+__device__ __forceinline__ void j_rows(const Work& w, int p, Visit visit) {
+    const Range range = w.j.class_range(p);
+    j_rows(w, range, [&](int symbols) { return Paths(symbols <= range.most); }, visit);
 }
 
-// Ways for each pi: V N J, and V N N J, where all boundaries can part the n-nucleotides.
+// Ways for each pi: V N J, and V N N J, whose junctions can meet at any boundary.
 struct WithoutD {
     Paths direct[PI], parted[PI];
 };
 
-// The last class of V stays in the first table.
+// The rows of the last class of V stay in the first table.
 __device__ __forceinline__ WithoutD sum_without_d(const Work& w) {
     WithoutD sums = {};
 #pragma unroll 1
     for (int of_v = 0; of_v < w.v.classes(); ++of_v) {
-        v_rows_of(w, of_v);
+        v_rows(w, of_v);
         const Paths* const before = w.r.table(0) + w.lane.nu;
 #pragma unroll 1
         for (int of_j = 0; of_j < w.j.classes(); ++of_j) {
             Paths direct = 0, parted = 0;
-            each_j_row_of(w, of_j, [&](int b, Paths after) {
+            j_rows(w, of_j, [&](int b, Paths after) {
                 direct += w.v.has(b, of_v) ? after : 0;
                 parted += before[b * NU] * after;
             });
@@ -145,13 +151,14 @@ __device__ __forceinline__ WithoutD sum_without_d(const Work& w) {
     return sums;
 }
 
-__device__ __forceinline__ void put_without_d(const Work& w, const WithoutD& sums,
-                                              const Counts& out) {
+__device__ __forceinline__ WithoutD count_without_d(const Work& w, const Counts& out) {
+    const WithoutD sums = sum_without_d(w);
     const long long row = (w.number * NU + w.lane.nu) * PI;
-    if (w.lane.number >= NU) return;
+    if (w.lane.number >= NU) return sums;
 #pragma unroll
     for (int pi = 0; pi < PI; ++pi) {
         out.no_d[row + pi] = sums.direct[pi];
         out.no_d_two[row + pi] = sums.parted[pi];
     }
+    return sums;
 }

@@ -10,13 +10,13 @@ from gangsaw.tasks.tcr.kernels.batch import CALLS, Batch, Counts, check_lengths,
 from gangsaw.tasks.tcr.kernels.dp1 import count_exact_rows
 from gangsaw.tasks.tcr.kernels.ends import WAYS
 from gangsaw.tasks.tcr.kernels.kernel import count_rows
-from gangsaw.tasks.tcr.kernels.scratch import KernelModel, Outputs, make_scratch
+from gangsaw.tasks.tcr.kernels.scratch import KernelModel, References, make_outputs, make_scratch
 from gangsaw.tasks.tcr.kernels.tables import make_tables
 from gangsaw.tasks.tcr.kernels.vddj import count_pair_rows, make_chain
 from gangsaw.tasks.tcr.model import Model
 
 SLICE = 2048  # references that a thread takes at once: milliseconds, and megabytes of counts
-# types of rows and of terms; what makes 16 and 32 bits enough is in bounds.py
+# types of rows and of terms; paths/bounds.py shows why 16 and 32 bits are enough
 NARROW = (np.uint16, np.uint32)
 WIDE = (np.uint64, np.uint64)
 
@@ -41,23 +41,23 @@ def count(batch: Batch, model: Model) -> Counts:
         name: np.empty(shape or 0, np.int16 if name in CALLS else np.uint64)
         for name, shape in shapes.items()
     }
-    outputs = Outputs(**{name: array.reshape(-1) for name, array in arrays.items()})
+    outputs = make_outputs(arrays)
     tables = make_tables(batch, model)
     limits = KernelModel.of(model, n_d)
     wild = with_wildcards(batch)
-    references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
+    references = References.of(batch)
 
     def count_slice(i: int) -> None:
         rows = np.arange(i * SLICE, min(n, (i + 1) * SLICE))
         for some, dtypes in ((rows[~wild[rows]], NARROW), (rows[wild[rows]], WIDE)):
             if len(some):
                 scratch = make_scratch(*dtypes)
-                count_rows(some, *references, tables, limits, scratch, outputs)
+                count_rows(some, references, tables, limits, scratch, outputs)
                 if model.dp1:
-                    count_exact_rows(some, *references, tables, limits, scratch, outputs)
+                    count_exact_rows(some, references, tables, limits, scratch, outputs)
         if model.d_segments == 2 and n_d:
             scratch = make_scratch(*WIDE)
-            count_pair_rows(rows, *references, tables, limits, scratch, make_chain(), outputs)
+            count_pair_rows(rows, references, tables, limits, scratch, make_chain(), outputs)
 
     run_blocks(count_slice, -(-n // SLICE))
     return Counts(**{name: arrays[name] if shape else None for name, shape in shapes.items()})

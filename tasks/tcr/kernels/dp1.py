@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, resize_to, spread, store, to_next_lane
 from gangsaw.tasks.tcr.kernels.dp2 import short_pieces
@@ -12,50 +14,55 @@ from gangsaw.tasks.tcr.kernels.match import EVERYWHERE, SHORT, find_d, unpacked
 from gangsaw.tasks.tcr.kernels.scratch import (
     KernelModel,
     Outputs,
+    Reference,
+    References,
     Scratch,
-    copy_symbols,
     match_ends,
 )
 from gangsaw.tasks.tcr.kernels.tables import Tables
+from gangsaw.tasks.tcr.nucleotides import Codes
 
 
 @jit_norefs
 def count_exact_rows(
-    rows: Any,
-    codes: Any,
-    bounds: Any,
-    v_of: Any,
-    j_of: Any,
+    rows: npt.NDArray[np.int64],
+    references: References,
     tables: Tables,
     limits: KernelModel,
     scratch: Scratch,
     outputs: Outputs,
 ) -> None:
     """Count the DP-1 paths to the references `rows` of a batch."""
-    totals = limits.max_n + 1
-    symbols = scratch.symbols
     for x in range(len(rows)):
-        row = rows[x]
-        length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
-        reference = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
-        exact_rows(symbols, reference, scratch.exact, scratch.unit)
-        if limits.n_d == 0:
-            sum_exact_without_d(reference, scratch)
-            put_totals(scratch, totals, outputs.dp1_nonempty, row * totals)
-            continue
-        sum_exact(symbols, reference, False, 0, scratch)
-        put_totals(scratch, totals, outputs.dp1_empty, row * totals)
-        window = (reference.last_a, reference.first_b)
-        for gene in range(limits.n_d):
-            d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene], False)
-            found = find_d(symbols, length, d, window, scratch)
-            sum_exact(symbols, reference, True, found[0], scratch)
-            at = (row * limits.n_d + gene) * totals
-            put_totals(scratch, totals, outputs.dp1_nonempty, at)
+        reference = match_ends(rows[x], references, tables, limits.max_n, scratch.symbols)
+        _count_dp1(reference, tables, limits, scratch, outputs)
 
 
 @jit_norefs_inline
-def sum_exact(symbols: Any, reference: Any, has_d: bool, longer: int, scratch: Any) -> None:
+def _count_dp1(
+    reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
+) -> None:
+    symbols, row, totals = scratch.symbols, reference.row, limits.max_n + 1
+    exact_rows(symbols, reference, scratch.exact, scratch.unit)
+    if limits.n_d == 0:
+        sum_exact_without_d(reference, scratch)
+        put_totals(scratch, totals, outputs.dp1_nonempty, row * totals)
+        return
+    sum_exact(symbols, reference, False, 0, scratch)
+    put_totals(scratch, totals, outputs.dp1_empty, row * totals)
+    window = (reference.last_a, reference.first_b)
+    for gene in range(limits.n_d):
+        d = (tables.d_both, gene, EVERYWHERE, tables.d_germline[gene], False)
+        found = find_d(symbols, reference.length, d, window, scratch)
+        sum_exact(symbols, reference, True, found[0], scratch)
+        at = (row * limits.n_d + gene) * totals
+        put_totals(scratch, totals, outputs.dp1_nonempty, at)
+
+
+@jit_norefs_inline
+def sum_exact(
+    symbols: Codes, reference: Reference, has_d: bool, longer: int, scratch: Scratch
+) -> None:
     """Fill scratch.total: paths of each total n, with the D that find_d listed or an empty one.
 
     G[b, n] = V, n-nucleotides and a D that ends at b + w(R[b - 1]) G[b - 1, n - 1].
@@ -80,7 +87,7 @@ def sum_exact(symbols: Any, reference: Any, has_d: bool, longer: int, scratch: A
 
 
 @jit_norefs_inline
-def sum_exact_without_d(reference: Any, scratch: Any) -> None:
+def sum_exact_without_d(reference: Reference, scratch: Scratch) -> None:
     """Fill scratch.total: paths V N J of each n."""
     total = spread(0, scratch.total, LANES)
     for a in range(reference.length - reference.j_match, reference.last_a + 1):
@@ -89,7 +96,7 @@ def sum_exact_without_d(reference: Any, scratch: Any) -> None:
 
 
 @jit_norefs_inline
-def put_totals(scratch: Any, n_totals: int, out: Any, at: int) -> None:
+def put_totals(scratch: Scratch, n_totals: int, out: NumpyArray, at: int) -> None:
     """Copy scratch.total to out[at:]."""
     for n in range(n_totals):
         out[at + n] = scratch.total[n]

@@ -1,8 +1,8 @@
 """DP-2: all values of nu in a vector, all values of pi by weights at the end.
 
-What pi changes are multiplicities of gene ends alone, and those depend on how many symbols of its
-palindrome an end keeps, its class. So the ways are counted once for each class of the four ends
-that occurs (a term, with a lane for each nu) and weighed for each pi when all places are known.
+Only the multiplicities of gene ends depend on pi, and on the class of an end: how many symbols of
+its palindrome are there. So the ways are counted once for each combination of classes of the four
+ends that occurs (a term, with a lane for each nu), and weighed for each pi at the end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gangsaw.codecs.core.numba.simd import (
     store,
 )
 from gangsaw.codecs.core.numba.simd_tuples import add_outer_product, store_tuple, zeros_tuple
-from gangsaw.tasks.tcr.kernels.ends import LANES, j_rows, kept_range, row_of, v_rows
+from gangsaw.tasks.tcr.kernels.ends import LANES, class_range, j_rows, row_of, v_rows
 from gangsaw.tasks.tcr.kernels.match import NU_LANES, SHORT, unpacked
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES
 from gangsaw.tasks.tcr.model import MAX_N
@@ -29,8 +29,11 @@ NUS, PIS = static(MAX_N + 1), static(PI_LANES)
 
 
 @jit_norefs_inline
-def fill_pairs(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> int:
-    """Fill the rows of each class of V and of J, and the terms without D of each pair of them."""
+def sum_without_d(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> int:
+    """Fill the rows of each class of V and of J, and the terms without D of each pair of classes.
+
+    Return how many pairs there are.
+    """
     for v in range(reference.v_classes):
         v_rows(symbols, reference, v, scratch.v_rows)
     for j in range(reference.j_classes):
@@ -48,7 +51,7 @@ def fill_pairs(symbols: Any, reference: Any, per_pair: int, scratch: Any) -> int
 @jit_norefs_inline
 def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
     """Fill the term of V N J: the rows of J at the ends of V."""
-    fewest, most = kept_range(reference.v_match, reference.v_length, v)
+    fewest, most = class_range(reference.v_match, reference.v_length, v)
     ways = spread(0, scratch.direct, LANES)
     for k in range(max(fewest, reference.first_b), most + 1):
         row = load(scratch.j_rows, row_of(j, k), LANES)
@@ -58,7 +61,7 @@ def sum_direct(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
 
 @jit_norefs_inline
 def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
-    """Fill the term of V N N J: any boundary can part the junctions."""
+    """Fill the term of V N N J: the two junctions can meet at any boundary."""
     ways = spread(0, scratch.parted, LANES)
     for a in range(reference.first_b, reference.last_a + 1):
         before = load(scratch.v_rows, row_of(v, a), LANES)
@@ -69,7 +72,7 @@ def sum_parted(reference: Any, v: int, j: int, term: int, scratch: Any) -> None:
 
 @jit_norefs_inline
 def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: Any) -> None:
-    """Fill the term of D without palindromes: places of one b are added up before J's factor."""
+    """Fill the term of D without palindromes; places with the same b share the factor of J."""
     total = spread(0, scratch.terms, LANES)
     for b in range(max(1, reference.first_b), min(reference.length, reference.last_a + SHORT) + 1):
         ways = short_pieces(scratch.v_rows, v, b, scratch.matches)
@@ -84,11 +87,11 @@ def sum_inside(reference: Any, v: int, j: int, longer: int, term: int, scratch: 
 
 
 @jit_norefs_inline
-def short_pieces(rows: Any, kept: int, b: int, matches: Any) -> Any:
+def short_pieces(rows: Any, p: int, b: int, matches: Any) -> Any:
     """Return the ways to all pieces of D of 1..SHORT symbols that end at b, inside."""
-    ways = load(rows, row_of(kept, b - 1), LANES) * matches[b * SHORT]
+    ways = load(rows, row_of(p, b - 1), LANES) * matches[b * SHORT]
     for t in range(1, SHORT):
-        ways = ways + load(rows, row_of(kept, b - 1 - t), LANES) * matches[b * SHORT + t]
+        ways = ways + load(rows, row_of(p, b - 1 - t), LANES) * matches[b * SHORT + t]
     return ways
 
 
@@ -183,8 +186,8 @@ def weigh_in(
 ) -> None:
     """Weigh in vectors of the width of `line`: all pi in one for each nu, all nu at once.
 
-    Each nu writes a whole vector there, of which the next overwrites what is beyond the last pi.
-    With the terms as the inner loop, one nu at a time, its end was guessed wrong each time.
+    Each nu writes a whole vector; the next nu overwrites what is beyond the last pi. An inner loop
+    over the terms, for one nu at a time, ended in a mispredicted branch each time.
     """
     table, where, row = weights
     sums = zeros_tuple(line, PIS, NUS)

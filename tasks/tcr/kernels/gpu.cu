@@ -1,12 +1,7 @@
 // Recombination paths: a warp counts all paths of one reference, and makes all calls.
 //
-// By DP-2 that is some 12,000 instructions of a warp for a reference of the mouse with two D genes,
-// 17,000 for one of man with three: counted in the machine code for sm_90, and weighed by how often
-// real references run through its loops. 132 multiprocessors start at most 528 a clock, so 5 to 7e7
-// references/s at 1.7 GHz are the ceiling; waiting for shared memory may well take half of it.
-//
-// Specialised by the macros of paths.cuh; GS_DP1, GS_DP2 and GS_D_SEGMENTS: what is counted;
-// GS_BLOCK and GS_BLOCKS: threads of a block, and blocks that a multiprocessor shall take at once.
+// Specialised by the macros of paths.cuh, by GS_DP1, GS_DP2 and GS_D_SEGMENTS (what is counted), and
+// by GS_BLOCK and GS_BLOCKS (threads of a block, blocks that a multiprocessor shall take at once).
 
 #include "one_d.cuh"
 #include "two_d.cuh"
@@ -19,7 +14,7 @@ constexpr int TABLES = GS_D_SEGMENTS == 2 ? 4 : 1;
 // room, warp_bytes : symbols that a warp's shared memory is for, and its bytes
 // references, v, j, d : codes, starts, how many, as `Sequences` of batch.py
 // empty_ways : (n_d, pi), Z: ways to erode a D completely
-// status : of each reference, 0 before
+// status : of each reference; 0 before the launch
 extern "C" __global__ void __launch_bounds__(GS_BLOCK, GS_BLOCKS)
     count_rows(const int* order, int n, int room, int warp_bytes, const Code* references,
                const long long* starts, int n_references, const Code* v, const long long* v_starts,
@@ -43,7 +38,10 @@ extern "C" __global__ void __launch_bounds__(GS_BLOCK, GS_BLOCKS)
     put_gene_calls(w, out);
     find_turns(w.r, w.lane.number);
     put_d_calls(w, batch, out);
-    if (GS_D_SEGMENTS == 2) count_two_d(w, batch, out);
+    if (GS_D_SEGMENTS == 2) {
+        count_without_d(w, out);
+        count_pairs(w, batch, out);
+    }
     if (GS_D_SEGMENTS == 1 && GS_DP2) count_dp2(w, batch, out);
     if (GS_DP1) count_dp1(w, batch, out);
 }

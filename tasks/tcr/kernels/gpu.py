@@ -19,8 +19,8 @@ from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, Model
 WARP = 32
 WARPS = 4  # of a thread block at most: with one each, a multiprocessor would take 32 warps of 64
 BLOCKS = 6  # of a multiprocessor: leaves a thread 80 registers; with 64, for 8 blocks, it spills
-# Longest references of a launch: its shared memory is as large for every warp, and bounds how many
-# of them a multiprocessor takes at once.
+# Longest references of a launch. All its warps get as much shared memory as such a reference needs,
+# and that limits how many of them a multiprocessor takes at once.
 ROOMS = (48, 64, 96, 128, MAX_LENGTH)
 SHARED_BYTES = 160 << 10  # that a block can have on sm_80; later ones have more
 NARROW_BITS = 32  # of a mask of symbols, where no D gene with its palindromes has more
@@ -92,7 +92,7 @@ def count_hosted(batch: Batch, model: Model) -> Counts:
 
 
 def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
-    """Count what fits the device, or raise MemoryError; first : what messages call reference 0."""
+    """Count what fits the device, or raise MemoryError; first : what reference 0 is called."""
     d_lengths = _d_lengths(batch, model)
     wide = max(d_lengths, default=0) + (2 if model.dp1 else 1) * model.max_p > NARROW_BITS
     out = _empty_counts(len(batch.references), len(d_lengths), model)
@@ -114,7 +114,7 @@ def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
 
 
 def _d_lengths(batch: Batch, model: Model) -> list[int]:
-    """Return them; refuse what does not fit masks, since it may come from whomever."""
+    """Return the lengths of D genes; refuse those that do not fit masks."""
     lengths: list[int] = np.diff(to_host(batch.d.starts)).tolist()
     if any(not max(1, model.max_p) <= length <= MAX_D for length in lengths):
         raise BadParams(f"D genes have max_p ({model.max_p}) to {MAX_D} nucleotides; got {lengths}")
@@ -150,7 +150,7 @@ def warp_bytes(room: int, model: Model, *, wide: bool) -> int:
 
 
 def _launches(batch: Batch) -> Iterator[tuple[Any, int]]:
-    """Yield numbers of references, (n,) int32, and what they have room in."""
+    """Yield numbers of references, (n,) int32, and the length that their launch has room for."""
     if not len(batch.references):
         return
     cp = cupy()
@@ -167,7 +167,7 @@ def _launches(batch: Batch) -> Iterator[tuple[Any, int]]:
 
 
 def _parts(batch: Batch) -> Iterator[Any]:
-    """Yield what the kernel knows of the batch, as it reads it: other types would pass unseen."""
+    """Yield the batch as arguments of the kernel: values of other types would be misread."""
     typed = cupy().ascontiguousarray
     for sequences in (batch.references, batch.v, batch.j, batch.d):
         yield typed(sequences.codes, np.uint8)
@@ -195,7 +195,12 @@ def _empty_counts(n: int, n_d: int, model: Model) -> Counts:
     """Return uninitialised counts in device memory."""
     shapes = shapes_of(n, n_d, model)
     empty = cupy().empty
-    return Counts(**{name: shape and empty(shape, _dtype(name)) for name, shape in shapes.items()})
+    return Counts(
+        **{
+            name: None if shape is None else empty(shape, _dtype(name))
+            for name, shape in shapes.items()
+        }
+    )
 
 
 def counts_bytes(n: int, n_d: int, model: Model) -> int:
@@ -234,7 +239,7 @@ def _each(counts: Counts, change: Callable[[Any], Any]) -> Counts:
 
 
 def _joined(runs: Sequence[Counts], join: Callable[[list[Any]], Any] = np.concatenate) -> Counts:
-    """Return the counts of all runs, in their order."""
+    """Return the counts of all runs in one, in their order."""
     joined = {}
     for field in fields(Counts):
         parts = [getattr(run, field.name) for run in runs]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.tasks.tcr.kernels.calls import add_up, put_composition, put_d_calls, put_gene_calls
-from gangsaw.tasks.tcr.kernels.dp2 import append_empty, fill_pairs, sum_with_d, weigh
+from gangsaw.tasks.tcr.kernels.calls import (
+    Found,
+    add_up,
+    put_composition,
+    put_d_calls,
+    put_gene_calls,
+)
+from gangsaw.tasks.tcr.kernels.dp2 import append_empty, sum_with_d, sum_without_d, weigh
 from gangsaw.tasks.tcr.kernels.match import EVERYWHERE, SHORT, find_d, find_turned_d, find_turns
 from gangsaw.tasks.tcr.kernels.scratch import (
     KernelModel,
     Outputs,
     Reference,
+    References,
     Scratch,
-    copy_symbols,
     match_ends,
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
@@ -23,25 +28,21 @@ from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, Tables
 
 @jit_norefs
 def count_rows(
-    rows: Any,
-    codes: Any,
-    bounds: Any,
-    v_of: Any,
-    j_of: Any,
+    rows: npt.NDArray[np.int64],
+    references: References,
     tables: Tables,
     limits: KernelModel,
     scratch: Scratch,
     outputs: Outputs,
 ) -> None:
-    """Count the paths to the references `rows` of a batch, and write calls and DP-2's."""
+    """Write the calls of the references `rows` of a batch, and the counts of DP-2 with one D."""
     symbols = scratch.symbols
     for x in range(len(rows)):
         row = rows[x]
-        length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
-        reference = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
-        add_up(symbols, length, scratch.sums)
+        reference = match_ends(row, references, tables, limits.max_n, symbols)
+        add_up(symbols, reference.length, scratch.sums)
         put_gene_calls(reference, outputs.genes)
-        end = length - reference.j_match
+        end = reference.length - reference.j_match
         put_composition(scratch.sums, reference.v_match, end, outputs.ndn, 4 * row)
         if limits.dp2:
             _count_without_d(reference, tables, limits, scratch, outputs)
@@ -53,7 +54,7 @@ def count_rows(
 def _count_without_d(
     reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
 ) -> None:
-    pairs = fill_pairs(scratch.symbols, reference, D_CLASSES + 1 + limits.n_d, scratch)
+    pairs = sum_without_d(scratch.symbols, reference, D_CLASSES + 1 + limits.n_d, scratch)
     sweep = (limits.max_n + 1, limits.max_p + 1)
     at = reference.row * sweep[0] * sweep[1]
     weights = (tables.weights, scratch.pair_weight, D_CLASSES)
@@ -67,7 +68,7 @@ def _count_with_d(
 ) -> None:
     symbols, length = scratch.symbols, reference.length
     find_turns(symbols, length, limits.max_p, scratch)
-    # only the calls are wanted where DP-1 or two D genes have other windows
+    # with DP-1 or two D genes only the calls are wanted here: counts have windows of their own
     window = (reference.last_a if limits.one_d else -SHORT, reference.first_b)
     for gene in range(limits.n_d):
         germline = tables.d_germline[gene]
@@ -78,19 +79,20 @@ def _count_with_d(
         found = find_turned_d(symbols, length, d, ends, window, found, scratch)
         put_d_calls(gene, limits.n_d, found, reference, outputs, scratch.sums)
         if limits.one_d:
-            _weigh_d(gene, found, reference, tables, limits, scratch, outputs)
+            _count_dp2(gene, found, reference, tables, limits, scratch, outputs)
 
 
 @jit_norefs_inline
-def _weigh_d(
+def _count_dp2(
     gene: int,
-    found: Any,
+    found: Found,
     reference: Reference,
     tables: Tables,
     limits: KernelModel,
     scratch: Scratch,
     outputs: Outputs,
 ) -> None:
+    """Write the DP-2 counts of a D gene from its places, `found`."""
     terms = sum_with_d(reference, found[0], found[1], D_CLASSES + 1 + limits.n_d, scratch)
     empty = D_CLASSES + 1 + gene
     pairs = reference.v_classes * reference.j_classes

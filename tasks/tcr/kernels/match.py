@@ -18,8 +18,8 @@ EVERYWHERE = np.uint64(2**64 - 1)
 ENDS = np.uint64(15)  # of a D gene in its palindrome, at most MAX_P
 CHUNK = 32  # symbols, one byte each, that are compared at once
 CHUNK_LANES = static(CHUNK)
-PAD = 4  # symbols that match nothing before a reference, as many as a palindrome has
-SHORT = 4  # pieces of as many symbols are looked for everywhere: few chance matches are longer
+PAD = 4  # symbols that match nothing before a reference: the longest palindrome has as many
+SHORT = 4  # symbols of a piece that has its own register: few chance matches are longer
 
 
 @jit_norefs_inline
@@ -39,7 +39,7 @@ def match_end(
 def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
     """Find the boundaries around which the reference is its own reverse complement.
 
-    scratch.reaches gets, for each boundary from 1 on, for how many symbols, at most max_p.
+    Fill scratch.reaches: for each boundary from 1 on, for how many symbols, at most max_p.
     """
     padded = scratch.padded
     for k in range(0, length, CHUNK):
@@ -52,13 +52,13 @@ def find_turns(symbols: Any, length: int, max_p: int, scratch: Any) -> None:
         for t in range(max_p):
             left = load(padded, PAD + q - t - 1, CHUNK_LANES)
             right = load(padded, PAD + q + t, CHUNK_LANES)
-            turns = select((left & complements(right)) > 0, turns, 0)
+            turns = select((left & complement(right)) > 0, turns, 0)
             reach = reach + turns
         store(scratch.reaches, q, reach)
 
 
 @jit_norefs_inline
-def complements(codes: Any) -> Any:
+def complement(codes: Any) -> Any:
     """Complement each code of a vector: exchange A=1 with T=2, and C=4 with G=8."""
     return ((codes & 5) << 1) | ((codes >> 1) & 5)
 
@@ -109,11 +109,11 @@ def find_pieces(symbols: Any, length: int, d: Any, window: Any, lists: Any) -> A
                 out = max(0, b - 1 - last_a)  # of the window: the first few starts
                 word |= _ends_beyond(short, germline, out) << np.uint64(16 * (b & 3))
         if b & 3 == 3 or b == length:
-            # four boundaries at once, for the end of a loop is a branch that is guessed wrong
+            # four boundaries at once: the end of each loop is a mispredicted branch
             crossing = _list_short(word, b & ~3, crossing_list, crossing)
             word = NOTHING
         alive, n, crossing = _list_longer(longer, mask, b, alive, (n, crossing), d, window, lists)
-        longest = _longest(_not_nothing(short) + b - SHORT - alive, b, longest)
+        longest = _update_longest(_not_nothing(short) + b - SHORT - alive, b, longest)
     return n, crossing, longest[0], longest[1], longest[2]
 
 
@@ -126,7 +126,7 @@ def _extended(short: Any, mask: Any) -> Any:
 
 @jit_norefs_inline
 def _not_nothing(short: Any) -> int:
-    """Count the registers that are not 0: all of them, where that of an earlier start is not."""
+    """Count the registers that are not 0; where one is not 0, neither are those of later starts."""
     run1, run2, run3, run4 = short
     return int(run1 != NOTHING) + int(run2 != NOTHING) + int(run3 != NOTHING) + int(run4 != NOTHING)
 
@@ -197,7 +197,7 @@ def _list_longer(
 
 
 @jit_norefs_inline
-def _longest(length: int, b: int, longest: Any) -> Any:
+def _update_longest(length: int, b: int, longest: Any) -> Any:
     """Return the greatest length, the first symbol of its first place, and the last of its last."""
     greatest, left, right = longest
     if length > greatest:

@@ -5,7 +5,7 @@
 // A D gene on the reference. X is the gene with its palindromes; a bit of a mask is a symbol of X.
 struct Gene {
     const Mask* masks;  // of each symbol of the reference: which symbols of X it matches
-    Mask inside;        // those that are germline, where X has no palindrome at its left
+    Mask inside;        // those that are germline, where X has no palindrome on its left
     int length, size;   // germline symbols; symbols of X
 };
 
@@ -41,7 +41,7 @@ struct Reference {
 };
 
 // Put the symbols of a reference into shared memory, and the bits of its letters.
-__device__ __forceinline__ void load_reference(Reference& r, const Sequence& from, int lane) {
+__device__ __forceinline__ void copy_symbols(Reference& r, const Sequence& from, int lane) {
     r.length = from.length;
 #pragma unroll 1
     for (int first = 0; first < r.length; first += WARP) {
@@ -56,8 +56,8 @@ __device__ __forceinline__ void load_reference(Reference& r, const Sequence& fro
     __syncwarp();
 }
 
-// Put for how many symbols, up to MAX_P, the reference is its own reverse complement around each
-// boundary: what a palindrome at the left of a D can be.
+// Find for how many symbols, up to MAX_P, the reference is its own reverse complement around each
+// boundary: what a palindrome on the left of a D can be.
 __device__ __forceinline__ void find_turns(Reference& r, int lane) {
 #pragma unroll 1
     for (int q = lane; q <= r.length; q += WARP) {
@@ -65,24 +65,28 @@ __device__ __forceinline__ void find_turns(Reference& r, int lane) {
         int t = 0;
         while (t < most && (r.codes[q - t - 1] & complement(r.codes[q + t]))) ++t;
         r.palindromes[q] = t;
-    }  // read behind the barriers of mask_d
+    }  // read after the barriers of mask_d
 }
+
+struct Range {
+    int fewest, most;
+};
 
 // A V or J end on the reference: how far it matches with its palindrome, and its germline.
 //
-// What is left of the germline has one multiplicity, whatever its length; each length of palindrome
-// has its own. These are the classes of an end: ways are counted once for each, for all pi.
+// Whatever remains of the germline has one multiplicity; each length of palindrome has its own.
+// These are the classes of an end: ways are counted once for each class, for all pi.
 struct End {
     int reach, length;
 
     __device__ __forceinline__ int classes() const { return 1 + max(0, reach - length); }
-    // The fewest and the most symbols of a class.
-    __device__ __forceinline__ int fewest(int kept) const { return kept ? length + kept : 0; }
-    __device__ __forceinline__ int most(int kept) const {
-        return kept ? length + kept : min(reach, length);
+    // The symbols of a gene that can be there with p symbols of palindrome.
+    __device__ __forceinline__ Range class_range(int p) const {
+        return p ? Range{length + p, length + p} : Range{0, min(reach, length)};
     }
-    __device__ __forceinline__ bool has(int symbols, int kept) const {
-        return fewest(kept) <= symbols && symbols <= most(kept);
+    __device__ __forceinline__ bool has(int symbols, int p) const {
+        const Range range = class_range(p);
+        return range.fewest <= symbols && symbols <= range.most;
     }
 };
 
@@ -96,18 +100,6 @@ __device__ __forceinline__ int match_end(int most, int lane, Same same) {
         if (matched != ~0u) return first + __ffs(~matched) - 1;
     }
     return most;
-}
-
-__device__ __forceinline__ End match_v(const Reference& r, const Sequence& v, int lane) {
-    const auto same = [&](int i) { return r.codes[i] & symbol(v, i); };
-    return {match_end(min(r.length, v.length + GS_MAX_P), lane, same), v.length};
-}
-
-__device__ __forceinline__ End match_j(const Reference& r, const Sequence& j, int lane) {
-    const auto same = [&](int i) {
-        return r.codes[r.length - 1 - i] & symbol(j, j.length - 1 - i);
-    };
-    return {match_end(min(r.length, j.length + GS_MAX_P), lane, same), j.length};
 }
 
 // Put the masks of a D gene into a slot; X begins `left` symbols before its germline.
@@ -134,10 +126,10 @@ __device__ __forceinline__ void mask_d(const Reference& r, const Sequence& d, in
     __syncwarp();
 }
 
-// Visit in turn each t >= 1 for which R[b-t:b] is in X, with the last symbols of all its places:
-// bit e - 1 where it is X[e-t:e].
+// Visit in turn each t >= 1 for which R[b-t:b] is a piece of X, with all its places in X: bit e - 1
+// where it is X[e-t:e].
 template <class Visit>
-__device__ __forceinline__ void each_match(const Gene& d, int b, Visit visit) {
+__device__ __forceinline__ void find_pieces(const Gene& d, int b, Visit visit) {
     const Mask* symbol = d.masks + b;
     const int most = min(b, d.size);
     Mask ends = ~Mask(0);
@@ -149,11 +141,12 @@ __device__ __forceinline__ void each_match(const Gene& d, int b, Visit visit) {
     }
 }
 
-// Visit all places [b - t, b) of a gene in DP-2, and those before them. SPEC.md, "DP-2".
+// Visit all places of a gene in DP-2 that end at b, palindromes included. SPEC.md, "DP-2".
 //
-// inside(n)         : for the next t, from 1 on, n places end within the germline
-// crossing(t, ends) : places end in the palindrome; bit r - 1 if r symbols of it are left
-// turned(t, i, r)   : D's first t symbols after i symbols of what the reference has as palindrome
+// inside(n)         : for the next t, from 1 on, n places of t symbols end within the germline
+// crossing(t, ends) : places of t symbols end in the palindrome; bit r - 1 if r symbols of it remain
+// turned(t, i, r)   : D's first t symbols, r of them palindrome, after i symbols of a palindrome of
+//                     what follows in the reference
 template <class Inside, class Crossing, class Turned>
 __device__ __forceinline__ void find_d(const Reference& r, const Gene& d, int b, Inside inside,
                                        Crossing crossing, Turned turned) {
@@ -163,7 +156,7 @@ __device__ __forceinline__ void find_d(const Reference& r, const Gene& d, int b,
         for (int i = 1; i <= reach; ++i) turned(t, i, max(0, t - d.length));
     };
     if (GS_MIN_D_END == 0) turn(0);
-    each_match(d, b, [&](int t, Mask ends) {
+    find_pieces(d, b, [&](int t, Mask ends) {
         inside(count_ones(ends & d.inside));
         const Mask first = Mask(1) << (t - 1);  // where R[b-t] is the first symbol of X
         if (GS_MAX_P > 0 && (ends & (~d.inside | first))) {
@@ -174,20 +167,20 @@ __device__ __forceinline__ void find_d(const Reference& r, const Gene& d, int b,
     });
 }
 
-// The longest of the places of a D: how long, and over all of these the first boundary and the last.
-// Without any the boundaries are those of the reference.
+// The longest places of a D: their length, and their first and last boundaries. Without any these
+// are the boundaries of the reference.
 struct Longest {
     int length, first, last;
-
-    __device__ __forceinline__ void note(int a, int b) {
-        if (b - a > length) {
-            *this = {b - a, a, b};
-        } else if (b - a == length) {
-            first = min(first, a);
-            last = max(last, b);
-        }
-    }
 };
+
+__device__ __forceinline__ void update_longest(Longest& longest, int a, int b) {
+    if (b - a > longest.length) {
+        longest = {b - a, a, b};
+    } else if (b - a == longest.length) {
+        longest.first = min(longest.first, a);
+        longest.last = max(longest.last, b);
+    }
+}
 
 // Find the longest places, a boundary b for each lane.
 __device__ __forceinline__ Longest find_longest(const Reference& r, const Gene& d, int lane) {
@@ -197,8 +190,8 @@ __device__ __forceinline__ Longest find_longest(const Reference& r, const Gene& 
         int t = 0;
         find_d(
             r, d, b, [&](int) { ++t; }, [](int, unsigned) {},
-            [&](int t, int i, int) { own.note(b - t - i, b); });
-        if (t) own.note(b - t, b);
+            [&](int t, int i, int) { update_longest(own, b - t - i, b); });
+        if (t) update_longest(own, b - t, b);
     }
     const int length = __reduce_max_sync(~0u, own.last ? own.length : 0);
     if (length == 0) return {0, 0, r.length};
@@ -207,8 +200,9 @@ __device__ __forceinline__ Longest find_longest(const Reference& r, const Gene& 
             __reduce_max_sync(~0u, longest ? own.last : 0)};
 }
 
-// How many of the symbols R[first:last] can be the letter k.
-__device__ __forceinline__ int count_letter(const Reference& r, int k, int first, int last) {
+// Write how many of the symbols R[first:last] can be A, T, C and G, a lane for each k of these.
+__device__ __forceinline__ void put_composition(const Reference& r, int k, int first, int last,
+                                                short* out) {
     int count = 0;
 #pragma unroll 1
     for (int i = first / WARP; i * WARP < last; ++i) {
@@ -217,5 +211,5 @@ __device__ __forceinline__ int count_letter(const Reference& r, int k, int first
         if (last < (i + 1) * WARP) bits &= ~(~0u << (last - i * WARP));
         count += __popc(bits);
     }
-    return count;
+    out[k] = count;
 }

@@ -1,4 +1,4 @@
-// What all of the kernels of recombination paths know: symbols, ways to cut, lanes.
+// What all kernels of recombination paths share: symbols, multiplicities of gene ends, lanes.
 //
 // Specialised by GS_MAX_P, GS_MAX_N, GS_STRANDS and GS_MIN_D_END, as in model.py, and by GS_WIDE:
 // whether a D gene with its palindromes has more than 32 symbols. Boundaries of a reference count
@@ -14,8 +14,8 @@ static_assert(NU <= HALF, "a lane for each nu");
 
 using Code = unsigned char;  // a set of nucleotides: bits A, T, C, G
 
-// Sums and products are taken modulo 2^64. So only results have to fit, which the caller has seen
-// to: no number in between needs a bound, and wildcards need no other type.
+// Sums and products are taken modulo 2^64. So only results have to fit, which the caller has checked:
+// no intermediate number needs a bound, and wildcards need no other type.
 using Paths = unsigned long long;
 
 #if GS_WIDE
@@ -63,8 +63,8 @@ __device__ __forceinline__ constexpr int ways(int change, int pi) {
     return change <= 0 ? GS_STRANDS * pi + 1 : change > pi ? 0 : GS_STRANDS * (pi + 1 - change);
 }
 
-// A lane: which half of the warp it is in, and its nu. Lanes beyond the last nu do as the last one
-// does, and write nothing.
+// A lane: its half of the warp, and its nu. Lanes beyond the last nu compute what the last one does,
+// and write nothing.
 struct Lane {
     int number, half, nu;
     bool writes;

@@ -1,12 +1,16 @@
-"""What kernels are handed: the model's limits, a reference, working memory, where counts go."""
+"""Arguments of kernels: the model's limits, references, working memory, where counts go."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.tasks.tcr.kernels.batch import Batch
 from gangsaw.tasks.tcr.kernels.ends import CLASS_ROWS, FIRST_LANE
 from gangsaw.tasks.tcr.kernels.match import (
     CHUNK,
@@ -20,6 +24,7 @@ from gangsaw.tasks.tcr.kernels.match import (
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, END_CLASSES, PI_LANES, Tables
 from gangsaw.tasks.tcr.model import MAX_D, MAX_LENGTH, MAX_P, Model
+from gangsaw.tasks.tcr.nucleotides import Codes
 
 
 class KernelModel(NamedTuple):
@@ -37,6 +42,20 @@ class KernelModel(NamedTuple):
         """Return those of a model and a number of D genes."""
         one_d = model.dp2 and model.d_segments == 1
         return cls(model.max_p, model.max_n, model.min_d_end, model.dp2, one_d, n_d)
+
+
+class References(NamedTuple):
+    """The references of a batch, and the parts that each has: arrays of Batch."""
+
+    codes: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.int64]
+    v_of: npt.NDArray[np.int32]
+    j_of: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, batch: Batch) -> References:
+        """Return those of a batch in host memory."""
+        return cls(batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
 
 
 class Reference(NamedTuple):
@@ -68,17 +87,17 @@ class Reference(NamedTuple):
 class Outputs(NamedTuple):
     """The arrays of Counts, flat; of size 0 where the model leaves them out."""
 
-    full: Any
-    zero: Any
-    no_d: Any
-    no_d_two: Any
-    dp1_nonempty: Any
-    dp1_empty: Any
-    genes: Any
-    ndn: Any
-    d: Any
-    n1: Any
-    n2: Any
+    full: npt.NDArray[np.uint64]
+    zero: npt.NDArray[np.uint64]
+    no_d: npt.NDArray[np.uint64]
+    no_d_two: npt.NDArray[np.uint64]
+    dp1_nonempty: npt.NDArray[np.uint64]
+    dp1_empty: npt.NDArray[np.uint64]
+    genes: npt.NDArray[np.int16]
+    ndn: npt.NDArray[np.int16]
+    d: npt.NDArray[np.int16]
+    n1: npt.NDArray[np.int16]
+    n2: npt.NDArray[np.int16]
 
 
 class Scratch(NamedTuple):
@@ -87,31 +106,36 @@ class Scratch(NamedTuple):
     Rows, of boundaries, are of the narrow type, terms and totals of the wide one.
     """
 
-    symbols: Any
-    v_rows: Any
-    j_rows: Any
-    exact: Any
-    unit: Any
-    direct: Any
-    parted: Any
-    terms: Any
-    total: Any
-    line: Any
-    short_line: Any
-    sums: Any
-    runs: Any
-    padded: Any
-    reaches: Any
-    matches: Any
-    longer: Any
-    crossing: Any
-    class_term: Any
-    classes: Any
-    term_weight: Any
-    pair_weight: Any
+    symbols: Codes
+    v_rows: NumpyArray
+    j_rows: NumpyArray
+    exact: NumpyArray
+    unit: NumpyArray
+    direct: NumpyArray
+    parted: NumpyArray
+    terms: NumpyArray
+    total: NumpyArray
+    line: npt.NDArray[np.uint64]
+    short_line: npt.NDArray[np.uint32]
+    sums: npt.NDArray[np.uint64]
+    runs: npt.NDArray[np.uint64]
+    padded: npt.NDArray[np.uint8]
+    reaches: npt.NDArray[np.uint8]
+    matches: npt.NDArray[np.uint16]
+    longer: npt.NDArray[np.uint32]
+    crossing: npt.NDArray[np.uint32]
+    class_term: npt.NDArray[np.uint32]
+    classes: npt.NDArray[np.uint32]
+    term_weight: npt.NDArray[np.uint32]
+    pair_weight: npt.NDArray[np.uint32]
 
 
-def make_scratch(narrow: Any, wide: Any) -> Scratch:
+def make_outputs(arrays: Mapping[str, NumpyArray]) -> Outputs:
+    """Return the arrays of Counts, by name, flat."""
+    return Outputs._make(arrays[name].reshape(-1) for name in Outputs._fields)
+
+
+def make_scratch(narrow: npt.DTypeLike, wide: npt.DTypeLike) -> Scratch:
     """Allocate what a thread needs for references of up to MAX_LENGTH symbols."""
     pairs = END_CLASSES**2
     terms = pairs * (D_CLASSES + 1)
@@ -145,8 +169,8 @@ def make_scratch(narrow: Any, wide: Any) -> Scratch:
 
 
 @jit_norefs_inline
-def copy_symbols(codes: Any, start: int, stop: int, symbols: Any) -> int:
-    """Put one reference where its symbols count from 0; return its length."""
+def copy_symbols(codes: Codes, start: int, stop: int, symbols: Codes) -> int:
+    """Copy one reference to the beginning of `symbols`; return its length."""
     for k in range(stop - start):
         symbols[k] = codes[start + k]
     return stop - start
@@ -154,9 +178,11 @@ def copy_symbols(codes: Any, start: int, stop: int, symbols: Any) -> int:
 
 @jit_norefs_inline
 def match_ends(
-    row: int, length: int, v: int, j: int, tables: Tables, max_n: int, symbols: Any
+    row: int, references: References, tables: Tables, max_n: int, symbols: Codes
 ) -> Reference:
-    """Return how far V and J of a reference match, and what follows from that."""
+    """Copy a reference to `symbols`; return how far its V and J match, and what that implies."""
+    bounds, v, j = references.starts, references.v_of[row], references.j_of[row]
+    length = copy_symbols(references.codes, bounds[row], bounds[row + 1], symbols)
     starts, ends = tables.v_starts, tables.j_starts
     v_match = match_end(symbols, 0, 1, length, tables.v, starts[v], starts[v + 1])
     j_match = match_end(symbols, length - 1, -1, length, tables.j, ends[j], ends[j + 1])
@@ -178,7 +204,7 @@ def match_ends(
 @jit_norefs_inline
 def find_everywhere(
     gene: int, reference: Reference, tables: Tables, limits: KernelModel, scratch: Scratch
-) -> Any:
+) -> tuple[int, int]:
     """Find all places of a D gene, whatever V and J reach; return how many longer and crossing."""
     germline = tables.d_germline[gene]
     d = (tables.d, gene, EVERYWHERE >> np.uint64(64 - germline), germline, True)

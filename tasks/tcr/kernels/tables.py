@@ -1,9 +1,9 @@
-"""What the kernels look up: gene parts with their palindromes, bit masks of D, multiplicities."""
+"""Tables of the kernels: gene parts with their palindromes, bit masks of D, multiplicities."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
 from gangsaw.tasks.tcr.model import MAX_P, Model
 from gangsaw.tasks.tcr.nucleotides import Codes, ragged, reverse_complement
 
-END_CLASSES = MAX_P + 1  # a gene end keeps 0 or 1..4 symbols of its palindrome
+END_CLASSES = MAX_P + 1  # a gene end has 0, or 1..4 symbols of its palindrome
 D_CLASSES = END_CLASSES**2  # those of the J-side end, times those of the V-side end
 PI_LANES = 8  # pi = 0..4, and what makes a vector of them
 
@@ -34,22 +34,22 @@ class Tables(NamedTuple):
     d_weights : ((D_CLASSES + D genes) * PI_LANES) uint32: those of the classes of D, of an empty D
     """
 
-    v: Any
-    v_starts: Any
-    v_germline: Any
-    j: Any
-    j_starts: Any
-    j_germline: Any
-    d: Any
-    d_both: Any
-    d_germline: Any
-    weights: Any
-    end_weights: Any
-    d_weights: Any
+    v: Codes
+    v_starts: npt.NDArray[np.int64]
+    v_germline: npt.NDArray[np.int64]
+    j: Codes
+    j_starts: npt.NDArray[np.int64]
+    j_germline: npt.NDArray[np.int64]
+    d: npt.NDArray[np.uint64]
+    d_both: npt.NDArray[np.uint64]
+    d_germline: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.uint32]
+    end_weights: npt.NDArray[np.uint32]
+    d_weights: npt.NDArray[np.uint32]
 
 
 def make_tables(batch: Batch, model: Model) -> Tables:
-    """Prepare what the kernels look up for these germline parts and this model."""
+    """Return the tables for these germline parts and this model."""
     p = model.max_p
     genes = parts_of(batch.d)
     v = ragged([with_right(part, p) for part in parts_of(batch.v)])
@@ -88,11 +88,11 @@ def _masks(genes: list[Codes]) -> npt.NDArray[np.uint64]:
 
 
 def end_ways(model: Model) -> npt.NDArray[np.uint64]:
-    """(END_CLASSES, PI_LANES): ways to keep p palindrome symbols; 0 beyond what is swept."""
+    """(END_CLASSES, PI_LANES): ways to an end with p symbols of palindrome; 0 beyond the sweep."""
     ways = np.zeros((END_CLASSES, PI_LANES), np.uint64)
-    for kept in range(END_CLASSES):
+    for p in range(END_CLASSES):
         for pi in range(model.max_p + 1):
-            ways[kept, pi] = model.ways(kept, pi)
+            ways[p, pi] = model.ways(p, pi)
     return ways
 
 

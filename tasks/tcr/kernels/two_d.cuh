@@ -1,15 +1,15 @@
 // Paths with two D genes in a row, V-D-D-J, by DP-2.
 //
-// Lanes are the values of nu, the halves of a warp two values of pi. Rows of ways to come to each
-// boundary over V and N, then over the first D, then over the second junction, take each other's
-// place in shared memory; from the second D it goes on to J as with one.
+// Lanes are the values of nu, the halves of a warp two values of pi. Rows hold the ways to each
+// boundary over V and N, then over the first D, then over the second junction; each takes the place
+// of the one before in shared memory. From the second D on it is as with one D.
 
 #include "counting.cuh"
 
 // What a lane works on, for one pi.
 struct Sweep {
     int pi;
-    Paths *to_d, *past_d;  // rows at the first D; at the second D
+    Paths *to_d, *after_d;  // rows before the first D; before the second D
 };
 
 // Ways over a D gene to boundary b, from rows that lead to it; a D of length zero included.
@@ -33,8 +33,8 @@ __device__ __forceinline__ Paths pass_d(const Work& w, const Gene& d, Paths empt
     return none + ways(0, pi) * ways(0, pi) * inside + others;
 }
 
-// Let n-nucleotides follow: rows[b][nu] becomes the sum of rows[a][nu] over a = b - nu .. b, times
-// the ways of R[a:b]. From the last boundary on, so that no row is needed any more when it changes;
+// Let n-nucleotides follow: rows[b][nu] becomes the sum over a = b - nu .. b of rows[a][nu] times the
+// n-strings of R[a:b]. From the last boundary on, so that a row is needed no more when it changes;
 // each lane has its own column.
 __device__ __forceinline__ void pass_junction(const Work& w, Paths* rows) {
     Paths* const own = rows + w.lane.nu;
@@ -48,13 +48,15 @@ __device__ __forceinline__ void pass_junction(const Work& w, Paths* rows) {
     __syncwarp();
 }
 
-// Visit boundaries with the ways to go on to J, for the lane's pi.
-template <class Visit>
-__device__ __forceinline__ void each_j_row_at(const Work& w, int pi, Visit visit) {
+// Sum the ways to all boundaries, as ways_to(b) gives them, times those from there to J.
+template <class WaysTo>
+__device__ __forceinline__ Paths join_j(const Work& w, int pi, WaysTo ways_to) {
     const auto end = [&](int symbols) {
         return Paths(symbols <= w.j.reach ? ways(symbols - w.j.length, pi) : 0);
     };
-    each_j_row(w, 0, w.j.reach, end, visit);
+    Paths sum = 0;
+    j_rows(w, Range{0, w.j.reach}, end, [&](int b, Paths after) { sum += ways_to(b) * after; });
+    return sum;
 }
 
 // Put the masks of a D gene into the one slot; return it.
@@ -63,71 +65,58 @@ __device__ __forceinline__ Gene mask_one(const Work& w, const Batch& batch, int 
     return w.r.gene(batch.d.length(number), 0, 0);
 }
 
-// V N N N J, where two boundaries part the n-nucleotides.
-__device__ __forceinline__ Paths sum_parted_twice(const Work& w, const Sweep& at) {
+// V N N N J: both D have length zero.
+__device__ __forceinline__ Paths sum_empty(const Work& w, const Sweep& at) {
 #pragma unroll 1
     for (int b = 0; w.lane.writes && b <= w.r.length; ++b) {
-        at.past_d[b * NU + w.lane.nu] = at.to_d[b * NU + w.lane.nu];
+        at.after_d[b * NU + w.lane.nu] = at.to_d[b * NU + w.lane.nu];
     }
-    pass_junction(w, at.past_d);
-    Paths sum = 0;
-    each_j_row_at(w, at.pi, [&](int b, Paths after) {
-        sum += at.past_d[b * NU + w.lane.nu] * after;
-    });
-    return sum;
+    pass_junction(w, at.after_d);
+    return join_j(w, at.pi, [&](int b) { return at.after_d[b * NU + w.lane.nu]; });
 }
 
-// Put rows over one D gene and the junction behind it.
-__device__ __forceinline__ void pass_first_d(const Work& w, const Batch& batch, int first,
-                                             const Sweep& at) {
+// Fill the rows after the first D: the ways over it to all boundaries.
+__device__ __forceinline__ void pass_d(const Work& w, const Batch& batch, int first,
+                                       const Sweep& at) {
     const Gene d = mask_one(w, batch, first);
     const Paths empty = batch.empty_ways[first * PI + at.pi];
 #pragma unroll 1
     for (int b = 0; b <= w.r.length; ++b) {
         const Paths row = pass_d(w, d, empty, at.to_d, at.pi, b);
-        if (w.lane.writes) at.past_d[b * NU + w.lane.nu] = row;
+        if (w.lane.writes) at.after_d[b * NU + w.lane.nu] = row;
     }
-    pass_junction(w, at.past_d);
 }
 
-__device__ __forceinline__ Paths sum_second_d(const Work& w, const Batch& batch, int second,
-                                              const Sweep& at) {
-    const Gene d = mask_one(w, batch, second);
-    const Paths empty = batch.empty_ways[second * PI + at.pi];
-    Paths sum = 0;
-    each_j_row_at(w, at.pi, [&](int b, Paths after) {
-        sum += pass_d(w, d, empty, at.past_d, at.pi, b) * after;
-    });
-    return sum;
-}
-
-// All pairs of D genes in the order of the genome, for one pi of each half.
+// Count all pairs of D genes in the order of the genome, for one pi of each half.
 __device__ __forceinline__ void count_pairs(const Work& w, const Batch& batch, const Sweep& at,
                                             bool writes, const Counts& out) {
     v_rows(w, at.to_d, w.lane.writes, [&](int a) {
         return Paths(a <= w.v.reach ? ways(a - w.v.length, at.pi) : 0);
     });
-    const Paths parted = sum_parted_twice(w, at);
+    const Paths both_empty = sum_empty(w, at);
     const int n = batch.d.count;
     const Paths* const empty = batch.empty_ways + at.pi;
     long long pair = w.number * (n * (n - 1) / 2);
 #pragma unroll 1
     for (int first = 0; first < n - 1; ++first) {
-        pass_first_d(w, batch, first, at);
+        pass_d(w, batch, first, at);
+        pass_junction(w, at.after_d);
 #pragma unroll 1
         for (int second = first + 1; second < n; ++second, ++pair) {
-            const Paths full = sum_second_d(w, batch, second, at);
+            const Gene d = mask_one(w, batch, second);
+            const Paths full = join_j(w, at.pi, [&](int b) {
+                return pass_d(w, d, empty[second * PI], at.after_d, at.pi, b);
+            });
             const long long place = (pair * NU + w.lane.nu) * PI + at.pi;
             if (!writes) continue;
             out.full[place] = full;
-            out.zero[place] = empty[first * PI] * empty[second * PI] * parted;
+            out.zero[place] = empty[first * PI] * empty[second * PI] * both_empty;
         }
     }
 }
 
-// All values of pi, two at a time.
-__device__ __forceinline__ void count_two_d(const Work& w, const Batch& batch, const Counts& out) {
-    put_without_d(w, sum_without_d(w), out);
+// For all values of pi, two at a time.
+__device__ __forceinline__ void count_pairs(const Work& w, const Batch& batch, const Counts& out) {
 #pragma unroll 1
     for (int first = 0; first < PI; first += 2) {
         const int pi = first + w.lane.half, table = 2 * w.lane.half;

@@ -1,19 +1,21 @@
 """V-D-D-J: from V to J boundary by boundary, for each pi.
 
-With two D genes there are too many classes of ends to count each alone, so the multiplicities go in
-at once. Rows hold all nu of one boundary; the rows of each pi take the place that a class has
-elsewhere.
+With two D genes there are too many classes of ends to count each apart, so multiplicities are
+multiplied in at once. A row holds all nu of one boundary; the rows of each pi lie where elsewhere
+those of a class do.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, spread, store
-from gangsaw.tasks.tcr.kernels.dp2 import fill_pairs, short_pieces
+from gangsaw.tasks.tcr.kernels.dp2 import short_pieces, sum_without_d
 from gangsaw.tasks.tcr.kernels.ends import CLASS_ROWS, LANES, WAYS, row_of
 from gangsaw.tasks.tcr.kernels.match import (
     NU_LANES,
@@ -24,8 +26,8 @@ from gangsaw.tasks.tcr.kernels.scratch import (
     KernelModel,
     Outputs,
     Reference,
+    References,
     Scratch,
-    copy_symbols,
     find_everywhere,
     match_ends,
 )
@@ -37,13 +39,16 @@ AT_LEAST = AT_LEAST.astype(np.uint64).ravel()
 ONCE = np.ones(END_CLASSES, np.uint64)
 
 
+Words = npt.NDArray[np.uint64]
+
+
 class Chain(NamedTuple):
     """Rows of ways from V to each boundary, along the chain, and from each boundary to J."""
 
-    before: Any
-    after_d: Any
-    after_n: Any
-    to_j: Any
+    before: Words
+    after_d: Words
+    after_n: Words
+    to_j: Words
 
 
 def make_chain() -> Chain:
@@ -53,11 +58,8 @@ def make_chain() -> Chain:
 
 @jit_norefs
 def count_pair_rows(
-    rows: Any,
-    codes: Any,
-    bounds: Any,
-    v_of: Any,
-    j_of: Any,
+    rows: npt.NDArray[np.int64],
+    references: References,
     tables: Tables,
     limits: KernelModel,
     scratch: Scratch,
@@ -67,22 +69,34 @@ def count_pair_rows(
     """Count the paths with two D genes to the references `rows` of a batch."""
     symbols = scratch.symbols
     for x in range(len(rows)):
-        row = rows[x]
-        length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
-        reference = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
-        fill_pairs(symbols, reference, 0, scratch)
+        reference = match_ends(rows[x], references, tables, limits.max_n, symbols)
+        sum_without_d(symbols, reference, 0, scratch)
         _weigh_ends(reference, tables, limits, scratch, chain)
-        find_turns(symbols, length, limits.max_p, scratch)
-        _count_empty(reference, tables, limits, scratch, chain, outputs)
-        pair = 0
-        for first in range(limits.n_d - 1):
-            _pass_d(first, reference, tables, limits, scratch, chain.before, chain.after_d)
-            _pass_junction(reference, limits, scratch, chain.after_d, chain.after_n)
-            for second in range(first + 1, limits.n_d):
-                _pass_d(second, reference, tables, limits, scratch, chain.after_n, chain.after_d)
-                _join_j(reference, limits, scratch, chain.after_d, chain.to_j)
-                _put(row, pair, ONCE, limits, scratch, outputs.full)
-                pair += 1
+        find_turns(symbols, reference.length, limits.max_p, scratch)
+        _count_pairs(reference, tables, limits, scratch, chain, outputs)
+
+
+@jit_norefs_inline
+def _count_pairs(
+    reference: Reference,
+    tables: Tables,
+    limits: KernelModel,
+    scratch: Scratch,
+    chain: Chain,
+    outputs: Outputs,
+) -> None:
+    """Count all pairs of D genes in the order of the genome."""
+    _sum_empty(reference, limits, scratch, chain)
+    _put_empty(reference.row, tables, limits, scratch, outputs)
+    pair = 0
+    for first in range(limits.n_d - 1):
+        _pass_d(first, reference, tables, limits, scratch, chain.before, chain.after_d)
+        _pass_junction(reference, limits, scratch, chain.after_d, chain.after_n)
+        for second in range(first + 1, limits.n_d):
+            _pass_d(second, reference, tables, limits, scratch, chain.after_n, chain.after_d)
+            _join_j(reference, limits, scratch, chain.after_d, chain.to_j)
+            _put(reference.row, pair, ONCE, limits, scratch, outputs.full)
+            pair += 1
 
 
 @jit_norefs_inline
@@ -95,13 +109,13 @@ def _weigh_ends(
             v_row = spread(0, chain.before, LANES)
             j_row = spread(0, chain.before, LANES)
             if b <= reference.last_a:
-                for kept in range(reference.v_classes):
-                    ways = tables.end_weights[kept * PI_LANES + pi]
-                    v_row = v_row + load(scratch.v_rows, row_of(kept, b), LANES) * ways
+                for p in range(reference.v_classes):
+                    ways = tables.end_weights[p * PI_LANES + pi]
+                    v_row = v_row + load(scratch.v_rows, row_of(p, b), LANES) * ways
             if b >= reference.first_b:
-                for kept in range(reference.j_classes):
-                    ways = tables.end_weights[kept * PI_LANES + pi]
-                    j_row = j_row + load(scratch.j_rows, row_of(kept, b), LANES) * ways
+                for p in range(reference.j_classes):
+                    ways = tables.end_weights[p * PI_LANES + pi]
+                    j_row = j_row + load(scratch.j_rows, row_of(p, b), LANES) * ways
             store(chain.before, row_of(pi, b), v_row)
             store(chain.to_j, row_of(pi, b), j_row)
 
@@ -113,8 +127,8 @@ def _pass_d(
     tables: Tables,
     limits: KernelModel,
     scratch: Scratch,
-    source: Any,
-    target: Any,
+    source: Words,
+    target: Words,
 ) -> None:
     """Fill target[pi, b]: ways source[pi, a] and then D as R[a:b], of length zero or more."""
     longer, crossing = find_everywhere(gene, reference, tables, limits, scratch)
@@ -136,13 +150,13 @@ def _pass_d(
 
 
 @jit_norefs_inline
-def _add(source: Any, a: int, ways: Any, target: Any, b: int) -> None:
+def _add(source: Words, a: int, ways: np.int64, target: Words, b: int) -> None:
     store(target, b, load(target, b, LANES) + load(source, a, LANES) * ways)
 
 
 @jit_norefs_inline
 def _pass_junction(
-    reference: Reference, limits: KernelModel, scratch: Scratch, source: Any, target: Any
+    reference: Reference, limits: KernelModel, scratch: Scratch, source: Words, target: Words
 ) -> None:
     """Fill target[pi, b]: ways source[pi, a] followed by the n-string R[a:b] of at most nu."""
     for pi in range(limits.max_p + 1):
@@ -158,7 +172,7 @@ def _pass_junction(
 
 @jit_norefs_inline
 def _join_j(
-    reference: Reference, limits: KernelModel, scratch: Scratch, source: Any, to_j: Any
+    reference: Reference, limits: KernelModel, scratch: Scratch, source: Words, to_j: Words
 ) -> None:
     """Fill scratch.terms[pi]: the ways to all boundaries, times those from there to J."""
     for pi in range(limits.max_p + 1):
@@ -169,17 +183,17 @@ def _join_j(
 
 
 @jit_norefs_inline
-def _count_empty(
-    reference: Reference,
-    tables: Tables,
-    limits: KernelModel,
-    scratch: Scratch,
-    chain: Chain,
-    outputs: Outputs,
-) -> None:
-    """Write the paths in which both D have length zero: they differ by the ways to that alone."""
+def _sum_empty(reference: Reference, limits: KernelModel, scratch: Scratch, chain: Chain) -> None:
+    """Fill scratch.terms[pi]: the ways V N N N J, in which both D have length zero."""
     _pass_junction(reference, limits, scratch, chain.before, chain.after_n)
     _join_j(reference, limits, scratch, chain.after_n, chain.to_j)
+
+
+@jit_norefs_inline
+def _put_empty(
+    row: int, tables: Tables, limits: KernelModel, scratch: Scratch, outputs: Outputs
+) -> None:
+    """Write scratch.terms for each pair, times the ways to erode both of its D completely."""
     pair = 0
     for first in range(limits.n_d - 1):
         for second in range(first + 1, limits.n_d):
@@ -187,12 +201,14 @@ def _count_empty(
                 one = tables.d_weights[(D_CLASSES + first) * PI_LANES + pi]
                 other = tables.d_weights[(D_CLASSES + second) * PI_LANES + pi]
                 scratch.sums[pi] = np.uint64(one) * np.uint64(other)
-            _put(reference.row, pair, scratch.sums, limits, scratch, outputs.zero)
+            _put(row, pair, scratch.sums, limits, scratch, outputs.zero)
             pair += 1
 
 
 @jit_norefs_inline
-def _put(row: int, pair: int, ways: Any, limits: KernelModel, scratch: Scratch, out: Any) -> None:
+def _put(
+    row: int, pair: int, ways: Words, limits: KernelModel, scratch: Scratch, out: NumpyArray
+) -> None:
     """Write scratch.terms, times the ways of each pi, as the counts of a pair of D genes."""
     n_pi = limits.max_p + 1
     pairs = limits.n_d * (limits.n_d - 1) // 2

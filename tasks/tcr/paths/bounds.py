@@ -1,40 +1,41 @@
 """Which references can be counted exactly: the greatest count is known before counting.
 
-Counts grow with nu and with pi, a D gene adds to what no D gives, and so the greatest count of a
-reference is that of V N D N J at the greatest nu and pi. Three sizes of numbers follow from that.
+Counts grow with nu and with pi, and a D gene adds paths to those without D. So the greatest count
+of a reference is that of V N D N J at the greatest nu and pi. Three sizes of numbers follow.
 
 - 16 and 32 bits for references without wildcards: a junction of given ends has one n-string, so a
   row holds at most 11 ways, max_n + 1. To one boundary come at most PIECES pieces of D, so at most
   11 * 2,100 < 2^16 ways; from there to J 11 at most, from MAX_LENGTH boundaries: 6.5e7 < 2^32.
 - 64 bits for all others. Kernels then count modulo 2^64, and no term is negative: the count is
-  exact if its true value fits, whatever the order of the sums. That value is found in floating
-  point, whose error is far below SLACK, unless the product of all w(R) is small enough anyway.
-- DP-1 needs no look: at most 10 n-nucleotides are 2^20 strings at most, there are 11 ways to share
-  them, and PIECES * MAX_LENGTH places: below 2^43.
+  exact if its true value fits, whatever the order of the sums. Unless the product of all w(R) is
+  small enough anyway, that value is computed in floating point, with an error far below SLACK.
+- DP-1 needs no check: at most 10 n-nucleotides are 2^20 strings at most, there are 11 ways to share
+  them between the junctions, and PIECES * MAX_LENGTH places: below 2^43.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.kernels.batch import Batch, check_lengths
-from gangsaw.tasks.tcr.kernels.ends import WAYS, kept_range
+from gangsaw.tasks.tcr.kernels.ends import WAYS, class_range
 from gangsaw.tasks.tcr.kernels.match import SHORT, find_turns, unpacked
 from gangsaw.tasks.tcr.kernels.scratch import (
     KernelModel,
     Reference,
+    References,
     Scratch,
-    copy_symbols,
     find_everywhere,
     make_scratch,
     match_ends,
 )
 from gangsaw.tasks.tcr.kernels.tables import D_CLASSES, PI_LANES, Tables, make_tables
 from gangsaw.tasks.tcr.model import MAX_LENGTH, Model
+from gangsaw.tasks.tcr.nucleotides import Codes
+
+Floats = npt.NDArray[np.float64]
 
 # of a D of 60 symbols with its palindrome, that end at one boundary: 60 * 61 / 2 of all lengths,
 # and 61 * 4 with a palindrome of the reference; rounded up
@@ -83,31 +84,26 @@ def largest(batch: Batch, model: Model, rows: npt.NDArray[np.int64]) -> npt.NDAr
     out = np.zeros(len(rows), np.float64)
     chain = np.zeros((6, MAX_LENGTH + 1))
     scratch = make_scratch(np.uint64, np.uint64)
-    references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
-    _largest(rows, *references, make_tables(batch, model), limits, scratch, chain, out)
+    tables = make_tables(batch, model)
+    _largest(rows, References.of(batch), tables, limits, scratch, chain, out)
     return out
 
 
 @jit_norefs
 def _largest(
-    rows: Any,
-    codes: Any,
-    bounds: Any,
-    v_of: Any,
-    j_of: Any,
+    rows: npt.NDArray[np.int64],
+    references: References,
     tables: Tables,
     limits: KernelModel,
     scratch: Scratch,
-    chain: Any,
-    out: Any,
+    chain: Floats,
+    out: Floats,
 ) -> None:
     symbols = scratch.symbols
     at_v, to_d, after_d, to_next, after_next, to_j = chain
     for x in range(len(rows)):
-        row = rows[x]
-        length = copy_symbols(codes, bounds[row], bounds[row + 1], symbols)
-        reference = match_ends(row, length, v_of[row], j_of[row], tables, limits.max_n, symbols)
-        find_turns(symbols, length, limits.max_p, scratch)
+        reference = match_ends(rows[x], references, tables, limits.max_n, symbols)
+        find_turns(symbols, reference.length, limits.max_p, scratch)
         _end_at_v(reference, tables, limits, at_v)
         _pass_junction(reference, limits, symbols, at_v, to_d)
         greatest = 0.0
@@ -128,30 +124,30 @@ def _largest(
 
 
 @jit_norefs_inline
-def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: Any) -> None:
+def _end_at_v(reference: Reference, tables: Tables, limits: KernelModel, ways: Floats) -> None:
     """ways[k] = multiplicity of a V of k symbols."""
     ways[: reference.length + 1] = 0
-    for kept in range(reference.v_classes):
-        fewest, most = kept_range(reference.v_match, reference.v_length, kept)
+    for p in range(reference.v_classes):
+        fewest, most = class_range(reference.v_match, reference.v_length, p)
         for k in range(fewest, most + 1):
-            ways[k] = tables.end_weights[kept * PI_LANES + limits.max_p]
+            ways[k] = tables.end_weights[p * PI_LANES + limits.max_p]
 
 
 @jit_norefs_inline
-def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Any) -> float:
+def _join_j(reference: Reference, tables: Tables, limits: KernelModel, ways: Floats) -> float:
     """Sum of the ways to each boundary, times the multiplicity of the J that begins there."""
     total = 0.0
-    for kept in range(reference.j_classes):
-        fewest, most = kept_range(reference.j_match, reference.j_length, kept)
+    for p in range(reference.j_classes):
+        fewest, most = class_range(reference.j_match, reference.j_length, p)
         for k in range(fewest, most + 1):
-            weight = tables.end_weights[kept * PI_LANES + limits.max_p]
+            weight = tables.end_weights[p * PI_LANES + limits.max_p]
             total += ways[reference.length - k] * weight
     return total
 
 
 @jit_norefs_inline
 def _pass_junction(
-    reference: Reference, limits: KernelModel, symbols: Any, source: Any, target: Any
+    reference: Reference, limits: KernelModel, symbols: Codes, source: Floats, target: Floats
 ) -> None:
     """target[b] = ways source[a] followed by an n-string R[a:b] of at most max_n."""
     for b in range(reference.length + 1):
@@ -169,8 +165,8 @@ def _pass_d(
     tables: Tables,
     limits: KernelModel,
     scratch: Scratch,
-    source: Any,
-    target: Any,
+    source: Floats,
+    target: Floats,
 ) -> None:
     """target[b] = ways source[a] followed by a D gene R[a:b], of length zero or more."""
     longer, crossing = find_everywhere(gene, reference, tables, limits, scratch)

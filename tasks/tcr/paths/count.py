@@ -1,9 +1,9 @@
-"""Counting as one pure function: strings in, a dataset out."""
+"""CountFunction as one pure function: strings in, a dataset out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr import kernels
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences, check_lengths
 from gangsaw.tasks.tcr.kernels.tables import parts_of
-from gangsaw.tasks.tcr.model import MAX_D, Kind, Model
+from gangsaw.tasks.tcr.model import MAX_D, Kind, Model, ModelLimits
 from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, Codes, decoded, ragged, strict
 from gangsaw.tasks.tcr.paths.bounds import countable
 from gangsaw.tasks.tcr.paths.dataset import to_dataset
@@ -22,7 +22,8 @@ from gangsaw.tasks.tcr.paths.distinct import distinct, expand, take
 if TYPE_CHECKING:
     import xarray
 
-Counting = Callable[[Batch, Model], Counts]
+CountFunction = Callable[[Batch, Model], Counts]
+Lengths = npt.NDArray[np.int64]
 MAX_PART = 32_767  # of V and J: their lengths are int16 in the result
 
 
@@ -33,11 +34,7 @@ def count_paths(
     d: Mapping[str, str] | None = None,
     *,
     model: Kind = "dp2",
-    strands: Literal[1, 2] = 1,
-    max_p: int = 4,
-    max_n: int = 10,
-    d_segments: Literal[1, 2] = 1,
-    min_d_end: Literal[0, 1] = 1,
+    **limits: Unpack[ModelLimits],
 ) -> xarray.Dataset:
     """Count the recombination paths that lead to each CDR3.
 
@@ -49,7 +46,8 @@ def count_paths(
     v : germline V after its codon of Cys: one for all references, or one for each
     j : germline J before its codon of Phe or Trp: one for all references, or one for each
     d : germline D genes by name; none for a V-J chain
-    model, strands, max_p, max_n, d_segments, min_d_end : as in `Model`
+    model : "dp1", "dp2" or "both"
+    limits : strands, max_p, max_n, d_segments, min_d_end, with the defaults of `Model`
 
     Returns
     -------
@@ -59,7 +57,7 @@ def count_paths(
     ------
     BadParams : a parameter, reference or gene cannot be counted; the message names it
     """
-    chosen = Model(model, strands, max_p, max_n, d_segments, min_d_end)
+    chosen = Model(model, **limits)
     batch = make_batch(cdr3, v, j, {} if d is None else d, chosen)
     _refuse_uncountable(batch, chosen)
     lengths = np.diff(batch.d.starts).tolist()
@@ -83,15 +81,15 @@ def count(batch: Batch, model: Model) -> Counts:
     return counts
 
 
-def count_distinct(batch: Batch, model: Model, counting: Counting = count) -> Counts:
+def count_distinct(batch: Batch, model: Model, function: CountFunction = count) -> Counts:
     """Count a batch in host memory, equal references with equal genes once.
 
-    counting : what counts, `gpu.count_hosted` to do it on the GPU of this process
+    function : that counts; `gpu.count_hosted` does it on the GPU of this process
     """
     rows, same = distinct(batch)
     if len(rows) == len(same):
-        return counting(batch, model)
-    return expand(counting(take(batch, rows), model), same)
+        return function(batch, model)
+    return expand(function(take(batch, rows), model), same)
 
 
 def make_batch(
@@ -117,13 +115,14 @@ def make_batch(
     return Batch(references, v_parts, j_parts, v_of, j_of, _d_genes(d, model))
 
 
-def _listed(what: str, texts: Any) -> list[str]:
+def _listed(what: str, texts: object) -> list[str]:
     """Return the items of any iterable of one dimension, of Arrow's and xarray's arrays too."""
     if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
         got = f"{getattr(texts, 'ndim', '')} dimensions of " if isinstance(texts, Iterable) else ""
         raise BadParams(f"{what} must be a sequence of strings; got {got}{type(texts).__name__}")
     if hasattr(texts, "to_pylist"):
-        return texts.to_pylist()  # type: ignore[no-any-return]
+        listed: list[str] = texts.to_pylist()
+        return listed
     return list(texts.to_numpy() if hasattr(texts, "to_numpy") else texts)
 
 
@@ -150,7 +149,7 @@ def encode_references(cdr3: Sequence[str]) -> Sequences:
     return Sequences(codes, starts)
 
 
-def _first_wrong(codes: Any, lengths: Any, starts: Any) -> int:
+def _first_wrong(codes: Codes, lengths: Lengths, starts: Lengths) -> int:
     """Index of the first reference that is empty or holds a code of 0."""
     empty = np.flatnonzero(lengths == 0)[:1].tolist()
     wrong = np.flatnonzero(codes == 0)[:1]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Array, NumpyArray
 from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.tasks.tcr.kernels.batch import D_CALLS, GENE_CALLS, Counts
 from gangsaw.tasks.tcr.model import Model, empty_d_cuts
@@ -147,10 +148,10 @@ def variables(model: Model, n_d: int) -> tuple[Variable, ...]:
     return (*dp2, *dp1, *REGIONS, *(D_REGIONS if n_d else ()))
 
 
-def coordinates(model: Model, d_names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+def coordinates(model: Model, d_names: Sequence[str]) -> dict[str, NumpyArray]:
     """Return the labels of each dimension but "reference", of those that the result has."""
     pairs = [PAIR_SIGN.join((a, b)) for i, a in enumerate(d_names) for b in d_names[i + 1 :]]
-    labels: dict[str, Any] = {
+    labels: dict[str, NumpyArray] = {
         "d_gene": np.array(d_names, dtype=str),
         "d_pair": np.array(pairs, dtype=str),
         "nu": np.arange(model.max_n + 1),
@@ -162,7 +163,7 @@ def coordinates(model: Model, d_names: Sequence[str]) -> dict[str, npt.NDArray[A
     return {dim: label for dim, label in labels.items() if dim in used}
 
 
-def arrays(counts: Counts, model: Model, d_lengths: Sequence[int]) -> dict[str, npt.NDArray[Any]]:
+def arrays(counts: Counts, model: Model, d_lengths: Sequence[int]) -> dict[str, NumpyArray]:
     """Return the array of each variable, in host memory, from what a kernel gave.
 
     Parameters
@@ -171,34 +172,47 @@ def arrays(counts: Counts, model: Model, d_lengths: Sequence[int]) -> dict[str, 
     model : that they were counted with
     d_lengths : of the germline D genes, palindromes left out
     """
-    found: dict[str, Any] = {
+    found: dict[str, Array | None] = {
         "paths_full": counts.full,
         "paths_zero_length_d": counts.zero,
         "paths_no_d": counts.no_d,
         "paths_no_d_two_junctions": counts.no_d_two,
-        "dp1_paths": _dp1_paths(counts, model, d_lengths),
+        "dp1_paths": _dp1_paths(counts, model.max_p, d_lengths),
         "dp1_paths_nonempty": counts.dp1_nonempty,
         "dp1_paths_empty_unit": counts.dp1_empty,
         "ndn_composition": counts.ndn,
         "n1_composition": counts.n1,
         "n2_composition": counts.n2,
-        **{name: counts.genes[:, i] for i, name in enumerate(GENE_CALLS)},
+        **_columns(counts.genes, GENE_CALLS),
+        **_columns(counts.d, D_CALLS),
     }
-    if counts.d is not None:
-        found |= {name: counts.d[:, :, i] for i, name in enumerate(D_CALLS)}
-    return {v.name: to_host(found[v.name]) for v in variables(model, len(d_lengths))}
+    counted = {name: array for name, array in found.items() if array is not None}
+    return {v.name: to_host(counted[v.name]) for v in variables(model, len(d_lengths))}
 
 
-def _dp1_paths(counts: Counts, model: Model, d_lengths: Sequence[int]) -> Any:
-    if not model.dp1:
+def _columns(table: Array | None, names: Sequence[str]) -> dict[str, NumpyArray]:
+    """Return the columns, along the last axis, of a table of calls."""
+    if table is None:
+        return {}
+    columns = to_host(table)
+    return {name: columns[..., i] for i, name in enumerate(names)}
+
+
+def _dp1_paths(counts: Counts, max_p: int, d_lengths: Sequence[int]) -> NumpyArray | None:
+    if counts.dp1_nonempty is None:
         return None
+    nonempty = _counts(counts.dp1_nonempty)
     if counts.dp1_empty is None:
-        return counts.dp1_nonempty[:, 0]
-    cuts = np.array([empty_d_cuts(length, model.max_p) for length in d_lengths], np.uint64)
-    return to_host(counts.dp1_nonempty) + cuts[:, None] * to_host(counts.dp1_empty)[:, None]
+        return nonempty[:, 0]
+    cuts = np.array([empty_d_cuts(length, max_p) for length in d_lengths], np.uint64)
+    return nonempty + cuts[:, None] * _counts(counts.dp1_empty)[:, None]
 
 
-def attributes(model: Model) -> dict[str, Any]:
+def _counts(counted: Array) -> NDArray[np.uint64]:
+    return to_host(counted).astype(np.uint64, copy=False)
+
+
+def attributes(model: Model) -> dict[str, object]:
     """Return what a result says about how it was counted."""
     return {
         "title": "Recombination paths of T-cell receptors",

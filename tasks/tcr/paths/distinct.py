@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts, Sequences
+from gangsaw.tasks.tcr.kernels.scratch import References
 
 Rows = npt.NDArray[np.int64]
-PRIME = np.uint64(1_099_511_628_211)  # FNV-1a's, 64 bits
-OFFSET = np.uint64(14_695_981_039_346_656_037)
+FNV_BASIS, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a, 64 bits
 FREE = -1
 
 
@@ -32,22 +31,20 @@ def distinct(batch: Batch) -> tuple[Rows, Rows]:
     n = len(batch.references)
     first, same = np.empty(n, np.int64), np.empty(n, np.int64)
     table = np.full(2 << max(n, 1).bit_length(), FREE, np.int64)
-    references = (batch.references.codes, batch.references.starts, batch.v_of, batch.j_of)
-    found = _distinct(*references, table, first, same)
+    found = _distinct(References.of(batch), table, first, same)
     return first[:found], same
 
 
 @jit_norefs
-def _distinct(
-    codes: Any, starts: Any, v_of: Any, j_of: Any, table: Any, first: Any, same: Any
-) -> int:
+def _distinct(references: References, table: Rows, first: Rows, same: Rows) -> int:
     """Fill first and same by a hash table with open addresses; return how many differ."""
+    codes, starts, v_of, j_of = references
     found = 0
     mask = np.uint64(len(table) - 1)
     for row in range(len(same)):
-        key = OFFSET ^ np.uint64(v_of[row]) ^ (np.uint64(j_of[row]) << np.uint64(32))
+        key = FNV_BASIS ^ np.uint64(v_of[row]) ^ (np.uint64(j_of[row]) << np.uint64(32))
         for k in range(starts[row], starts[row + 1]):
-            key = (key ^ np.uint64(codes[k])) * PRIME
+            key = (key ^ np.uint64(codes[k])) * FNV_PRIME
         slot = (key ^ (key >> np.uint64(32))) & mask
         while True:
             number = table[slot]

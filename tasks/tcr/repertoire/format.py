@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 
-Columns = dict[str, Any]  # role -> string array
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Columns = dict[str, "pa.Array"]  # role -> string array
 
 # The roles of columns. A junction has the codons of Cys and Phe/Trp, a cdr3 has not.
 ROLES = ("junction", "cdr3", "v", "d", "j", "copies", "id", "sample", "locus", "productive")

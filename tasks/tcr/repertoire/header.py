@@ -26,7 +26,7 @@ class Header:
     line, end : number of its line, and how many bytes it ends after
     width : how many fields a row must have
     shift : which field the first column is: 1 where rows begin with a name that has no column
-    notes : what was taken for granted
+    notes : what was assumed
     """
 
     names: Names

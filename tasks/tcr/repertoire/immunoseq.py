@@ -6,8 +6,6 @@ is; it has both anchor codons. An ambiguous gene is named by its ties.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gangsaw.tasks.tcr.extra import extra_needed
@@ -37,7 +35,7 @@ def _prepare(columns: Columns) -> Columns:
 
 
 def _junction(read: pa.Array, begin: pa.Array, length: pa.Array) -> pa.Array:
-    """Return the CDR3 within each read, empty where the place that is said is not in it."""
+    """Return the CDR3 within each read, empty where its given place is outside of the read."""
     offsets, _ = buffers(read)
     first, first_written = written_numbers(begin)
     size, size_written = written_numbers(length)
@@ -48,7 +46,7 @@ def _junction(read: pa.Array, begin: pa.Array, length: pa.Array) -> pa.Array:
     return slices(read, starts, starts + np.where(there, size, 0), SAME)
 
 
-def _call(call: Any, gene: Any, ties: Any) -> Any:
+def _call(call: pa.Array | None, gene: pa.Array | None, ties: pa.Array | None) -> pa.Array | None:
     """Return the finest call, but the ties of an ambiguous gene."""
     if call is None:
         call = gene

@@ -1,20 +1,21 @@
 """Kernels over bytes: lines into fields, fields into Arrow's strings, junctions, numbers.
 
-Arrow's own CSV reader is as fast, but in streams it numbers neither the rows that it refuses nor
-those after comments and empty lines, and one bad byte stops the file.
+Arrow's own CSV reader, in streams, numbers neither the rows that it refuses nor those after
+comments and empty lines, and one bad byte stops the file.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs, jit_norefs_inline
 from gangsaw.tasks.tcr.nucleotides import CODE_OF_BYTE, IUPAC
 
-Bytes = npt.NDArray[np.uint8]
+Bytes = NDArray[np.uint8]
+Indices = NDArray[np.int32] | NDArray[np.int64]
 QUOTE, NEWLINE, RETURN, HASH = 34, 10, 13, 35
 NOT_CLOSED = -1  # in place of a number of fields
 PLAIN, EMPTY, ODD = 0, 1, 2  # how a number is written
@@ -36,58 +37,79 @@ SAME: Bytes = np.arange(256, dtype=np.uint8)
 LETTERS = _nucleotide_letters()
 
 
-@jit
+class TextColumns(NamedTuple):
+    """The columns of a table of text.
+
+    Attributes
+    ----------
+    delimiter : byte between two fields
+    width : fields of a row
+    slots : (width,) int32, row of `LineFields.starts` and `ends` for each column, -1 for one not
+        wanted
+    """
+
+    delimiter: int
+    width: int
+    slots: NDArray[np.int32]
+
+
+class LineFields(NamedTuple):
+    """The lines that `split_lines` found, and their wanted fields.
+
+    Attributes
+    ----------
+    starts, ends : (wanted, capacity) int32: where fields lie in the text
+    lines : (capacity,) int64: numbers of lines
+    n_fields : (capacity,) int32: how many fields the line has, or NOT_CLOSED. Where that is not the
+        width of the table, all fields are empty
+    """
+
+    starts: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    lines: NDArray[np.int64]
+    n_fields: NDArray[np.int32]
+
+
+@jit_norefs
 def split_lines(
-    text: Bytes,
-    at: int,
-    line: int,
-    delimiter: int,
-    width: int,
-    slots: Any,
-    starts: Any,
-    ends: Any,
-    lines: Any,
-    fields: Any,
+    text: Bytes, at: int, line: int, columns: TextColumns, out: LineFields
 ) -> tuple[int, int, int]:
-    """Find the wanted fields of each line from `at` on, until the text or `lines` is full.
+    """Find the wanted fields of each line from `at` on, until the text ends or `out` is full.
 
     A line ends with LF or CR LF, whatever quotes it holds: one unclosed quote costs one line.
-    Empty lines, and lines that begin with # and are not `width` wide, are no rows.
+    Empty lines, and lines that begin with # and have another width, are no rows.
 
     Parameters
     ----------
     text : bytes of whole lines
     at, line : where to begin, and the number of the line before it
-    slots : (width,) int32, row of `starts` and `ends` for each column, -1 for one not wanted
-    starts, ends : (wanted, capacity) int32, filled: where fields lie in `text`
-    lines : (capacity,) int64, filled: numbers of lines
-    fields : (capacity,) int32, filled: how many fields the line has, or NOT_CLOSED. Where that is
-        not `width`, all fields are empty
+    columns : which fields are wanted
+    out : filled
 
     Returns
     -------
     rows found, where to go on, number of the last line
     """
     rows, size = 0, len(text)
-    while at < size and rows < len(lines):
+    while at < size and rows < len(out.lines):
         line += 1
         first = at
-        found, at, closed = _find_fields(text, at, delimiter, width, slots, starts, ends, rows)
+        found, at, closed = _find_fields(text, at, columns, out, rows)
         at = _newline(text, at) + 1
-        if not _is_row(text, first, found, width):
+        if not _is_row(text, first, found, columns.width):
             continue
-        lines[rows] = line
-        fields[rows] = found if closed else NOT_CLOSED
-        if fields[rows] != width:
-            starts[:, rows] = 0
-            ends[:, rows] = 0
+        out.lines[rows] = line
+        out.n_fields[rows] = found if closed else NOT_CLOSED
+        if out.n_fields[rows] != columns.width:
+            out.starts[:, rows] = 0
+            out.ends[:, rows] = 0
         rows += 1
     return rows, min(at, size), line
 
 
-@jit_inline
+@jit_norefs_inline
 def _find_fields(
-    text: Bytes, at: int, delimiter: int, width: int, slots: Any, starts: Any, ends: Any, row: int
+    text: Bytes, at: int, columns: TextColumns, out: LineFields, row: int
 ) -> tuple[int, int, bool]:
     """Find the wanted fields of a line.
 
@@ -97,10 +119,11 @@ def _find_fields(
     """
     size, found = len(text), 0
     while True:
-        begin, end, at, closed = _find_field(text, at, delimiter)
-        if found < width and slots[found] >= 0:
-            starts[slots[found], row] = begin
-            ends[slots[found], row] = end
+        begin, end, at, closed = _find_field(text, at, columns.delimiter)
+        slot = columns.slots[found] if found < columns.width else -1
+        if slot >= 0:
+            out.starts[slot, row] = begin
+            out.ends[slot, row] = end
         found += 1
         if not closed or at >= size or text[at] == NEWLINE:
             return found, at, closed
@@ -167,7 +190,9 @@ def _line_end(text: Bytes, at: int) -> int:
 
 
 @jit
-def gather(text: Bytes, starts: Any, ends: Any, table: Bytes, quoted: bool) -> Any:
+def gather(
+    text: Bytes, starts: Indices, ends: Indices, table: Bytes, quoted: bool
+) -> tuple[NDArray[np.int32], Bytes, np.uint8]:
     """Copy fields of `text` back to back, each byte through `table`.
 
     With `quoted`, two quotes in a field that follows a quote become one.
@@ -201,7 +226,13 @@ def gather(text: Bytes, starts: Any, ends: Any, table: Bytes, quoted: bool) -> A
 
 
 @jit
-def junction_inside(offsets: Any, data: Bytes, starts: Any, ends: Any, anchors: Any) -> None:
+def junction_inside(
+    offsets: NDArray[np.int32],
+    data: Bytes,
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    anchors: Bytes,
+) -> None:
     """Find the part between the first and last codon of each junction, and its anchors.
 
     Parameters
@@ -231,7 +262,9 @@ def _may_be(data: Bytes, at: int, first: int, second: int, third: int) -> bool:
 
 
 @jit
-def whole_numbers(offsets: Any, data: Bytes, values: Any, written: Any) -> None:
+def whole_numbers(
+    offsets: NDArray[np.int32], data: Bytes, values: NDArray[np.int64], written: Bytes
+) -> None:
     """Read each string of 1..18 digits as a number; say of others that they are EMPTY or ODD."""
     for row in range(len(values)):
         value = 0

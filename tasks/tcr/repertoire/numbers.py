@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +12,21 @@ import numpy.typing as npt
 from gangsaw.tasks.tcr.repertoire.kernels import EMPTY, ODD, whole_numbers
 from gangsaw.tasks.tcr.repertoire.strings import buffers, is_missing
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 MOST = 2**63 - 1
 _NUMBER = re.compile(r"\+?[0-9]{1,19}(\.[0-9]{1,19})?([eE]\+?[0-9]{1,2})?", re.ASCII)
 
 
-def written_numbers(column: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+def written_numbers(column: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     """Return values (n,), and how each is written: PLAIN, EMPTY or ODD; only PLAIN ones count."""
     values, written = np.zeros(len(column), np.int64), np.zeros(len(column), np.uint8)
     whole_numbers(*buffers(column), values, written)
     return values, written
 
 
-def copies_of(column: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def copies_of(column: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return the copies (n,) and which are invalid. A missing value is one copy, as in a table
     without such a column.
     """

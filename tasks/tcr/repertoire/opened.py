@@ -1,4 +1,4 @@
-"""Bytes of a file, whatever it is compressed with: found by its first bytes, not by its name."""
+"""Decompressed bytes of a file; its first bytes, not its name, tell how it is compressed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.extra import extra_needed
@@ -61,12 +61,27 @@ def opened(path: Path) -> Iterator[TextStream]:
         yield next((new(file) for first, new in _STREAMS.items() if start.startswith(first)), file)
 
 
+class Decompressor(Protocol):
+    """One compressed stream, by zlib, bz2 or lzma; these say in other ways what they hold back."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether its end was seen."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What follows the end."""
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        """Return at most so many bytes."""
+
+
 class _Members:
     """Compressed streams one after the other, as bgzip, pbzip2 and `cat` write them.
 
-    Python's GzipFile reads 8 KiB at a time and computes the checksum in a second pass, which is
-    slower. Its BZ2File ignores bytes after a stream that are no stream. Arrow's streams lose what
-    they decoded before data that end early.
+    Python's GzipFile reads 8 KiB at a time and computes the checksum in a second pass. Its BZ2File
+    ignores bytes after a stream that are no stream. Arrow's streams lose what they decoded before
+    data that end early.
 
     Parameters
     ----------
@@ -75,7 +90,7 @@ class _Members:
     new : makes the decompressor of one stream
     """
 
-    def __init__(self, file: BinaryIO, kind: str, new: Callable[[], Any]) -> None:
+    def __init__(self, file: BinaryIO, kind: str, new: Callable[[], Decompressor]) -> None:
         self._file, self._kind, self._new = file, kind, new
         self._waiting, self._member = b"", new()
         self._begun = False  # a stream whose end has not been seen
@@ -98,7 +113,7 @@ class _Members:
                 return b""
         self._begun = True
         try:
-            out: bytes = self._member.decompress(self._waiting, size)
+            out = self._member.decompress(self._waiting, size)
         except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError) as error:
             raise Damaged(f"{self._kind} data are damaged ({error})") from None
         self._waiting = getattr(self._member, "unconsumed_tail", b"")  # others keep their own

@@ -1,11 +1,11 @@
-"""Any repertoire file, opened by what is in it."""
+"""Open any repertoire file by its content."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.repertoire.airr import AIRR
@@ -21,6 +21,9 @@ from gangsaw.tasks.tcr.repertoire.tcrdist import tcrdist
 from gangsaw.tasks.tcr.repertoire.tenx import TENX
 from gangsaw.tasks.tcr.repertoire.text import TextTable
 from gangsaw.tasks.tcr.repertoire.vdjtools import VDJTOOLS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 RESEMBLING = 3  # columns that a table of no known format has of one
 LOCI = ("TRA", "TRB", "TRG", "TRD")
@@ -39,7 +42,7 @@ class Repertoire:
 
     def __init__(
         self,
-        table: Any,
+        table: TextTable | ParquetTable,
         kind: RepertoireFormat,
         columns: dict[str, str],
         asked: Asked,
@@ -50,10 +53,10 @@ class Repertoire:
 
     @property
     def failure(self) -> str:
-        """Where the last iteration ended for damage that it was to bear."""
+        """Where the last iteration stopped at damaged data, with keep_going; else empty."""
         return str(self._table.failure)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Return batches of the schema ROWS, of 65,536 rows, fewer where rows are long.
 
         Raises
@@ -62,7 +65,7 @@ class Repertoire:
         """
         return rebatched(self._rows(), BATCH_ROWS)
 
-    def _rows(self) -> Iterator[Any]:
+    def _rows(self) -> Iterator[pa.RecordBatch]:
         for fields in self._table:
             read = {role: fields.columns[name] for role, name in self.columns.items()}
             yield rows_of(fields, self._kind.prepare(read), self._asked)
@@ -90,7 +93,7 @@ def open_repertoire(
         (without), v, d, j, copies, id, sample, locus, productive: all of a table of no known
         format, or what should be read otherwise of one of a known format
     sample : name of the sample, for rows that name none; the file's name without its endings
-    keep_going : read compressed data that are damaged as far as they go, in place of an error
+    keep_going : read damaged compressed data as far as they go, instead of raising
 
     Raises
     ------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def parquet_names(path: Path) -> tuple[str, ...]:
         return tuple(pq.read_schema(path).names)
 
 
-def _texts(column: Any) -> Any:
+def _texts(column: pa.Array) -> pa.Array:
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         column = pc.binary_join(column.cast(pa.list_(pa.string())), ",")  # as texts list calls
     texts = column.cast(pa.string()).fill_null("")

@@ -6,7 +6,7 @@ then the CDR3, then the genes.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -86,7 +86,7 @@ class Marks:
         marks.details = details
         return marks
 
-    def mark(self, wrong: npt.NDArray[np.bool_], reason: str, detail: Any = "") -> None:
+    def mark(self, wrong: npt.NDArray[np.bool_], reason: str, detail: str | pa.Array = "") -> None:
         """Give `reason` to the rows of the mask; `detail` is one text or an array (n,)."""
         code = _CODES[reason]
         wrong = wrong & ((self.codes == 0) | (self.codes > code))

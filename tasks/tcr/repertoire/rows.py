@@ -1,12 +1,12 @@
-"""Rows of all formats as one: the batches that a repertoire is read as."""
+"""The batches of rows that a repertoire of any format is read as."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.tasks.tcr.extra import extra_needed
 from gangsaw.tasks.tcr.repertoire import reasons
@@ -16,7 +16,13 @@ with extra_needed():
     import pyarrow.compute as pc
 
 from gangsaw.tasks.tcr.repertoire.format import Columns
-from gangsaw.tasks.tcr.repertoire.kernels import CYS, LETTERS, PHE_TRP, junction_inside
+from gangsaw.tasks.tcr.repertoire.kernels import (
+    CYS,
+    LETTERS,
+    PHE_TRP,
+    Bytes,
+    junction_inside,
+)
 from gangsaw.tasks.tcr.repertoire.numbers import copies_of
 from gangsaw.tasks.tcr.repertoire.strings import (
     MISSING,
@@ -59,14 +65,14 @@ class Asked:
     sample: str
 
 
-def rows_of(fields: Fields, columns: Columns, asked: Asked) -> Any:
+def rows_of(fields: Fields, columns: Columns, asked: Asked) -> pa.RecordBatch:
     """Return a batch of the schema ROWS.
 
     Parameters
     ----------
     fields : the lines
     columns : role -> string array (n,), prepared by the format
-    asked : see there
+    asked : the locus, and the sample of rows that name none
     """
     size = len(fields.lines)
     marks = reasons.Marks(size)
@@ -96,9 +102,9 @@ def rows_of(fields: Fields, columns: Columns, asked: Asked) -> Any:
     return pa.RecordBatch.from_arrays([values[name] for name in ROWS.names], schema=ROWS)
 
 
-def rebatched(batches: Iterator[Any], rows: int) -> Iterator[Any]:
+def rebatched(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
     """Return the same rows, `rows` at a time or BATCH_BYTES, in their order."""
-    waiting: list[Any] = []
+    waiting: list[pa.RecordBatch] = []
     found = n_bytes = 0
     for batch in batches:
         waiting.append(batch)
@@ -121,12 +127,12 @@ def is_other(text: str, locus: str) -> bool:
     return not ("TRAD" in words and locus in ("TRA", "TRD"))
 
 
-def _filled(column: Any) -> Any:
+def _filled(column: pa.Array) -> npt.NDArray[np.bool_]:
     offsets, _ = buffers(column)
     return np.diff(offsets) > 0
 
 
-def _cdr3(columns: Columns, marks: reasons.Marks, empty: Any) -> tuple[Any, Any]:
+def _cdr3(columns: Columns, marks: reasons.Marks, empty: pa.Array) -> tuple[pa.Array, Bytes]:
     """Return the CDR3 without anchor codons, of the junction or else the cdr3, and the anchors."""
     size = len(empty)
     junction, cdr3 = (_sequence(columns.get(role), empty) for role in ("junction", "cdr3"))
@@ -146,28 +152,28 @@ def _cdr3(columns: Columns, marks: reasons.Marks, empty: Any) -> tuple[Any, Any]
     return pc.if_else(pa.array(has_cdr3), given, inside), anchors
 
 
-def _sequence(column: Any, empty: Any) -> Any:
+def _sequence(column: pa.Array | None, empty: pa.Array) -> pa.Array:
     if column is None:
         return empty
-    if (buffers(column)[1] == ord(" ")).any():  # "A, B, C": codons would be cut one off
+    if (buffers(column)[1] == ord(" ")).any():  # of "A, B, C": codons would be shifted by one
         column = pc.ascii_trim_whitespace(column)
     missing = pc.is_in(column, value_set=NO_SEQUENCE)
     return pc.if_else(missing, "", column) if pc.any(missing).as_py() else column
 
 
-def _call(column: Any, empty: Any) -> Any:
+def _call(column: pa.Array | None, empty: pa.Array) -> pa.Array:
     if column is None:
         return empty
     return by_distinct(column, lambda text: "" if is_missing(text) else text.strip())
 
 
-def _sample(columns: Columns, sample: str, size: int) -> Any:
+def _sample(columns: Columns, sample: str, size: int) -> pa.Array:
     if (named := columns.get("sample")) is None:
         return pa.repeat(sample, size)
     return pc.if_else(pa.array(_filled(named)), named, sample)
 
 
-def _productive(column: Any, size: int) -> Any:
+def _productive(column: pa.Array | None, size: int) -> pa.Array:
     if column is None:
         return pa.nulls(size, pa.bool_())
     words = {"t": True, "true": True, "1": True, "f": False, "false": False, "0": False}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from gangsaw.tasks.tcr.extra import extra_needed
 with extra_needed():
     import pyarrow as pa
 
-from gangsaw.tasks.tcr.repertoire.kernels import Bytes, gather
+from gangsaw.tasks.tcr.repertoire.kernels import Bytes, Indices, gather
 
 # How tables write that a field holds nothing, in lower case
 MISSING = {"", ".", "-", "*", "na", "n/a", "nan", "none", "null", "no data", "unknown"}
@@ -42,13 +41,15 @@ def strings(offsets: npt.NDArray[np.int32], data: Bytes) -> pa.Array:
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
-def slices(column: pa.Array, starts: Any, ends: Any, table: Bytes) -> pa.Array:
+def slices(column: pa.Array, starts: Indices, ends: Indices, table: Bytes) -> pa.Array:
     """Return parts of a string column's data as a column, each byte through `table`."""
     offsets, data, _ = gather(buffers(column)[1], starts, ends, table, False)
     return strings(offsets, data)
 
 
-def by_distinct(column: pa.Array, function: Callable[[str], Any], kind: Any = None) -> pa.Array:
+def by_distinct(
+    column: pa.Array, function: Callable[[str], object], kind: pa.DataType = None
+) -> pa.Array:
     """Return function(text) for each row, called once for each distinct text."""
     coded = column.dictionary_encode()
     texts = coded.dictionary.to_pylist()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +17,19 @@ with extra_needed():
     import pyarrow.compute as pc
 
 from gangsaw.tasks.tcr.repertoire.header import MAX_LINE, Header
-from gangsaw.tasks.tcr.repertoire.kernels import NOT_CLOSED, SAME, gather, split_lines
+from gangsaw.tasks.tcr.repertoire.kernels import (
+    NOT_CLOSED,
+    SAME,
+    Bytes,
+    LineFields,
+    TextColumns,
+    gather,
+    split_lines,
+)
 from gangsaw.tasks.tcr.repertoire.opened import Damaged, TextStream, opened
 from gangsaw.tasks.tcr.repertoire.strings import strings
 
-BLOCK_BYTES = MAX_LINE  # read at a time: longer lines are seen by their ends being in others
+BLOCK_BYTES = MAX_LINE  # read at a time: a block without a line's end shows that it is longer
 BLOCK_ROWS = 1 << 14
 
 
@@ -44,14 +51,11 @@ class Fields:
     not_utf8: pa.Array
 
 
-class _Buffers:
-    """Places of fields, from kernels; reused, as new pages cost more than the splitting."""
-
-    def __init__(self, wanted: int) -> None:
-        # zeros: a column that all rows leave out has no slot, and is empty
-        self.places = np.zeros((2, wanted, BLOCK_ROWS), np.int32)
-        self.lines = np.empty(BLOCK_ROWS, np.int64)
-        self.found = np.empty(BLOCK_ROWS, np.int32)
+def _line_fields(wanted: int) -> LineFields:
+    """Return arrays for the fields of a block, to be reused."""
+    # zeros: a column that all rows leave out has no slot, and is empty
+    starts, ends = np.zeros((2, wanted, BLOCK_ROWS), np.int32)
+    return LineFields(starts, ends, np.empty(BLOCK_ROWS, np.int64), np.empty(BLOCK_ROWS, np.int32))
 
 
 class TextTable:
@@ -62,7 +66,7 @@ class TextTable:
     path : the file
     header : of `find_header`
     wanted : names of the columns to read
-    keep_going : whether data that are damaged end the table, and no error
+    keep_going : whether damaged data end the table, instead of raising
     """
 
     def __init__(self, path: Path, header: Header, wanted: list[str], keep_going: bool) -> None:
@@ -70,10 +74,11 @@ class TextTable:
         self._keep_going = keep_going
         self.failure = ""
         self._line = 0
-        self._slots = np.full(header.width, -1, np.int32)
+        slots = np.full(header.width, -1, np.int32)
         for slot, name in enumerate(wanted):
             if (column := header.names.index(name) + header.shift) < header.width:
-                self._slots[column] = slot
+                slots[column] = slot
+        self._columns = TextColumns(ord(header.delimiter), header.width, slots)
 
     def __iter__(self) -> Iterator[Fields]:
         """Return the rows, a block of the file at a time.
@@ -84,12 +89,12 @@ class TextTable:
         BadParams : the file cannot be read any more
         """
         self._line, self.failure = self._header.line, ""
-        scratch = _Buffers(len(self._wanted))
+        out = _line_fields(len(self._wanted))
         with opened(self._path) as stream:
             try:
                 _skip(stream, self._header.end)
                 for block in blocks(stream):
-                    yield from self._split(block, scratch)
+                    yield from self._split(block, out)
             except OSError as error:
                 raise BadParams(f"{self._path}: {error.strerror or error}") from None
             except Damaged as error:
@@ -99,34 +104,30 @@ class TextTable:
                 f"{self._path}: {self.failure}. Copy it again, or keep going with what there is"
             )
 
-    def _split(self, block: bytes, scratch: _Buffers) -> Iterator[Fields]:
-        if not block:  # in place of a line too long
+    def _split(self, block: bytes, out: LineFields) -> Iterator[Fields]:
+        if not block:  # stands for a line that is too long
             self._line += 1
             yield self._refused(f"longer than {MAX_LINE} bytes")
             return
         text, at = np.frombuffer(block, np.uint8), 0
-        width, delimiter = self._header.width, ord(self._header.delimiter)
-        starts, ends = scratch.places
-        lines, found = scratch.lines, scratch.found
         while at < len(text):
-            rows, at, self._line = split_lines(
-                text, at, self._line, delimiter, width, self._slots, starts, ends, lines, found
-            )
+            rows, at, self._line = split_lines(text, at, self._line, self._columns, out)
             if rows:
-                places = zip(self._wanted, starts[:, :rows], ends[:, :rows], strict=True)
-                yield self._fields(text, places, lines[:rows].copy(), found[:rows])
+                yield self._fields(text, out, rows)
 
-    def _fields(self, text: Any, places: Any, lines: Any, found: Any) -> Fields:
-        columns, not_utf8 = {}, pa.repeat("", len(lines))
-        for name, start, end in places:
-            offsets, data, bits = gather(text, start, end, SAME, True)
+    def _fields(self, text: Bytes, found: LineFields, rows: int) -> Fields:
+        columns, not_utf8 = {}, pa.repeat("", rows)
+        for slot, name in enumerate(self._wanted):
+            starts, ends = found.starts[slot, :rows], found.ends[slot, :rows]
+            offsets, data, bits = gather(text, starts, ends, SAME, True)
             column = strings(offsets, data)
             if bits >= 128:
                 column, not_utf8 = _checked(column, name, not_utf8)
             columns[name] = column
-        return Fields(lines, columns, self._ragged(found), not_utf8)
+        ragged = self._ragged(found.n_fields[:rows])
+        return Fields(found.lines[:rows].copy(), columns, ragged, not_utf8)
 
-    def _ragged(self, found: Any) -> pa.Array:
+    def _ragged(self, found: npt.NDArray[np.int32]) -> pa.Array:
         wrong = found != self._header.width
         if not wrong.any():
             return pa.repeat("", len(found))

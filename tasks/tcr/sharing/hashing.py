@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import jit
-
-BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+from gangsaw.tasks.tcr.paths.distinct import FNV_BASIS, FNV_PRIME
 
 
 def hashes(texts: pa.Array, *numbers: NDArray[np.int32]) -> NDArray[np.uint64]:
@@ -30,15 +27,17 @@ def hashes(texts: pa.Array, *numbers: NDArray[np.int32]) -> NDArray[np.uint64]:
 
 
 @jit
-def _hash_texts(symbols: Any, ends: Any, found: Any) -> None:
+def _hash_texts(
+    symbols: NDArray[np.uint8], ends: NDArray[np.int64], found: NDArray[np.uint64]
+) -> None:
     for i in range(len(found)):
-        value = BASIS
+        value = FNV_BASIS
         for k in range(ends[i], ends[i + 1]):
-            value = (value ^ np.uint64(symbols[k])) * PRIME
+            value = (value ^ np.uint64(symbols[k])) * FNV_PRIME
         found[i] = value
 
 
 @jit
-def _hash_numbers(numbers: Any, found: Any) -> None:
+def _hash_numbers(numbers: NDArray[np.int32], found: NDArray[np.uint64]) -> None:
     for i in range(len(found)):
-        found[i] = (found[i] ^ np.uint64(numbers[i])) * PRIME
+        found[i] = (found[i] ^ np.uint64(numbers[i])) * FNV_PRIME

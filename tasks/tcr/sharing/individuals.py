@@ -1,4 +1,4 @@
-"""Whose sample is whose: each sample is an individual, or a table joins several of one donor."""
+"""Which individual a sample is from: each sample has its own, or a table joins those of a donor."""
 
 from __future__ import annotations
 

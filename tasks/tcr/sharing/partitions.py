@@ -70,9 +70,9 @@ def _none(schema: pa.Schema) -> pa.RecordBatch:
 
 
 @contextmanager
-def temporary_folder(beside: Path) -> Iterator[Path]:
-    """Yield a temporary folder next to a file."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{beside.name}.", suffix=".parts", dir=beside.parent))
+def temporary_folder(target: Path) -> Iterator[Path]:
+    """Yield a temporary folder next to `target`, a file."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".parts", dir=target.parent))
     try:
         yield folder.absolute()
     finally:

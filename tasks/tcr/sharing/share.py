@@ -4,8 +4,8 @@
     a part of all files, grouped -> parts by place        (a task per part)
     a part of all files, sorted -> rows of OUT            (in this thread)
 
-A nucleotype is in one part, whatever its rows; each step holds one run or one part, so memory
-does not grow with the rows. What is on disk meanwhile is about 60 bytes a row, beside OUT.
+All rows of a nucleotype are in one part; each step holds one run or one part, so memory does not
+grow with the rows. Intermediate files take about 60 bytes a row, next to OUT.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 RUN_ROWS = 1 << 18  # read by one task; 16 of the usual chunks
 PART_ROWS = 1 << 19  # grouped by one task, on average
 GROUP_ROWS = 1 << 16  # of a row group: joins with the counts read few rows too many
-ROW_BYTES = 600  # of memory for each of them: columns, sort keys, groups and copies; measured
+ROW_BYTES = 600  # of memory for each of them, measured: columns, sort keys, groups and copies
 SHARED = 2  # individuals that make a nucleotype "shared"
 METADATA = b"gangsaw"
 SUFFIXES = (".parquet", ".pq")
@@ -80,7 +80,7 @@ class Shared:
     notes: tuple[str, ...]
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all figures as JSON holds them."""
         return asdict(self)
 
@@ -94,12 +94,12 @@ class _Spread:
     folder: Path
     n_parts: int
     name: str = "share-rows"
-    peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows, and what leaves for the parts
+    peak_bytes: int = 2 * RUN_ROWS * ROW_BYTES  # rows as read, and those written to the parts
 
     def __call__(self, run: RowRun) -> NDArray[np.int64]:
         """Return (individuals,) copies."""
         store = self.stores[run.store]
-        with naming(f"{store}, rows {run.rows.start}..{run.rows.stop - 1}"):
+        with naming(run.of(store)):
             number = {name: i for i, name in enumerate(self.people.samples)}
             numbers = np.array([number[name] for name in store.names["sample"]], np.int32)
             found = in_samples(read_rows(store, run, numbers))
@@ -194,7 +194,7 @@ def share(
 
 
 def _checked(target: Path, overwrite: bool) -> Path:
-    """Return where the table may be written; --overwrite must not take a table of rows."""
+    """Refuse suffixes but those of Parquet: --overwrite must not replace a table of rows."""
     if target.suffix.lower() not in SUFFIXES:
         raise BadParams(f"{target}: nucleotypes are written as Parquet; name it .parquet")
     check_target(target, overwrite=overwrite)

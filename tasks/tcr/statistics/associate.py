@@ -1,4 +1,4 @@
-"""How path counts and enzyme calls go with frequency and sharing.
+"""How path counts and enzyme calls are associated with frequency and sharing.
 
     stores and the table of `share` -> a file per run of rows     one pass over the counts
     files -> tallies -> sums of rank products: Spearman           two passes over the files
@@ -6,8 +6,8 @@
     files -> tallies by sharing: plots                            one pass
 
 A pass holds one run in each task. This thread holds tallies: 16 bytes for each distinct value of a
-column, some columns at a time. What is on disk meanwhile is 8 bytes per nucleotype and path count
-and 2 per call, before compression, beside the table.
+column, some columns at a time. Intermediate files, next to the table, take 8 bytes per nucleotype
+and path count and 2 per call, before compression.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -93,10 +93,9 @@ class Association:
     notes: tuple[str, ...]
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all figures as JSON holds them."""
-        found: dict[str, Any] = _without_nan(asdict(self))
-        return found
+        return {key: _without_nan(value) for key, value in asdict(self).items()}
 
 
 def associate(
@@ -311,7 +310,7 @@ class _Passes:
         run(task, batches, on_done, client=self.client, options=self.options)
 
 
-def _without_nan(value: Any) -> Any:
+def _without_nan(value: object) -> object:
     """Return figures as JSON values: None for NaN."""
     if isinstance(value, dict):
         return {key: _without_nan(each) for key, each in value.items()}

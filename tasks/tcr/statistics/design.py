@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS, read_file
 
-Floats = NDArray[np.floating[Any]]
+Floats = NDArray[np.float64]
 COLLINEAR = 1e-10  # of a standardised predictor's variance, beyond what the others explain
 SHOWN = 1e-6  # smallest coefficient that is named in such a combination
 
@@ -140,7 +139,7 @@ def separating(lowest: Floats, highest: Floats) -> list[int]:
     return found
 
 
-def exact_total(parts: Sequence[Any]) -> Floats:
+def exact_total(parts: Sequence[Floats] | Sequence[float]) -> Floats:
     """Return the sum of equal-shaped arrays, rounded once: in whatever order they arrived."""
     stacked = np.stack(parts).reshape(len(parts), -1)
     sums = [math.fsum(column) for column in stacked.T.tolist()]
@@ -161,17 +160,19 @@ def dependent(covariance: Floats) -> list[tuple[int, Floats]]:
     constant = deviation == 0
     safe = np.where(constant, 1, deviation)
     correlation = covariance / np.outer(safe, safe)
-    kept: list[int] = []
+    independent: list[int] = []
     found: list[tuple[int, Floats]] = []
     for i in range(len(covariance)):
-        among = correlation[np.ix_(kept, kept)]
-        weights = np.linalg.solve(among, correlation[kept, i]) if kept else np.zeros(0)
-        if constant[i] or 1 - weights @ correlation[kept, i] < COLLINEAR:
+        among = correlation[np.ix_(independent, independent)]
+        weights = (
+            np.linalg.solve(among, correlation[independent, i]) if independent else np.zeros(0)
+        )
+        if constant[i] or 1 - weights @ correlation[independent, i] < COLLINEAR:
             coefficients = np.zeros(len(covariance))
-            coefficients[kept] = weights * deviation[i] / safe[kept]
+            coefficients[independent] = weights * deviation[i] / safe[independent]
             found.append((i, coefficients))
         else:
-            kept.append(i)
+            independent.append(i)
     return found
 
 

@@ -11,18 +11,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as pd
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.tcr.sharing.partitions import read_partition, write_partitions
 from gangsaw.tasks.tcr.sharing.share import METADATA
-from gangsaw.tasks.tcr.statistics.path_columns import COUNTED, PathColumn, read_columns
+from gangsaw.tasks.tcr.statistics.path_columns import COUNT_VARIABLES, PathColumn, read_columns
 from gangsaw.tasks.tcr.statistics.predictors import read_predictors
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, RowRun
 
@@ -54,20 +54,22 @@ class Extract:
 
     @property
     def peak_bytes(self) -> int:
-        """What one run needs: as much as its counts make it."""
-        counts = [s.shapes[name] for s in self.stores for name in COUNTED if name in s.shapes]
+        """What one run needs; most of it is for its counts."""
+        counts = [
+            s.shapes[name] for s in self.stores for name in COUNT_VARIABLES if name in s.shapes
+        ]
         per_row = max(math.prod(extents.values()) // extents[ROW_DIM] for extents in counts)
         return RUN_ROWS * 8 * (COPIES * per_row + KEPT_COPIES * len(self.columns))
 
     def __call__(self, run: RowRun) -> int:
         """Return the number of nucleotypes whose first reference is in the run."""
         store = self.stores[run.store]
-        with naming(f"{store}, rows {run.rows.start}..{run.rows.stop - 1}"):
+        with naming(run.of(store)):
             table = self._nucleotypes(run)
             keep = table["first_reference"].to_numpy() - run.rows.start
             if len(table):
                 _same(table, store, run, keep)
-            columns: dict[str, Any] = {name: table[name] for name in OUTCOMES}
+            columns: dict[str, object] = {name: table[name] for name in OUTCOMES}
             columns |= read_columns(store, self.columns, run.rows, keep)
             columns |= read_predictors(store, run.rows, keep)
             found = pa.table({name: np.ascontiguousarray(c) for name, c in columns.items()})
@@ -83,7 +85,7 @@ class Extract:
         return found.sort_by("first_reference")
 
 
-def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: Any) -> None:
+def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: NDArray[np.int64]) -> None:
     """Raise BadParams unless the table's nucleotypes are those of the store."""
     v, j = (np.array(store.names[f"{end}_gene"], object) for end in "vj")
     wanted = {
@@ -92,8 +94,8 @@ def _same(table: pa.Table, store: CountsStore, run: RowRun, keep: Any) -> None:
         "j": j[store.index("j_index", run.rows)[keep]],
     }
     for name, texts in wanted.items():
-        told = table[name].cast(pa.string()).combine_chunks()  # other tools write large_string
-        if not pa.array(texts, pa.string()).equals(told):
+        stated = table[name].cast(pa.string()).combine_chunks()  # other tools write large_string
+        if not pa.array(texts, pa.string()).equals(stated):
             raise BadParams("the table has other nucleotypes at these rows: share this store again")
 
 
@@ -126,7 +128,7 @@ def check_table(shared: Path, stores: Sequence[CountsStore]) -> int:
                 f"{shared} was not written by gangsaw tcr share: its {name} are "
                 f"{schema.field(name).type}"
             )
-    had, n_individuals = _told(shared, (schema.metadata or {}).get(METADATA, b"{}"))
+    had, n_individuals = _share_metadata(shared, (schema.metadata or {}).get(METADATA, b"{}"))
     has = [store.rows for store in stores]
     if had and had != has:
         raise BadParams(
@@ -142,11 +144,11 @@ def _is_kind(kind: pa.DataType, name: str) -> bool:
     return bool(is_number(kind))
 
 
-def _told(shared: Path, metadata: bytes) -> tuple[list[int], int]:
+def _share_metadata(shared: Path, metadata: bytes) -> tuple[list[int], int]:
     """Return the rows of the stores, and how many individuals; another tool drops both."""
     try:
-        told = json.loads(metadata)
-        rows = [each["rows"] for each in told.get("stores", [])]
-        return rows, len(told.get("individuals", []))
+        stated = json.loads(metadata)
+        rows = [each["rows"] for each in stated.get("stores", [])]
+        return rows, len(stated.get("individuals", []))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadParams(f"{shared} was not written by gangsaw tcr share: its metadata") from None

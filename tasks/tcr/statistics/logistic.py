@@ -20,7 +20,7 @@ from gangsaw.tasks.tcr.statistics.extract import COPIES, RUN_ROWS
 STEPS = 30
 TOLERANCE = 1e-8  # of the last step, in log odds per standard deviation
 HALVINGS = 10
-CERTAIN = 1e-8  # a fit that is so sure of every row separates them
+CERTAIN = 1e-8  # a fit with smaller errors of all rows separates them
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def fit(
 
 def _step(here: Curvature) -> Floats | None:
     try:
-        found: Floats = np.linalg.solve(here.information, here.gradient)
+        found: Floats = np.linalg.solve(here.information, here.gradient).astype(float, copy=False)
     except np.linalg.LinAlgError:
         return None
     return found if np.isfinite(found).all() else None
@@ -172,7 +172,7 @@ def _unbounded(beta: Floats, names: Sequence[str], steps: int) -> str:
 
 def _inverse(information: Floats) -> Floats:
     try:
-        found: Floats = np.linalg.inv(information)
+        found: Floats = np.linalg.inv(information).astype(float, copy=False)
     except np.linalg.LinAlgError:
         return np.full_like(information, np.nan)
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from gangsaw.tasks.tcr.store.counts_store import CountsStore
 Counts = NDArray[np.uint64]
 ALL, ZERO, NO_D, DP1 = "all", "zero_length_d", "no_d", "dp1"
 BY_D = {"full": "paths_full", ZERO: "paths_zero_length_d"}
-COUNTED = (*BY_D.values(), "paths_no_d", "dp1_paths")
+COUNT_VARIABLES = (*BY_D.values(), "paths_no_d", "dp1_paths")
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ class _Reader:
         if name not in self._held:
             for oldest in list(self._held)[:-1]:
                 del self._held[oldest]
-            self._held[name] = self.store.read(name, self.rows)
+            self._held[name] = np.asarray(self.store.read(name, self.rows), np.uint64)
         return self._held[name]
 
     def by_d(self, column: PathColumn) -> Counts:
@@ -169,7 +168,7 @@ def pairing(store: CountsStore, rows: range) -> NDArray[np.bool_]:
     return np.asarray(table, bool)[:, store.index("j_index", rows)].T
 
 
-def exact_sum(parts: Any, store: CountsStore) -> Counts:
+def exact_sum(parts: Sequence[Counts] | Counts, store: CountsStore) -> Counts:
     """Return the sum of counts; raise GangsawError where it needs more than 64 bits."""
     total: Counts = np.zeros_like(parts[0])
     for part in parts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.atomic import check_target, whole_files
@@ -57,8 +57,8 @@ def write_plots(found: Association, folder: Path, *, overwrite: bool = False) ->
     with plain, whole_files(targets, overwrite=overwrite) as parts:
         for i, part in enumerate(parts):
             form = FORMATS[i % len(FORMATS)]
-            told = {"Date": None} if form == "svg" else None
-            figures[i // len(FORMATS)].savefig(part, format=form, dpi=150, metadata=told)
+            metadata = {"Date": None} if form == "svg" else None
+            figures[i // len(FORMATS)].savefig(part, format=form, dpi=150, metadata=metadata)
     return targets
 
 
@@ -130,7 +130,9 @@ def _draw_boxes(axes: Axes, groups: Sequence[Group], look: Style) -> None:
     elif look.is_log:
         axes.set_yscale("log")
     keys = ("whislo", "q1", "med", "q3", "whishi")
-    boxes: list[Any] = [dict(zip(keys, group.quantiles, strict=True)) for group in groups]
+    boxes: list[dict[str, float]] = [
+        dict(zip(keys, group.quantiles, strict=True)) for group in groups
+    ]
     line = {"color": INK, "lw": 0.9}
     axes.bxp(
         boxes,

@@ -18,7 +18,7 @@ from gangsaw.tasks.tcr.store.counts_store import CountsStore
 
 Calls = NDArray[np.int16]
 ENDS = ("v", "j")
-BESIDE_D = ("vd_distance", "dj_distance")
+D_DISTANCES = ("vd_distance", "dj_distance")
 NEVER = np.int64(-(1 << 32))  # below all scores of D genes
 D_LENGTH = "d_gene_length"  # [d_gene], of the germline
 
@@ -34,17 +34,19 @@ def read_predictors(store: CountsStore, rows: range, keep: NDArray[np.int64]) ->
     """
     found: dict[str, Calls] = {}
     for end in ENDS:
-        germline, match = (store.read(f"{end}_{what}", rows)[keep] for what in ("length", "match"))
-        found |= _cut(end, germline, match)
+        germline, match = (
+            _read(store, f"{end}_{what}", rows)[keep] for what in ("length", "match")
+        )
+        found |= _erosion(end, germline, match)
     if has_d(store):
         best = _best_d(store, rows)
         found |= _d_predictors(store, rows, best, keep)
-        for junction, distance in zip(("n1", "n2"), BESIDE_D, strict=True):
-            found[junction] = _length(_of_best(store.read(distance, rows), best)[keep])
-            composition = _of_best(store.read(f"{junction}_composition", rows), best)[keep]
+        for junction, distance in zip(("n1", "n2"), D_DISTANCES, strict=True):
+            found[junction] = _length(_of_best(_read(store, distance, rows), best)[keep])
+            composition = _of_best(_read(store, f"{junction}_composition", rows), best)[keep]
             found |= dict(_nucleotides(junction, composition))
-    found["ndn"] = _length(store.read("vj_distance", rows)[keep])
-    found |= dict(_nucleotides("ndn", store.read("ndn_composition", rows)[keep]))
+    found["ndn"] = _length(_read(store, "vj_distance", rows)[keep])
+    found |= dict(_nucleotides("ndn", _read(store, "ndn_composition", rows)[keep]))
     return found
 
 
@@ -58,23 +60,27 @@ def predictor_names(store: CountsStore) -> tuple[str, ...]:
     return tuple(read_predictors(store, range(1), np.zeros(0, np.int64)))
 
 
-def _cut(end: str, germline: NDArray[np.int16], match: NDArray[np.int16]) -> dict[str, Calls]:
+def _read(store: CountsStore, name: str, rows: range) -> Calls:
+    return np.asarray(store.read(name, rows), np.int16)
+
+
+def _erosion(end: str, germline: NDArray[np.int16], match: NDArray[np.int16]) -> dict[str, Calls]:
     return {f"{end}_erosion": _length(germline - match), f"{end}_p": _length(match - germline)}
 
 
 def _d_predictors(
     store: CountsStore, rows: range, best: NDArray[np.int64], keep: NDArray[np.int64]
 ) -> dict[str, Calls]:
-    match = _of_best(store.read("d_length", rows), best)[keep]
+    match = _of_best(_read(store, "d_length", rows), best)[keep]
     if D_LENGTH not in store.shapes:
         return {"d_match": match}
     germline = store.read(D_LENGTH, range(len(store.names["d_gene"]))).astype(np.int16)
-    return _cut("d", germline[best[keep]], match)
+    return _erosion("d", germline[best[keep]], match)
 
 
 def _best_d(store: CountsStore, rows: range) -> NDArray[np.int64]:
-    beside = sum(_length(store.read(name, rows)).astype(np.int64) for name in BESIDE_D)
-    score = (store.read("d_length", rows).astype(np.int64) << 16) - beside
+    n_nucleotides = sum(_length(_read(store, name, rows)).astype(np.int64) for name in D_DISTANCES)
+    score = (store.read("d_length", rows).astype(np.int64) << 16) - n_nucleotides
     best: NDArray[np.int64] = np.where(pairing(store, rows), score, NEVER).argmax(axis=1)
     return best
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
@@ -26,6 +26,9 @@ from gangsaw.tasks.tcr.statistics.tally import (
     sum_of_squares,
     tallied,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MAX_ROWS = 1 << 31  # so that products of ranks of a run add up in 64 bits
 LOW_BITS = 16
@@ -93,7 +96,7 @@ class RankProducts:
                 [product(self._ranks(name, table), y) for y in outcomes] for name in self.columns
             ]
 
-    def _ranks(self, name: str, table: Any) -> Ns:
+    def _ranks(self, name: str, table: pa.Table) -> Ns:
         values, ranks = (
             np.load(rank_file(self.folder, name, what), mmap_mode="r") for what in RANK_FILES
         )

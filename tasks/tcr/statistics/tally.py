@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Values = NDArray[Any]
+from gangsaw.codecs.core.arrays import NumpyArray
+
+Values = NumpyArray
 Ns = NDArray[np.int64]
 
 
@@ -93,7 +94,7 @@ def mean_and_error(tally: ValueCounts) -> tuple[float, float]:
     if not n:
         return math.nan, math.nan
     mean = math.fsum((values * counts.astype(float)).tolist()) / n
-    squares = math.fsum((counts * (values - mean) ** 2).tolist())
+    squares = math.fsum((counts * (values.astype(float) - mean) ** 2).tolist())
     return mean, math.sqrt(squares / (n - 1) / n) if n > 1 else math.nan
 
 

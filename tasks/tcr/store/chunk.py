@@ -67,13 +67,13 @@ class CountChunk:
 
     def __call__(self, batch: Chunk) -> Records:
         """Return the records of the chunk; one that is journalled is not counted again."""
-        return self._counted([batch], "cpu")[0]
+        return self._records([batch], "cpu")[0]
 
     def on_device(self, batches: Sequence[Chunk]) -> list[Records]:
         """Do the same with all references of several chunks at once on the GPU of this process."""
-        return self._counted(batches, "gpu")
+        return self._records(batches, "gpu")
 
-    def _counted(self, chunks: Sequence[Chunk], device: str) -> list[Records]:
+    def _records(self, chunks: Sequence[Chunk], device: str) -> list[Records]:
         with naming(f"{self.target}, references, {chunks[0]}..{chunks[-1]}"):
             found = {chunk.number: self.journal.read(self.records_of(chunk)) for chunk in chunks}
             left = [chunk for chunk in chunks if found[chunk.number] is None]

@@ -1,7 +1,7 @@
 """How counts are stored in Zarr: arrays, coordinates and attributes, and reading them.
 
 Text is of Zarr's type `string`: types of fixed width have no specification in format 3, and readers
-warn of them.
+warn about them.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from zarr.codecs import BloscCodec
 from zarr.core.buffer import Buffer
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.skeleton import build_objects
@@ -33,7 +33,7 @@ CODEC = BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
 FIRST = "cdr3"  # the variable below which journal and staging are hidden
 
 # (name, type, units, description) of what a row is, without its counts
-ROW_VARIABLES: tuple[tuple[str, np.dtype[Any], str, str], ...] = (
+ROW_VARIABLES: tuple[tuple[str, DTypeLike, str, str], ...] = (
     (FIRST, TEXT, "nucleotide", "CDR3 between the codons of the conserved Cys and Phe or Trp"),
     ("id", TEXT, "", "Name of the row in its file; empty where it has none"),
     ("v_index", np.dtype("int32"), "1", "V gene: place along v_gene, from 0"),
@@ -94,17 +94,17 @@ class Contents:
     def arrays(self) -> tuple[Described, ...]:
         """Return the variables along `reference`, in the order of their records."""
         labels = {c.name: len(c.values) for c in self.coordinates()}
-        counted = (
+        of_counts = (
             (v.name, np.dtype(v.dtype), v.dims, v.attrs)
             for v in variables(self.setup.model, len(self.setup.germline.d))
         )
         own = (
-            (name, dtype, ("reference",), {"units": unit, "description": text})
+            (name, np.dtype(dtype), ("reference",), {"units": unit, "description": text})
             for name, dtype, unit, text in ROW_VARIABLES
         )
         return tuple(
             _described(name, dtype, dims, attrs, {"reference": self.n, **labels}, self.chunk_rows)
-            for name, dtype, dims, attrs in (*own, *counted)
+            for name, dtype, dims, attrs in (*own, *of_counts)
         )
 
     @property
@@ -116,7 +116,7 @@ class Contents:
         """Return the labels of all dimensions but `reference`, and what has these dimensions."""
         germline = self.setup.germline
         d, j = [part.name for part in germline.d], [part.name for part in germline.j]
-        labels: dict[str, Any] = {
+        labels: dict[str, Sequence[str] | NumpyArray] = {
             **coordinates(self.setup.model, d),
             "v_gene": [part.name for part in germline.v],
             "j_gene": j,
@@ -149,8 +149,8 @@ class Contents:
             table[samples[sample], place[reason]] = n
         return table
 
-    def attrs(self) -> dict[str, Any]:
-        """Return what the store says of itself: flat texts, numbers and lists, as NetCDF takes."""
+    def attrs(self) -> dict[str, object]:
+        """Return the attributes of the store: texts, numbers and flat lists, which NetCDF takes."""
         files, dropped = self.files, self.dropped
         return {
             **attributes(self.setup.model),
@@ -195,15 +195,15 @@ class Contents:
 
 
 def nbytes(array: Described) -> int:
-    """Return the raw bytes of an array; of text those of its places, not of its letters."""
+    """Return the raw bytes of an array; of text, those of the items without the letters."""
     return math.prod(array.shape) * array.dtype.itemsize
 
 
 def _described(
     name: str,
-    dtype: np.dtype[Any],
+    dtype: Dtype,
     dims: tuple[str, ...],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, object],
     extents: Mapping[str, int],
     chunk_rows: int,
 ) -> Described:
@@ -219,10 +219,10 @@ def _described(
     )
 
 
-def _sequences(parts: Sequence[Part]) -> NDArray[Any]:
+def _sequences(parts: Sequence[Part]) -> NumpyArray:
     return np.array([part.sequence for part in parts], TEXT)
 
 
-def _label(values: Any) -> NDArray[Any]:
-    is_text = isinstance(values, list) or values.dtype.kind == "U"
+def _label(values: Sequence[str] | NumpyArray) -> NumpyArray:
+    is_text = not isinstance(values, np.ndarray) or values.dtype.kind == "U"
     return np.array(values, TEXT) if is_text else np.asarray(values)

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import zarr
 from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.formats.zarr import told_in_a_line
-from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.formats.zarr import metadata_errors
+from gangsaw.tasks.store.chunks import METADATA, ZarrArray
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import open_place
 
@@ -46,12 +46,12 @@ class CountsStore:
     version: str
     rows: int
     names: dict[str, tuple[str, ...]] = field(hash=False)
-    attrs: dict[str, Any] = field(hash=False)
+    attrs: dict[str, object] = field(hash=False)
     shapes: dict[str, dict[str, int]] = field(hash=False)
-    kinds: dict[str, np.dtype[Any]] = field(hash=False)
+    kinds: dict[str, Dtype] = field(hash=False)
 
-    def read(self, name: str, rows: range, *cut: int | slice) -> NDArray[Any]:
-        """Return the rows of a variable; `cut` holds the slices of its other axes.
+    def read(self, name: str, rows: range) -> NumpyArray:
+        """Return the rows of a variable.
 
         Raises
         ------
@@ -60,9 +60,9 @@ class CountsStore:
         array, is_whole = _array(self.address, name, self.version)
         along = slice(rows.start, rows.stop)
         if is_whole:
-            rest = (slice(0, n) for n in array.shape[1:])
-            refuse_missing(array, (along, *rest))
-        return np.asarray(array[(along, *cut)])
+            others = (slice(0, n) for n in array.shape[1:])
+            refuse_missing(array, (along, *others))
+        return np.asarray(array[along])
 
     def index(self, name: str, rows: range) -> NDArray[np.int32]:
         """Return the rows of v_index, j_index or sample_index, checked against their names."""
@@ -95,7 +95,11 @@ class RowRun:
 
     def __str__(self) -> str:
         """Name it in messages."""
-        return f"store {self.store}, rows {self.rows.start}..{self.rows.stop - 1}"
+        return self.of(f"store {self.store}")
+
+    def of(self, store: object) -> str:
+        """Name it in messages as rows of a store."""
+        return f"{store}, rows {self.rows.start}..{self.rows.stop - 1}"
 
 
 def open_counts(address: str) -> CountsStore:
@@ -111,7 +115,7 @@ def open_counts(address: str) -> CountsStore:
     if absent:
         raise BadParams(f"{address} was not written by gangsaw tcr count: no {absent[0]}")
     arrays = dict(group.arrays())
-    dims: dict[str, Any] = {
+    dims: dict[str, tuple[str, ...]] = {
         name: getattr(array.metadata, "dimension_names", None) or ()  # format 2 has none
         for name, array in arrays.items()
     }
@@ -166,7 +170,7 @@ def _same_kind(one: CountsStore, other: CountsStore) -> None:
 
 def _open(address: str) -> zarr.Group:
     try:
-        with told_in_a_line(address):
+        with metadata_errors(address):
             return zarr.open_group(address, mode="r")
     except (FileNotFoundError, ValueError):  # zarr raises either, by what it finds there
         raise BadParams(f"{address}: {_why_none(address)}") from None
@@ -185,8 +189,8 @@ def _version(group: zarr.Group) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _texts(array: Any) -> tuple[str, ...]:
-    return tuple(str(text) for text in array[...])
+def _texts(array: ZarrArray) -> tuple[str, ...]:
+    return tuple(str(text) for text in np.asarray(array[...]))
 
 
 def _coordinate(index: str) -> str:
@@ -194,7 +198,7 @@ def _coordinate(index: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _array(address: str, name: str, version: str) -> tuple[zarr.Array[Any], bool]:
+def _array(address: str, name: str, version: str) -> tuple[ZarrArray, bool]:
     """Return the array, and whether a finished job wrote it; its records are below the first."""
     array, first = (zarr.open_array(address, path=key, mode="r") for key in (name, NUCLEOTYPE[0]))
     return array, must_be_whole(first)

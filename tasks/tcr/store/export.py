@@ -1,4 +1,4 @@
-"""A store of counts as one table with a row per reference, for R and what else reads no Zarr."""
+"""A store of counts as one table with a row per reference, for programs that read no Zarr, as R."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from types import EllipsisType
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import whole_files
@@ -30,6 +31,7 @@ FIRST = ("sample_index", "id", "cdr3", "v_index", "j_index", "copies", "line")
 PREFIX = {"nu": "nu", "pi": "pi", "total_n": "n"}  # of a number in a column's name
 BATCH_BYTES = 64 << 20  # of values, read at once
 TYPES = {"int64": pa.int64(), "float64": pa.float64(), "text": pa.string()}
+CountType = Literal["int64", "float64", "text"]
 FORMATS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
 MOST = 2**63 - 1
 
@@ -42,15 +44,15 @@ class ExportChoice:
     ----------
     variables : names of those along `reference`; () is all
     nu, pi, total_n : which of the sweep; () is all
-    counts : how counts of paths are written, as R has no unsigned integers of 64 bits. "int64"
-        refuses what is beyond 2^63 - 1, "float64" rounds what is beyond 2^53, "text" is exact
+    counts : type of path counts, as R has no unsigned integers of 64 bits. "int64" refuses counts
+        beyond 2^63 - 1, "float64" rounds those beyond 2^53, "text" is exact
     """
 
     variables: tuple[str, ...] = ()
     nu: tuple[int, ...] = ()
     pi: tuple[int, ...] = ()
     total_n: tuple[int, ...] = ()
-    counts: Literal["int64", "float64", "text"] = "int64"
+    counts: CountType = "int64"
 
     def __post_init__(self) -> None:
         """Refuse unknown types."""
@@ -83,8 +85,8 @@ def export(
     Raises
     ------
     BadParams
-        There is no such store or variable, the suffix tells no format, the target may not be
-        touched, or a count does not fit the type for counts.
+        There is no such store or variable, the suffix names no format, the target may not be
+        replaced, or a count does not fit the type for counts.
     """
     opened, choice = open_counts(str(store)), choice or ExportChoice()
     if Path(store).resolve() in target.resolve().parents:
@@ -106,12 +108,12 @@ def export(
 
 @dataclass(frozen=True)
 class _Column:
-    """A column: of which variable, at which place along the dimensions after the first."""
+    """A column: its variable, and its place along the dimensions after the first."""
 
     name: str
     variable: str
     place: tuple[int, ...]
-    type: Any
+    type: pa.DataType
 
 
 def _columns(store: CountsStore, choice: ExportChoice) -> list[_Column]:
@@ -153,14 +155,14 @@ def _label(store: CountsStore, dim: str, place: int) -> str:
     return re.sub(r"[^0-9A-Za-z]+", "_", names[place])
 
 
-def _type(kind: np.dtype[Any], counts: str) -> Any:
+def _type(kind: Dtype, counts: str) -> pa.DataType:
     if kind.kind == "T":
         return pa.string()
     return TYPES[counts] if kind == np.uint64 else pa.from_numpy_dtype(kind)
 
 
-def _table(store: CountsStore, columns: list[_Column], rows: range, schema: Any) -> Any:
-    values: dict[str, NDArray[Any]] = {}
+def _table(store: CountsStore, columns: list[_Column], rows: range, schema: pa.Schema) -> pa.Table:
+    values: dict[str, NumpyArray] = {}
     found = []
     for column in columns:
         if column.variable not in values:  # of one variable at a time: they are large
@@ -169,26 +171,27 @@ def _table(store: CountsStore, columns: list[_Column], rows: range, schema: Any)
     return pa.Table.from_arrays(found, schema=schema)
 
 
-def _array(store: CountsStore, column: _Column, values: NDArray[Any], rows: range) -> Any:
+def _array(store: CountsStore, column: _Column, values: NumpyArray, rows: range) -> pa.Array:
     if column.variable in NAMED:
         names = pa.array(store.names[NAMED[column.variable]], pa.string())
         return names.take(pa.array(store.index(column.variable, rows)))
-    place: tuple[Any, ...] = (slice(None), *column.place)
+    place: tuple[EllipsisType | int, ...] = (..., *column.place)
     own = np.ascontiguousarray(values[place])
     if own.dtype.kind == "T":
         return pa.array(own.tolist(), pa.string())
     if own.dtype != np.uint64 or column.type != pa.int64():
         return pa.array(own).cast(column.type, safe=False)
-    if wrong := np.flatnonzero(own > MOST)[:1].tolist():
+    counts = own.view(np.uint64)
+    if wrong := np.flatnonzero(counts > MOST)[:1].tolist():
         raise BadParams(
-            f"{column.name} of reference {rows[wrong[0]]} is {own[wrong[0]]}, more than int64 "
+            f"{column.name} of reference {rows[wrong[0]]} is {counts[wrong[0]]}, more than int64 "
             f"holds: write counts as float64 or text"
         )
-    return pa.array(own.view(np.int64))
+    return pa.array(counts.view(np.int64))
 
 
 @contextmanager
-def _writer(target: Path, part: Path, schema: Any) -> Iterator[Callable[[Any], None]]:
+def _writer(target: Path, part: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
     """Yield a writer of a table; the file is complete at the end."""
     name = target.name.lower()
     if name.endswith((".parquet", ".pq")):

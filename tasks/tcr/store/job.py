@@ -39,8 +39,48 @@ from gangsaw.tasks.tcr.store.values import CountTables
 if TYPE_CHECKING:
     from distributed import Client
 
-# Of the raw bytes of a chunk: values as counted, and of one variable what Zarr and the codec copy
+# of the raw bytes of a chunk: all values as counted, and the copies of Zarr and the codec
 COPIES = 3
+
+
+@dataclass(frozen=True)
+class CountChoice:
+    """What a job of counting may replace, resume or leave out.
+
+    Attributes
+    ----------
+    table : file for the dropped rows; None puts it next to the store
+    resume : finish what an earlier run with the same files and setup began
+    overwrite : replace an existing store, which stays complete until the new one is
+    keep_going : of a file that cannot be read, take the rows before the damage, or none; the
+        summary names it
+    durable : sync to the disk what counts as done
+    """
+
+    table: Path | None = None
+    resume: bool = False
+    overwrite: bool = False
+    keep_going: bool = False
+    durable: bool = True
+
+    @property
+    def replaces_table(self) -> bool:
+        """Whether an existing table of dropped rows may be replaced."""
+        return self.overwrite or self.resume
+
+
+@dataclass(frozen=True)
+class PhaseProgress:
+    """What is called in the thread of the job.
+
+    Attributes
+    ----------
+    on_read : after each file (done, total: files; raw bytes: of the files)
+    on_count : after each chunk (done, total: references)
+    """
+
+    on_read: OnProgress | None = None
+    on_count: OnProgress | None = None
 
 
 def count_repertoires(
@@ -48,15 +88,10 @@ def count_repertoires(
     target: str | Path | Store,
     setup: Setup,
     *,
-    table: Path | None = None,
+    choice: CountChoice | None = None,
     client: Client | None = None,
     options: Options | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    keep_going: bool = False,
-    durable: bool = True,
-    on_read: OnProgress | None = None,
-    on_count: OnProgress | None = None,
+    progress: PhaseProgress | None = None,
 ) -> CountSummary:
     """Read repertoires, count the paths of each row that is kept, write all into a Zarr v3 group.
 
@@ -68,50 +103,44 @@ def count_repertoires(
     inputs : see `open_inputs`
     target : path, address or Zarr store
     setup : what is counted and how
-    table : file for the dropped rows; None is beside the store
+    choice : what may be replaced, resumed or left out, and where dropped rows go
     client : Dask client; None works in this thread
     options : device, resources, retries
-    resume : finish what an earlier run with the same files and setup began
-    overwrite : replace an existing store, which stays whole until the new one is
-    keep_going : of files that cannot be read, take what stands before the damage, or nothing; the
-        summary names them
-    durable : sync to the disk what counts as done
-    on_read : called in this thread after each file (done, total: files; raw bytes: of the files)
-    on_count : called in this thread after each chunk (done, total: references)
+    progress : what is called after each file, and after each chunk
 
     Raises
     ------
     BadParams
-        A file cannot be read, no row was kept, or the target may not be touched.
+        A file cannot be read, no row was kept, or the target may not be replaced.
     JobFailed
         The job stopped; what is finished is kept, and `resume` goes on from there.
     """
     started = time.monotonic()
+    choice, progress = choice or CountChoice(), progress or PhaseProgress()
     final = open_place(target, writable=True)
-    table = table or beside(final)
+    table = choice.table or default_table(final)
     _spare_inputs(inputs, final, table)
     reading = _reading_job(inputs, setup)
-    place = choose_target(final, {FIRST: reading}, resume=resume, overwrite=overwrite)
-    check_target(table, overwrite=overwrite or resume)
-    if resume:
+    place = choose_target(final, {FIRST: reading}, resume=choice.resume, overwrite=choice.overwrite)
+    check_target(table, overwrite=choice.replaces_table)
+    if choice.resume:
         place.work.clean()
-    job = _Phases(inputs, setup, place, reading, client, options or Options(), durable)
-    counted, read_seconds = 0, 0.0
+    job = _Phases(inputs, setup, place, reading, choice, client, options or Options())
+    n_counted, read_seconds = 0, 0.0
     if not place.work.has(METADATA):
-        with _left_as_found(place.work, resume), can_be_resumed():
-            files = job.read(keep_going, on_read)
+        with _left_as_found(place.work, choice.resume), can_be_resumed():
+            files = job.read(progress.on_read)
             read_seconds = time.monotonic() - started
-            contents = job.contents(files, table, overwrite=overwrite or resume)
+            contents = job.contents(files, table)
         with can_be_resumed():
-            counted = job.count(contents, on_count)
-    job.finish(counted)
-    return summary_of(
-        final, str(table), CountRun(counted, time.monotonic() - started, read_seconds)
-    )
+            n_counted = job.count(contents, progress.on_count)
+    job.finish(n_counted)
+    seconds = time.monotonic() - started
+    return summary_of(final, str(table), CountRun(n_counted, seconds, read_seconds))
 
 
 def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
-    """Raise BadParams that names all files that are no repertoires, before anything is begun."""
+    """Raise BadParams that names all files that are no repertoires, before any work begins."""
     problems = []
     for file in inputs:
         try:
@@ -122,7 +151,7 @@ def check_inputs(inputs: Sequence[Input], setup: Setup) -> None:
         raise BadParams("; ".join(problems))
 
 
-def beside(store: Place) -> Path:
+def default_table(store: Place) -> Path:
     """Return the default path of the table of dropped rows."""
     name = Path(str(store).rstrip("/")).name.removesuffix(".zarr")
     folder = store.folder.parent if store.folder is not None else Path()
@@ -144,7 +173,7 @@ def _checked(contents: Contents, table: Path) -> Contents:
 
 
 def _spare_inputs(inputs: Sequence[Input], target: Place, table: Path) -> None:
-    """Refuse to overwrite inputs, whatever else may be overwritten."""
+    """Refuse to overwrite inputs, whatever else may be replaced."""
     for path in (table, target.folder):
         for file in inputs:
             if path is not None and path.resolve() == Path(file.path).resolve():
@@ -159,16 +188,17 @@ class _Phases:
     setup: Setup
     place: Target
     reading: Job
+    choice: CountChoice
     client: Client | None
     options: Options
-    durable: bool
 
     @property
     def staging(self) -> Staging:
         return Staging(self.place.work / FIRST, self.reading.fingerprint, self.setup.chunk_rows)
 
-    def read(self, keep_going: bool, on_read: OnProgress | None) -> list[FileRows]:
+    def read(self, on_read: OnProgress | None) -> list[FileRows]:
         """Stage the rows of all files; return what each gave."""
+        keep_going = self.choice.keep_going
         write_skeleton(self.place, {}, {FIRST: self.reading})
         found = self.staging.finished(len(self.inputs))
         meter = Meter(len(self.inputs), on_read)
@@ -181,15 +211,15 @@ class _Phases:
             found[file.number] = result
             meter.add(1, file.n_bytes, 0)
 
-        task = ReadRepertoire(self.staging, self.setup, keep_going, self.durable)
+        task = ReadRepertoire(self.staging, self.setup, keep_going, self.choice.durable)
         left = [file for file in self.inputs if file.number not in found]
         options = Options(resources=self.options.resources, retries=self.options.retries)
         run(task, left, on_done, client=self.client, options=options)
         return [found[file.number] for file in self.inputs]
 
-    def contents(self, files: Sequence[FileRows], table: Path, *, overwrite: bool) -> Contents:
+    def contents(self, files: Sequence[FileRows], table: Path) -> Contents:
         """Write the table of dropped rows; return what the store will hold."""
-        with whole_files([table], overwrite=overwrite) as (part,):
+        with whole_files([table], overwrite=self.choice.replaces_table) as (part,):
             write_dropped(self.staging.read_dropped(files), part)
         return _checked(Contents(self.inputs, self.setup, files), table)
 
@@ -199,7 +229,7 @@ class _Phases:
         inner = {key: data for key, data in objects.items() if key != METADATA}
         write_skeleton(self.place, inner, {FIRST: self.reading})
         chunks = contents.chunks(self.staging.piece_rows)
-        task, job = self._counting(contents, objects, len(chunks))
+        task, job = self._count_task(contents, objects, len(chunks))
         entries = task.journal.read_all(job.batches)
         left = [chunk for chunk in chunks if task.records_of(chunk).start not in entries]
         meter = Meter(contents.n, on_count)
@@ -214,15 +244,15 @@ class _Phases:
         self._complete(contents, fold(job.fingerprint, entries.values()), objects[METADATA])
         return n_left
 
-    def finish(self, counted: int) -> None:
+    def finish(self, n_counted: int) -> None:
         """Remove what only the job needed; put the store where the user wants it."""
         self.staging.remove()
         Journal(self.place.work / FIRST, "", 1).remove()
         self.place.publish()
-        if counted:  # a resume of what was finished is no reason
+        if n_counted:  # not after the resume of a finished job
             self.place.drop_given_up()
 
-    def _counting(
+    def _count_task(
         self, contents: Contents, objects: Mapping[str, Buffer], n_chunks: int
     ) -> tuple[CountChunk, Job]:
         arrays = contents.arrays()
@@ -244,7 +274,7 @@ class _Phases:
             peak_bytes=COPIES * chunk_bytes,
             device_batches=share.batches,
             device_peak_bytes=share.peak_bytes,
-            durable=self.durable,
+            durable=self.choice.durable,
         )
         return task, job
 
@@ -272,7 +302,7 @@ def _refuse(file: Input, found: FileRows, keep_going: bool) -> None:
 
 @contextmanager
 def _left_as_found(work: Place, resumed: bool) -> Iterator[None]:
-    """Remove everything where the input is at fault: it will be another one the next time."""
+    """Remove everything after an error of the input: the next run will have another input."""
     try:
         yield
     except BadParams:

@@ -44,7 +44,7 @@ class ReadRepertoire:
     name: str = "read"
 
     def __call__(self, batch: Input) -> FileRows:
-        """Return what the file gave. One that cannot be read is named there, and not raised."""
+        """Return what the file gave; its `problem` says why it cannot be read."""
         with naming(batch.name):
             reading = _Reading(self.staging, batch)
             try:
@@ -82,16 +82,16 @@ def opened_input(file: Input, setup: Setup, *, keep_going: bool = False) -> Repe
 def _without_uncountable(
     kept: pa.RecordBatch, dropped: pa.RecordBatch, setup: Setup
 ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Drop the rows, too, whose wildcards let the counts exceed 64 bits."""
+    """Also drop the rows with so many wildcards that counts exceed 64 bits."""
     fits = countable(batch_of(kept, setup), setup.model)
     if fits.all():
         return kept, dropped
     wrong = kept.filter(pa.array(~fits))
-    said = {
+    why = {
         "reason": pa.repeat(UNCOUNTABLE, len(wrong)),
         "detail": pc.binary_join_element_wise("too many wildcards in", wrong["cdr3"], " "),
     }
-    columns = [said[n] if n in said else wrong[n] for n in dropped.schema.names]
+    columns = [why[n] if n in why else wrong[n] for n in dropped.schema.names]
     more = pa.RecordBatch.from_arrays(columns, schema=dropped.schema)
     return kept.filter(pa.array(fits)), pa.concat_batches([dropped, more]).sort_by("line")
 
@@ -127,7 +127,7 @@ class _Reading:
         """Write the last piece; return what the file gave."""
         self._write(whole=True)
         for name in self.tally.samples:
-            self._number(name)  # of which no row was kept
+            self._number(name)  # also samples of which no row was kept
         return FileRows(
             tally=self.tally,
             samples=tuple(self.samples),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.cleaning.clean import Limits
@@ -34,8 +34,8 @@ class Setup:
     germline : V, D and J parts, none shorter than the model's max_p
     model : which paths are counted
     limits : which rows are kept
-    on_ambiguous, on_unknown_allele : what becomes of such calls, see `Resolver`
-    columns : role -> column of the files, for what is to be read otherwise than by their format
+    on_ambiguous, on_unknown_allele : what happens to such calls, see `Resolver`
+    columns : role -> column of the files, where it is not the column of their format
     chunk_rows : references of a chunk of the store
     """
 
@@ -72,7 +72,7 @@ class Setup:
 
     @property
     def calls(self) -> Calls:
-        """How calls are taken, as `Germline.resolver` has it."""
+        """How calls are resolved: keywords of `Germline.resolver`."""
         return {"on_ambiguous": self.on_ambiguous, "on_unknown_allele": self.on_unknown_allele}
 
     @property
@@ -80,7 +80,7 @@ class Setup:
         """64 hexadecimal digits."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
-    def attrs(self) -> dict[str, Any]:
+    def attrs(self) -> dict[str, object]:
         """Return what a store says of germline and limits."""
         return {
             "germline": self.germline.source,
@@ -92,6 +92,6 @@ class Setup:
         }
 
 
-def _plain(value: Any) -> Any:
-    """Return what NetCDF takes as an attribute, too: it has no truth values."""
+def _plain(value: object) -> object:
+    """Return a value that NetCDF takes as an attribute, too: it has no truth values."""
     return int(value) if isinstance(value, bool) else value

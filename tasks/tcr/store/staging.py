@@ -4,8 +4,8 @@ A repertoire of 40 million rows is one gz stream: only what has been read tells 
 and so where in the store a row belongs. Pieces of kept rows therefore wait here, each as long as a
 chunk of the store; a chunk is then counted from one piece or a few, by any worker.
 
-Arrow's stream format with LZ4, not Parquet: it is faster to write and read, and what Parquet adds
-(row groups, statistics, encodings) is of no use for these few minutes.
+Arrow's stream format with LZ4, not Parquet: what Parquet adds (row groups, statistics, encodings)
+is of no use to rows that are read once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 
@@ -36,6 +36,17 @@ ROWS = pa.schema(
 )
 
 
+class FileRowsRecord(TypedDict):
+    """`FileRows` as JSON has it; `tally` holds sample, reason and rows."""
+
+    tally: Sequence[tuple[str, str, int]]
+    samples: Sequence[str]
+    tables: int
+    problem: str
+    format: str
+    notes: Sequence[str]
+
+
 @dataclass(frozen=True)
 class FileRows:
     """What reading one file gave.
@@ -45,8 +56,8 @@ class FileRows:
     tally : rows by sample and reason
     samples : names, by the numbers that staged rows have
     tables : objects that hold the table of dropped rows
-    problem : why it could not be read, or not to its end; "" where it could
-    format, notes : what it was taken for, and what else was taken for granted
+    problem : why it could not be read, or not completely; "" where it could
+    format, notes : the format that was recognised, and what was assumed
     """
 
     tally: RowCounts = field(default_factory=RowCounts)
@@ -66,16 +77,28 @@ class FileRows:
         """Rows of the file, those included that were dropped."""
         return sum(self.tally.rows.values())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> FileRowsRecord:
         """Return what JSON can hold."""
-        return {**vars(self), "tally": [[*key, n] for key, n in self.tally.rows.items()]}
+        return {
+            "tally": [(*key, n) for key, n in self.tally.rows.items()],
+            "samples": self.samples,
+            "tables": self.tables,
+            "problem": self.problem,
+            "format": self.format,
+            "notes": self.notes,
+        }
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> FileRows:
+    def from_dict(cls, record: FileRowsRecord) -> FileRows:
         """Return what `to_dict` described."""
-        tally = RowCounts({(sample, reason): n for sample, reason, n in plain.pop("tally")})
-        samples, notes = tuple(plain.pop("samples")), tuple(plain.pop("notes"))
-        return cls(tally, samples, notes=notes, **plain)
+        return cls(
+            tally=RowCounts({(sample, reason): n for sample, reason, n in record["tally"]}),
+            samples=tuple(record["samples"]),
+            tables=record["tables"],
+            problem=record["problem"],
+            format=record["format"],
+            notes=tuple(record["notes"]),
+        )
 
 
 @dataclass(frozen=True)
@@ -141,14 +164,14 @@ class Staging:
                 yield self._get(f"{self._file(file)}/dropped/{number:06d}")
 
     def finish(self, file: int, found: FileRows, keys: Sequence[str], *, durable: bool) -> None:
-        """Say that a file is read; its pieces are safe by then."""
+        """Record that a file is read, once its pieces are safe."""
         if durable:
             self.array.flush(keys)
         record = {"job": self.job, "found": found.to_dict()}
         self._put(self._record(file), sealed(json.dumps(record).encode()))
 
     def finished(self, n_files: int) -> dict[int, FileRows]:
-        """Return what is known of the files that were read, by number."""
+        """Return what each file gave that was read to its end, by number."""
         stored = self.array.get_many(self._key(self._record(file)) for file in range(n_files))
         records = {
             file: self._unpacked(data.to_bytes()) for file, data in enumerate(stored) if data
@@ -160,8 +183,9 @@ class Staging:
         (self.array / FOLDER / "staging").delete_all()
 
     def _unpacked(self, data: bytes) -> FileRows | None:
-        body = unsealed(data)
-        record: dict[str, Any] = {"job": ""} if body is None else json.loads(body)
+        if (body := unsealed(data)) is None:
+            return None
+        record = json.loads(body)
         return FileRows.from_dict(record["found"]) if record["job"] == self.job else None
 
     def _put(self, name: str, data: bytes) -> str:

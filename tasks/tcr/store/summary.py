@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.manifest import read_manifest
@@ -71,8 +70,8 @@ def summary_of(store: Place, table: str, run: CountRun) -> CountSummary:
     metadata = store.get(METADATA)
     assert metadata is not None, "its job has just been finished"
     root = json.loads(metadata.to_bytes())
-    attrs: dict[str, Any] = root["attributes"]
-    arrays: dict[str, Any] = root["consolidated_metadata"]["metadata"]
+    attrs = root["attributes"]
+    arrays = root["consolidated_metadata"]["metadata"]
     along = [name for name, array in arrays.items() if "reference" in array["dimension_names"]]
     manifests = [found for name in along if (found := read_manifest(store / name)) is not None]
     return CountSummary(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.tcr.germline import Part
 from gangsaw.tasks.tcr.kernels import gpu
 from gangsaw.tasks.tcr.kernels.batch import Batch, Sequences
@@ -19,9 +18,9 @@ from gangsaw.tasks.tcr.paths.dataset import arrays
 from gangsaw.tasks.tcr.repertoire.strings import buffers
 from gangsaw.tasks.tcr.store.setup import Setup
 
-COUNTING = {"cpu": count, "gpu": gpu.count_hosted}
+COUNT_FUNCTIONS = {"cpu": count, "gpu": gpu.count_hosted}
 TEXT = np.dtypes.StringDType()
-Columns = Mapping[str, NDArray[Any]]  # values of each variable for some references
+Columns = Mapping[str, NumpyArray]  # values of each variable for some references
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class CountTables:
         """Return the values of each variable for each table of staged rows."""
         (rows,) = pa.concat_tables(tables).combine_chunks().to_batches()
         batch = batch_of(rows, self.setup)
-        counts = count_distinct(batch, self.setup.model, COUNTING[device])
+        counts = count_distinct(batch, self.setup.model, COUNT_FUNCTIONS[device])
         d_lengths = [len(part.sequence) for part in self.setup.germline.d]
         columns = {**row_columns(rows), **arrays(counts, self.setup.model, d_lengths)}
         ends = np.cumsum([len(table) for table in tables])[:-1]
@@ -75,6 +74,6 @@ def row_columns(rows: pa.RecordBatch) -> Columns:
     }
 
 
-def text(column: pa.Array) -> NDArray[Any]:
+def text(column: pa.Array) -> NumpyArray:
     """Return strings as NumPy's StringDType."""
     return np.array(column.to_pylist(), TEXT)

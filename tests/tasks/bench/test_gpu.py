@@ -12,6 +12,7 @@ import pytest
 from emulator.host_module import schedule
 
 from gangsaw.tasks.bench import device as figures
+from gangsaw.tasks.bench.data import synthetic_sample
 from gangsaw.tasks.radio.synthetic import make_visibilities
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -47,23 +48,35 @@ def leave_setups(page: Any, monkeypatch: pytest.MonkeyPatch, *names: str) -> Non
 
 
 @pytest.mark.usefixtures("no_cupy")
-def test_without_a_device_the_page_says_so(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for _ in range(2):  # also over a page without figures
-        text = run(page, monkeypatch, "--write")
-        assert "No device has measured anything yet." in text
-        visibilities = 2 * len(page.bench_visibility_gpu.CASES)  # both directions of each
-        n_rows = len(figures.CASES) + visibilities + len(page.bench_tcr_gpu.CASES) + len(LOGS)
-        n_rows += len({setup.group for setup in page.bench_parity_gpu.parity.setups().values()})
-        assert text.count("not measured yet") == n_rows
-        assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
+def test_without_a_device_the_page_says_so(
+    page: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_status(page, monkeypatch, "--measure", "nothing") == 0
+    text = capsys.readouterr().out
+    assert "No device has measured anything yet." in text
+    visibilities = 2 * len(page.bench_visibility_gpu.CASES)  # both directions of each
+    n_rows = len(figures.CASES) + visibilities + len(page.bench_tcr_gpu.CASES) + len(LOGS)
+    n_rows += len({setup.group for setup in page.bench_parity_gpu.parity.setups().values()})
+    assert text.count("not measured yet") == n_rows
+    assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
 
 
 @pytest.mark.usefixtures("no_cupy")
-def test_without_a_device_figures_are_kept(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    page.PAGE.write_text("measured on a device")
-    with pytest.raises(SystemExit, match="left as it is: nothing was measured"):
-        run(page, monkeypatch, "--write")
-    assert page.PAGE.read_text() == "measured on a device"
+def test_without_a_device_measuring_fails(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert exit_status(page, monkeypatch) == 1
+
+
+@pytest.mark.usefixtures("no_cupy")
+@pytest.mark.parametrize("before", ["measured on a device", None])
+def test_without_figures_no_page_is_written(
+    page: Any, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    if before:
+        page.PAGE.write_text(before)
+    for part in ("all", "nothing"):
+        with pytest.raises(SystemExit, match="left as it is: nothing was measured"):
+            exit_status(page, monkeypatch, "--write", "--measure", part)
+    assert (page.PAGE.read_text() if page.PAGE.exists() else None) == before
 
 
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
@@ -76,9 +89,9 @@ def test_one_run_writes_page_and_figures(
 ) -> None:
     for name, text in LOGS.items():
         (tmp_path / f"{name}.log").write_text(text)
-    monkeypatch.setattr(page, "aviris_scene", lambda: figures.aviris_scene((5, 16, 12)))
+    monkeypatch.setattr(page, "synthetic_sample", lambda **_: synthetic_sample((5, 16, 12)))
     monkeypatch.setattr(figures, "COPY_BYTES", 1 << 12)
-    monkeypatch.setattr(figures, "TASK_BYTES", 1 << 12)
+    monkeypatch.setattr(figures, "LAUNCH_BYTES", 1 << 12)
     small = partial(figures.Workbench, batch_bytes=1 << 13)
     monkeypatch.setattr(page, "Workbench", small)
     visibility = page.bench_visibility_gpu
@@ -126,13 +139,16 @@ def test_wrong_bytes_are_on_the_page(
 
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
 def test_what_there_was_no_time_for_is_told(
-    cupy: Any, page: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    cupy: Any,
+    page: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for name in LOGS:
         (tmp_path / f"{name}.log").write_text("....not measured: time limit\n")
-    arguments = ("--write", "--limit", 0, "--logs", tmp_path)
-    assert exit_status(page, monkeypatch, *arguments) == 0
-    text = page.PAGE.read_text()
+    assert exit_status(page, monkeypatch, "--limit", 0, "--logs", tmp_path) == 1
+    text = capsys.readouterr().out
     rows = [line for line in text.splitlines() if line.startswith("| ") and "| asked |" not in line]
     assert rows
     assert all("| not measured: time limit |" in row for row in rows)
@@ -142,3 +158,10 @@ def exit_status(page: Any, monkeypatch: pytest.MonkeyPatch, *arguments: object) 
     """Run the program; return its exit status."""
     monkeypatch.setattr(sys, "argv", ["bench_gpu.py", *map(str, arguments)])
     return int(page.main())
+
+
+def test_benchmarks_on_a_gpu_hold_rows_alone() -> None:
+    """How seconds are taken, limited and kept is in the package, once."""
+    for path in BENCHMARKS.glob("bench_*gpu.py"):
+        assert "perf_counter" not in path.read_text(), path
+    assert not {"limited.py", "rows_file.py"} & {path.name for path in BENCHMARKS.iterdir()}

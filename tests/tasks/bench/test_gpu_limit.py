@@ -8,23 +8,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from gangsaw.tasks.bench import limited
+from gangsaw.tasks.bench.rows_file import RowsFile, read
+
 REPOSITORY = Path(__file__).parents[3]
-BENCHMARKS = REPOSITORY / "tests" / "benchmarks"
 SCRIPT = REPOSITORY / "deploy" / "gpu" / "measure.sh"
-
-
-@pytest.fixture
-def limited(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module of runs within a limit."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    import limited
-
-    return limited
 
 
 def plan(**works: Callable[[], float]) -> dict[str, list[Any]]:
@@ -37,21 +30,19 @@ def plan(**works: Callable[[], float]) -> dict[str, list[Any]]:
     return {"a": [task(*pair) for pair in works.items()]}
 
 
-def run(limited: Any, path: Path, works: Any, limit: float | None = None) -> Any:
-    made = limited.Run(limited.RowsFile(path), limit)
+def run(path: Path, works: Any, limit: float | None = None) -> Any:
+    made = limited.Run(RowsFile(path), limit)
     made.measure(works)
     return made
 
 
 def figures(path: Path) -> dict[str, float | str]:
     """What is in a file of rows, by what they measure: a figure, or why there is none."""
-    from rows_file import read
-
     rows = read(path).rows.values()
     return {row.what: row.why if row.value is None else row.value for row in rows}
 
 
-def test_a_row_is_in_the_file_before_the_next_begins(limited: Any, tmp_path: Path) -> None:
+def test_a_row_is_in_the_file_before_the_next_begins(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     seen: list[int] = []
 
@@ -59,29 +50,29 @@ def test_a_row_is_in_the_file_before_the_next_begins(limited: Any, tmp_path: Pat
         seen.append(len(path.read_text().splitlines()) if path.exists() else 0)
         return 1.0
 
-    run(limited, path, plan(x=work, y=work, z=work))
+    run(path, plan(x=work, y=work, z=work))
     assert seen == [0, 1, 2]
     assert figures(path) == {"x": 1, "y": 1, "z": 1}
 
 
-def test_a_line_that_was_cut_off_costs_one_row(limited: Any, tmp_path: Path) -> None:
+def test_a_line_that_was_cut_off_costs_one_row(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    run(limited, path, plan(x=lambda: 1.0, y=lambda: 2.0))
+    run(path, plan(x=lambda: 1.0, y=lambda: 2.0))
     path.write_text(path.read_text()[:-9])
     assert figures(path) == {"x": 1}
 
 
-def test_a_row_that_fails_keeps_no_other_from_it(limited: Any, tmp_path: Path) -> None:
+def test_a_row_that_fails_keeps_no_other_from_it(tmp_path: Path) -> None:
     def fail() -> float:
         raise ValueError("no | such\nthing")
 
     path = tmp_path / "rows.jsonl"
-    assert run(limited, path, plan(x=fail, y=lambda: 2.0)).failed
+    assert run(path, plan(x=fail, y=lambda: 2.0)).failed
     assert figures(path) == {"x": "ValueError: no / such", "y": 2}
 
 
 @pytest.fixture
-def hour(limited: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+def hour(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Lets so many seconds pass, of the clock that runs look at."""
     now = [0.0]
     monkeypatch.setattr(limited, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -92,20 +83,18 @@ def hour(limited: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Non
     return pass_by
 
 
-def test_no_row_is_begun_that_cannot_end_in_time(limited: Any, tmp_path: Path, hour: Any) -> None:
+def test_no_row_is_begun_that_cannot_end_in_time(tmp_path: Path, hour: Any) -> None:
     def work() -> float:
         hour(400)
         return 1.0
 
     path = tmp_path / "rows.jsonl"
-    made = run(limited, path, plan(x=work, y=work, z=work), limit=1000)
+    made = run(path, plan(x=work, y=work, z=work), limit=1000)
     assert figures(path) == {"x": 1, "y": 1, "z": "time limit"}
     assert not made.failed
 
 
-def test_what_was_measured_along_with_a_row_is_not_left_out(
-    limited: Any, tmp_path: Path, hour: Any
-) -> None:
+def test_what_was_measured_along_with_a_row_is_not_left_out(tmp_path: Path, hour: Any) -> None:
     from gangsaw.tasks.bench.table import Measurement, Row
 
     def slow() -> Row:
@@ -115,34 +104,33 @@ def test_what_was_measured_along_with_a_row_is_not_left_out(
     free = Measurement(Row("y", None, "s"), lambda: Row("y", 2.0, "s"), quick=True)
     late = Measurement(Row("z", None, "s"), lambda: Row("z", 3.0, "s"))
     path = tmp_path / "rows.jsonl"
-    run(limited, path, {"a": [Measurement(Row("x", None, "s"), slow), free, late, free]}, limit=500)
+    run(path, {"a": [Measurement(Row("x", None, "s"), slow), free, late, free]}, limit=500)
     assert figures(path) == {"x": 1, "y": 2, "z": "time limit"}
 
 
-def test_a_figure_stays_where_a_later_run_has_none(limited: Any, tmp_path: Path) -> None:
+def test_a_figure_stays_where_a_later_run_has_none(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    run(limited, path, plan(x=lambda: 1.0, y=lambda: 1.0))
-    run(limited, path, plan(x=lambda: 5.0))
-    run(limited, path, plan(y=lambda: 5.0), limit=0.0)
+    run(path, plan(x=lambda: 1.0, y=lambda: 1.0))
+    run(path, plan(x=lambda: 5.0))
+    run(path, plan(y=lambda: 5.0), limit=0.0)
     assert figures(path) == {"x": 5, "y": 1}
 
 
 STUCK = """
 import sys, time
-sys.path[:0] = sys.argv[1:2]
-from limited import Run
 from pathlib import Path
-from rows_file import RowsFile
+from gangsaw.tasks.bench.limited import Run
+from gangsaw.tasks.bench.rows_file import RowsFile
 from gangsaw.tasks.bench.table import Row, Measurement
 tasks = [Measurement(Row(n, None, "s"), lambda n=n, s=s: (time.sleep(s), Row(n, 1.0, "s"))[1])
          for n, s in (("quick", 0), ("stuck", 60), ("never", 0))]
-Run(RowsFile(Path(sys.argv[2])), 0.5).measure({"a": tasks})
+Run(RowsFile(Path(sys.argv[1])), 0.5).measure({"a": tasks})
 """
 
 
-def test_a_row_without_an_end_is_ended(limited: Any, tmp_path: Path) -> None:
+def test_a_row_without_an_end_is_ended(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    command = [sys.executable, "-c", STUCK, BENCHMARKS, path]
+    command = [sys.executable, "-c", STUCK, path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
     assert figures(path) == {"quick": 1, "stuck": "time limit", "never": "time limit"}
     assert "_measured" in done.stderr  # where it was stuck
@@ -150,11 +138,17 @@ def test_a_row_without_an_end_is_ended(limited: Any, tmp_path: Path) -> None:
 
 FAKE = """#!/usr/bin/env bash
 echo "$*" >>"$CALLS"
-case "$*" in *"-m pytest"*) exec sleep 60 ;; *"--measure parity"*) exit 1 ;; esac
+case "$*" in
+  *"pip install"*) sleep "$PIP_SECONDS" ;;
+  *"-m pytest"*) exec sleep 60 ;;
+  *"--measure parity"*) exit 1 ;;
+esac
 """
 
 
-def measured(tmp_path: Path, *arguments: str) -> tuple[int, list[str], Path]:
+def measured(
+    tmp_path: Path, *arguments: str, pip_seconds: float = 0
+) -> tuple[int, list[str], Path]:
     """Run the script with a Python whose tests have no end and whose bytes are wrong."""
     python, calls, out = tmp_path / "python", tmp_path / "calls", tmp_path / "out"
     python.write_text(FAKE)
@@ -164,6 +158,7 @@ def measured(tmp_path: Path, *arguments: str) -> tuple[int, list[str], Path]:
         "HERE": "1",
         "PYTHON": str(python),
         "CALLS": str(calls),
+        "PIP_SECONDS": str(pip_seconds),
     }
     command = ["bash", SCRIPT, "--out", out, *arguments]
     done = subprocess.run(command, env=environment, timeout=50, check=False, capture_output=True)
@@ -182,6 +177,15 @@ def test_the_script_measures_bytes_first_and_ends_in_time(tmp_path: Path) -> Non
     assert status == 1  # bytes are wrong, and yet all went on
 
 
+def test_an_installation_without_an_end_is_ended(tmp_path: Path) -> None:
+    began = time.monotonic()
+    status, calls, out = measured(tmp_path, "--limit", "4", pip_seconds=40)
+    assert time.monotonic() - began < 4.5
+    assert status == 1
+    assert len(calls) == 1  # nothing is measured by what is not installed
+    assert not (out / "RESULTS-GPU.md").exists()
+
+
 def test_the_script_says_what_is_wrong(tmp_path: Path) -> None:
     for arguments, told in (
         (["--limt", "3"], "there is no option --limt"),
@@ -196,12 +200,12 @@ def test_the_script_says_what_is_wrong(tmp_path: Path) -> None:
     assert all(option in shown.stdout for option in ("--limit", "--rounds", "--out", "rows.jsonl"))
 
 
-def test_rows_say_what_they_were_measured_on(limited: Any, tmp_path: Path) -> None:
+def test_rows_say_what_they_were_measured_on(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    file = limited.RowsFile(path)
+    file = RowsFile(path)
     file.begin({"device": "H200"})
     limited.Run(file).measure(plan(x=lambda: 1.0))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert lines[0] == {"about": {"device": "H200"}}
     assert (lines[1]["section"], lines[1]["row"]["what"]) == ("a", "x")
-    assert limited.RowsFile(path).measured.about == {"device": "H200"}
+    assert RowsFile(path).measured.about == {"device": "H200"}

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import pytest
 import typer
+from typer import rich_utils
 from typer.testing import CliRunner
 
 from gangsaw.tasks.console.panels import panels
@@ -59,7 +60,7 @@ def test_the_command_gets_the_dataclass() -> None:
 
 
 def test_the_help_has_the_panels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERMINAL_WIDTH", "90")
+    monkeypatch.setattr(rich_utils, "MAX_WIDTH", 90)
     text = called("--help")
     before, size = text.split(" Size ")
     size, names = size.split(" Names ")

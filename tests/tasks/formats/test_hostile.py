@@ -7,6 +7,7 @@ which is believed fails there and does no harm.
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,11 +21,12 @@ import numpy as np
 import pytest
 import zarr
 from helpers.envi_files import cube, write_envi
+from scipy.io import netcdf_file
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.engine.memory import check_memory, this_process
 from gangsaw.tasks.formats.envi import open_envi
-from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.formats.opening import SourceOptions, open_source
 from gangsaw.tasks.formats.variables import MOST_WHOLE
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
 
@@ -163,6 +165,46 @@ def test_hdf5_small_coordinate_in_a_huge_chunk(tmp_path: Path) -> None:
         x = file.create_dataset("x", (10,), "f8", chunks=(2**28,), maxshape=(None,))
         assert x.chunks == (2**28,)
     assert set(opened(tmp_path / "a.h5")["arrays"]) == {"image", "x"}
+
+
+TEXTS: list[tuple[Any, int]] = [(h5py.string_dtype(), 1 << 30), ("S1000", 1 << 24), ("S1", 1 << 24)]
+
+
+@pytest.mark.parametrize(("dtype", "n"), TEXTS)
+def test_hdf5_texts_that_were_never_written(tmp_path: Path, dtype: Any, n: int) -> None:
+    path = tmp_path / "texts.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("image", (4, 4), "u2")
+        file.create_dataset("texts", (n,), dtype, chunks=(1 << 10,))
+    assert f"texts holds {n} texts, which are copied whole" in refused(path)
+    image = open_source(str(path), SourceOptions(variables=("image",)))
+    assert [array.name for array in image.arrays] == ["image"]
+    assert image.arrays[0].read((slice(0, 4), slice(0, 4))).shape == (4, 4)
+    with pytest.raises(BadParams, match="texts, which are copied whole"):
+        open_source(str(path), SourceOptions(variables=("texts",)))
+
+
+def test_hdf5_few_texts_are_coordinates(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("image", (4, 4), "u2")
+        file.create_dataset("names", data=["a", "b"], dtype=h5py.string_dtype())
+    found = opened(path)
+    assert (set(found["arrays"]), found["coords"]) == ({"image"}, ["names"])
+
+
+def test_netcdf_3_offset_beyond_any_file(tmp_path: Path) -> None:
+    pytest.importorskip("netCDF4")
+    path = tmp_path / "a.nc"
+    with netcdf_file(path, "w", version=2) as file:
+        file.createDimension("x", 30)
+        file.createDimension("y", 1)
+        file.createVariable("image", "i2", ("y", "x"))[:] = 1
+    start = path.stat().st_size - 60
+    header = path.read_bytes().replace(struct.pack(">q", start), struct.pack(">q", 1 << 60))
+    path.write_bytes(header)
+    with pytest.raises(BadParams, match=r"a\.nc: image cannot be read: Invalid argument"):
+        open_source(str(path))
 
 
 def test_geotiff_wider_than_a_coordinate_may_be(tmp_path: Path) -> None:

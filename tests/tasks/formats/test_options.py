@@ -32,21 +32,29 @@ EXPORTED = {
     "interleave": ExportOptions(interleave="bpi"),
     "byte_order": ExportOptions(byte_order="odd"),
 }
+# what formats bring; at least those of the toy format, where it is installed
+OWN = {o.name: SourceOptions(own={o.name: "?"}) for f in formats().values() for o in f.options}
+OWN_EXPORTED = {
+    o.name: ExportOptions(own={o.name: "?"}) for f in formats().values() for o in f.export_options
+}
+ALL, ALL_EXPORTED = {**GIVEN, **OWN}, {**EXPORTED, **OWN_EXPORTED}
 
 
 def test_every_option_is_in_the_table() -> None:
-    assert {next(iter(given(options))) for options in GIVEN.values()} == set(GIVEN)
-    fields = set(SourceOptions.__dataclass_fields__) - {"format"}
+    assert {next(iter(given(options))) for options in ALL.values()} == set(ALL)
+    fields = set(SourceOptions.__dataclass_fields__) - {"format", "own"}
     assert fields == set(GIVEN)
-    assert set(ExportOptions.__dataclass_fields__) - {"format"} == set(EXPORTED)
+    assert set(ExportOptions.__dataclass_fields__) - {"format", "own"} == set(EXPORTED)
     for kind in formats().values():
         assert kind.takes <= fields
         assert kind.export_takes <= set(EXPORTED)
+    assert not GIVEN.keys() & OWN.keys()
+    assert not EXPORTED.keys() & OWN_EXPORTED.keys()
 
 
 @pytest.mark.parametrize(
     ("name", "option"),
-    [(name, o) for name, kind in formats().items() for o in GIVEN if o not in kind.takes],
+    [(name, o) for name, kind in formats().items() for o in ALL if o not in kind.opens_with],
 )
 def test_an_option_that_a_format_does_not_take(tmp_path: Path, name: str, option: str) -> None:
     kind = formats()[name]
@@ -54,28 +62,28 @@ def test_an_option_that_a_format_does_not_take(tmp_path: Path, name: str, option
     for path in paths:
         Path(path).write_bytes(b"anything")
     with pytest.raises(BadParams) as raised:
-        open_paths(paths, replace(GIVEN[option], format=name))
+        open_paths(paths, replace(ALL[option], format=name))
     line = str(raised.value)
-    assert f"is {kind.title}, which takes no {flags(frozenset({option}))[0]}: " in line
-    assert all(flag in line for flag in flags(kind.takes))
+    assert f"is {kind.title}, which takes no {flags([option])[0]}; it takes " in line
+    assert all(flag in line for flag in flags(kind.opens_with))
 
 
-@pytest.mark.parametrize("option", EXPORTED)
+@pytest.mark.parametrize("option", ALL_EXPORTED)
 @pytest.mark.parametrize("name", [name for name, kind in formats().items() if kind.export])
 def test_an_option_that_an_export_does_not_take(tmp_path: Path, name: str, option: str) -> None:
     kind = formats()[name]
     write_envi(tmp_path / "a.hdr", cube())
     targets = [str(tmp_path / f"b{i}") for i in range(kind.paths.start)]
-    wanted = replace(EXPORTED[option], format=name)
+    wanted = replace(ALL_EXPORTED[option], format=name)
     with pytest.raises(BadParams) as raised:
         export(open_source(str(tmp_path / "a.hdr")), targets, wanted, Work())
-    refused = f"is {kind.title}, which takes no {flags(frozenset({option}))[0]}: "
-    assert (refused in str(raised.value)) == (option not in kind.export_takes)
+    refused = f"is {kind.title}, which takes no {flags([option])[0]}; it takes "
+    assert (refused in str(raised.value)) == (option not in kind.exports_with)
     assert not any(Path(target).exists() for target in targets)
 
 
 WRONG = [
-    (envi, "a.hdr", ("--variable", "nope"), "is ENVI, which takes no --variable: it takes no such"),
+    (envi, "a.hdr", ("--variable", "nope"), "which takes no --variable; it takes none of these"),
     (envi, "a.hdr", ("--interleave", "bsq"), "is ENVI, which takes no --interleave"),
     (envi, "a.hdr", ("--offset", 1), "is ENVI, which takes no --offset"),
     (
@@ -84,13 +92,13 @@ WRONG = [
         ("--shape", "1,2,3", "--dtype", "u1", "--variable", "a"),
         "is raw, which takes",
     ),
-    (envi, "a.hdr", ("--format", "nope"), "format must be envi, geotiff, hdf5"),
+    (envi, "a.hdr", ("--format", "nope"), "format must be envi, fastq, geotiff, hdf5"),
     (lone, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: data"),
-    (lone, "a.zarr", ("--shape", "1,2,3"), "is Zarr, which takes no --shape: it takes --group and"),
+    (lone, "a.zarr", ("--shape", "1,2,3"), "is Zarr, which takes no --shape; it takes --group and"),
     (zarr3, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: cube"),
     (zarr3, "a.zarr", ("--group", "nope"), "no Zarr array or group there; groups in a.zarr: none"),
     (netcdf, "a.nc", ("--variable", "nope"), "no variable 'nope'; there are: a"),
-    (netcdf, "a.nc", ("--byte-order", "big"), "is NetCDF, which takes no --byte-order: it takes"),
+    (netcdf, "a.nc", ("--byte-order", "big"), "is NetCDF, which takes no --byte-order; it takes"),
     (hdf5, "a.h5", ("--group", "nope"), "has no group 'nope'; there are: Data"),
     (kat, "a.h5", ("--variable", "nope"), "no variable 'nope'; there are: VISIBILITY"),
 ]

@@ -5,18 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers.command_line import CommandLine
-from helpers.small_files import envi, hdf5, unknown
+from helpers.envi_files import cube, write_envi
+from helpers.small_files import hdf5, unknown
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats import table
 from gangsaw.tasks.formats.format import Format, Look, Sure
 from gangsaw.tasks.formats.opening import find_format, open_paths
+from gangsaw.tasks.jobs import report
 
 ROOT = Path(__file__).parents[3]
 
@@ -33,7 +36,7 @@ def test_the_readme_lists_them() -> None:
 
 
 def test_their_names_are_those_of_the_table() -> None:
-    assert len(ours()) == 10
+    assert len(ours()) == 11
     assert {name: kind.name for name, kind in table.formats().items()} == {
         name: name for name in table.formats()
     }
@@ -90,30 +93,56 @@ def test_a_module_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.M
         open_paths([str(tmp_path / "a.tif")])
 
 
-def test_a_command_opens_its_source_once(
-    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from gangsaw.tasks.formats import envi as module
-    from gangsaw.tasks.formats import zarr as stores
-
-    opened: list[str] = []
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of all that is opened, by formats of the table and for figures of a store."""
+    names: list[str] = []
 
     def counted(open_it: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda path, *rest: opened.append(Path(path).name) or open_it(path, *rest)
+        def open_and_count(paths: Any, *rest: Any) -> Any:
+            names.append(Path(paths if isinstance(paths, str) else paths[0]).name)
+            return open_it(paths, *rest)
 
-    monkeypatch.setattr(module, "open_envi", counted(module.open_envi))
-    monkeypatch.setattr(stores, "open_zarr", counted(stores.open_zarr))
-    envi(tmp_path / "a.hdr")
+        return open_and_count
+
+    for name, kind in table.formats().items():
+        if kind.open is not None:
+            changed = replace(kind, open=counted(kind.open))
+            monkeypatch.setitem(table.formats(), name, changed)
+    monkeypatch.setattr(report, "open_zarr", counted(report.open_zarr))
+    return names
+
+
+def test_a_command_opens_its_source_once(
+    gangsaw: CommandLine, tmp_path: Path, opened: list[str]
+) -> None:
+    write_envi(tmp_path / "a.hdr", cube())
     scene, store, here = tmp_path / "a.hdr", tmp_path / "a.zarr", ("--workers", 0)
-    for command, once in (
+    once = ("--rounds", 1, "--no-peers")
+    for command, expected in (
         (("compress", scene, store, *here), "a.hdr"),
         (("verify", store, "--against", scene, *here), "a.hdr"),
+        (("info", store, "--plot", tmp_path / "a.png"), "a.zarr"),
         (("decompress", store, tmp_path / "b.nc", *here), "a.zarr"),
         (("decompress", store, tmp_path / "b.zarr", *here), "a.zarr"),
+        (("stream", "encode", scene, tmp_path / "a.c123"), "a.hdr"),
+        (("bench", scene, *once), "a.hdr"),
     ):
         opened.clear()
         gangsaw.ok(*command)
-        assert opened == [once], command
+        assert opened == [expected], command
+
+
+def test_the_demo_opens_each_file_once(
+    gangsaw: CommandLine, tmp_path: Path, opened: list[str]
+) -> None:
+    """And the store twice: to decompress it, and for its figures."""
+    gangsaw.ok("demo", "--size", "8,16,16", "--out", tmp_path / "demo", "--workers", 0)
+    assert opened == ["scene.hdr", "scene.zarr", "copy.hdr", "scene.zarr"]
+    write_envi(tmp_path / "a.hdr", cube())
+    opened.clear()
+    gangsaw.ok("demo", tmp_path / "a.hdr", "--out", tmp_path / "demo", "--workers", 0)
+    assert opened == ["a.hdr", "scene.zarr", "copy.hdr", "scene.zarr"]
 
 
 def test_no_format_is_sure_of_an_address_but_zarr() -> None:

@@ -16,8 +16,10 @@ import zarr
 from helpers.command_line import CommandLine
 
 import gangsaw as package
+from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.formats.format import SourceOptions
+from gangsaw.tasks.formats.opening import open_paths, open_source
 from gangsaw.tasks.formats.table import formats
 
 if "toy" not in formats():
@@ -62,6 +64,23 @@ def test_the_store_is_as_any_other(tmp_path: Path, mates: tuple[Path, Path]) -> 
     assert [line for line in package.verify(store).problems if "missing" in line]
 
 
+def test_the_format_says_what_its_arrays_hold(tmp_path: Path) -> None:
+    """Its codec is chosen by that alone: no sample of such lines would prove a text."""
+    if "gangsaw.toy" not in codec_table.table():
+        pytest.skip("the toy codec is not installed: pip install -e tests/toy_codec")
+    sides = tmp_path / "left.toy", tmp_path / "right.toy"
+    for side in sides:
+        side.write_bytes(bytes(range(128, 256)) * 20 + b"\n")
+    package.compress(sides, tmp_path / "a.zarr")
+    assert {array.codec for array in package.info(tmp_path / "a.zarr").arrays} == {"gangsaw.toy"}
+    copies = tmp_path / "l.toy", tmp_path / "r.toy"
+    package.decompress(tmp_path / "a.zarr", copies)
+    assert copies[0].read_bytes() == sides[0].read_bytes()
+    zarr.create_array(tmp_path / "plain.zarr", data=np.fromfile(sides[0], "u1"))
+    package.compress(tmp_path / "plain.zarr", tmp_path / "b.zarr")
+    assert package.info(tmp_path / "b.zarr").arrays[0].codec != "gangsaw.toy"
+
+
 def piped(path: Path, data: bytes) -> Path:
     """Return a pipe that gives these bytes once."""
     os.mkfifo(path)
@@ -89,6 +108,66 @@ def test_from_a_pipe_and_from_standard_input(tmp_path: Path, mates: tuple[Path, 
     assert b"right: samples 0 to" in done.stderr
 
 
+def test_an_option_of_opening_that_the_format_brings(
+    gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path, Path]
+) -> None:
+    left, right = mates
+    store, same = tmp_path / "a.zarr", tmp_path / "b.zarr"
+    against = ("--against", left, "--against", right)
+    gangsaw.ok("compress", left, right, store, "--skip", 2, *HERE)
+    assert zarr.open_array(store / "right", mode="r")[:].tobytes() == right.read_bytes()[4:]
+    gangsaw.ok("verify", store, *against, "--skip", 2, *HERE)
+    assert gangsaw("verify", store, *against, *HERE).code == FAILURE
+    package.compress(mates, same, skip=2)
+    assert package.verify(same, against=mates, skip=2).ok
+    assert package.verify(same, against=mates, layout=SourceOptions(own={"skip": "2"})).ok
+    line = gangsaw("verify", store, "--skip", 2, *HERE).failed(USAGE)
+    assert "--skip tells of a source: name it by --against" in line
+    line = gangsaw("compress", left, right, store, "--skip", "two", *HERE).failed(USAGE)
+    assert "--skip cannot be 'two'" in line
+
+
+def test_an_option_of_exporting_that_the_format_brings(
+    gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path, Path]
+) -> None:
+    store, copies = tmp_path / "a.zarr", (tmp_path / "l.toy", tmp_path / "r.toy")
+    package.compress(mates, store, chunks=(1000,))
+    gangsaw.ok("decompress", store, *copies, "--line-end", "crlf", *HERE)
+    changed = mates[0].read_bytes().replace(b"\n", b"\r\n")
+    assert copies[0].read_bytes() == changed
+    package.decompress(store, copies, overwrite=True)
+    assert copies[0].read_bytes() == mates[0].read_bytes()
+    package.decompress(store, copies, overwrite=True, line_end="crlf")
+    assert copies[0].read_bytes() == changed
+    line = gangsaw("decompress", store, *copies, "--line-end", "cr", *HERE).failed(USAGE)
+    assert "--line-end must be lf or crlf, got 'cr'" in line
+
+
+@pytest.mark.parametrize(
+    ("command", "panel", "option"),
+    [
+        ("compress", "Source: signed toy and toy", "--skip"),
+        ("verify", "Source: signed toy and toy", "--skip"),
+        ("decompress", "Target: signed toy and toy", "--line-end"),
+    ],
+)
+def test_a_panel_of_the_help_lists_them(
+    gangsaw: CommandLine, monkeypatch: pytest.MonkeyPatch, command: str, panel: str, option: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    text = gangsaw.ok(command, "--help").out
+    assert option in text[text.index(panel) :].partition("╰")[0]
+
+
+def test_an_option_that_no_plugin_has(tmp_path: Path, mates: tuple[Path, Path]) -> None:
+    with pytest.raises(BadParams, match="no codec or format has an option 'skipp'"):
+        package.compress(mates, tmp_path / "a.zarr", skipp=2)
+    with pytest.raises(BadParams, match="takes no --skipp; it takes --skip"):
+        package.verify(tmp_path, against=mates, skipp=2)
+    with pytest.raises(BadParams, match="is open: --skip comes too late"):
+        package.compress(open_paths([str(path) for path in mates]), tmp_path / "a.zarr", skip=2)
+
+
 def test_a_stream_that_differs_in_length(tmp_path: Path, mates: tuple[Path, Path]) -> None:
     package.compress(mates, tmp_path / "out.zarr", chunks=(1000,))
     whole = mates[1].read_text()
@@ -103,11 +182,12 @@ def test_what_is_refused(gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path
     assert "toy takes 2 paths, not 1" in gangsaw("compress", left, store, *HERE).failed(USAGE)
     command = ("compress", left, right, store, *HERE)
     assert "cannot be resumed" in gangsaw(*command, "--resume").failed(USAGE)
-    assert "encoded on device cpu" in gangsaw(*command, "--bit-depth", "auto").failed(USAGE)
+    assert "no scan for --bit-depth auto" in gangsaw(*command, "--bit-depth", "auto").failed(USAGE)
     assert "it grows" in gangsaw(*command, "--chunks=-1").failed(USAGE)
     assert "has no axis 'y'" in gangsaw(*command, "--chunks", "y=2").failed(USAGE)
     line = gangsaw("compress", left, "-", store, *HERE).failed(USAGE)
-    assert "is a stream of no known format: say --format signedtoy or toy" in line
+    assert "is a stream of no known format: say --format" in line
+    assert "signedtoy or toy" in line
     line = gangsaw("compress", "-", store, "--format", "envi", *HERE).failed(USAGE)
     assert "- is a stream: ENVI is read from files alone" in line
     with pytest.raises(BadParams, match="can only be read once"):

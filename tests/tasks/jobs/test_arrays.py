@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+import zarr
 
+from gangsaw import codecs
+from gangsaw.codecs.core.zarr.block_codec import LAUNCH_BYTES
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.arrays import ArrayBatch, ArraysTask, ArrayWork, run_arrays
-from gangsaw.tasks.jobs.device import COPIES, TASK_BYTES, share_of_device
+from gangsaw.tasks.jobs.device import COPIES, launch_batches, share_of_device
+from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 
 
 @dataclass(frozen=True)
@@ -77,13 +82,38 @@ def test_a_job_needs_what_its_largest_array_needs(monkeypatch: pytest.MonkeyPatc
     works = [ArrayWork(Doubled("a"), many, 10, 70), ArrayWork(Doubled("b"), many, 30, 50)]
     run_arrays("double", works, lambda *_: None, waits=True)
     batches = share_of_device(200, 30).batches
-    assert batches > 1
+    assert batches > 2
     assert tasks == [ArraysTask("double", 70, batches, 70 + COPIES * batches * 30, True)]
+    few = [*works, ArrayWork(Doubled("c"), many, 10, 10, launch_batches=2)]
+    run_arrays("double", few, lambda *_: None)
+    assert tasks[-1].device_batches == 2
+
+
+def test_a_codec_answers_how_many_chunks_fill_a_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def coder(**options: object) -> ArrayCoder:
+        zarr.create_array(
+            tmp_path, shape=(64, 64), chunks=(8, 16), dtype="u2", overwrite=True, **options
+        )  # type: ignore[arg-type]
+        return ArrayCoder((tmp_path / METADATA).read_bytes())
+
+    own = {"serializer": codecs.Ccsds123(), "compressors": None}
+    assert launch_batches(coder(**own), 4) == LAUNCH_BYTES // (8 * 16 * 2) // 4
+    monkeypatch.setattr(codecs.Ccsds123, "launch_chunks", lambda *_: 12)
+    assert [launch_batches(coder(**own), n) for n in (1, 5, 20)] == [12, 2, 1]
+    assert launch_batches(coder(), 4) is None
 
 
 @pytest.mark.parametrize(
     ("n_batches", "batch_bytes", "batches"),
-    [(1, 1, 1), (320, 1, 10), (10**6, TASK_BYTES // 4, 4), (10**6, 2 * TASK_BYTES, 1), (0, 0, 1)],
+    [
+        (1, 1, 1),
+        (320, 1, 10),
+        (10**6, LAUNCH_BYTES // 4, 4),
+        (10**6, 2 * LAUNCH_BYTES, 1),
+        (0, 0, 1),
+    ],
 )
 def test_a_task_of_a_device_has_enough_and_no_more(
     n_batches: int, batch_bytes: int, batches: int

@@ -7,15 +7,19 @@ beside the others: the codec with the parameters that differ from its defaults, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gangsaw.codecs import Ccsds123
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.source import Described
+from gangsaw.tasks.store.layout import ArrayLayout
+from gangsaw.tasks.store.skeleton import build_objects
 
 Extents = tuple[int, ...]
 Row = tuple[str, str, str, Extents, str, Extents]
@@ -89,6 +93,16 @@ BY_CONTENT: list[list[Row]] = [
             (7, 50, 600, 600),
             "gangsaw.ccsds123 block=0,150,300",
             (1, 50, 300, 600),
+        ),
+    ],
+    [
+        (
+            "series",
+            "time y x",
+            "u2",
+            (70000, 4, 4),
+            "gangsaw.ccsds123 block=35000,128,256",
+            (70000, 4, 4),
         ),
     ],
     [
@@ -199,7 +213,60 @@ def test_what_is_chosen_stays(codec: str, rows: Sequence[Row]) -> None:
     source = Unread(tuple(described(*row[:4]) for row in rows))
     choices = Recipe(codec).codecs(source, None)  # type: ignore[arg-type]
     layouts = [choose_layout(array, choices, None) for array in source.arrays]  # type: ignore[arg-type]
+    for array, layout in zip(source.arrays, layouts, strict=True):
+        assert layout.peak_bytes(array) > 0  # the codec takes such chunks
     assert [(told(lay.codec), lay.chunks) for lay in layouts] == [row[4:] for row in rows]
+
+
+SAID = {  # by a format of what an array holds
+    "read sequences": ("u1", "gangsaw.reads"),
+    "read qualities": ("u1", "gangsaw.reads kind=quality"),
+    "read names": ("u1", "gangsaw.reads kind=name"),
+    "line offsets": ("u8", "gangsaw.reads kind=offset"),
+}
+
+
+@pytest.mark.parametrize("content", SAID)
+def test_a_format_says_what_arrays_of_reads_hold(content: str) -> None:
+    dtype, codec = SAID[content]
+    array = described("lines", "place", dtype, (1 << 27,))
+    assert chosen(replace(array, attrs={"gangsaw_content": content})).startswith(codec)
+    mates = replace(array, attrs={"gangsaw_content": content, "pairs": True})
+    assert chosen(mates) == f"{codec} pairs=True"
+
+
+LINES = {  # plain bytes, and whether their sample is reads; another codec may be for other text
+    "reads": (b"ACGTTGCANNACGTAGCA\n" * 90, True),
+    "genome": (b"ACGTTGCANNACGTAGCA" * 90, False),
+    "few-lines": (b"ACGTTGCANNACGTAGCA\n" * 9, False),
+    "log": (b"12:07 GATTACA starts; ACGT done\n" * 90, False),
+    "newlines": (b"\n" * 900, False),
+    "numbers": (bytes(range(256)) * 9, False),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines_of_nucleotides_are_known_by_a_sample(name: str) -> None:
+    text, is_reads = LINES[name]
+    values = np.frombuffer(text, np.uint8)
+    for dims in ("place", "lines"):  # an axis with the array's name makes it no other content
+        plain = described("lines", dims, "u1", values.shape)
+        assert (chosen(Held(**vars(plain), values=values)) == "gangsaw.reads") == is_reads
+
+
+@dataclass(frozen=True)
+class Held(Described):
+    """An array that is read."""
+
+    values: Any = None
+
+    def read(self, region: Any) -> Any:
+        return self.values[region]
+
+
+def chosen(array: Described) -> str:
+    """Tell the codec that an array gets."""
+    return told(choose_layout(array, "auto", None).codec)
 
 
 @dataclass(frozen=True)
@@ -231,3 +298,10 @@ def told(codec: Any) -> str:
         f"{k}={','.join(map(str, v)) if isinstance(v, list) else v}" for k, v in changed.items()
     )
     return " ".join([codec.codec_name, *words])
+
+
+def test_what_a_codec_does_not_take_is_named() -> None:
+    source = described("series", "time y x", "u2", (70000, 4, 4))
+    layout = ArrayLayout(source.shape, Ccsds123(block=(0, 4, 4)))
+    with pytest.raises(BadParams, match=r"^series: n_bands must be in 1\.\.65536, got 70000$"):
+        build_objects("in.zarr", [source], [], {}, {"series": layout})

@@ -104,7 +104,7 @@ def test_a_named_codec_gets_the_axes(dims: tuple[str, ...], axes: str) -> None:
 
 def test_one_axis_is_no_image() -> None:
     source = Holder((image(np.zeros(5, "u2"), ("x",)),))
-    with pytest.raises(BadParams, match="codes images of two or three"):
+    with pytest.raises(BadParams, match="codes two axes or more"):
         Recipe("ccsds123").codecs(source, None)
 
 

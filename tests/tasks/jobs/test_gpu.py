@@ -30,7 +30,8 @@ from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.tasks import api
-from gangsaw.tasks.bench.device import CASES, Workbench, aviris_scene, device_machine, figures
+from gangsaw.tasks.bench.data import synthetic_sample
+from gangsaw.tasks.bench.device import CASES, Workbench, device_machine, figures
 from gangsaw.tasks.engine.pools import HostPool, make_pools
 from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.engine.window import Options
@@ -298,8 +299,8 @@ def test_the_benchmark_measures_every_row(
     quick: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gangsaw.tasks.bench.device.COPY_BYTES", 1 << 12)
-    monkeypatch.setattr("gangsaw.tasks.bench.device.TASK_BYTES", 1 << 12)
-    bench = Workbench(aviris_scene((5, 16, 12)), rounds=2, batch_bytes=1 << 13)
+    monkeypatch.setattr("gangsaw.tasks.bench.device.LAUNCH_BYTES", 1 << 12)
+    bench = Workbench(synthetic_sample((5, 16, 12)), rounds=2, batch_bytes=1 << 13)
     found = list(figures(bench))
     assert [figure.what for figure in found] == [case.what for case in CASES]
     assert all(figure.value is not None and figure.value > 0 for figure in found)

@@ -37,7 +37,7 @@ class _Answers(Answers):
     def settled(self, array: ArrayFacts, options: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"block": [options["toy_block"]]} if "toy_block" in options else {}
 
-    def told(self, params: Mapping[str, Any], usual: Mapping[str, Any]) -> Mapping[str, Any]:
+    def summary(self, params: Mapping[str, Any], usual: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"bytes of a block": params["block"][0]}
 
 

@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, Any
 from zlib import crc32
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import Option
+from gangsaw.codecs.core.suits import CONTENT
 from gangsaw.tasks.formats.format import (
     ExportOptions,
     Fit,
@@ -30,13 +32,18 @@ if TYPE_CHECKING:
 
 SIDES = ("left", "right")
 LINES = 1000  # that are read at a time
+ENDS = {"lf": b"\n", "crlf": b"\r\n"}
 
 
 @dataclass(frozen=True)
 class Mates:
-    """The stream of two files: all letters of a side are one array."""
+    """The stream of two files: all letters of a side are one array.
+
+    The first `skip` lines of each are left out.
+    """
 
     paths: Paths
+    skip: int = 0
     coords: tuple[Coordinate, ...] = ()
     attrs: Mapping[str, Any] = field(default_factory=lambda: {"toy": True})
     stages: tuple[Stage, ...] = ()
@@ -55,7 +62,14 @@ class Mates:
 
         kind: np.dtype[Any] = np.dtype("u1")
         return tuple(
-            Described(name=side, shape=(0,), dtype=kind, dims=(f"{side}_byte",), chunks=None)
+            Described(
+                name=side,
+                shape=(0,),
+                dtype=kind,
+                dims=(f"{side}_byte",),
+                chunks=None,
+                attrs={CONTENT: "text lines"},  # the codec that knows it needs no proof
+            )
             for side in SIDES
         )
 
@@ -64,6 +78,8 @@ class Mates:
         import numpy as np
 
         with _opened(self.paths[0]) as left, _opened(self.paths[1]) as right:
+            for side in (left, right):
+                next(islice(side, self.skip, self.skip), None)
             while True:
                 lines = [list(islice(side, LINES)) for side in (left, right)]
                 if len(lines[0]) != len(lines[1]):
@@ -102,7 +118,7 @@ class Signed(Mates):
 
 def _sign(source: Source | Stream) -> Stream:
     assert isinstance(source, Mates)
-    return Signed(source.paths)
+    return Signed(source.paths, source.skip)
 
 
 def _opened(path: str) -> IO[bytes]:
@@ -113,14 +129,14 @@ def _sure(suffix: str) -> Callable[[Look], Sure]:
     return lambda look: Sure.PERHAPS if look.suffix == suffix else Sure.NO
 
 
-def _open(paths: Paths, _: SourceOptions) -> Mates:
-    return Mates(paths)
+def _open(paths: Paths, options: SourceOptions) -> Mates:
+    return Mates(paths, int(options.own.get("skip", 0)))
 
 
-def _open_signed(paths: Paths, _: SourceOptions) -> Mates:
+def _open_signed(paths: Paths, options: SourceOptions) -> Mates:
     from gangsaw.tasks.source import Stage
 
-    return Mates(paths, stages=(Stage("sign", _sign),))
+    return replace(_open(paths, options), stages=(Stage("sign", _sign),))
 
 
 def _fit(source: Source) -> Fit:
@@ -128,20 +144,22 @@ def _fit(source: Source) -> Fit:
     return Fit("" if is_own else f"{source.name} holds no lines of two sides", is_own=is_own)
 
 
-def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
+def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
     from gangsaw.tasks.formats.atomic import whole_files
 
+    end = ENDS[str(options.own.get("line_end", "lf"))]
     arrays = {array.name: array for array in source.arrays}
     with whole_files([Path(path) for path in paths], overwrite=work.overwrite) as parts:
         for side, part in zip(SIDES, parts, strict=True):
             with part.open("wb") as file:
-                _write(arrays[side], file)
+                _write(arrays[side], file, end)
 
 
-def _write(array: Any, file: IO[bytes]) -> None:
+def _write(array: Any, file: IO[bytes], end: bytes) -> None:
     (length,), (step,) = array.shape, array.chunks
     for start in range(0, length, step):
-        file.write(array.read((slice(start, min(start + step, length)),)).tobytes())
+        letters = array.read((slice(start, min(start + step, length)),)).tobytes()
+        file.write(letters.replace(b"\n", end))
 
 
 TOY = Format(
@@ -150,7 +168,9 @@ TOY = Format(
     about="lines of two files, streamed",
     sure=_sure(".toy"),
     open=_open,
+    options=(Option("skip", "Lines to leave out at the start of each file.", "0", int),),
     export=_export,
+    export_options=(Option("line_end", "End of each line.", "lf", choices=tuple(ENDS)),),
     suffixes=(".toy",),
     fit=_fit,
     paths=range(2, 3),

@@ -93,7 +93,7 @@ def forged(layout: FrameLayout, change: dict[int, bytes], size: int | None = Non
 @pytest.mark.parametrize(
     ("change", "error", "reason"),
     [
-        ({4: b"\x02"}, NewerFormat, "upgrade"),
+        ({4: b"\x03"}, NewerFormat, "upgrade"),
         ({5: b"\x02"}, NewerFormat, "upgrade"),
         ({4: b"\x00"}, CorruptChunk, "format version"),
         ({5: b"\x00"}, CorruptChunk, "codec version"),
@@ -103,7 +103,7 @@ def forged(layout: FrameLayout, change: dict[int, bytes], size: int | None = Non
         ({20: b"\x08"}, CorruptChunk, "lanes"),
         ({22: b"\x01"}, CorruptChunk, "reserved"),
         ({28: b"\xff\xff\xff\xff"}, CorruptChunk, "bytes"),
-        ({60: b"\xff\xff"}, CorruptChunk, "block 0: its lanes"),
+        ({60: b"\xff\xff"}, CorruptChunk, "block 0: the lanes"),
     ],
 )
 def test_forged_fields_are_named(change: dict[int, bytes], error: type, reason: str) -> None:

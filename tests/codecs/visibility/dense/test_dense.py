@@ -31,10 +31,10 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import HAS_AVX512
 from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.dense import cpu as dense
-from gangsaw.codecs.visibility.dense.grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
-from gangsaw.codecs.visibility.dense.head import HEAD
-from gangsaw.codecs.visibility.dense.predict import PREDICTORS
-from gangsaw.codecs.visibility.dense.scale import LEVEL
+from gangsaw.codecs.visibility.dense.model.grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
+from gangsaw.codecs.visibility.dense.model.head import HEAD
+from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS
+from gangsaw.codecs.visibility.dense.model.scale import LEVEL
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.samples import patterns
 

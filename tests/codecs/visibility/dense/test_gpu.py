@@ -30,13 +30,13 @@ from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.visibility import gpu
 from gangsaw.codecs.visibility.dense import cpu as dense
-from gangsaw.codecs.visibility.dense import gpu_choose as gpu_dense_choose
 from gangsaw.codecs.visibility.dense import gpu_narrow as gpu_dense_narrow
 from gangsaw.codecs.visibility.dense import narrow as dense_narrow
-from gangsaw.codecs.visibility.dense.grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
-from gangsaw.codecs.visibility.dense.head import HEAD
-from gangsaw.codecs.visibility.dense.predict import PREDICTORS
-from gangsaw.codecs.visibility.dense.symbols import NEAR_GRID
+from gangsaw.codecs.visibility.dense.choice import gpu_choose as gpu_dense_choose
+from gangsaw.codecs.visibility.dense.model.grid import ABSOLUTE, NO_GRID, RELATIVE, Grid
+from gangsaw.codecs.visibility.dense.model.head import HEAD
+from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS
+from gangsaw.codecs.visibility.dense.model.symbols import NEAR_GRID
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.params import Params
 from gangsaw.codecs.visibility.samples import fringes, patterns, specials
@@ -287,11 +287,11 @@ def test_schedules(cupy: ModuleType, seed: int) -> None:
 
 
 PLANTED: Sequence[tuple[str, str, str]] = [
-    ("decode.cu", "__syncwarp();  // all have read", ";"),
-    ("decode.cu", "__dmul_rn(terms[i].weight, number(words[i]))", "terms[i].weight"),
-    ("decode.cu", "if (t + 1 < times) after", "if (t + 2 < times) after"),
-    ("encode.cu", "__syncwarp();\n#pragma unroll 1", ";"),
-    ("encode.cu", "__popc(all & ((1u << threadIdx.x) - 1))", "0"),
+    ("coding/decode.cu", "__syncwarp();  // all have read", ";"),
+    ("coding/decode.cu", "__dmul_rn(terms[i].weight, finite_doubles(words[i]))", "terms[i].weight"),
+    ("coding/decode.cu", "if (t + 1 < times) after", "if (t + 2 < times) after"),
+    ("coding/encode.cu", "__syncwarp();\n#pragma unroll 1", ";"),
+    ("coding/encode.cu", "__popc(all & ((1u << threadIdx.x) - 1))", "0"),
 ]
 
 
@@ -384,6 +384,6 @@ def test_flushed_denormals_are_found(
     choose(monkeypatch, means=3, predictors=in_turn(0))
     step = "__fmul_rn(__fsub_rn(size, sizes.mean), rate)"
     flushed = f"(fabsf({step}) < 1.17549435e-38f ? 0.0f : {step})"
-    plant(monkeypatch, "encode.cu", step, flushed)
+    plant(monkeypatch, "coding/encode.cu", step, flushed)
     with pytest.raises(AssertionError):
         check(cupy, denormal_ramps(dtype), DENSE)

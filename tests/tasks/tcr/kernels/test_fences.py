@@ -57,17 +57,17 @@ def test_nothing_outside_is_touched(
     d = {unit: (unit * MAX_D)[:MAX_D] for unit in UNITS} | {"short": "TAAT"}
     batch = make_batch(cdr3, ends, ends[::-1], d, model)
     wanted = cpu.count(batch, model)
-    scratch, tables, outputs = cpu.make_scratch, cpu.make_tables, cpu.Outputs
+    scratch, tables, outputs = cpu.make_scratch, cpu.make_tables, cpu.make_outputs
     within: list[Any] = []
 
-    def kept(**arrays: Any) -> Any:
-        within.append(all_fenced(outputs(**arrays), at_end))
+    def fenced(arrays: Any) -> Any:
+        within.append(all_fenced(outputs(arrays), at_end))
         return within[-1]
 
     with monkeypatch.context() as patch:
         patch.setattr(cpu, "make_scratch", lambda *a: all_fenced(scratch(*a), at_end))
         patch.setattr(cpu, "make_tables", lambda *a: all_fenced(tables(*a), at_end))
-        patch.setattr(cpu, "Outputs", kept)
+        patch.setattr(cpu, "make_outputs", fenced)
         cpu.count(fenced_batch(batch, at_end), model)
     for field in fields(Counts):
         values = getattr(wanted, field.name)

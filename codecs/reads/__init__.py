@@ -1,0 +1,1 @@
+"""Lossless compression of sequencing reads: sequences, qualities, names and offsets of lines."""

@@ -1,0 +1,168 @@
+"""Tables of frequencies: made of counts, stored and read (SPEC.md, Tables)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.rans import FREQUENCY, OFFSET, TOTAL
+from gangsaw.codecs.reads.entropy.bits import SPARE, get_bits, get_gamma, put_bits, put_gamma
+
+SYMBOLS = 256
+ABSENT = 1 << 60  # a bit that a decoder's place gets at a symbol of a table that is not there
+PLACE = (1 << 32) - 1  # the bits of `first` that are a place in `slots`
+
+
+class Tables(NamedTuple):
+    """What a decoder looks up.
+
+    Attributes
+    ----------
+    slots : (n * 4096,) uint32 of each slot: symbol, from bit 8 on its frequency - 1, from bit 20 on
+        the slot's number among those of the symbol; the first 4096 are those of an absent table
+    first : (n_tables,) int64, where the slots of each begin, plus ABSENT where it has none
+    """
+
+    slots: npt.NDArray[np.uint32]
+    first: npt.NDArray[np.int64]
+
+
+def normalised(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint16]:
+    """Return (n_tables, 256) frequencies of counts: each row sums to 4096, or to 0 if unused."""
+    frequencies = np.zeros(counts.shape, np.uint16)
+    normalise(counts, frequencies)
+    return frequencies
+
+
+def stored_tables(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint8]:
+    """Return the bytes of tables."""
+    out = np.zeros(2 * len(frequencies) + int((frequencies > 0).sum()) * 7 + 2 * SPARE, np.uint8)
+    return out[: int(write_tables(frequencies, out))].copy()
+
+
+def read_stored_tables(
+    data: npt.NDArray[np.uint8], n_tables: int
+) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint8]]:
+    """Return (n_tables, 256) frequencies and what follows them; CorruptChunk where they are none.
+
+    Parameters
+    ----------
+    data : (n,) uint8 that begins with the tables
+    n_tables : a number that the format gives, never the bytes
+    """
+    frequencies = np.zeros((n_tables, SYMBOLS), np.uint16)
+    padded = np.concatenate((data, np.zeros(SPARE, np.uint8)))
+    size = int(read_tables(padded, data.size, frequencies))
+    if size < 0:
+        raise CorruptChunk("its tables of frequencies are wrong")
+    return frequencies, data[size:]
+
+
+def decoder_tables(frequencies: npt.NDArray[np.uint16]) -> Tables:
+    """Return what a decoder looks up."""
+    is_there = frequencies.any(axis=1)
+    slots = np.zeros((1 + int(is_there.sum())) * TOTAL, np.uint32)
+    slots[:TOTAL] = TOTAL - 1 << FREQUENCY | np.arange(TOTAL, dtype=np.uint32) << OFFSET
+    first = np.where(is_there, np.cumsum(is_there) * TOTAL, ABSENT).astype(np.int64)
+    fill_slots(frequencies, first, slots)
+    return Tables(slots, first)
+
+
+@jit
+def normalise(counts: Any, frequencies: Any) -> None:
+    """Scale rows of counts to TOTAL: rounded, 1 at least; the largest takes what is left over."""
+    for t in range(len(counts)):
+        total = counts[t].sum()
+        if total == 0:
+            continue
+        left, row = TOTAL, frequencies[t]
+        for s in range(row.size):
+            if counts[t, s]:
+                row[s] = max(1, (2 * counts[t, s] * TOTAL + total) // (2 * total))
+                left -= row[s]
+        while left != 0:
+            largest = 0
+            for s in range(row.size):
+                if row[s] > row[largest]:
+                    largest = s
+            step = max(left, -(row[largest] // 2))  # it must not go below the others by far
+            row[largest] += step
+            left -= step
+
+
+@jit
+def write_tables(frequencies: Any, out: Any) -> int:
+    """Write tables to zeroed bytes; return how many they take."""
+    at = 0
+    for t in range(len(frequencies)):
+        row = frequencies[t]
+        n = 0
+        for s in range(row.size):
+            n += row[s] > 0
+        at = put_bits(out, at, n > 0, 1)
+        if n == 0:
+            continue
+        at = put_bits(out, at, n - 1, 8)
+        before = -1
+        for s in range(row.size):
+            if row[s]:
+                at = put_gamma(out, at, s - before)
+                before, n = s, n - 1
+                if n:
+                    at = put_gamma(out, at, np.int64(row[s]))
+    return (at + 7) // 8
+
+
+@jit
+def read_tables(data: Any, size: int, frequencies: Any) -> int:
+    """Fill zeroed frequencies from padded bytes; return the bytes read, -1 where they are wrong."""
+    at, stop = 0, 8 * size
+    for t in range(len(frequencies)):
+        if at >= stop:
+            return -1
+        is_there = get_bits(data, at, 1)
+        at += 1
+        if is_there:
+            at = _read_table(data, at, stop, frequencies[t])
+        if at > stop:
+            return -1
+    return (at + 7) // 8
+
+
+@jit
+def _read_table(data: Any, at: int, stop: int, row: Any) -> int:
+    """Read one table; return the bit behind it, beyond `stop` where it is wrong."""
+    n, s, left = get_bits(data, at, 8) + 1, -1, TOTAL
+    at += 8
+    for i in range(n):
+        if at > stop:
+            return stop + 1
+        gap, at = get_gamma(data, at, stop)
+        frequency = left
+        if i < n - 1 and at <= stop:
+            frequency, at = get_gamma(data, at, stop)
+        s += gap
+        left -= frequency
+        if at > stop or s >= row.size or left < 0 or frequency < 1:
+            return stop + 1
+        row[s] = frequency
+    return at if left == 0 else stop + 1
+
+
+@jit
+def fill_slots(frequencies: Any, first: Any, slots: Any) -> None:
+    """Lay out the slots of the tables that are there."""
+    for t in range(len(frequencies)):
+        if first[t] >= ABSENT:
+            continue
+        place = first[t]
+        for s in range(frequencies.shape[1]):
+            n = np.int64(frequencies[t, s])
+            for i in range(n):
+                entry = np.uint32(s) | np.uint32(n - 1) << np.uint32(FREQUENCY)
+                slots[place] = entry | np.uint32(i) << np.uint32(OFFSET)
+                place += 1

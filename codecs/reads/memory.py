@@ -1,0 +1,17 @@
+"""The memory promise of the codec: a bound on what it allocates, by formula.
+
+The suite over every codec measures it.
+"""
+
+from __future__ import annotations
+
+PER_BLOCK = 1 << 20  # tables, index, Python objects
+# of a block that is coded: contexts, the tables of 512 of them, counts of the tree's leaves
+# (of names: of all tables that a format may have, and what the choice of these is made of)
+PER_BUSY = {"sequence": 4 << 20, "quality": 24 << 20, "name": 48 << 20, "offset": 0}
+PER_ITEM = {"sequence": 100, "quality": 40, "name": 40, "offset": 48}
+
+
+def peak_bytes(kind: str, items: int, n_blocks: int, busy: int) -> int:
+    """Return a bound on what coding a chunk holds besides it, in bytes."""
+    return n_blocks * (8 * items + PER_BLOCK) + busy * (PER_ITEM[kind] * items + PER_BUSY[kind])

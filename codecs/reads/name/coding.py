@@ -1,0 +1,55 @@
+"""The kind "name"."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.reads.coding import of_lines
+from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.name.contexts import no_memory
+from gangsaw.codecs.reads.name.decode import NameLane, NameModel, read_window
+from gangsaw.codecs.reads.name.encode import encode_lines
+from gangsaw.codecs.reads.name.model import read_model
+from gangsaw.codecs.reads.name.streams import no_cuts
+from gangsaw.codecs.reads.payload import Payload, check_spans
+
+WINDOWS = 4  # that a thread decodes at a time
+
+
+def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
+    """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
+    model = read_model(payload)
+    n, head = payload.n_windows, payload.head
+    text = out[: head.used]
+    found = np.zeros((n, 3), np.int64)
+
+    def decode_some(group: int) -> None:
+        windows = np.arange(group * WINDOWS, min(n, (group + 1) * WINDOWS))
+        found[windows] = decode_windows(payload, model, windows, text)
+
+    run_blocks(decode_some, -(-n // WINDOWS))
+    check_spans(payload, found)
+    out[head.used :] = 0
+
+
+def decode_windows(
+    payload: Payload, model: NameModel, windows: Places, text: Text
+) -> npt.NDArray[np.int64]:
+    """Decode windows into the text of their block; return where each begins, ends, its lines.
+
+    The end is -1 where a lane is wrong. Lanes that are empty are left out: they give zeros.
+    """
+    found = np.zeros((windows.size, 3), np.int64)
+    memory, room, state = no_memory(), (no_cuts().places, no_cuts().places), np.zeros(2, np.int64)
+    for i, window in enumerate(windows):
+        if payload.ends[window] > payload.begins[window]:
+            state[1] = payload.begins[window]
+            lane = NameLane(payload.data, int(payload.ends[window]), state, memory)
+            begin, is_open = int(window) * payload.lane, payload.head.is_open
+            found[i] = read_window(model, lane, text, begin, is_open, room)
+    return found
+
+
+NAME = of_lines(encode_lines, decode_lanes)

@@ -1,0 +1,214 @@
+"""What the table of a byte hangs on: what was said before it, as much as each stream's mode takes.
+
+Encoder and decoder remember the same: SPEC.md, Names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_part
+from gangsaw.codecs.reads.entropy.logs import FRACTION, expected_cost, table_cost
+from gangsaw.codecs.reads.entropy.rans import RAW as RAW_BITS
+from gangsaw.codecs.reads.name.streams import (
+    ABSENT,
+    ALONE,
+    BEFORE,
+    FIRST_LINES,
+    N_MODES,
+    N_STREAMS,
+    PER_COLUMN,
+    RAW,
+    REST,
+)
+
+SYMBOLS = 256
+LENGTHS = 9  # bit lengths of a byte
+SYMBOL_PRICE = 6  # bits that one more symbol of a table may take
+SOURCES = 3  # what a mode may look at: modes from BEFORE on, two each
+
+
+def _classes() -> npt.NDArray[np.int64]:
+    """(N_MODES, 256): which of a stream's tables a byte leads to."""
+    out = np.zeros((N_MODES, SYMBOLS), np.int64)
+    lengths = np.array([value.bit_length() for value in range(SYMBOLS)])
+    out[BEFORE::2] = lengths
+    out[BEFORE + 1 :: 2] = np.arange(SYMBOLS)
+    return out
+
+
+CLASSES = _classes().ravel()
+TABLES_OF = np.array([0, 0, 1] + [LENGTHS, SYMBOLS] * SOURCES)  # of a stream, by its mode
+
+
+class Memory(NamedTuple):
+    """What was said before.
+
+    Attributes
+    ----------
+    streams : (N_STREAMS,) uint8, the byte before in each
+    line : (4,) uint8, of the line: last operation, last byte that is none, first such byte,
+        whether there was one
+    """
+
+    streams: npt.NDArray[np.uint8]
+    line: npt.NDArray[np.uint8]
+
+
+def no_memory() -> Memory:
+    """Return what there is before a window."""
+    return Memory(np.zeros(N_STREAMS, np.uint8), np.zeros(4, np.uint8))
+
+
+@jit_norefs_inline
+def is_operation(stream: Any) -> bool:
+    """Whether a stream is that of a column's operations."""
+    return bool(stream % PER_COLUMN == 0 and stream < FIRST_LINES)
+
+
+@jit_norefs_inline
+def remember(memory: Any, stream: Any, symbol: Any) -> None:
+    """Take note of a byte."""
+    memory.streams[stream] = symbol
+    line = memory.line
+    if not is_operation(stream):
+        line[1] = symbol
+        if line[3] == 0:
+            line[2], line[3] = symbol, 1
+    elif symbol <= REST:  # END or REST: another line begins
+        line[:] = 0
+    else:
+        line[0] = symbol
+
+
+@jit_norefs_inline
+def _forget(memory: Any) -> None:
+    """Begin a window."""
+    memory.streams[:] = 0
+    memory.line[:] = 0
+
+
+@jit_norefs_inline
+def context(memory: Any, stream: Any, mode: Any) -> int:
+    """Return the byte that a mode looks at."""
+    if mode < BEFORE:
+        return 0
+    if mode < BEFORE + 2:
+        return int(memory.streams[stream])
+    if mode < BEFORE + 4:
+        return int(memory.line[0 if is_operation(stream) else 1])
+    return int(memory.line[2])
+
+
+@jit_norefs
+def note_contexts(tokens: Any, ends: Any, memory: Any, most: int, out: Any) -> int:
+    """Note the bytes of windows, at most so many, with what each source is before them.
+
+    Parameters
+    ----------
+    ends : (n_windows,) int64, where the tokens of each window end
+    out : (2 + SOURCES, n) uint16: streams, bytes, sources
+
+    Returns
+    -------
+    How many there are.
+    """
+    i, n = 0, 0
+    for window in range(ends.size):
+        _forget(memory)
+        while i < ends[window] and n < most:
+            stream = np.int64(tokens.tables[i])
+            if stream < RAW_BITS:
+                out[0, n], out[1, n] = stream, tokens.symbols[i]
+                for source in range(SOURCES):
+                    out[2 + source, n] = context(memory, stream, BEFORE + 2 * source)
+                remember(memory, stream, tokens.symbols[i])
+                n += 1
+            i += 1
+    return n
+
+
+@jit_norefs
+def assign_tables(tokens: Any, ends: Any, memory: Any, modes: Any, base: Any) -> None:
+    """Replace the streams of windows' tokens by tables, and the bytes of raw streams by bits."""
+    i = 0
+    for window in range(ends.size):
+        _forget(memory)
+        while i < ends[window]:
+            stream = np.int64(tokens.tables[i])
+            if stream < RAW_BITS:
+                mode = np.int64(modes[stream])
+                seen = context(memory, stream, mode)
+                table = base[stream] + CLASSES[mode * SYMBOLS + seen]
+                tokens.tables[i] = RAW_BITS + 8 if mode == RAW else table
+                remember(memory, stream, tokens.symbols[i])
+            i += 1
+
+
+@jit_norefs
+def count_pairs(noted: Any, order: Any, counts: Any) -> None:
+    """Count bytes of one stream after each source's into zeroed (SOURCES, 256, 256) int32.
+
+    order : which of those that `note_contexts` noted
+    """
+    for k in range(order.size):
+        i = order[k]
+        for source in range(SOURCES):
+            counts[source, noted[2 + source, i], noted[1, i]] += 1
+
+
+@jit
+def mode_costs(counts: Any, scale: int, costs: Any) -> None:
+    """Fill (N_MODES,) int64 with what each mode takes of a stream, in units of 2^-FRACTION bits.
+
+    Parameters
+    ----------
+    counts : (SOURCES, 256, 256) int32; short ones of bit lengths are made of them
+    scale : tokens of the stream for each 256 that are counted
+    """
+    alone = np.zeros(SYMBOLS, np.int32)
+    for seen in range(SYMBOLS):
+        alone += counts[0, seen]
+    total = np.int64(alone.sum())
+    novel = int(table_cost(alone)[1] // total)
+    costs[ABSENT] = 1 << 60
+    costs[RAW] = (total * scale >> 8) * 8 << FRACTION
+    costs[ALONE] = _scaled_cost(alone, scale, alone, novel)
+    short = np.zeros((LENGTHS, SYMBOLS), np.int32)
+    for source in range(SOURCES):
+        mode = BEFORE + 2 * source
+        short[:] = 0
+        for seen in range(SYMBOLS):
+            costs[mode + 1] += _scaled_cost(counts[source, seen], scale, alone, novel)
+            short[CLASSES[BEFORE * SYMBOLS + seen]] += counts[source, seen]
+        for length in range(LENGTHS):
+            costs[mode] += _scaled_cost(short[length], scale, alone, novel)
+
+
+@jit_part
+def _scaled_cost(counts: Any, scale: int, alone: Any, novel: int) -> int:
+    """Return the cost of a table, and of what would be said in it if all were counted.
+
+    alone : (256,) counts of the stream
+    novel : what a symbol takes that was never counted
+    """
+    table, symbols = table_cost(counts)
+    if scale <= 256:
+        return int(table + symbols)
+    once, missing = np.int64(0), np.int64(0)
+    for s in range(counts.size):
+        once += counts[s] == 1
+        missing += counts[s] == 0 and alone[s] > 0
+    more = min(missing, once * (scale - 256) >> 8) * SYMBOL_PRICE << FRACTION
+    return int(table + more + (expected_cost(counts, novel) >> 8) * scale)
+
+
+@jit_norefs
+def count_streams(streams: Any, totals: Any) -> None:
+    """Count the tokens of each stream."""
+    for i in range(streams.size):
+        if streams[i] < RAW_BITS:
+            totals[streams[i]] += 1

@@ -1,0 +1,379 @@
+"""The decoder of names: windows one by one, each line from the tokens of the one before it.
+
+Bytes are not trusted: `limit` bounds what is written, and places are checked before they are used.
+A line that is wrong ends its window: -1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.floats import load_le64, store_le64
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.reads.entropy import rans
+from gangsaw.codecs.reads.entropy.rans import ESCAPE, MOST_BITS, get, get_raw
+from gangsaw.codecs.reads.entropy.tables import ABSENT, Tables
+from gangsaw.codecs.reads.lines import NEWLINE
+from gangsaw.codecs.reads.name.contexts import CLASSES, SYMBOLS, Memory, context, remember
+from gangsaw.codecs.reads.name.streams import (
+    DOWN,
+    END,
+    FIRST_LINES,
+    HEX,
+    HEX_DIGITS,
+    HEX_REST,
+    LONG,
+    LONG_BITS,
+    MATCH,
+    MATCHES,
+    MOST_DIGITS,
+    MOST_TOKENS,
+    NUMBER,
+    PADDED,
+    PARTS,
+    PER_COLUMN,
+    RAW,
+    REST,
+    SAME,
+    TEXT,
+    TEXT_BYTES,
+    TEXT_END,
+    UP,
+    UUID,
+    UUID_LENGTH,
+    VARIANT,
+    VERSION,
+    WIDTHS,
+)
+
+
+class NameModel(NamedTuple):
+    """What all windows look into.
+
+    Attributes
+    ----------
+    tables : of the coder, the last one absent
+    modes : (N_STREAMS,) uint8
+    base : (N_STREAMS,) int64, first table of each
+    template : (n,) uint8, the line that comes before each window's first one
+    cuts : (n_tokens + 1,) int64 of it
+    """
+
+    tables: Tables
+    modes: npt.NDArray[np.uint8]
+    base: npt.NDArray[np.int64]
+    template: npt.NDArray[np.uint8]
+    cuts: npt.NDArray[np.int64]
+
+
+class NameLane(NamedTuple):
+    """A lane that is read.
+
+    Attributes
+    ----------
+    data : (n,) uint8 in which it lies
+    stop : where it ends
+    state : (2,) int64, the coder's state and place
+    memory : what was said before
+    """
+
+    data: npt.NDArray[np.uint8]
+    stop: int
+    state: npt.NDArray[np.int64]
+    memory: Memory
+
+
+@jit_norefs_inline
+def _take(model: Any, lane: Any, stream: Any) -> int:
+    """Return the next byte of a stream."""
+    mode = np.int64(model.modes[stream])
+    x, at = lane.state[0], lane.state[1]
+    if mode == RAW:
+        symbol, x, at = get_raw(8, x, at, lane.data, lane.stop)
+    else:
+        seen = context(lane.memory, stream, mode)
+        table = model.base[stream] + CLASSES[mode * SYMBOLS + seen]
+        symbol, x, at = get(model.tables, table, x, at, lane.data, lane.stop)
+    lane.state[0], lane.state[1] = x, at
+    remember(lane.memory, stream, symbol)
+    return int(symbol)
+
+
+@jit_norefs_inline
+def _take_raw(lane: Any, bits: int) -> int:
+    """Return raw bits."""
+    value, x, at = get_raw(bits, lane.state[0], lane.state[1], lane.data, lane.stop)
+    lane.state[0], lane.state[1] = x, at
+    return int(value)
+
+
+@jit_norefs_inline
+def _take_number(model: Any, lane: Any, stream: int) -> int:
+    """Return a number whose bit length a stream gives."""
+    bits = _take(model, lane, stream)
+    if bits > MOST_BITS:
+        lane.state[1] |= ABSENT
+        return 0
+    if bits < 2:
+        return bits
+    return 1 << bits - 1 | _take_raw(lane, bits - 1)
+
+
+@jit_norefs
+def read_window(model: Any, lane: Any, out: Any, begin: int, is_open: bool, room: Any) -> Any:
+    """Decode a window into out; return where its text begins and ends, and its lines.
+
+    Parameters
+    ----------
+    begin : where the window begins
+    is_open : whether no newline follows the last line of the block
+    room : two arrays of (MOST_TOKENS + 1,) int64
+
+    Returns
+    -------
+    Three numbers; -1 for the end where the lane is not that of such a window.
+    """
+    x, at = rans.begin_lane(lane.data, lane.state[1], lane.stop)
+    lane.state[0], lane.state[1] = x, at
+    lane.memory.streams[:] = 0
+    lane.memory.line[:] = 0
+    lead = _take_number(model, lane, FIRST_LINES)
+    n_lines = _take_number(model, lane, FIRST_LINES + 1)
+    at, old, new = begin + lead, room[0], room[1]
+    if at > out.size or n_lines == 0 or lane.state[1] > lane.stop:
+        return begin, -1, 0
+    n_old = model.cuts.size - 1
+    at, n_old = _read_line(model, lane, model.template, model.cuts, n_old, out, at, new)
+    for _ in range(1, n_lines):
+        if at < 0 or at == out.size:
+            return begin, -1, 0
+        out[at] = NEWLINE
+        old, new = new, old
+        at, n_old = _read_line(model, lane, out, old, n_old, out, at + 1, new)
+    if at >= 0 and not (is_open and at == out.size):
+        if at == out.size:
+            return begin, -1, 0
+        out[at] = NEWLINE
+        at += 1
+    if not rans.is_whole(lane.state[0], lane.state[1], lane.stop):
+        at = -1
+    return begin + lead, at, n_lines
+
+
+@jit_norefs_part
+def _read_line(
+    model: Any, lane: Any, source: Any, old: Any, n_old: int, out: Any, at: int, new: Any
+) -> tuple[int, int]:
+    """Decode a line to out[at:]; return where it ends and its tokens.
+
+    Parameters
+    ----------
+    source : (n,) uint8 in which the line before lies
+    old : where its n_old tokens begin, and where the last one ends
+    new : filled alike
+    """
+    k = 0
+    new[0] = at
+    while True:
+        operation = _take(model, lane, k * PER_COLUMN)
+        if operation == END or lane.state[1] > lane.stop:
+            return at if lane.state[1] <= lane.stop else -1, k
+        n = 1
+        if operation == REST or operation >= SAME:
+            n = n_old - k if operation == REST else operation - SAME
+            if n < 0 or (n == 0 and operation != REST) or k + n > n_old:
+                return -1, 0
+            at = _copy(source, old, k, n, out, at, new)
+        elif k < MOST_TOKENS:
+            width = old[k + 1] - old[k] if k < n_old else 0
+            before = old[k] if k < n_old else 0
+            at = _read_token(model, lane, operation, k, source, before, width, out, at, new)
+            new[k + 1] = at
+        else:
+            at = -1
+        k += n
+        if at < 0 or operation == REST:
+            return at, k
+
+
+@jit_norefs_inline
+def _copy(source: Any, old: Any, k: int, n: int, out: Any, at: int, new: Any) -> int:
+    """Copy n tokens of the line before; return the place behind them, -1 where it is none."""
+    begin, size = old[k], old[k + n] - old[k]
+    if size > out.size - at:
+        return -1
+    for i in range(k + 1, k + n + 1):
+        new[i] = old[i] + at - begin
+    _copy_bytes(source, begin, out, at, size)
+    return int(at + size)
+
+
+@jit_norefs_inline
+def _copy_bytes(source: Any, begin: int, out: Any, at: int, size: int) -> None:
+    """Copy bytes to a later place that they do not reach: no byte behind them is written."""
+    if size >= 8:
+        for i in range(0, size - 8, 8):
+            store_le64(out, at + i, load_le64(source, begin + i))
+        store_le64(out, at + size - 8, load_le64(source, begin + size - 8))
+    else:
+        for i in range(size):
+            out[at + i] = source[begin + i]
+
+
+@jit_norefs_part
+def _read_token(
+    model: Any,
+    lane: Any,
+    operation: int,
+    k: int,
+    source: Any,
+    before: int,
+    width: int,
+    out: Any,
+    at: int,
+    new: Any,
+) -> int:
+    """Decode a token to out[at:]; return where it ends, -1 where it is wrong.
+
+    Parameters
+    ----------
+    before, width : where the token of the line before begins, and its bytes
+    new : where tokens of this line begin, up to token k
+    """
+    column = k * PER_COLUMN
+    if operation == TEXT:
+        return _read_text(model, lane, column + TEXT_BYTES, out, at)
+    if operation < MATCH:
+        padded = operation - UP >= PADDED
+        value = _read_value(model, lane, operation - PADDED * padded, column, source, before, width)
+        return _print(value, width if padded else 1, out, at)
+    if operation == MATCH:
+        j = _take(model, lane, column + MATCHES)
+        if j >= k or new[j + 1] - new[j] > out.size - at:
+            return -1
+        _copy_bytes(out, new[j], out, at, new[j + 1] - new[j])
+        return int(at + new[j + 1] - new[j])
+    if operation < HEX:
+        return _read_uuid(model, lane, column, operation > UUID, out, at)
+    if operation <= HEX + 1:
+        return _read_hexadecimal(model, lane, column, operation > HEX, out, at)
+    return -1
+
+
+@jit_norefs_inline
+def _read_text(model: Any, lane: Any, stream: int, out: Any, at: int) -> int:
+    """Decode bytes up to TEXT_END."""
+    while lane.state[1] <= lane.stop:
+        symbol = _take(model, lane, stream)
+        if symbol == TEXT_END:
+            return at
+        if at == out.size:
+            break
+        out[at] = symbol
+        at += 1
+    return -1
+
+
+@jit_norefs_inline
+def _read_value(
+    model: Any, lane: Any, operation: int, column: int, source: Any, before: int, width: int
+) -> int:
+    """Return the number that an operation gives, -1 where it gives none."""
+    if operation == LONG:
+        return _take_number(model, lane, column + LONG_BITS)
+    which = operation - UP
+    value = 0
+    for part in range(PARTS[which], PARTS[which] + WIDTHS[which]):
+        value = value << 8 | _take(model, lane, column + part)
+    if operation >= NUMBER:
+        return value
+    base = _parsed(source, before, width)
+    if base < 0:
+        return -1
+    return base - value if operation >= DOWN else base + value
+
+
+@jit_norefs_inline
+def _parsed(source: Any, at: int, width: int) -> int:
+    """Return the number that a token is, -1 where it is none."""
+    if width > MOST_DIGITS:
+        return -1
+    value = np.int64(0)
+    for i in range(at, at + width):
+        digit = np.int64(source[i]) - 48
+        if digit < 0 or digit > 9:
+            return -1
+        value = 10 * value + digit
+    return int(value)
+
+
+@jit_norefs_inline
+def _print(value: int, width: int, out: Any, at: int) -> int:
+    """Write a number of at least so many digits."""
+    if value < 0:
+        return -1
+    n, power = 1, np.int64(10)
+    while value >= power:
+        n += 1
+        power *= 10
+    n = max(n, width)
+    if n > out.size - at:
+        return -1
+    rest = np.uint64(value)
+    for i in range(at + n - 1, at - 1, -1):
+        quotient = rest // np.uint64(10)
+        out[i] = np.uint64(48) + rest - quotient * np.uint64(10)
+        rest = quotient
+    return at + n
+
+
+@jit_norefs_inline
+def _hexadecimal(digit: int, is_upper: bool) -> int:
+    """Return the letter of a hexadecimal digit."""
+    return digit + (48 if digit < 10 else 55 if is_upper else 87)
+
+
+@jit_norefs_part
+def _read_hexadecimal(model: Any, lane: Any, column: int, is_upper: bool, out: Any, at: int) -> int:
+    """Decode a hexadecimal word."""
+    n = _take(model, lane, column + HEX_DIGITS)
+    if n == ESCAPE:
+        n += _take_number(model, lane, column + HEX_REST)
+    if n > out.size - at:
+        return -1
+    _read_digits(lane, n, is_upper, out, at)
+    return at + n
+
+
+@jit_norefs_inline
+def _read_digits(lane: Any, n: int, is_upper: bool, out: Any, at: int) -> None:
+    """Decode hexadecimal digits, three at a time."""
+    for i in range(at, at + n, 3):
+        some = min(3, at + n - i)
+        value = _take_raw(lane, 4 * some)
+        for j in range(some):
+            out[i + j] = _hexadecimal(value >> 4 * (some - 1 - j) & 15, is_upper)
+
+
+@jit_norefs_part
+def _read_uuid(model: Any, lane: Any, column: int, is_upper: bool, out: Any, at: int) -> int:
+    """Decode a UUID."""
+    if out.size - at < UUID_LENGTH:
+        return -1
+    for i in range(8, 24, 5):
+        out[at + i] = 45
+    _read_digits(lane, 8, is_upper, out, at)
+    _read_digits(lane, 4, is_upper, out, at + 9)
+    version = _take(model, lane, column + VERSION)
+    _read_digits(lane, 3, is_upper, out, at + 15)
+    variant = _take(model, lane, column + VARIANT)
+    _read_digits(lane, 3, is_upper, out, at + 20)
+    _read_digits(lane, 12, is_upper, out, at + 24)
+    if version > 15 or variant > 15:
+        return -1
+    out[at + 14] = _hexadecimal(version, is_upper)
+    out[at + 19] = _hexadecimal(variant, is_upper)
+    return at + UUID_LENGTH

@@ -1,0 +1,112 @@
+"""The encoder of names: lines to tokens, tokens to tables, as cost decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.reads.entropy import rans
+from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised, stored_tables
+from gangsaw.codecs.reads.lines import Lines, Places, Text
+from gangsaw.codecs.reads.name.columns import DIFFERENCES, NameLines, most_tokens, write_windows
+from gangsaw.codecs.reads.name.contexts import assign_tables, no_memory
+from gangsaw.codecs.reads.name.model import first_tables, stored_modes, stored_template
+from gangsaw.codecs.reads.name.modes import Part, chosen_modes
+from gangsaw.codecs.reads.name.policy import chosen_differences
+from gangsaw.codecs.reads.name.split import split_line
+from gangsaw.codecs.reads.name.streams import COLUMNS, N_STREAMS, no_cuts
+from gangsaw.codecs.reads.payload import Coded
+
+LONGEST_TEMPLATE = 1 << 12  # bytes: a longer line is dear where windows are few
+PART = 1 << 16  # bytes, or one window: what a thread writes at a time
+PILOTS = 32  # parts that choices are made of
+FEWER = 4  # of which one in so many is written both ways, with and without differences
+T = TypeVar("T")
+
+
+def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
+    """Return the coded form of a block; None where there is nothing to code."""
+    if not lines.starts.size:
+        return None
+    groups = _groups(lines)
+    pilots = _pilots(lines, groups)
+    source = _source(lines, [groups[i] for i in pilots[::FEWER]])
+    parts = _each(lambda group: written(source, *group), groups)
+    modes = chosen_modes(parts, pilots)
+    n_tables, base = first_tables(modes)
+    _each(lambda part: assign_tables(part.tokens, part.ends, no_memory(), modes, base), parts)
+    frequencies = normalised(_counted(parts, n_tables))
+    entries = rans.lay_out_symbols(frequencies)
+    lanes = _each(lambda part: _encoded(part, entries), parts)
+    head = np.concatenate((stored_modes(modes), stored_tables(frequencies)))
+    shared = stored_template(source.text, source.template.places[: source.n_template + 1])
+    data, sizes = (np.concatenate([lane[i] for lane in lanes]) for i in range(2))
+    return Coded(0, head, shared, data, sizes)
+
+
+def written(source: NameLines, first: int, stop: int) -> Part:
+    """Return what windows first to stop - 1 say."""
+    room = rans.tokens_of(most_tokens(source, first, stop))
+    ends = np.zeros(stop - first, np.int64)
+    n = int(write_windows(source, first, stop, no_cuts(), no_cuts(), room, ends))
+    return Part(rans.Tokens(room.tables[:n].copy(), room.symbols[:n].copy()), ends)
+
+
+def _counted(parts: Sequence[Part], n_tables: int) -> npt.NDArray[np.int64]:
+    """Return (n_tables, 256) counts of what is said."""
+    counts = np.zeros((n_tables, SYMBOLS), np.int64)
+    for part in parts:
+        rans.count_tokens(part.tokens.tables, part.tokens.symbols, counts)
+    return counts
+
+
+def _encoded(part: Part, entries: npt.NDArray[np.uint32]) -> tuple[Text, Places]:
+    """Return the lanes of a part, and the bytes of each."""
+    n, n_windows = part.tokens.tables.size, part.ends.size
+    out = np.empty(2 * n + rans.STATE_BYTES * n_windows, np.uint8)
+    sizes = np.zeros(n_windows, np.int64)
+    begin = int(rans.encode_lanes(part.tokens, part.ends, entries, out, sizes))
+    return out[begin:].copy(), sizes
+
+
+def _source(lines: Lines, pilots: Sequence[tuple[int, int]]) -> NameLines:
+    """Return lines with what is chosen for them."""
+    template = no_cuts()
+    n = 0
+    if lines.ends[0] <= LONGEST_TEMPLATE:
+        n = int(split_line(lines.text, 0, int(lines.ends[0]), template))
+    choice = np.zeros((COLUMNS, DIFFERENCES), np.bool_)
+    rest = (lines.text, lines.starts, lines.ends, lines.windows, lines.lane, template, n)
+    both = [
+        _counted([written(NameLines(*rest, all_or_none), *group) for group in pilots], N_STREAMS)
+        for all_or_none in (~choice, choice)
+    ]
+    return NameLines(*rest, chosen_differences(*both))
+
+
+def _groups(lines: Lines) -> list[tuple[int, int]]:
+    """Return the first window of each part, and the one behind its last."""
+    step = max(1, PART // lines.lane)
+    firsts = range(0, lines.n_windows, step)
+    return [(first, min(first + step, lines.n_windows)) for first in firsts]
+
+
+def _pilots(lines: Lines, groups: Sequence[tuple[int, int]]) -> Places:
+    """Return which groups choices are made of, spread over those that hold lines."""
+    held = [i for i, (a, b) in enumerate(groups) if lines.windows[a] < lines.windows[b]]
+    return np.array(held)[np.unique(np.arange(PILOTS) * len(held) // PILOTS)]
+
+
+def _each(function: Callable[..., T], items: Sequence[object]) -> list[T]:
+    """Return function(item) of each, several at once."""
+    out: dict[int, T] = {}
+
+    def one(i: int) -> None:
+        out[i] = function(items[i])
+
+    run_blocks(one, len(items))
+    return [out[i] for i in range(len(items))]

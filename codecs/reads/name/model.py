@@ -1,0 +1,89 @@
+"""What all windows of names look into, as lanes 0 and 1 hold it (SPEC.md, Names)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.reads.entropy.bits import SPARE, get_gamma, put_gamma
+from gangsaw.codecs.reads.entropy.tables import SYMBOLS, decoder_tables, read_stored_tables
+from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.name.contexts import TABLES_OF
+from gangsaw.codecs.reads.name.decode import NameModel
+from gangsaw.codecs.reads.name.streams import ABSENT, MOST_TABLES, MOST_TOKENS, N_MODES, N_STREAMS
+from gangsaw.codecs.reads.payload import Payload
+
+Modes = npt.NDArray[np.uint8]
+
+
+def read_model(payload: Payload) -> NameModel:
+    """Return what the lanes of a payload look into; CorruptChunk where it is wrong."""
+    modes, rest = read_modes(payload.rest)
+    n_tables, base = first_tables(modes)
+    if n_tables > MOST_TABLES:
+        raise CorruptChunk(f"its head has {n_tables} tables")
+    frequencies, rest = read_stored_tables(rest, n_tables)
+    if rest.size:
+        raise CorruptChunk("bytes follow its tables")
+    none = np.zeros((1, SYMBOLS), np.uint16)
+    base[modes == ABSENT] = n_tables
+    template, cuts = read_template(payload.shared)
+    return NameModel(
+        decoder_tables(np.concatenate((frequencies, none))), modes, base, template, cuts
+    )
+
+
+def first_tables(modes: Modes) -> tuple[int, Places]:
+    """Return how many tables streams have by their modes, and the first one of each."""
+    sizes = TABLES_OF[modes]
+    return int(sizes.sum()), np.cumsum(sizes) - sizes
+
+
+def stored_modes(modes: Modes) -> Text:
+    """Return the bytes of modes."""
+    out, at = np.zeros(modes.size + SPARE, np.uint8), 0
+    for mode in modes:
+        at = put_gamma(out, at, int(mode) + 1)
+    return out[: (at + 7) // 8]
+
+
+def read_modes(data: Text) -> tuple[Modes, Text]:
+    """Return modes and what follows them; CorruptChunk where they are none."""
+    modes = np.zeros(N_STREAMS, np.uint8)
+    size = int(fill_modes(np.concatenate((data, np.zeros(SPARE, np.uint8))), data.size, modes))
+    if size < 0:
+        raise CorruptChunk("its modes of names are wrong")
+    return modes, data[size:]
+
+
+@jit
+def fill_modes(data: npt.NDArray[np.uint8], size: int, modes: Modes) -> int:
+    """Read modes from padded bytes; return the bytes read, -1 where they are wrong."""
+    at, stop = 0, 8 * size
+    for i in range(modes.size):
+        mode, at = get_gamma(data, at, stop)
+        if at > stop or mode > N_MODES:
+            return -1
+        modes[i] = mode - 1
+    return (at + 7) // 8
+
+
+def stored_template(text: Text, cuts: Places) -> Text:
+    """Return the bytes of a line whose tokens begin and end at (n_tokens + 1,) cuts."""
+    sizes = np.diff(cuts).astype("<u2").view(np.uint8)
+    n = np.array([cuts.size - 1], np.uint8)
+    return np.concatenate((n, sizes, text[cuts[0] : cuts[-1]]))
+
+
+def read_template(data: Text) -> tuple[Text, Places]:
+    """Return a line and the cuts of its tokens; CorruptChunk where there is none."""
+    n = int(data[0]) if data.size else MOST_TOKENS + 1
+    if n > MOST_TOKENS or data.size < 1 + 2 * n:
+        raise CorruptChunk("the line before its names is wrong")
+    sizes = np.frombuffer(data[1 : 1 + 2 * n].tobytes(), "<u2")
+    cuts = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    if data.size != 1 + 2 * n + cuts[-1]:
+        raise CorruptChunk("the line before its names is wrong")
+    return data[1 + 2 * n :].copy(), cuts

@@ -1,0 +1,198 @@
+"""The kind "offset": starts of lines, by what each is more than the one before (SPEC.md, Offsets).
+
+Any numbers of 64 bits come back, in any order; what grows in steps of much the same size is small.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.reads.coding import Coding
+from gangsaw.codecs.reads.entropy import rans
+from gangsaw.codecs.reads.entropy.tables import (
+    SYMBOLS,
+    Tables,
+    decoder_tables,
+    normalised,
+    read_stored_tables,
+    stored_tables,
+)
+from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.params import Params
+from gangsaw.codecs.reads.payload import CODED, SHARED_LANES, STORED
+
+PLAIN = 192  # numbers below are a symbol; others give their bit length, and raw bits
+PLAIN_BITS = 8  # of the first number that is not plain
+CENTRE = 8  # bytes of the usual difference
+TOKENS = 7  # of a number at most: its symbol, and 63 raw bits, 12 at a time
+GROUP = 16  # lanes that a thread decodes at a time
+
+Items = NumpyArray  # (n,) uint64
+
+
+def encode(block: NumpyArray, params: Params) -> tuple[Text, Places]:
+    """Return the payload of a block (n,) uint64 and the bits of its lanes."""
+    lane = params.sizes.lane
+    windows = [block[at : at + lane] for at in range(0, block.size, lane)]
+    centre = usual_difference(block)
+    counts = np.zeros((1, SYMBOLS), np.int64)
+    for window in windows:
+        count_symbols(window, centre, counts[0])
+    frequencies = normalised(counts)
+    lanes = _encoded(windows, centre, frequencies)
+    shared = np.concatenate((np.array([centre], "<i8").view(np.uint8), stored_tables(frequencies)))
+    mode = CODED
+    if shared.size + sum(part.size for part in lanes) >= block.nbytes:
+        shared, mode = shared[:0], STORED
+        lanes = [window.astype("<u8").view(np.uint8) for window in windows]
+    parts = [np.array([mode], np.uint8), shared, *lanes]
+    sizes = [1 + shared.size, 0, *(part.size for part in lanes)]
+    return np.concatenate(parts), 8 * np.array(sizes, np.int64)
+
+
+def decode(
+    data: Text, lane_bits: Places, out: NumpyArray, params: Params, is_partial: bool
+) -> None:
+    """Fill a block (n,) uint64, or those of its windows that are there.
+
+    Raises CorruptChunk where the payload is not that of such a block.
+    """
+    lane, n = params.sizes.lane, -(-out.size // params.sizes.lane)
+    ends = np.cumsum(lane_bits >> 3)
+    if (lane_bits & 7).any() or ends[-1] != data.size or ends[SHARED_LANES + n - 1] != data.size:
+        raise CorruptChunk("its lanes are no bytes, or not all of the block")
+    if not ends[0] or ends[1] != ends[0] or data[0] > CODED:
+        raise CorruptChunk("its head is not that of offsets")
+    if data[0] == STORED:
+        _read_stored(data, ends, out, lane, is_partial)
+        return
+    centre, tables = _read_head(data[1 : ends[0]])
+
+    def decode_some(group: int) -> None:
+        for i in range(group * GROUP, min(n, (group + 1) * GROUP)):
+            window = out[i * lane : (i + 1) * lane]
+            begin, end = ends[i + 1], ends[i + 2]
+            if is_partial and begin == end:
+                continue
+            if not read_lane(data, int(begin), int(end), tables, centre, window):
+                raise CorruptChunk("its offsets are not those of such a block")
+
+    run_blocks(decode_some, -(-n // GROUP))
+
+
+OFFSET = Coding(encode, decode)
+
+
+def usual_difference(block: Items) -> int:
+    """Return a difference that most others are near to, as a number with a sign."""
+    changes = np.sort(np.diff(block).view(np.int64))
+    if not changes.size:
+        return 0
+    reach = np.minimum(changes, np.iinfo(np.int64).max - PLAIN) + PLAIN
+    stops = np.searchsorted(changes, reach)
+    first = int((stops - np.arange(changes.size)).argmax())
+    return int(changes[(first + int(stops[first])) // 2])
+
+
+def _encoded(windows: list[Items], centre: int, frequencies: npt.NDArray[np.uint16]) -> list[Text]:
+    """Return the lanes of windows."""
+    longest = max((window.size for window in windows), default=0)
+    tokens, entries = rans.tokens_of(TOKENS * longest), rans.lay_out_symbols(frequencies)
+    out, lanes = np.empty(2 * TOKENS * longest + rans.STATE_BYTES, np.uint8), []
+    for window in windows:
+        n = int(put_window(window, centre, tokens))
+        own = tokens.tables[:n], tokens.symbols[:n]
+        lanes.append(out[int(rans.encode_lane(*own, entries, out, out.size)) :].copy())
+    return lanes
+
+
+def _read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, is_partial: bool) -> None:
+    sizes = np.diff(ends[SHARED_LANES - 1 :])
+    windows = np.clip(out.size - np.arange(sizes.size) * lane, 0, lane)
+    there = sizes > 0 if is_partial else windows > 0
+    if ends[0] != 1 or (sizes != 8 * windows * there).any():
+        raise CorruptChunk("its stored windows are not as long as its offsets")
+    items, at = np.frombuffer(data[1:].tobytes(), "<u8"), 0
+    for i in np.flatnonzero(there).tolist():
+        out[i * lane : i * lane + windows[i]] = items[at : at + windows[i]]
+        at += windows[i]
+
+
+def _read_head(data: Text) -> tuple[int, Tables]:
+    """Return the usual difference and the table; CorruptChunk where they are none."""
+    if data.size < CENTRE:
+        raise CorruptChunk("its head is not that of offsets")
+    frequencies, rest = read_stored_tables(data[CENTRE:], 1)
+    if rest.size:
+        raise CorruptChunk("bytes follow its tables")
+    return int(np.frombuffer(data[:CENTRE].tobytes(), "<i8")[0]), decoder_tables(frequencies)
+
+
+@jit_inline
+def folded(change: Any) -> Any:
+    """Return the number that stands for one with a sign: 0, -1, 1, -2 are 0, 1, 2, 3."""
+    return np.uint64(change << 1 ^ change >> 63)
+
+
+@jit_inline
+def symbol_of(value: Any) -> tuple[int, int]:
+    """Return the symbol of a number and how many raw bits follow it."""
+    if value < np.uint64(PLAIN):
+        return int(np.int64(value)), 0
+    bits = PLAIN_BITS
+    while bits < 64 and value >> np.uint64(bits):
+        bits += 1
+    return PLAIN + bits - PLAIN_BITS, bits - 1
+
+
+@jit
+def count_symbols(window: Items, centre: int, counts: Any) -> None:
+    """Count the symbols of a window into (256,)."""
+    for i in range(1, window.size):
+        change = np.int64(window[i] - window[i - 1]) - centre
+        counts[symbol_of(folded(change))[0]] += 1
+
+
+@jit
+def put_window(window: Items, centre: int, tokens: Any) -> int:
+    """Write what a window says; return how many tokens that is."""
+    n = rans.put_raw(tokens, 0, 64, np.int64(window[0]))
+    for i in range(1, window.size):
+        value = folded(np.int64(window[i] - window[i - 1]) - centre)
+        symbol, bits = symbol_of(value)
+        n = rans.put(tokens, n, 0, symbol)
+        n = rans.put_raw(tokens, n, bits, np.int64(value))
+    return n
+
+
+@jit
+def read_lane(data: Text, begin: int, stop: int, tables: Any, centre: int, out: Items) -> bool:
+    """Fill a window; return whether the lane is that of such a window."""
+    x, at = rans.begin_lane(data, begin, stop)
+    if at > stop:
+        return False
+    first, x, at = rans.get_raw(64, x, at, data, stop)
+    item = int(first)
+    out[0] = np.uint64(item)
+    for i in range(1, out.size):
+        symbol, x, at = rans.get(tables, 0, x, at, data, stop)
+        value = symbol
+        if symbol >= PLAIN:
+            bits = symbol - PLAIN + PLAIN_BITS - 1
+            if bits > 63:
+                return False
+            value, x, at = rans.get_raw(bits, x, at, data, stop)
+            value |= 1 << bits
+        if at > stop:
+            return False
+        change = np.int64(np.uint64(value) >> np.uint64(1)) ^ -(value & 1)
+        item += int(change) + centre
+        out[i] = np.uint64(item)
+    return rans.is_whole(x, at, stop)

@@ -1,0 +1,84 @@
+"""Parameters of the codec of sequencing reads: frozen, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Self
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import Dtype
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
+
+KINDS = ("sequence", "quality", "name", "offset")
+MAX_BLOCK = 1 << 28  # items: places of a block are 32 bits, with room for a line that is open
+LEAST_LANE = 64
+
+
+class Sizes(NamedTuple):
+    """Items of a block and of a lane, where the parameters name none."""
+
+    block: int
+    lane: int
+
+
+TEXT = Sizes(1 << 25, 1 << 16)
+OFFSETS = Sizes(1 << 20, 1 << 12)
+
+
+@dataclass(frozen=True)
+class Params:
+    """All choices of an encoder of reads; SPEC.md says what each does to the bytes.
+
+    Attributes
+    ----------
+    kind : what the lines of the array are: "sequence", "quality" or "name", or "offset", where
+        the array holds the starts of lines
+    pairs : whether mates are lines 2i and 2i + 1
+    block : items of a block, a power of two; 0 is 2^25 bytes or 2^20 offsets
+    lane : items of a window, a power of two; 0 is 2^16 bytes or 2^12 offsets
+    """
+
+    kind: Literal["sequence", "quality", "name", "offset"] = "sequence"
+    pairs: bool = False
+    block: int = 0
+    lane: int = 0
+
+    def __post_init__(self) -> None:
+        """Check each parameter against its legal values."""
+        require_choice("kind", self.kind, KINDS)
+        if not isinstance(self.pairs, bool):
+            raise BadParams(f"pairs must be true or false, got {self.pairs!r}")
+        require_int("block", self.block, 0, MAX_BLOCK)
+        require_int("lane", self.lane, 0, MAX_BLOCK)
+        sizes = self.sizes
+        for name, size in zip(sizes._fields, sizes, strict=True):
+            if size & (size - 1) or size < LEAST_LANE:
+                raise BadParams(
+                    f"{name} must be 0 or a power of two from {LEAST_LANE} on, got {size}"
+                )
+        if sizes.lane > sizes.block:
+            raise BadParams(f"a lane of {sizes.lane} is longer than a block of {sizes.block}")
+
+    @property
+    def sizes(self) -> Sizes:
+        """Items of a block and of a lane."""
+        usual = OFFSETS if self.kind == "offset" else TEXT
+        return Sizes(self.block or usual.block, self.lane or min(usual.lane, self.block or 1 << 30))
+
+    @property
+    def dtype(self) -> Dtype:
+        """Of the arrays that this kind is for."""
+        return np.dtype("u8" if self.kind == "offset" else "u1")
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON configuration."""
+        return {"kind": self.kind, "pairs": self.pairs, "block": self.block, "lane": self.lane}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Read a JSON configuration; raise BadParams for unknown names or wrong types."""
+        require_known(data, ["kind", "pairs", "block", "lane"])
+        return built(cls, data)

@@ -1,0 +1,209 @@
+"""The payload of a block: lanes back to back, a head, what lanes share, and one for each window.
+
+SPEC.md, Block, gives the bits.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.reads.lines import Lines, Places, Text
+
+HEAD = struct.Struct("<BQQ")
+SHARED_LANES = 2  # before those of windows: head and tables; what all lanes look into
+MOST_GROWTH = 64  # bytes by which a payload may be longer than its block
+STORED, CODED = 0, 1
+OPEN = 1 << 2  # flags of the mode byte; others belong to the kind
+MODE_BITS = 3
+
+
+class Coded(NamedTuple):
+    """A block that a kind has coded.
+
+    Attributes
+    ----------
+    flags : of the mode byte, from bit 3 on
+    head : what follows in lane 0
+    shared : lane 1
+    lanes : lanes of the windows, back to back
+    sizes : (n_windows,) int64, bytes of each
+    """
+
+    flags: int
+    head: Text
+    shared: Text
+    lanes: Text
+    sizes: Places
+
+
+class Head(NamedTuple):
+    """What lane 0 begins with.
+
+    Attributes
+    ----------
+    mode : STORED or CODED
+    is_open : whether the last line has no newline
+    flags : of the kind
+    used : bytes of the text
+    n_lines : lines of the text
+    """
+
+    mode: int
+    is_open: bool
+    flags: int
+    used: int
+    n_lines: int
+
+
+class Payload(NamedTuple):
+    """A block that is read, or some lanes of it.
+
+    Attributes
+    ----------
+    head : of the block
+    rest : (n,) uint8, lane 0 behind the head
+    shared : (n,) uint8, lane 1
+    data : (n,) uint8 in which the lanes of windows lie
+    begins, ends : (n_windows,) int64, where in `data`
+    n_bytes : of the block
+    lane : bytes of a window
+    is_partial : whether only some of the windows are there; the others are empty
+    """
+
+    head: Head
+    rest: Text
+    shared: Text
+    data: Text
+    begins: Places
+    ends: Places
+    n_bytes: int
+    lane: int
+    is_partial: bool = False
+
+    @property
+    def n_windows(self) -> int:
+        """Windows of the block."""
+        return self.begins.size
+
+
+def packed(lines: Lines, coded: Coded | None) -> tuple[Text, Places]:
+    """Return the payload of a block and the bits of its lanes; stored where that is no longer."""
+    stored = HEAD.size + lines.text.size
+    parts = None if coded is None else _parts(lines, coded)
+    if parts is None or sum(part.size for part in parts) >= stored or not coded:
+        first = _head(lines, STORED, 0)
+        windows = np.clip(lines.text.size - np.arange(lines.n_windows) * lines.lane, 0, lines.lane)
+        return _joined([first, lines.text], [first.size, 0], windows)
+    shared = [parts[0].size + parts[1].size, coded.shared.size]
+    return _joined(parts, shared, coded.sizes)
+
+
+def lanes_for(lane: int, lane_bits: Places, first: int, end: int) -> Places:
+    """Return the lanes that items first..end - 1 of a block need.
+
+    The line that holds the first item may have begun in an earlier window.
+
+    Parameters
+    ----------
+    lane : items of a window
+    lane_bits : (n_lanes,) int64
+    """
+    windows = np.flatnonzero(lane_bits[SHARED_LANES:])
+    before = np.searchsorted(windows, first // lane)
+    behind = np.searchsorted(windows, -(-end // lane))
+    shared = np.arange(SHARED_LANES)
+    return np.concatenate((shared, SHARED_LANES + windows[max(0, before - 1) : behind]))
+
+
+def unpacked(
+    data: Text, lane_bits: Places, n_bytes: int, lane: int, *, is_partial: bool = False
+) -> Payload:
+    """Return the parts of a payload.
+
+    Parameters
+    ----------
+    data : (n,) uint8, verified
+    lane_bits : (n_lanes,) int64
+    n_bytes : of the block
+    lane : bytes of a window
+    is_partial : whether lanes of windows were left out, which then have no bits
+
+    Raises
+    ------
+    CorruptChunk : the head says what cannot be in such a block
+    """
+    if (lane_bits & 7).any() or lane_bits.sum() != 8 * data.size:
+        raise CorruptChunk("its lanes are no bytes, or not all of the block")
+    n_windows = -(-n_bytes // lane)
+    ends = np.cumsum(lane_bits >> 3)
+    if lane_bits[SHARED_LANES + n_windows :].any() or ends[0] < HEAD.size:
+        raise CorruptChunk("it has lanes of windows that it lacks, or no head")
+    head = _checked(HEAD.unpack(data[: HEAD.size].tobytes()), n_bytes)
+    begins = np.concatenate(([0], ends[:-1]))
+    own = slice(SHARED_LANES, SHARED_LANES + n_windows)
+    rest, shared = data[HEAD.size : ends[0]], data[ends[0] : ends[1]]
+    places = begins[own], ends[own], n_bytes, lane, is_partial
+    return Payload(head, rest, shared, data, *places)
+
+
+def check_spans(payload: Payload, spans: Places) -> None:
+    """Raise CorruptChunk unless windows are the lines of their block, one after the other.
+
+    spans : (n_windows, 3) int64 of each window: begin and end of its text, and its lines; negative
+        numbers where it is damaged, anything where it is empty
+    """
+    spans = spans[payload.begins < payload.ends]
+    if (spans < 0).any():
+        raise CorruptChunk("a window is damaged")
+    if payload.is_partial:
+        return
+    begins, ends, n_lines = spans.T
+    before = np.concatenate(([0], ends))
+    is_right = (before[:-1] == begins).all() and before[-1] == payload.head.used
+    if not is_right or n_lines.sum() != payload.head.n_lines:
+        raise CorruptChunk("its windows are not the lines that its head says")
+
+
+def read_stored(payload: Payload, out: Text) -> None:
+    """Fill a block from windows that are stored; CorruptChunk where they are not those."""
+    used, sizes = payload.head.used, payload.ends - payload.begins
+    windows = np.clip(used - np.arange(payload.n_windows) * payload.lane, 0, payload.lane)
+    there = sizes > 0 if payload.is_partial else windows > 0
+    if (sizes != windows * there).any() or payload.rest.size or payload.shared.size:
+        raise CorruptChunk("its stored windows are not as long as its text")
+    for i in np.flatnonzero(there).tolist():
+        begin, place = int(payload.begins[i]), i * payload.lane
+        out[place : place + sizes[i]] = payload.data[begin : begin + sizes[i]]
+    out[used:] = 0
+
+
+def _head(lines: Lines, mode: int, flags: int) -> Text:
+    mode |= (OPEN if lines.is_open else 0) | flags << MODE_BITS
+    return np.frombuffer(HEAD.pack(mode, lines.text.size, lines.starts.size), np.uint8)
+
+
+def _parts(lines: Lines, coded: Coded) -> list[Text]:
+    return [_head(lines, CODED, coded.flags), coded.head, coded.shared, coded.lanes]
+
+
+def _joined(
+    parts: Sequence[Text], shared: Sequence[int], windows: Places
+) -> tuple[Text, npt.NDArray[np.int64]]:
+    bits = 8 * np.concatenate((np.array(shared, np.int64), windows))
+    return np.concatenate(parts), bits
+
+
+def _checked(fields: tuple[int, int, int], n_bytes: int) -> Head:
+    mode, used, n_lines = fields
+    head = Head(mode & (OPEN - 1), bool(mode & OPEN), mode >> MODE_BITS, used, n_lines)
+    if head.mode > CODED or used > n_bytes or n_lines > used or bool(n_lines) != bool(used):
+        raise CorruptChunk(f"its head says mode {head.mode}, {used} bytes in {n_lines} lines")
+    if head.mode == STORED and head.flags:
+        raise CorruptChunk("it is stored and has flags of what is coded")
+    return head

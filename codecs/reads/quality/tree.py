@@ -1,0 +1,160 @@
+"""The tree of contexts: which share a table (SPEC.md, Qualities). How it is stored and walked.
+
+Each of the four components is a level. A node of a level sends each value of its component to a
+node of the next: values of their own, or the rest. Below the last level are leaves; each names its
+table, which it may share with others.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.reads.entropy.bits import (
+    SPARE,
+    bit_length,
+    get_bits,
+    get_gamma,
+    put_bits,
+    put_gamma,
+)
+from gangsaw.codecs.reads.lines import Text
+from gangsaw.codecs.reads.quality.contexts import Components
+
+LEVELS = 4
+MOST_TABLES = 512
+MOST_NODES = 4096  # of a level
+Nodes = npt.NDArray[np.int32]
+
+
+class Tree(NamedTuple):
+    """Contexts and their tables.
+
+    Attributes
+    ----------
+    levels : of each component (n_nodes, size) int32: the node of the next level, or the leaf
+    tables : (n_leaves,) int32
+    """
+
+    levels: tuple[Nodes, Nodes, Nodes, Nodes]
+    tables: Nodes
+
+    @property
+    def n_tables(self) -> int:
+        """Tables that leaves name."""
+        return int(self.tables.max()) + 1
+
+
+def table_map(tree: Tree, components: Components) -> npt.NDArray[np.uint16]:
+    """Return the table of every context, in the order of `context_of`."""
+    befores, places, pairs, changes = components.sizes
+    out = np.empty(places * befores * pairs * changes, np.uint16)
+    fill_map(*tree.levels, tree.tables, out)
+    return out
+
+
+@jit
+def fill_map(befores: Any, places: Any, pairs: Any, changes: Any, tables: Any, out: Any) -> None:
+    """Walk down the tree for every context."""
+    at = 0
+    for place in range(places.shape[1]):
+        for before in range(befores.shape[1]):
+            node = places[befores[0, before], place]
+            for pair in range(pairs.shape[1]):
+                last = pairs[node, pair]
+                for change in range(changes.shape[1]):
+                    out[at] = tables[changes[last, change]]
+                    at += 1
+
+
+def stored_tree(tree: Tree) -> Text:
+    """Return the bytes of a tree."""
+    n_nodes = sum(len(level) for level in tree.levels) + tree.tables.size
+    out = np.zeros(8 * n_nodes + 2 * SPARE, np.uint8)  # no node takes more than 64 bits
+    at = 0
+    for level in tree.levels:
+        at = write_level(level, out, at)
+    return out[: (write_labels(tree.tables, out, at) + 7) // 8].copy()
+
+
+@jit
+def write_level(level: Any, out: Any, at: int) -> int:
+    """Write which values of each node have nodes of their own; return the bit behind."""
+    first = 0
+    for row in level:
+        own = row.max() - first
+        at = put_gamma(out, at, own + 1)
+        before = -1
+        for value in range(row.size):
+            if row[value] != first:
+                at = put_gamma(out, at, value - before)
+                before = value
+        first += own + 1
+    return at
+
+
+@jit
+def write_labels(tables: Any, out: Any, at: int) -> int:
+    """Write the tables of leaves, new ones as they come; return the bit behind."""
+    known = 0
+    for table in tables:
+        at = put_bits(out, at, table, bit_length(known))
+        known = max(known, table + 1)
+    return at
+
+
+def read_tree(data: Text, components: Components) -> tuple[Tree, Text]:
+    """Return the tree that bytes begin with, and what follows; CorruptChunk if it is none."""
+    padded, stop = np.concatenate((data, np.zeros(SPARE, np.uint8))), 8 * data.size
+    levels, n, at = [], 1, 0
+    for size in components.sizes:
+        level = np.empty((n, size), np.int32)
+        n, at = read_level(padded, at, stop, level)
+        if n > MOST_NODES:
+            raise CorruptChunk("its tree of contexts is wrong")
+        levels.append(level)
+    tables = np.empty(n, np.int32)
+    at = int(read_labels(padded, at, stop, tables))
+    if at > stop:
+        raise CorruptChunk("its tree of contexts is wrong")
+    befores, places, pairs, changes = levels
+    return Tree((befores, places, pairs, changes), tables), data[(at + 7) // 8 :]
+
+
+@jit
+def read_level(data: Any, at: int, stop: int, level: Any) -> tuple[int, int]:
+    """Fill a level; return how many nodes the next has, beyond MOST_NODES if wrong, and the bit."""
+    first = 0
+    for row in level:
+        own, at = get_gamma(data, at, stop)
+        if at > stop or own > row.size or first + own > MOST_NODES:
+            return MOST_NODES + 1, at
+        row[:] = first
+        value = -1
+        for k in range(1, own):
+            gap, at = get_gamma(data, at, stop)
+            value += gap
+            if at > stop or value >= row.size:
+                return MOST_NODES + 1, at
+            row[value] = first + k
+        first += own
+    return first, at
+
+
+@jit
+def read_labels(data: Any, at: int, stop: int, tables: Any) -> int:
+    """Fill the tables of leaves; return the bit behind, beyond `stop` if they are wrong."""
+    known = 0
+    for i in range(tables.size):
+        n = bit_length(known)
+        if at + n > stop:
+            return stop + 1
+        table = get_bits(data, at, n)
+        if table > known or table >= MOST_TABLES:
+            return stop + 1
+        tables[i], at, known = table, at + n, max(known, table + 1)
+    return at

@@ -1,0 +1,13 @@
+"""Seeded lines x Params for the suite over all codecs: typical, edge and hostile. Each is small."""
+
+from __future__ import annotations
+
+from gangsaw.codecs.core.samples import Sample
+
+
+def samples() -> list[Sample]:
+    """Return all samples; the same on every machine."""
+    from gangsaw.codecs.reads import name_samples, offset_samples, quality_samples, sequence_samples
+
+    kinds = (sequence_samples, quality_samples, name_samples, offset_samples)
+    return [sample for kind in kinds for sample in kind.samples()]

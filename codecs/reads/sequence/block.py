@@ -1,0 +1,78 @@
+"""What the tokens of a block are made of: its letters, their layout, the consensus."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.reads.lines import Lines, Places, Text
+from gangsaw.codecs.reads.sequence.anchors import (
+    Anchors,
+    anchors_of,
+    hot_anchors,
+    hot_numbers,
+    place_bits,
+)
+from gangsaw.codecs.reads.sequence.columns import classified
+from gangsaw.codecs.reads.sequence.layout.layout import Layout
+from gangsaw.codecs.reads.sequence.letters import read_only
+from gangsaw.codecs.reads.sequence.order import ordered
+from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS
+
+
+class Block(NamedTuple):
+    """A block as kernels get it: plain arrays and numbers.
+
+    Attributes
+    ----------
+    text : (used,) uint8
+    codes : (used + SPARE,) uint8
+    starts, ends : (n,) int64, the letters of each line
+    firsts : (n + 1,) int64, the first piece of each line, and m
+    begin, end, position : (m,) int64, see `Layout`
+    strand : (m,) uint8
+    is_mapped : (m,) bool
+    hot : (m,) uint8, 0 or the number of the anchor
+    forward, backward : columns, see `Columns`
+    size : of the consensus
+    low_bits : raw bits of a place that is not near
+    is_sorted : whether most lines lie in the order of their places
+    pairs : whether mates are lines 2i and 2i + 1
+    """
+
+    text: Text
+    codes: Text
+    starts: Places
+    ends: Places
+    firsts: Places
+    begin: Places
+    end: Places
+    position: Places
+    strand: npt.NDArray[np.uint8]
+    is_mapped: npt.NDArray[np.bool_]
+    hot: npt.NDArray[np.uint8]
+    forward: npt.NDArray[np.uint8]
+    backward: npt.NDArray[np.uint8]
+    size: int
+    low_bits: int
+    is_sorted: bool
+    pairs: bool
+
+
+def block_of(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> tuple[Block, Anchors]:
+    """Return a block and its hot anchors."""
+    pieces, is_ahead = ordered(pieces, pairs)
+    columns = classified(codes, lines.starts[pieces.line] + pieces.begin, pieces)
+    firsts = np.searchsorted(pieces.line, np.arange(lines.starts.size + 1))
+    anchors = anchors_of(pieces)
+    hot = hot_anchors(anchors[pieces.is_mapped & ~is_ahead], columns.size)
+    numbers = hot_numbers(anchors, hot)
+    low_bits = max(0, place_bits(columns.size) - HIGH_BITS)
+    block = Block(
+        read_only(lines.text), codes, lines.starts, lines.ends, firsts,
+        pieces.begin, pieces.end, pieces.position, pieces.strand, pieces.is_mapped, numbers,
+        columns.forward, columns.backward, columns.size, low_bits, bool(is_ahead.any()), pairs,
+    )  # fmt: skip
+    return block, hot

@@ -1,0 +1,91 @@
+"""The kind "sequence": overlapping reads as pieces of a consensus (SPEC.md, Sequences)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.reads.coding import of_lines
+from gangsaw.codecs.reads.entropy.rans import count_tokens, encoded_lanes
+from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
+from gangsaw.codecs.reads.lines import Lines, Text
+from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
+from gangsaw.codecs.reads.sequence.block import block_of
+from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
+from gangsaw.codecs.reads.sequence.decode import Windows, decode_windows
+from gangsaw.codecs.reads.sequence.dictionary import (
+    read_dictionary,
+    stored_dictionary,
+)
+from gangsaw.codecs.reads.sequence.layout.layout import Layout, layout
+from gangsaw.codecs.reads.sequence.letters import codes_of, read_only
+from gangsaw.codecs.reads.sequence.syntax import N_TABLES, SORTED
+from gangsaw.codecs.reads.sequence.tokens import window_tokens
+
+AT_ONCE = 1 << 20  # bytes of windows that a thread decodes in one go
+
+
+def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
+    """Return the coded form of a block; None where it has no letters."""
+    if lines.starts.size == lines.text.size:
+        return None
+    codes = codes_of(lines.text)
+    return encode_layout(lines, codes, layout(lines, codes[: lines.text.size]), pairs)
+
+
+def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Coded:
+    """Return the coded form of a block of some layout; (used + SPARE,) codes."""
+    block, hot = block_of(lines, codes, pieces, pairs)
+    parts = list(window_tokens(block, lines.windows, lines.lane))
+    slices, slice_ends = consensus_tokens(block.forward[: block.size] & np.uint8(3))
+    counts = np.zeros((N_TABLES, SYMBOLS), np.int64)
+    for tokens in (slices, *(part[0] for part in parts)):
+        count_tokens(tokens.tables, tokens.symbols, counts)
+    frequencies = normalised(counts)
+    encoded = [encoded_lanes(tokens, ends, frequencies) for tokens, ends in parts]
+    return Coded(
+        SORTED if block.is_sorted else 0,
+        stored_dictionary(block.forward[: block.size], hot, frequencies),
+        stored_consensus(slices, slice_ends, frequencies),
+        np.concatenate([lanes for lanes, _ in encoded]),
+        np.concatenate([sizes for _, sizes in encoded]),
+    )
+
+
+def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
+    """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
+    dictionary = read_dictionary(payload.rest, payload.shared, payload.head.used)
+    spans = np.empty((payload.n_windows, 3), np.int64)
+    step = max(1, AT_ONCE // payload.lane)
+
+    def decode(run: int) -> None:
+        first, begin = step * run, step * run * payload.lane
+        windows = windows_of(payload, pairs, first, first + step)
+        own = decode_windows(windows, dictionary, out[begin:])
+        spans[first : first + step] = own + begin * (own >= 0) * [True, True, False]
+
+    run_blocks(decode, -(-payload.n_windows // step))
+    check_spans(payload, spans)
+    out[payload.head.used :] = 0
+
+
+def windows_of(payload: Payload, pairs: bool, first: int, last: int) -> Windows:
+    """Return some windows of a block; CorruptChunk where its flags are not known."""
+    head = payload.head
+    if head.flags & ~SORTED:
+        raise CorruptChunk("its flags are not known")
+    return Windows(
+        read_only(payload.data),
+        payload.begins[first:last],
+        payload.ends[first:last],
+        first,
+        payload.lane,
+        head.used,
+        head.is_open,
+        bool(head.flags & SORTED),
+        pairs,
+    )
+
+
+SEQUENCE = of_lines(encode_lines, decode_lanes)

@@ -1,0 +1,136 @@
+"""Columns of the consensus: how often reads differ, and by which letter (SPEC.md, Columns)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.bits import trailing_zeros
+from gangsaw.codecs.core.numba.floats import load_le64
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.reads.sequence.letters import SPARE
+
+SHARES = (12, 40, 100, 250)  # of 1000 reads, those that differ: where classes 1 to 4 begin
+LEAST = 4  # reads with the second letter
+ABOVE = (3, 2)  # so often must a column differ as all do: sequencing errors are no variants
+CLASS, SECOND = 2, 5  # bits of a column's byte where these begin; below is the consensus letter
+PLAIN = 1 << CLASS  # bytes of columns of class 0 are below
+ONES, THREES = np.uint64(0x0101010101010101), np.uint64(0x0303030303030303)
+ONE, TWO, THREE, FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
+
+
+class Columns(NamedTuple):
+    """The consensus, and what its columns are, as an encoder reads them.
+
+    Attributes
+    ----------
+    forward : (size + SPARE,) uint8: letter, class << CLASS, second letter << SECOND
+    backward : (size + SPARE,) uint8, the same of the other strand: in reverse, complemented
+    size : columns
+    """
+
+    forward: npt.NDArray[np.uint8]
+    backward: npt.NDArray[np.uint8]
+    size: int
+
+
+def columns_of(columns: npt.NDArray[np.uint8]) -> Columns:
+    """Return both strands of (size,) uint8."""
+    forward, backward = np.zeros((2, columns.size + SPARE), np.uint8)
+    forward[: columns.size] = columns
+    is_plain = columns < PLAIN
+    backward[: columns.size] = (columns ^ 3 ^ np.where(is_plain, 0, 3 << SECOND))[::-1]
+    return Columns(forward, backward, columns.size)
+
+
+def classified(codes: Any, begins: Any, pieces: Any) -> Columns:
+    """Return the columns of a layout; (m,) begins: where in `codes` its pieces begin."""
+    plain = columns_of(pieces.consensus)
+    covered, others = np.zeros(plain.size + 1, np.int64), np.zeros((plain.size, 4), np.uint32)
+    count_columns(codes, begins, pieces, plain, covered, others)
+    columns = pieces.consensus.copy()
+    classify(covered, others, columns)
+    return columns_of(columns)
+
+
+@jit_norefs
+def classify(covered: Any, others: Any, columns: Any) -> None:
+    """Add class and second letter to the letters of columns; see `count_columns`."""
+    usual, reads = np.int64(others.sum()), np.int64(covered.sum())
+    for place in range(columns.size):
+        different, second = np.int64(0), 0
+        for code in range(4):
+            different += others[place, code]
+            if others[place, code] > others[place, second]:
+                second = code
+        number = 0
+        for share in SHARES:
+            number += 1000 * different >= share * covered[place]
+        is_rare = ABOVE[1] * different * reads < ABOVE[0] * usual * covered[place]
+        if others[place, second] >= LEAST and number and not is_rare:
+            columns[place] |= number << CLASS | second << SECOND
+
+
+@jit_norefs
+def count_columns(
+    codes: Any, begins: Any, pieces: Any, columns: Any, covered: Any, others: Any
+) -> None:
+    """Count the reads of columns, and those that differ.
+
+    Parameters
+    ----------
+    codes : with SPARE more
+    begins : (m,) int64, where in `codes` each piece begins
+    pieces : a layout
+    columns : of which no class is known yet
+    covered : (size + 1,) zeros, filled with the reads of each column
+    others : (size, 4) zeros, filled with those that differ, by their letter on strand 0
+    """
+    for k in range(begins.size):
+        if pieces.is_mapped[k]:
+            n, place = pieces.end[k] - pieces.begin[k], pieces.position[k]
+            covered[place] += 1
+            covered[place + n] -= 1
+            _count_piece(codes, begins[k], n, place, pieces.strand[k], columns, others)
+    for place in range(1, covered.size):
+        covered[place] += covered[place - 1]
+
+
+@jit_norefs_inline
+def _count_piece(
+    codes: Any, begin: int, n: int, place: int, strand: Any, columns: Any, others: Any
+) -> None:
+    row = columns.forward if strand == 0 else columns.backward
+    first = place if strand == 0 else columns.size - place - n
+    for i in range(0, n, 8):
+        marks = differing(load_le64(codes, begin + i), load_le64(row, first + i))
+        marks = within(marks, n - i)
+        while marks:
+            k = i + (trailing_zeros(marks) >> 3)
+            code = np.int64(codes[begin + k])
+            if strand == 0:
+                others[place + k, code] += 1
+            else:
+                others[place + n - 1 - k, 3 - code] += 1
+            marks &= marks - ONE
+
+
+@jit_norefs_inline
+def differing(codes: Any, columns: Any) -> Any:
+    """Bit 0 of each byte: is the code a base that is not the consensus's."""
+    either = codes ^ columns
+    return (either | either >> ONE) & ~(codes >> TWO) & ONES
+
+
+@jit_norefs_inline
+def variable(columns: Any) -> Any:
+    """Bit 0 of each byte: is the column of a class > 0."""
+    return (columns >> TWO | columns >> THREE | columns >> FOUR) & ONES
+
+
+@jit_norefs_inline
+def within(marks: Any, n: Any) -> Any:
+    """The marks of the first n of 8 bytes."""
+    return marks & ((ONE << np.uint64(8 * n)) - ONE) if n < 8 else marks

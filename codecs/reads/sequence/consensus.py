@@ -1,0 +1,168 @@
+"""The consensus as bytes: slices of symbols of four letters (SPEC.md, Consensus)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.numba.bits import swapped
+from gangsaw.codecs.core.numba.floats import load_le64, store_le64
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.reads.entropy.rans import (
+    Tokens,
+    begin_lane,
+    encoded_lanes,
+    get,
+    is_whole,
+    tokens_of,
+)
+from gangsaw.codecs.reads.entropy.tables import ABSENT, Tables
+from gangsaw.codecs.reads.sequence.columns import ONE, ONES
+from gangsaw.codecs.reads.sequence.fours import get_fours, put_fours
+from gangsaw.codecs.reads.sequence.letters import FOURS, SPARE, code_of, letter_of, read_only
+from gangsaw.codecs.reads.sequence.syntax import CONSENSUS
+
+SLICE = 1 << 14  # letters
+RUN = 4  # slices that a thread decodes at once
+HALF = np.uint64(32)
+A_TO_T, C_TO_G = np.uint64(0x1515151515151515), np.uint64(0x15 ^ 0x04)
+
+
+class Consensus(NamedTuple):
+    """What a decoder copies from.
+
+    Attributes
+    ----------
+    forward, backward : (size + SPARE,) uint8, letters of both strands
+    size : columns
+    """
+
+    forward: npt.NDArray[np.uint8]
+    backward: npt.NDArray[np.uint8]
+    size: int
+
+
+def consensus_tokens(codes: npt.NDArray[np.uint8]) -> tuple[Tokens, npt.NDArray[np.int64]]:
+    """Return the tokens of (size,) codes, and (n_slices,) int64 where those of slices end."""
+    n_slices = -(-codes.size // SLICE)
+    tokens, ends = tokens_of(codes.size // 4 + n_slices), np.zeros(n_slices, np.int64)
+    n = int(write_slices(codes, tokens, ends))
+    return Tokens(tokens.tables[:n], tokens.symbols[:n]), ends
+
+
+def stored_consensus(
+    tokens: Tokens, ends: npt.NDArray[np.int64], frequencies: npt.NDArray[np.uint16]
+) -> npt.NDArray[np.uint8]:
+    """Return lane 1: the bytes of slices, and how many these are before."""
+    slices, sizes = encoded_lanes(tokens, ends, frequencies)
+    return np.concatenate((sizes.astype("<u2").view(np.uint8), slices))
+
+
+def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: Tables) -> Consensus:
+    """Return the consensus of lane 1; CorruptChunk where it has not `size` letters."""
+    data, n_slices = read_only(data), -(-size // SLICE)
+    if data.size < 2 * n_slices:
+        raise CorruptChunk("its consensus has fewer slices than it says")
+    sizes = data[: 2 * n_slices].copy().view("<u2").astype(np.int64)
+    ends = 2 * n_slices + np.cumsum(sizes)
+    if 2 * n_slices + sizes.sum() != data.size:
+        raise CorruptChunk("the slices of its consensus are not as long as they say")
+    out = Consensus(np.zeros(size + SPARE, np.uint8), np.zeros(size + SPARE, np.uint8), size)
+    is_right = np.zeros(n_slices, np.bool_)
+
+    def decode(run: int) -> None:
+        first = RUN * run
+        read_slices(
+            data, ends - sizes, ends, tables, out, first, min(first + RUN, n_slices), is_right
+        )
+
+    run_blocks(decode, -(-n_slices // RUN))
+    if not is_right.all():
+        raise CorruptChunk("its consensus is broken")
+    return out
+
+
+@jit
+def write_slices(codes: Any, tokens: Any, ends: Any) -> int:
+    """Write the tokens of all slices; return how many there are."""
+    n = 0
+    for i in range(ends.size):
+        end = min((i + 1) * SLICE, codes.size)
+        n = put_fours(tokens, n, CONSENSUS, codes, i * SLICE, end)
+        ends[i] = n
+    return n
+
+
+@jit_norefs
+def read_slices(
+    data: Any, begins: Any, ends: Any, tables: Any, out: Any, first: int, last: int, is_right: Any
+) -> None:
+    """Decode slices first to last - 1 on both strands; note for each whether it is whole."""
+    i = first
+    if last - first == RUN and last * SLICE <= out.size:
+        read_together(data, begins, ends, tables, out, first, is_right)
+        i = last
+    while i < last:
+        begin, end, stop = i * SLICE, min((i + 1) * SLICE, out.size), ends[i]
+        x, at = begin_lane(data, begins[i], stop)
+        if at <= stop:
+            x, at = get_fours(
+                tables, CONSENSUS, x, at, data, stop, out.forward, begin, end - begin, end
+            )
+            is_right[i] = is_whole(x, at, stop)
+        i += 1
+    complement(out, first * SLICE, min(last * SLICE, out.size))
+
+
+@jit_norefs_inline
+def read_together(
+    data: Any, begins: Any, ends: Any, tables: Any, out: Any, i: int, is_right: Any
+) -> None:
+    """Decode RUN whole slices in turn: a single one would wait for its state at every symbol."""
+    x0, at0 = begin_lane(data, begins[i], ends[i])
+    x1, at1 = begin_lane(data, begins[i + 1], ends[i + 1])
+    x2, at2 = begin_lane(data, begins[i + 2], ends[i + 2])
+    x3, at3 = begin_lane(data, begins[i + 3], ends[i + 3])
+    if max(at0, at1, at2, at3) >= ABSENT:
+        return
+    b0, b1, b2, b3 = 0, 0, 0, 0  # the letters before
+    for k in range(i * SLICE, i * SLICE + SLICE, 8):
+        b0, x0, at0 = get_eight(tables, b0, x0, at0, data, ends[i], out, k)
+        b1, x1, at1 = get_eight(tables, b1, x1, at1, data, ends[i + 1], out, k + SLICE)
+        b2, x2, at2 = get_eight(tables, b2, x2, at2, data, ends[i + 2], out, k + 2 * SLICE)
+        b3, x3, at3 = get_eight(tables, b3, x3, at3, data, ends[i + 3], out, k + 3 * SLICE)
+    is_right[i] = is_whole(x0, at0, ends[i])
+    is_right[i + 1] = is_whole(x1, at1, ends[i + 1])
+    is_right[i + 2] = is_whole(x2, at2, ends[i + 2])
+    is_right[i + 3] = is_whole(x3, at3, ends[i + 3])
+
+
+@jit_norefs_inline
+def get_eight(
+    tables: Any, before: int, x: int, at: int, data: Any, stop: int, out: Any, place: int
+) -> tuple[int, int, int]:
+    """Decode eight letters; return the last one, state and place of the lane."""
+    first, x, at = get(tables, CONSENSUS + before, x, at, data, stop)
+    four, x, at = get(tables, CONSENSUS + (first & 3), x, at, data, stop)
+    store_le64(out.forward, place, FOURS[first] | FOURS[four] << HALF)
+    return four & 3, x, at
+
+
+@jit_norefs_inline
+def complement(out: Any, begin: int, end: int) -> None:
+    """Fill the other strand of columns, eight at a time.
+
+    Complements differ in bits 0, 2 and 4 if they are A and T, in bit 2 if they are C and G, which
+    have bit 1.
+    """
+    whole = begin + (end - begin) // 8 * 8
+    for k in range(begin, whole, 8):
+        letters = load_le64(out.forward, k)
+        other = letters ^ A_TO_T ^ (letters >> ONE & ONES) * C_TO_G
+        store_le64(out.backward, out.size - 8 - k, swapped(other))
+    for k in range(whole, end):
+        out.backward[out.size - 1 - k] = letter_of(3 - code_of(np.int64(out.forward[k])))

@@ -1,0 +1,152 @@
+"""Decoder of windows, each on its own: lines (SPEC.md, Sequences). `pieces.py` has their pieces."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.reads.entropy.rans import (
+    begin_lane,
+    get,
+    get_number,
+    get_raw,
+    get_small,
+    is_whole,
+)
+from gangsaw.codecs.reads.entropy.tables import ABSENT
+from gangsaw.codecs.reads.lines import NEWLINE, Places, Text
+from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.dictionary import Dictionary
+from gangsaw.codecs.reads.sequence.exceptions import get_runs
+from gangsaw.codecs.reads.sequence.letters import copy
+from gangsaw.codecs.reads.sequence.pieces import get_pieces
+
+
+class Windows(NamedTuple):
+    """Windows that are decoded.
+
+    Attributes
+    ----------
+    data : (n,) uint8 in which their lanes lie
+    begins, ends : (n_windows,) int64, where
+    first : number of the first window
+    lane : bytes of a window
+    used : bytes of the block's text
+    is_open : whether the last line of the block has no newline
+    is_sorted, pairs : see `Block`
+    """
+
+    data: Text
+    begins: Places
+    ends: Places
+    first: int
+    lane: int
+    used: int
+    is_open: bool
+    is_sorted: bool
+    pairs: bool
+
+
+def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Places:
+    """Decode windows one after the other.
+
+    Parameters
+    ----------
+    out : (n,) uint8, which begins where the first window does; each is written to its place, and
+        nothing outside of it but the end of its last line
+
+    Returns
+    -------
+    (n_windows, 3) int64: where in `out` the lines of each begin and end, and how many there are;
+        -1 where its lane is empty, -2 where it is wrong
+    """
+    spans = np.full((windows.begins.size, 3), -1, np.int64)
+    fill_windows(windows, dictionary, np.zeros(syntax.MEMORY, np.int64), out, spans)
+    return spans
+
+
+@jit_norefs
+def fill_windows(windows: Any, dictionary: Any, memory: Any, out: Any, spans: Any) -> None:
+    """Decode all windows that are not empty; `spans` are all -1."""
+    for w in range(windows.begins.size):
+        if windows.begins[w] < windows.ends[w]:
+            begin, end, n = fill_window(windows, w, dictionary, memory, out)
+            spans[w, 0], spans[w, 1], spans[w, 2] = begin, end, n
+
+
+@jit_norefs
+def fill_window(
+    windows: Any, w: int, dictionary: Any, memory: Any, out: Any
+) -> tuple[int, int, int]:
+    """Decode a window; return where its lines begin and end, and how many there are."""
+    data, stop, tables = windows.data, windows.ends[w], dictionary.tables
+    x, at = begin_lane(data, windows.begins[w], stop)
+    window_end = min((w + 1) * windows.lane, out.size)
+    used = windows.used - windows.first * windows.lane
+    text_end, open_end = min(used, out.size), used if windows.is_open else -1
+    memory[:] = 0
+    odd = 0
+    if at <= stop and windows.pairs:
+        odd, x, at = get_raw(1, x, at, data, stop)
+    if at <= stop and windows.is_sorted:
+        memory[syntax.AT_PRIMARY], x, at = get_raw(syntax.PLACE_BITS, x, at, data, stop)
+    if at > stop:
+        return -2, -2, -2
+    lead, x, at = get_number(tables, syntax.LEAD, x, at, data, stop)
+    n, x, at = get_number(tables, syntax.LINES, x, at, data, stop)
+    if n < 1:
+        return -2, -2, -2
+    begin = w * windows.lane + lead
+    place = begin
+    for i in range(n):
+        if at > stop or place >= window_end or place >= text_end:
+            return -2, -2, -2
+        place, x, at = get_line(
+            windows, dictionary, memory, i > 0, odd, x, at, stop, out, place, window_end,
+            text_end, open_end,
+        )  # fmt: skip
+        odd ^= windows.pairs
+    if not is_whole(x, at, stop):
+        return -2, -2, -2
+    return begin, place, n
+
+
+@jit_norefs_inline
+def get_line(
+    windows: Any, dictionary: Any, memory: Any, has_before: bool, odd: int, x: int, at: int,
+    stop: int, out: Any, place: int, window_end: int, text_end: int,
+    open_end: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Decode a line; return the place behind it, state and place of the lane."""
+    data, tables = windows.data, dictionary.tables
+    length = memory[syntax.AT_LENGTH]
+    repeats = 0
+    if windows.is_sorted and not windows.pairs and has_before:
+        repeats, x, at = get(tables, syntax.REPEAT + memory[syntax.AT_REPEAT], x, at, data, stop)
+        memory[syntax.AT_REPEAT] = repeats
+    if not repeats:
+        is_same, x, at = get(tables, syntax.SAME_LENGTH, x, at, data, stop)
+        if not is_same:
+            length, x, at = get_small(tables, syntax.LENGTH, syntax.REST, x, at, data, stop)
+        memory[syntax.AT_LENGTH] = length
+    end = place + length
+    is_closed = end != open_end
+    if at > stop or end + is_closed > text_end or not (is_closed or length):
+        return place, x, at | ABSENT
+    if repeats:
+        copy(out, place - length - 1, out, place, length, window_end)
+    else:
+        if not odd:
+            memory[syntax.AT_MATE] = 0
+        runs, x, at = get_runs(tables, x, at, data, stop, out, place, length)
+        if length and at <= stop:
+            x, at = get_pieces(
+                data, dictionary, windows.is_sorted, memory, odd, runs > 0, x, at, stop,
+                out, place, end, window_end,
+            )  # fmt: skip
+    if is_closed:
+        out[end] = NEWLINE
+        return end + 1, x, at
+    return end, x, at

@@ -1,0 +1,180 @@
+"""What all windows of a block look into, and its bytes in lane 0 (SPEC.md, "Head of sequences")."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.bits import count_ones
+from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.reads.entropy.bits import SPARE, get_bits, get_gamma, put_bits, put_gamma
+from gangsaw.codecs.reads.entropy.tables import (
+    Tables,
+    decoder_tables,
+    read_stored_tables,
+    stored_tables,
+)
+from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.sequence.anchors import MOST, Anchors, place_bits
+from gangsaw.codecs.reads.sequence.columns import CLASS, PLAIN, SECOND
+from gangsaw.codecs.reads.sequence.consensus import read_consensus
+from gangsaw.codecs.reads.sequence.letters import code_of
+from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS, N_TABLES, legal_symbols
+
+SIZES = struct.Struct("<QQB")  # of the consensus, of its columns of class > 0, of anchors
+LEAST_BITS = 5  # of a column
+FAR = 1 << 40  # a column that no piece reaches
+WORD = 64  # columns whose marks are one word
+
+
+class Dictionary(NamedTuple):
+    """What a decoder of windows needs.
+
+    Attributes
+    ----------
+    tables : of all syntax elements
+    forward, backward : (size + SPARE,) uint8, letters of the consensus on both strands
+    size : columns
+    low_bits : raw bits of a place that is not near
+    hot : (MOST + 1,) int64, anchors from 1 on; -1 where there is none
+    columns : (n + 2,) int64, columns of class > 0, between two that are FAR off
+    variants : (n + 2,) uint8: their class - 1, and from bit 2 on their second letter
+    marks : (n_words,) uint64: which of 64 columns are such
+    ranks : (n_words,) int64: index in `columns` of the first one from there on
+    """
+
+    tables: Tables
+    forward: Text
+    backward: Text
+    size: int
+    low_bits: int
+    hot: Anchors
+    columns: Places
+    variants: Text
+    marks: npt.NDArray[np.uint64]
+    ranks: Places
+
+
+def stored_dictionary(columns: Text, hot: Anchors, frequencies: npt.NDArray[np.uint16]) -> Text:
+    """Return lane 0 behind the head of a block.
+
+    Parameters
+    ----------
+    columns : (size,) uint8, see `Columns`
+    hot : ascending
+    frequencies : (N_TABLES, 256)
+    """
+    places = np.flatnonzero(columns >= PLAIN)
+    sizes = SIZES.pack(columns.size, places.size, hot.size)
+    out = np.zeros(2 * SPARE + places.size * 11 + hot.size * 5, np.uint8)
+    n = int(write_columns(places, columns[places], hot, place_bits(columns.size), out))
+    return np.concatenate((np.frombuffer(sizes, np.uint8), out[:n], stored_tables(frequencies)))
+
+
+def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
+    """Return the dictionary of lanes 0 (behind the head of a block) and 1.
+
+    Raises
+    ------
+    CorruptChunk : they say what cannot be in a block of so many bytes
+    """
+    if rest.size < SIZES.size:
+        raise CorruptChunk("its head ends too early")
+    size, n_columns, n_hot = SIZES.unpack(rest[: SIZES.size].tobytes())
+    stored = rest[SIZES.size :]
+    if size > used or n_columns > size or n_columns * LEAST_BITS > 8 * stored.size:
+        raise CorruptChunk(f"its head says {n_columns} of {size} columns of {used} bytes")
+    columns, variants = np.full(n_columns + 2, FAR), np.zeros(n_columns + 2, np.uint8)
+    columns[0], hot = -FAR, np.full(MOST + 1, -1)
+    padded = np.concatenate((stored, np.zeros(SPARE, np.uint8)))
+    bits = place_bits(size)
+    n = int(read_columns(padded, stored.size, size, bits, columns, variants, hot[1 : n_hot + 1]))
+    if n < 0:
+        raise CorruptChunk("its columns or its anchors are wrong")
+    frequencies, left = read_stored_tables(stored[n:], N_TABLES)
+    if left.size or frequencies[~legal_symbols(n_hot)].any():
+        raise CorruptChunk("its head goes on, or a table has a symbol that it cannot have")
+    tables = decoder_tables(frequencies)
+    consensus = read_consensus(shared, size, tables)
+    if not are_second(columns, variants, consensus.forward):
+        raise CorruptChunk("the second letter of a column is its first")
+    marks = np.zeros(size // WORD + 1, np.uint64)
+    ranks = np.zeros(marks.size, np.int64)
+    index_columns(columns, marks, ranks)
+    low_bits = max(0, bits - HIGH_BITS)
+    return Dictionary(
+        tables, consensus.forward, consensus.backward, size, low_bits, hot,
+        columns, variants, marks, ranks,
+    )  # fmt: skip
+
+
+@jit
+def write_columns(places: Any, columns: Any, hot: Any, bits: int, out: Any) -> int:
+    """Write columns of class > 0 and anchors to zeroed bytes; return how many they take."""
+    at, before = 0, -1
+    for k in range(places.size):
+        at = put_gamma(out, at, places[k] - before)
+        column = np.int64(columns[k])
+        at = put_bits(out, at, (column >> CLASS & 7) - 1 | column >> SECOND << 2, 4)
+        before = places[k]
+    for k in range(hot.size):
+        at = put_bits(out, at, hot[k], bits + 1)
+    return (at + 7) // 8
+
+
+@jit
+def read_columns(
+    data: Any, n: int, size: int, bits: int, columns: Any, variants: Any, hot: Any
+) -> int:
+    """Fill what is between the ends of `columns` and `variants`, and anchors, from padded bytes.
+
+    Return the bytes read, -1 where columns or anchors are wrong.
+    """
+    at, stop, before = 0, 8 * n, -1
+    for k in range(1, columns.size - 1):
+        gap, at = get_gamma(data, at, stop)
+        before += gap
+        if at + 4 > stop or before >= size:
+            return -1
+        columns[k], variants[k] = before, get_bits(data, at, 4)
+        at += 4
+    for k in range(hot.size):
+        if at + bits + 1 > stop:
+            return -1
+        hot[k] = get_bits(data, at, bits + 1)
+        at += bits + 1
+        if hot[k] >> 1 > size or (k > 0 and hot[k] <= hot[k - 1]):
+            return -1
+    return (at + 7) // 8
+
+
+@jit
+def are_second(columns: Any, variants: Any, letters: Any) -> bool:
+    """Whether the second letters of columns are not those of the consensus."""
+    for k in range(1, columns.size - 1):
+        if np.int64(variants[k]) >> 2 == code_of(np.int64(letters[columns[k]])):
+            return False
+    return True
+
+
+@jit
+def index_columns(columns: Any, marks: Any, ranks: Any) -> None:
+    """Mark columns, and note how many there are before each word of marks."""
+    for k in range(1, columns.size - 1):
+        marks[columns[k] // WORD] |= np.uint64(1) << np.uint64(columns[k] % WORD)
+    rank = 1
+    for w in range(marks.size):
+        ranks[w] = rank
+        rank += count_ones(marks[w])
+
+
+@jit_inline
+def first_column(dictionary: Any, place: int) -> Any:
+    """KmerIndex in `columns` of the first one from a place on, 0 <= place <= size."""
+    word, bit = place // WORD, np.uint64(place % WORD)
+    before = dictionary.marks[word] & ((np.uint64(1) << bit) - np.uint64(1))
+    return dictionary.ranks[word] + count_ones(before)

@@ -1,0 +1,74 @@
+"""Letters that are no base: runs of one byte in a line (SPEC.md, "Lines of sequences")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.reads.entropy.rans import get, get_number, get_small, put, put_number, put_small
+from gangsaw.codecs.reads.entropy.tables import ABSENT
+from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.letters import letter_of, next_exception
+
+
+@jit_norefs_inline
+def put_runs(text: Any, codes: Any, start: int, end: int, tokens: Any, n: int) -> int:
+    """Append the exceptions of the line text[start:end]."""
+    runs = 0
+    at = next_exception(codes, start, end)
+    first = at
+    while at < end:
+        at = next_exception(codes, end_of_run(text, at, end), end)
+        runs += 1
+    n = put_small(tokens, n, syntax.RUNS, syntax.REST, runs)
+    at, before = first, start
+    while at < end:
+        stop = end_of_run(text, at, end)
+        n = put_number(tokens, n, syntax.RUN_GAP, at - before)
+        n = put_number(tokens, n, syntax.RUN_LENGTH, stop - at)
+        n = put(tokens, n, syntax.RUN_BYTE, text[at])
+        before, at = stop, next_exception(codes, stop, end)
+    return n
+
+
+@jit_norefs_inline
+def end_of_run(text: Any, at: int, end: int) -> int:
+    """Place behind a run of one byte."""
+    byte = text[at]
+    while at < end and text[at] == byte:
+        at += 1
+    return at
+
+
+@jit_norefs_inline
+def get_runs(
+    tables: Any, x: int, at: int, data: Any, stop: int, out: Any, place: int, n: int
+) -> tuple[int, int, int]:
+    """Fill a line of n letters with bases and its exceptions; how many runs, state and place.
+
+    Decoders of pieces write where a base is and leave other bytes alone.
+    """
+    runs, x, at = get_small(tables, syntax.RUNS, syntax.REST, x, at, data, stop)
+    if runs == 0:
+        return 0, x, at
+    if runs > n:
+        return 0, x, at | ABSENT
+    fill(out, place, place + n, letter_of(0))
+    end = place + n
+    for _ in range(runs):
+        gap, x, at = get_number(tables, syntax.RUN_GAP, x, at, data, stop)
+        length, x, at = get_number(tables, syntax.RUN_LENGTH, x, at, data, stop)
+        byte, x, at = get(tables, syntax.RUN_BYTE, x, at, data, stop)
+        place += gap
+        if length < 1 or place + length > end or at > stop:
+            return runs, x, at | ABSENT
+        fill(out, place, place + length, byte)
+        place += length
+    return runs, x, at
+
+
+@jit_norefs_inline
+def fill(out: Any, begin: int, end: int, byte: Any) -> None:
+    """Write one byte over and over."""
+    for i in range(begin, end):
+        out[i] = byte

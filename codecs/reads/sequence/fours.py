@@ -1,0 +1,83 @@
+"""Runs of letters as symbols of four, in the context of the letter before (SPEC.md, Fours)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.floats import store_le64
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.reads.entropy.rans import get, put
+from gangsaw.codecs.reads.sequence.letters import FOURS, NOT_A_BASE, is_base, letter_of
+from gangsaw.codecs.reads.sequence.syntax import TAIL
+
+
+@jit_norefs_inline
+def put_fours(tokens: Any, n: int, table: int, codes: Any, begin: int, end: int) -> int:
+    """Append the bases of codes[begin:end]; return how many tokens there are."""
+    before: Any = 0
+    four: Any = 0
+    held = 0
+    for i in range(begin, end):
+        code = np.int64(codes[i])
+        if code < NOT_A_BASE:
+            four, held = four << 2 | code, held + 1
+            if held == 4:
+                n = put(tokens, n, table + before, four)
+                before, four, held = code, 0, 0
+    return put(tokens, n, TAIL + held - 1, four) if held else n
+
+
+@jit_norefs_inline
+def get_fours(
+    tables: Any,
+    t: int,
+    x: int,
+    at: int,
+    data: Any,
+    stop: int,
+    out: Any,
+    place: int,
+    n: int,
+    end: int,
+) -> tuple[int, int]:
+    """Write n letters to out[place:], in which nothing counts yet until `end`; state and place."""
+    before, four, last = 0, 0, place + n
+    while last - place >= 4:
+        four, x, at = get(tables, t + before, x, at, data, stop)
+        if place + 8 <= end:
+            store_le64(out, place, FOURS[four])
+        else:
+            for i in range(4):
+                out[place + i] = letter_of(four >> 6 - 2 * i & 3)
+        before, place = four & 3, place + 4
+    if place < last:
+        four, x, at = get(tables, TAIL + last - place - 1, x, at, data, stop)
+    for i in range(last - place):
+        out[place + i] = letter_of(four >> 2 * (last - place - 1 - i) & 3)
+    return x, at
+
+
+@jit_norefs_inline
+def get_fours_between(
+    tables: Any, t: int, x: int, at: int, data: Any, stop: int, out: Any, place: int, end: int
+) -> tuple[int, int]:
+    """As `get_fours`, for the bases of out[place:end]: other bytes there stay."""
+    n = 0
+    for i in range(place, end):
+        n += is_base(out[i])
+    before, four, held = 0, 0, 0
+    for i in range(place, end):
+        if not is_base(out[i]):
+            continue
+        if held == 0:
+            held = min(n, 4)
+            if held == 4:
+                four, x, at = get(tables, t + before, x, at, data, stop)
+            else:
+                four, x, at = get(tables, TAIL + held - 1, x, at, data, stop)
+            before, n = four & 3, n - held
+        held -= 1
+        out[i] = letter_of(four >> 2 * held & 3)
+    return x, at

@@ -1,0 +1,1 @@
+"""Which stretches of lines overlap, and the consensus that they share."""

@@ -1,0 +1,156 @@
+"""The index of k-mers of a block: those of its lines that occur more than once, in groups.
+
+Of the k-mers of a line those are taken whose hash is less than that of both neighbours: one in
+three, the same ones wherever the letters are the same, on either strand. So a k-mer of a contig
+need not be looked up: it is that of a piece in it, which knows its group.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_norefs_inline
+from gangsaw.codecs.reads.sequence.layout.sort import sort_by_hash
+
+ALONE = np.uint32(0xFFFFFFFF)  # the group of a k-mer that occurs once
+NONE = np.uint64(0xFFFFFFFF)  # the hash where no k-mer begins: more than of any that is taken
+RANK = np.uint64(0xFFFFFFFF)  # of a key
+RANK_BITS = 6
+PLACE, GROUP = 0, 1  # of a k-mer
+SIZE, CONTIG, COLUMN, MEMBERS = 0, 1, 2, 3  # of a group
+
+
+class KmerIndex(NamedTuple):
+    """K-mers of a block, and the groups of those that are equal or complements.
+
+    Attributes
+    ----------
+    kmers : (n, 2) uint32, of each its PLACE, twice the first letter in the text, ascending, and 1
+        more where the hash is that of the reverse complement; and its GROUP, or ALONE
+    ranks : (n_bytes / 64 + 2,) uint32, first k-mer from each 64th byte on
+    groups : (m,) uint32, group after group: its SIZE; for the walk the CONTIG and COLUMN at which
+        it has been met; from MEMBERS on the places of its k-mers, ascending. A group is known by
+        where it begins
+    k : letters of a k-mer
+    """
+
+    kmers: npt.NDArray[np.uint32]
+    ranks: npt.NDArray[np.uint32]
+    groups: npt.NDArray[np.uint32]
+    k: int
+
+
+def index_of(codes: npt.NDArray[np.uint8], k: int) -> KmerIndex:
+    """Return the index of (n,) letters 0..3; a k-mer has none above 3."""
+    most = codes.size // 2 + 1
+    keys, kmers = np.empty(most, np.uint64), np.empty((most, 2), np.uint32)
+    n = index_kmers(codes, k, keys, kmers)
+    kmers = kmers[:n]
+    keys = sort_by_hash(keys[:n])
+    groups = np.empty(find_groups(keys, kmers), np.uint32)
+    open_groups(kmers, groups)
+    fill_groups(keys, kmers, groups)
+    ranks = np.empty((codes.size >> RANK_BITS) + 2, np.uint32)
+    rank(kmers, ranks)
+    return KmerIndex(kmers, ranks, groups, k)
+
+
+@jit
+def index_kmers(codes: Any, k: int, keys: Any, kmers: Any) -> int:
+    """Write the k-mers that are taken, in order of place; a key is hash, then rank.
+
+    Returns
+    -------
+    how many
+    """
+    low = np.uint64(0xFFFFFFFF) >> np.uint64(32 - 2 * k)
+    high = np.uint64(2 * k - 2)
+    forward, backward = np.uint64(0), np.uint64(0)
+    before, last, last_turned = NONE, NONE, 0
+    good, n = 0, 0
+    for i in range(codes.size + 1):
+        code = np.uint64(codes[i]) if i < codes.size else np.uint64(4)
+        forward = (forward << np.uint64(2) | code & np.uint64(3)) & low
+        backward = backward >> np.uint64(2) | (~code & np.uint64(3)) << high
+        good = good + 1 if code < 4 else 0
+        turned = 1 if backward < forward else 0
+        kmer = hashed(min(forward, backward)) if good >= k else NONE
+        keys[n] = last << np.uint64(32) | np.uint64(n)
+        kmers[n, PLACE], kmers[n, GROUP] = 2 * (i - k) + last_turned, ALONE
+        n += 1 if last < before and last < kmer else 0
+        before, last, last_turned = last, kmer, turned
+    return n
+
+
+@jit_inline
+def hashed(kmer: Any) -> Any:
+    """Mix 32 bits; no two numbers have the same hash."""
+    kmer = (kmer ^ kmer >> np.uint64(15)) * np.uint64(0x9E3779B1) & np.uint64(0xFFFFFFFF)
+    return kmer ^ kmer >> np.uint64(16)
+
+
+@jit
+def find_groups(keys: Any, kmers: Any) -> int:
+    """Write the size of each group at its first k-mer; return how many words all groups have."""
+    words, begin = 0, 0
+    for i in range(1, keys.size + 1):
+        if i == keys.size or keys[i] >> np.uint64(32) != keys[begin] >> np.uint64(32):
+            if i - begin > 1:
+                kmers[np.int64(keys[begin] & RANK), GROUP] = i - begin
+                words += MEMBERS + i - begin
+            begin = i
+    return words
+
+
+@jit
+def open_groups(kmers: Any, groups: Any) -> None:
+    """Give groups their places in the order of the text: those of a line are neighbours."""
+    group: Any = 0
+    for i in range(kmers.shape[0]):
+        size = kmers[i, GROUP]
+        if size != ALONE:
+            groups[group + SIZE], groups[group + CONTIG], groups[group + COLUMN] = size, 0, 0
+            kmers[i, GROUP] = group
+            group += MEMBERS + np.int64(size)
+
+
+@jit
+def fill_groups(keys: Any, kmers: Any, groups: Any) -> None:
+    """Tell the members of groups where their group is, and it their places.
+
+    The keys say where a group ends: a loop that waited for the group's size would wait for memory.
+    """
+    begin = 0
+    for i in range(1, keys.size + 1):
+        if i == keys.size or keys[i] >> np.uint64(32) != keys[begin] >> np.uint64(32):
+            if i - begin > 1:
+                group = kmers[np.int64(keys[begin] & RANK), GROUP]
+                first = np.int64(group) + MEMBERS - begin
+                for j in range(begin, i):
+                    at = np.int64(keys[j] & RANK)
+                    groups[first + j] = kmers[at, PLACE]
+                    kmers[at, GROUP] = group
+            begin = i
+
+
+@jit
+def rank(kmers: Any, ranks: Any) -> None:
+    """Fill the table of first k-mers."""
+    stretch = 0
+    for i in range(kmers.shape[0]):
+        while stretch <= kmers[i, PLACE] >> np.uint32(RANK_BITS + 1):
+            ranks[stretch] = i
+            stretch += 1
+    ranks[stretch:] = kmers.shape[0]
+
+
+@jit_norefs_inline
+def first_kmer(index: KmerIndex, begin: Any) -> Any:
+    """Return the first k-mer at or behind a byte."""
+    i = np.int64(index.ranks[begin >> RANK_BITS])
+    while i < index.kmers.shape[0] and np.int64(index.kmers[i, PLACE] >> np.uint32(1)) < begin:
+        i += 1
+    return i

@@ -1,0 +1,107 @@
+"""The layout of a block: which letters are copies of a consensus, and from where.
+
+The encoder's choice; any layout decodes. The search goes as assemblers do that overlap greedily
+(J. R. Miller, S. Koren, G. Sutton, 2010, Genomics 95:315).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.reads.lines import NEWLINE, Lines, Places
+from gangsaw.codecs.reads.sequence.layout.contig import GONE, PAD, Gains, empty_contig
+from gangsaw.codecs.reads.sequence.layout.index import index_of
+from gangsaw.codecs.reads.sequence.layout.walk import (
+    STRETCH_BITS,
+    Mapped,
+    Walk,
+    empty_mapped,
+    taken,
+    walk,
+)
+
+K, K_OF_SHORT = 15, 14  # letters of a k-mer
+LEAST_PIECE = 14  # letters: a k-mer of one that starts a contig, or what one must gain
+SHORT, LONG = 50, 500  # mean letters of lines
+# what a mismatch and a cut cost in practice: long reads have many small gaps, at which they are cut
+GAINS = Gains(19, 50, 200, 300, 900, True)
+GAINS_OF_LONG = Gains(19, 72, 150, 300, 900, False)
+
+
+class Layout(NamedTuple):
+    """A consensus, and the lines as pieces in order of line and begin: every letter in one.
+
+    Attributes
+    ----------
+    consensus : (n,) uint8, 0..3
+    line : (m,) int64
+    begin, end : (m,) int64, letters of the line
+    position : (m,) int64, first column; 0 where the piece is not mapped
+    strand : (m,) uint8, 1 where the piece is the reverse complement
+    is_mapped : (m,) bool; of two neighbours one is, and a mapped one lies in the consensus
+    """
+
+    consensus: npt.NDArray[np.uint8]
+    line: Places
+    begin: Places
+    end: Places
+    position: Places
+    strand: npt.NDArray[np.uint8]
+    is_mapped: npt.NDArray[np.bool_]
+
+
+def layout(lines: Lines, codes: npt.NDArray[np.uint8]) -> Layout:
+    """Return the layout of a block.
+
+    Parameters
+    ----------
+    codes : (used,) uint8, 0..3 for A C G T, 4 for any other byte
+    """
+    n_letters = int((lines.ends - lines.starts).sum())
+    mean = n_letters // (int(np.count_nonzero(lines.ends > lines.starts)) or 1)
+    index = index_of(codes, K_OF_SHORT if mean < SHORT else K)
+    letters = np.full(codes.size + 2 * PAD, GONE, np.uint8)
+    letters[PAD:-PAD] = np.where(lines.text == NEWLINE, GONE, codes)
+    mapped = empty_mapped(n_letters // LEAST_PIECE + 1)
+    failed = np.zeros((letters.size >> STRETCH_BITS) + 1, np.uint32)
+    gains = GAINS_OF_LONG if mean > LONG else GAINS
+    out = np.empty(n_letters, np.uint8)
+    state = Walk(gains, letters, index, empty_contig(n_letters), mapped, failed)
+    n, columns = walk(state, out)
+    return ordered(lines, taken(mapped, slice(n)), out[:columns])
+
+
+def ordered(lines: Lines, mapped: Mapped, consensus: npt.NDArray[np.uint8]) -> Layout:
+    """Return the layout of which these are the mapped pieces."""
+    mapped = taken(mapped, np.argsort(mapped.begins))
+    most = 2 * mapped.begins.size + int(np.count_nonzero(lines.ends > lines.starts))
+    pieces = tuple(np.zeros(most, np.int64) for _ in range(4))
+    strand, is_mapped = np.zeros(most, np.uint8), np.zeros(most, np.bool_)
+    n = fill(lines.starts, lines.ends, mapped, pieces, strand, is_mapped)
+    line, begin, end, position = (field[:n] for field in pieces)
+    return Layout(consensus, line, begin, end, position, strand[:n], is_mapped[:n])
+
+
+@jit
+def fill(starts: Any, ends: Any, mapped: Mapped, pieces: Any, strand: Any, is_mapped: Any) -> int:
+    """Write the pieces of all lines, those between the mapped ones too; return how many."""
+    line, begin, end, position = pieces
+    n, j = 0, 0
+    for i in range(starts.size):
+        at, start = starts[i], starts[i]
+        while at < ends[i]:
+            has = j < mapped.begins.size and mapped.begins[j] < ends[i]
+            stop = mapped.begins[j] if has else ends[i]
+            line[n], begin[n] = i, at - start
+            if has and stop == at:
+                stop = mapped.ends[j]
+                position[n], strand[n], is_mapped[n] = mapped.positions[j], mapped.strands[j], True
+                j += 1
+            end[n] = stop - start
+            at = stop
+            n += 1
+    return n

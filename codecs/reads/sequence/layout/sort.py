@@ -1,0 +1,43 @@
+"""Radix sort of keys by their upper half."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_restrict
+
+DIGIT_BITS = 11
+DIGITS = (32, 43, 54)  # first bit of each
+
+
+def sort_by_hash(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return keys by their upper 32 bits, and in their order where these are equal."""
+    other = np.empty_like(keys)
+    counts = np.zeros((len(DIGITS), 1 << DIGIT_BITS), np.int64)
+    count_digits(keys, counts)
+    for shift, count in zip(DIGITS, counts, strict=True):
+        sort(keys, other, np.cumsum(count) - count, shift)
+        keys, other = other, keys
+    return keys
+
+
+@jit_restrict
+def count_digits(keys: Any, counts: Any) -> None:
+    """Count the values of all digits."""
+    mask = np.uint64((1 << DIGIT_BITS) - 1)
+    for i in range(keys.size):
+        for digit in range(3):
+            counts[digit, np.int64(keys[i] >> np.uint64(32 + DIGIT_BITS * digit) & mask)] += 1
+
+
+@jit_restrict
+def sort(keys: Any, out: Any, begins: Any, shift: int) -> None:
+    """Move keys to the places of their digits; `begins` become ends."""
+    mask = np.uint64((1 << DIGIT_BITS) - 1)
+    for i in range(keys.size):
+        digit = np.int64(keys[i] >> np.uint64(shift) & mask)
+        out[begins[digit]] = keys[i]
+        begins[digit] += 1

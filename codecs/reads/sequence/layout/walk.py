@@ -1,0 +1,312 @@
+"""The walk along contigs: each k-mer of a piece in one meets others, and these may join."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.bits import prefetch
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline, jit_norefs_part, jit_part
+from gangsaw.codecs.reads.lines import Places
+from gangsaw.codecs.reads.sequence.layout.contig import (
+    GONE,
+    LEFT,
+    MOST_LETTERS,
+    PAD,
+    RIGHT,
+    Contig,
+    Gains,
+    run,
+    score,
+    vote,
+)
+from gangsaw.codecs.reads.sequence.layout.index import (
+    ALONE,
+    COLUMN,
+    CONTIG,
+    GROUP,
+    MEMBERS,
+    PLACE,
+    SIZE,
+    KmerIndex,
+    first_kmer,
+)
+
+FAILURE = np.uint32(1 << 29)  # of a member: in the bits above its place
+MOST_FAILURES = np.uint32(4 << 29)
+VISIT = 1 << 24  # of a group, by which nothing joined: in the bits above its column
+MOST_VISITS, MOST_LOOKS = 16, 4096  # in vain, at a group and at its members, before it is given up
+AHEAD = 8  # members whose letters are on their way
+STRETCH_BITS = 4  # of `failed`
+
+
+class Mapped(NamedTuple):
+    """Pieces that are in contigs, in order of placement.
+
+    Attributes
+    ----------
+    begins, ends : (m,) int64, in the text
+    positions : (m,) int64, columns
+    strands : (m,) uint8
+    """
+
+    begins: Places
+    ends: Places
+    positions: Places
+    strands: npt.NDArray[np.uint8]
+
+
+class Walk(NamedTuple):
+    """What the walk reads and changes.
+
+    Attributes
+    ----------
+    gains : of pieces
+    letters : (n + 2 PAD,) uint8, the text's codes, GONE where no letter is, or one that is placed;
+        a piece is a run of others
+    kmer_index : of the text
+    contig : that grows
+    mapped : pieces that are placed
+    failed : (n / 16 + 1,) uint32, round by which 16 letters have been compared in vain
+    """
+
+    gains: Gains
+    letters: npt.NDArray[np.uint8]
+    kmer_index: KmerIndex
+    contig: Contig
+    mapped: Mapped
+    failed: npt.NDArray[np.uint32]
+
+
+def empty_mapped(n: int) -> Mapped:
+    """Return room for so many pieces."""
+    begins, ends, positions = (np.empty(n, np.int64) for _ in range(3))
+    return Mapped(begins, ends, positions, np.empty(n, np.uint8))
+
+
+def taken(mapped: Mapped, which: Any) -> Mapped:
+    """Return some pieces, by slice or numbers."""
+    begins, ends, positions, strands = mapped
+    return Mapped(begins[which], ends[which], positions[which], strands[which])
+
+
+@jit
+def walk(state: Walk, out: Any) -> Any:
+    """Map pieces; fill the consensus; return the numbers of pieces and of columns.
+
+    A contig begins with the first piece in the text that has a k-mer in a group. It has two
+    rounds: whole pieces join in the first, with an even number, and parts of pieces in the second.
+    """
+    index, n, columns, number = state.kmer_index, 0, 0, 0
+    for kmer in range(index.kmers.shape[0]):
+        if index.kmers[kmer, GROUP] != ALONE:
+            place = np.int64(index.kmers[kmer, PLACE] >> np.uint32(1))
+            if is_free(state, place):
+                number += 2
+                first, n = n, grow(state, place, n, number)
+                if n > first + 1:
+                    columns = close(state, first, n, columns, out)
+                else:
+                    n = first
+                clear(state.contig)
+    return n, columns
+
+
+@jit_norefs_part
+def grow(state: Walk, place: Any, n: Any, number: Any) -> Any:
+    """Start a contig with the piece around a k-mer, add what overlaps; return how many pieces."""
+    head, edges = n, state.contig.edges
+    n = seed(state, place, n)
+    right = left = edges[LEFT]
+    number += not state.gains.whole_first
+    while True:
+        if right < edges[RIGHT]:
+            n = ask_column(state, right, n, number)
+            right += 1
+        elif left > edges[LEFT]:
+            left -= 1
+            n = ask_column(state, left, n, number)
+        elif number & 1 == 0:
+            number += 1
+            right = left = edges[LEFT]
+        elif head < n:
+            n = meet(state, head, n, number)
+            head += 1
+        else:
+            return n
+
+
+@jit_norefs_inline
+def seed(state: Walk, place: Any, n: Any) -> Any:
+    """Place the piece around a k-mer amid the columns."""
+    edges, at = state.contig.edges, PAD + place
+    left = run(state.letters, at - 1, -1, MOST_LETTERS // 2)
+    length = left + run(state.letters, at, 1, MOST_LETTERS // 2)
+    begin = (state.contig.votes.size - length) // 2
+    edges[LEFT], edges[RIGHT] = begin, begin
+    return put(state, place - left, 1, begin, begin + length, n)
+
+
+@jit_norefs_inline
+def ask_column(state: Walk, column: Any, n: Any, number: Any) -> Any:
+    """Let the group of the k-mer in a column join; return how many pieces there are."""
+    group = np.int64(state.contig.groups[column]) - 1
+    return n if group < 0 else ask(state, group >> 1, column, group & 1, n, number)
+
+
+@jit_norefs_inline
+def ask(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) -> Any:
+    """Let a group join unless it is empty or has just been asked; return how many pieces."""
+    groups = state.kmer_index.groups
+    has_been = groups[group + COLUMN] % VISIT == 2 * column + turned
+    if groups[group + SIZE] == 0 or (has_been and groups[group + CONTIG] == number):
+        return n
+    return join(state, group, column, turned, n, number)
+
+
+@jit_norefs_part
+def meet(state: Walk, piece: Any, n: Any, number: Any) -> Any:
+    """Let the groups of a piece's k-mers join; return how many pieces there are."""
+    kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
+    kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
+    while kmer < kmers.shape[0] and np.int64(kmers[kmer, PLACE] >> np.uint32(1)) <= end:
+        group = kmers[kmer, GROUP]
+        if group != ALONE:
+            column, turned = column_of(state, piece, kmer)
+            n = ask(state, np.int64(group), column, turned, n, number)
+        kmer += 1
+    return n
+
+
+@jit_norefs_part
+def show(state: Walk, piece: Any) -> None:
+    """Tell the contig's columns the groups of a piece's k-mers."""
+    kmers, end = state.kmer_index.kmers, state.mapped.ends[piece] - state.kmer_index.k
+    kmer = first_kmer(state.kmer_index, state.mapped.begins[piece])
+    while kmer < kmers.shape[0] and np.int64(kmers[kmer, PLACE] >> np.uint32(1)) <= end:
+        group = kmers[kmer, GROUP]
+        if group != ALONE:
+            column, turned = column_of(state, piece, kmer)
+            if state.contig.groups[column] == 0:
+                state.contig.groups[column] = 2 * np.int64(group) + turned + 1
+        kmer += 1
+
+
+@jit_norefs_inline
+def column_of(state: Walk, piece: Any, kmer: Any) -> tuple[Any, Any]:
+    """Return where a piece's k-mer is, and whether the contig has the hash's complement there."""
+    mapped, word = state.mapped, np.int64(state.kmer_index.kmers[kmer, PLACE])
+    if mapped.strands[piece]:
+        column = mapped.ends[piece] - (word >> 1) - state.kmer_index.k
+        return mapped.positions[piece] + column, 1 - (word & 1)
+    return mapped.positions[piece] + (word >> 1) - mapped.begins[piece], word & 1
+
+
+@jit_norefs_part
+def join(state: Walk, group: Any, column: Any, turned: Any, n: Any, number: Any) -> Any:
+    """Place members of a group that fit at a column; return how many pieces there are."""
+    groups, before = state.kmer_index.groups, n
+    first, size = group + MEMBERS, np.int64(groups[group + SIZE])
+    stay = first
+    for i in range(first, first + size):
+        prefetch(state.letters, PAD + (place_of(groups[min(i + AHEAD, first + size - 1)]) >> 1))
+        member = groups[i]
+        place = place_of(member) >> 1
+        if is_free(state, place):
+            n, member = attempt(state, member, column, turned, n, number)
+            if member < MOST_FAILURES and is_free(state, place):
+                groups[stay] = member
+                stay += 1
+    visits = np.int64(groups[group + COLUMN]) // VISIT + (8 * (n - before) < size)
+    is_dead = visits > MOST_VISITS and visits * size > MOST_LOOKS
+    groups[group + SIZE] = 0 if is_dead else stay - first
+    groups[group + CONTIG] = number
+    groups[group + COLUMN] = 2 * column + turned + (visits if visits < 255 else 255) * VISIT
+    return n
+
+
+@jit_norefs_inline
+def attempt(
+    state: Walk, member: Any, column: Any, turned: Any, n: Any, number: Any
+) -> tuple[Any, Any]:
+    """Place a member if it fits, once in a round, once in all in rounds for whole pieces."""
+    place = place_of(member)
+    has_failed = state.failed[place >> STRETCH_BITS + 1] == number
+    if has_failed or (number & 1 == 0 and member >= FAILURE):
+        return n, member
+    return fit(state, place >> 1, place & 1 ^ turned, column, n, number), member + FAILURE
+
+
+@jit_norefs_inline
+def place_of(member: Any) -> Any:
+    """Return twice the first letter of a member, and 1 more where its hash is the complement's."""
+    return np.int64(member & (FAILURE - np.uint32(1)))
+
+
+@jit_norefs_inline
+def is_free(state: Walk, place: Any) -> Any:
+    """Whether a k-mer lies in one piece: any that is placed is as long as a k-mer."""
+    letters, first = state.letters, PAD + place
+    return letters[first] != GONE and letters[first + state.kmer_index.k - 1] != GONE
+
+
+@jit_norefs_inline
+def fit(state: Walk, place: Any, strand: Any, column: Any, n: Any, number: Any) -> Any:
+    """Place the piece around a k-mer, or the part that gains; return how many pieces there are."""
+    gains, contig, letters = state.gains, state.contig, state.letters
+    step = 1 - 2 * strand
+    at = PAD + place + (state.kmer_index.k - 1) * strand
+    most = contig.edges[RIGHT] - column
+    right, stop, has_right = score(gains, contig, letters, at, step, column, 1, most)
+    most = column - contig.edges[LEFT]
+    left, start, has_left = score(gains, contig, letters, at - step, step, column - 1, -1, most)
+    clips = 2 - has_left - has_right
+    if left + right - gains.clip * clips < gains.accept or (clips and number & 1 == 0):
+        return fail(state, at - PAD, step, start, stop, n, number)
+    stop += has_right * run(letters, at + step * stop, step, MOST_LETTERS // 2)
+    start += has_left * run(letters, at - step * (start + 1), -step, MOST_LETTERS // 2)
+    first, last = column - start, column + stop
+    if first < 0 or last > contig.votes.size:
+        return n
+    return put(state, at - step * start - PAD, step, first, last, n)
+
+
+@jit_norefs_inline
+def fail(state: Walk, at: Any, step: Any, start: Any, stop: Any, n: Any, number: Any) -> Any:
+    """Note for this round that the letters around a place have been compared in vain."""
+    first, last = at - step * start, at + step * (max(1, stop) - 1)
+    for stretch in range(min(first, last) >> STRETCH_BITS, (max(first, last) >> STRETCH_BITS) + 1):
+        state.failed[stretch] = number
+    return n
+
+
+@jit_norefs_inline
+def put(state: Walk, place: Any, step: Any, first: Any, last: Any, n: Any) -> Any:
+    """Place the letters from `place` on, stepwise, at columns [first, last)."""
+    vote(state.contig, state.letters, PAD + place, step, first, last)
+    mapped = state.mapped
+    begin = place if step > 0 else place - (last - first - 1)
+    mapped.begins[n], mapped.ends[n] = begin, begin + last - first
+    mapped.positions[n], mapped.strands[n] = first, step < 0
+    show(state, n)
+    return n + 1
+
+
+@jit_part
+def close(state: Walk, first: Any, n: Any, columns: Any, out: Any) -> Any:
+    """Append a contig to the consensus; return the columns of that."""
+    left, right = state.contig.edges[LEFT], state.contig.edges[RIGHT]
+    out[columns : columns + right - left] = state.contig.bases[PAD + left : PAD + right]
+    state.mapped.positions[first:n] += columns - left
+    return columns + right - left
+
+
+@jit_part
+def clear(contig: Contig) -> None:
+    """Forget the votes of a contig."""
+    left, right = contig.edges[LEFT], contig.edges[RIGHT]
+    contig.votes[left:right] = 0
+    contig.bases[PAD + left : PAD + right] = 0
+    contig.groups[left:right] = 0

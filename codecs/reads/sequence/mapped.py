@@ -1,0 +1,163 @@
+"""Tokens of mapped pieces: their place, and where they differ (SPEC.md, "Mapped pieces")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.bits import trailing_zeros
+from gangsaw.codecs.core.numba.floats import load_le64
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.reads.entropy.rans import put, put_number, put_raw, put_small
+from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.columns import (
+    CLASS,
+    ONE,
+    PLAIN,
+    SECOND,
+    differing,
+    variable,
+    within,
+)
+from gangsaw.codecs.reads.sequence.letters import NOT_A_BASE
+
+
+@jit_norefs_inline
+def put_mapped(
+    block: Any, line: Any, k: Any, odd: Any, is_one_of_several: bool,
+    end: Any, strand: Any, memory: Any, places: Any, tokens: Any, n: int,
+) -> tuple[int, Any, Any]:  # fmt: skip
+    """Append a mapped piece; return the number of tokens, and where it ends, on which strand.
+
+    end, strand : of the mapped piece before in the line; -1 and 0 where there is none
+    """
+    place, own = block.position[k], np.int64(block.strand[k])
+    length = block.end[k] - block.begin[k]
+    if end < 0:
+        n = put_first_place(block, k, odd, memory, tokens, n)
+        memory[syntax.AT_STRAND], memory[syntax.AT_MATE] = own, 1
+        if not (block.is_sorted and odd):
+            memory[syntax.AT_PRIMARY] = place
+    else:
+        anchor = place + length if own else place
+        n = put_place(block, k, syntax.OF_LATER, end, strand, anchor, tokens, n)
+    begin = block.starts[line] + block.begin[k]
+    n = put_mismatches(block, begin, k, is_one_of_several, places, tokens, n)
+    return n, place if own else place + length, own
+
+
+@jit_norefs_inline
+def put_first_place(block: Any, k: Any, odd: Any, memory: Any, tokens: Any, n: int) -> int:
+    """Append the place of the first mapped piece of a line."""
+    primary, place = memory[syntax.AT_PRIMARY], block.position[k]
+    if block.is_sorted and not odd:
+        n = put_ahead(place - primary, place, tokens, n)
+        return put(tokens, n, syntax.STRAND_AHEAD, block.strand[k])
+    of = syntax.OF_MATE if odd and memory[syntax.AT_MATE] else syntax.OF_FIRST
+    return put_place(block, k, of, primary, memory[syntax.AT_STRAND], place, tokens, n)
+
+
+@jit_norefs_inline
+def put_ahead(ahead: Any, place: Any, tokens: Any, n: int) -> int:
+    """Append a place in a sorted block."""
+    if ahead < 0:
+        n = put(tokens, n, syntax.AHEAD, syntax.AHEAD_BACK)
+        return put_number(tokens, n, syntax.BACK, place)
+    if ahead < syntax.AHEAD_BACK:
+        return put(tokens, n, syntax.AHEAD, ahead)
+    n = put(tokens, n, syntax.AHEAD, syntax.AHEAD_FAR)
+    return put_number(tokens, n, syntax.FAR_AHEAD, ahead - syntax.AHEAD_BACK)
+
+
+@jit_norefs_inline
+def put_place(
+    block: Any, k: Any, of: int, reference: Any, strand: Any, anchor: Any, tokens: Any, n: int
+) -> int:
+    """Append a place that is hot, near a reference of some strand, or anywhere."""
+    later, hot, place = of == syntax.OF_LATER, block.hot[k], block.position[k]
+    n = put(tokens, n, syntax.HOT + later, hot)
+    if hot:
+        return n
+    away = anchor - reference + syntax.NEAR_BY
+    near = 0 <= away < 2 * syntax.NEAR_BY
+    n = put(tokens, n, syntax.NEAR + of, near)
+    if near:
+        n = put(tokens, n, syntax.NEAR_HIGH + of, away >> syntax.NEAR_BITS)
+        n = put_raw(tokens, n, syntax.NEAR_BITS, away)
+    else:
+        n = put(tokens, n, syntax.PLACE_HIGH + later, place >> block.low_bits)
+        n = put_raw(tokens, n, block.low_bits, place)
+    return put(tokens, n, syntax.STRAND + 2 * of + strand, block.strand[k])
+
+
+@jit_norefs_inline
+def put_mismatches(
+    block: Any, begin: int, k: Any, is_one_of_several: bool, places: Any, tokens: Any, n: int
+) -> int:
+    """Append where a piece differs from plain columns, and what it has in others."""
+    length, place = block.end[k] - block.begin[k], block.position[k]
+    row = block.backward if block.strand[k] else block.forward
+    first = block.size - place - length if block.strand[k] else place
+    events, left = find_events(block.codes, begin, row, first, length, places)
+    n = put_small(tokens, n, syntax.MISMATCHES + is_one_of_several, syntax.REST, left)
+    if left:
+        n = put_gap(row, first, places, 0, 0, left, tokens, n)
+    last_two = 0
+    for e in range(events):
+        i = np.int64(places[e])
+        column, code = np.int64(row[first + i]), np.int64(block.codes[begin + i])
+        if column < PLAIN:
+            n = put(tokens, n, syntax.LETTER + column, code)
+            left -= 1
+            if left:
+                n = put_gap(row, first, places, e + 1, i + 1, left, tokens, n)
+        else:
+            n, last_two = put_variant(column, code, last_two, tokens, n)
+    return n
+
+
+@jit_norefs_inline
+def find_events(
+    codes: Any, begin: int, row: Any, first: int, length: int, places: Any
+) -> tuple[int, int]:
+    """List where a piece differs or a column is no plain one; how many, and how many are plain."""
+    events, plain = 0, 0
+    for i in range(0, length, 8):
+        columns = load_le64(row, first + i)
+        marks = within(
+            differing(load_le64(codes, begin + i), columns) | variable(columns), length - i
+        )
+        while marks:
+            places[events] = i + (trailing_zeros(marks) >> 3)
+            plain += row[first + places[events]] < PLAIN
+            events += 1
+            marks &= marks - ONE
+    return events, plain
+
+
+@jit_norefs_inline
+def put_gap(
+    row: Any, first: int, places: Any, event: int, begin: Any, left: int, tokens: Any, n: int
+) -> int:
+    """Append the plain columns from `begin` to the next mismatch, from event `event` on."""
+    variants = 0
+    while row[first + places[event + variants]] >= PLAIN:
+        variants += 1
+    gap = places[event + variants] - begin - variants
+    table = syntax.GAP + min(left, syntax.GAPS) - 1
+    while gap >= syntax.MOST_GAP:
+        n = put(tokens, n, table, syntax.MOST_GAP)
+        gap -= syntax.MOST_GAP
+    return put(tokens, n, table, gap)
+
+
+@jit_norefs_inline
+def put_variant(column: Any, code: Any, last_two: int, tokens: Any, n: int) -> tuple[int, int]:
+    """Append what a column of class > 0 has; the number of tokens, and the last two of those."""
+    base, second = column & 3, column >> SECOND
+    which = 0 if code in (base, NOT_A_BASE) else 1 if code == second else 2
+    n = put(tokens, n, syntax.VARIANT + 9 * ((column >> CLASS & 7) - 1) + last_two, which)
+    if which == 2:
+        n = put(tokens, n, syntax.OTHER, code - (base < code) - (second < code))
+    return n, (3 * last_two + which) % 9

@@ -1,0 +1,225 @@
+"""Decoder of a line's pieces: literals, and copies of the consensus (SPEC.md, Pieces).
+
+No table has a symbol that its element lacks (`is_legal` of `syntax.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.reads.entropy.rans import get, get_number, get_raw, get_small
+from gangsaw.codecs.reads.entropy.tables import ABSENT
+from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.dictionary import first_column
+from gangsaw.codecs.reads.sequence.fours import get_fours, get_fours_between
+from gangsaw.codecs.reads.sequence.letters import code_of, copy, is_base, letter_of
+
+
+@jit_norefs_inline
+def get_pieces(
+    data: Any, dictionary: Any, is_sorted: bool, memory: Any, odd: int, has_runs: bool, x: int,
+    at: int, stop: int, out: Any, place: int, end: int, window_end: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Decode the letters of a line, out[place:end]; return state and place of the lane."""
+    tables = dictionary.tables
+    kind, x, at = get(tables, syntax.KIND + 2 * memory[syntax.AT_KIND] + odd, x, at, data, stop)
+    memory[syntax.AT_KIND] = kind
+    several = kind == syntax.SEVERAL
+    count = 1
+    if several:
+        count, x, at = get_small(tables, syntax.PIECES, syntax.REST, x, at, data, stop)
+    before: Any = 0
+    reference, strand = -1, 0
+    for left in range(count - 1, -1, -1):
+        n = end - place
+        mapped: Any = np.int64(kind == syntax.ONE_MAPPED)
+        if several:
+            mapped, x, at = get(tables, syntax.MAPPED + before, x, at, data, stop)
+            before = 1 + mapped
+            if left:
+                n, x, at = get_small(
+                    tables, syntax.PIECE_LENGTH + mapped, syntax.REST, x, at, data, stop
+                )
+        if at > stop or n < 1 or n > end - place - left:
+            return x, at | ABSENT
+        if mapped:
+            reference, strand, x, at = get_mapped(
+                data, dictionary, is_sorted, memory, odd, several, has_runs, reference, strand,
+                x, at, stop, out, place, n, window_end,
+            )  # fmt: skip
+        elif has_runs:
+            x, at = get_fours_between(
+                tables, syntax.LITERAL, x, at, data, stop, out, place, place + n
+            )
+        else:
+            x, at = get_fours(tables, syntax.LITERAL, x, at, data, stop, out, place, n, window_end)
+        place += n
+    return (x, at) if count > 0 else (x, at | ABSENT)
+
+
+@jit_norefs_inline
+def get_mapped(
+    data: Any, dictionary: Any, is_sorted: bool, memory: Any, odd: int, several: bool,
+    has_runs: bool, reference: int, strand: int, x: int, at: int, stop: int, out: Any, place: int,
+    n: int, window_end: int,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Decode a mapped piece; return where it ends, its strand, state and place of the lane."""
+    is_first = reference < 0
+    if is_first:
+        position, strand, x, at = get_first_place(
+            data, dictionary, is_sorted, memory, odd, n, x, at, stop
+        )
+    else:
+        position, strand, x, at = get_place(
+            data, dictionary, syntax.OF_LATER, reference, strand, n, x, at, stop
+        )
+    if at > stop or position < 0 or position + n > dictionary.size:
+        return 0, 0, x, at | ABSENT
+    if is_first:
+        memory[syntax.AT_STRAND], memory[syntax.AT_MATE] = strand, 1
+        if not (is_sorted and odd):
+            memory[syntax.AT_PRIMARY] = position
+    source = dictionary.backward if strand else dictionary.forward
+    begin = dictionary.size - position - n if strand else position
+    if has_runs:
+        for i in range(n):
+            byte = out[place + i]
+            out[place + i] = source[begin + i] if is_base(byte) else byte
+    else:
+        copy(source, begin, out, place, n, window_end)
+    x, at = get_mismatches(
+        data, dictionary, several, has_runs, source, begin, position, strand, x, at, stop,
+        out, place, n,
+    )  # fmt: skip
+    return position if strand else position + n, strand, x, at
+
+
+@jit_norefs_inline
+def get_first_place(
+    data: Any, dictionary: Any, is_sorted: bool, memory: Any, odd: int, n: int, x: int, at: int,
+    stop: int,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Decode the place of the first mapped piece of a line: column, strand, and the lane's."""
+    primary, tables = memory[syntax.AT_PRIMARY], dictionary.tables
+    if is_sorted and not odd:
+        ahead, x, at = get(tables, syntax.AHEAD, x, at, data, stop)
+        position = primary + ahead
+        if ahead == syntax.AHEAD_BACK:
+            position, x, at = get_number(tables, syntax.BACK, x, at, data, stop)
+        elif ahead == syntax.AHEAD_FAR:
+            more, x, at = get_number(tables, syntax.FAR_AHEAD, x, at, data, stop)
+            position = primary + syntax.AHEAD_BACK + more
+        strand, x, at = get(tables, syntax.STRAND_AHEAD, x, at, data, stop)
+        return position, strand, x, at
+    of = syntax.OF_MATE if odd and memory[syntax.AT_MATE] else syntax.OF_FIRST
+    return get_place(data, dictionary, of, primary, memory[syntax.AT_STRAND], n, x, at, stop)
+
+
+@jit_norefs_inline
+def get_place(
+    data: Any, dictionary: Any, of: int, reference: int, strand: int, n: int, x: int, at: int,
+    stop: int,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Decode a place that is hot, near a reference, or anywhere: column, strand, the lane's."""
+    tables, later = dictionary.tables, of == syntax.OF_LATER
+    hot, x, at = get(tables, syntax.HOT + later, x, at, data, stop)
+    if hot:
+        anchor = dictionary.hot[hot]
+        own = anchor & 1
+        return (anchor >> 1) - own * n, own, x, at
+    near, x, at = get(tables, syntax.NEAR + of, x, at, data, stop)
+    if near:
+        high, x, at = get(tables, syntax.NEAR_HIGH + of, x, at, data, stop)
+        low, x, at = get_raw(syntax.NEAR_BITS, x, at, data, stop)
+        position = reference + (high << syntax.NEAR_BITS | low) - syntax.NEAR_BY
+    else:
+        high, x, at = get(tables, syntax.PLACE_HIGH + later, x, at, data, stop)
+        low, x, at = get_raw(dictionary.low_bits, x, at, data, stop)
+        position = high << dictionary.low_bits | low
+    own, x, at = get(tables, syntax.STRAND + 2 * of + strand, x, at, data, stop)
+    if near and later:
+        position -= own * n
+    return position, own, x, at
+
+
+@jit_norefs_inline
+def get_mismatches(
+    data: Any, dictionary: Any, several: bool, has_runs: bool, source: Any, begin: int,
+    position: int, strand: int, x: int, at: int, stop: int, out: Any, place: int, n: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Put in place of the consensus what differs from it; return state and place of the lane."""
+    tables = dictionary.tables
+    left, x, at = get_small(tables, syntax.MISMATCHES + several, syntax.REST, x, at, data, stop)
+    if left > n or at > stop:
+        return x, at | ABSENT
+    # columns of class > 0: the next one is number k, at letter `variable`; n, where there is none
+    k, step = first_column(dictionary, position), 1
+    if strand:
+        k, step = first_column(dictionary, position + n) - 1, -1
+    variable = min(n, abs(dictionary.columns[k] - position - strand * (n - 1)))
+    i, gap, last_two = 0, n, 0
+    if left:
+        gap, x, at = get_gap(tables, left, n, x, at, data, stop)
+    while True:
+        if gap < variable - i:  # of as many plain columns
+            i += gap
+            base = code_of(np.int64(source[begin + i]))
+            code, x, at = get(tables, syntax.LETTER + base, x, at, data, stop)
+            put_letter(out, place + i, code, has_runs)
+            i, left, gap = i + 1, left - 1, n
+            if left:
+                gap, x, at = get_gap(tables, left, n, x, at, data, stop)
+        elif variable < n:
+            gap -= variable - i
+            base = code_of(np.int64(source[begin + variable]))
+            own: Any = np.int64(dictionary.variants[k])
+            second = own >> 2 ^ 3 * strand
+            which, x, at = get(tables, syntax.VARIANT + 9 * (own & 3) + last_two, x, at, data, stop)
+            if which:
+                code = second
+                if which > 1:
+                    code, x, at = get_other(tables, base, second, x, at, data, stop)
+                put_letter(out, place + variable, code, has_runs)
+            last_two = (3 * last_two + which) % 9
+            i, k = variable + 1, k + step
+            variable = min(n, abs(dictionary.columns[k] - position - strand * (n - 1)))
+        else:
+            break
+        if at > stop:
+            break
+    return (x, at) if left == 0 else (x, at | ABSENT)
+
+
+@jit_norefs_inline
+def get_gap(
+    tables: Any, left: int, n: int, x: int, at: int, data: Any, stop: int
+) -> tuple[int, int, int]:
+    """Return the plain columns before the next mismatch, n at most, state and place of the lane."""
+    table = syntax.GAP + min(left, syntax.GAPS) - 1
+    gap, x, at = get(tables, table, x, at, data, stop)
+    more = gap
+    while more == syntax.MOST_GAP and gap < n:
+        more, x, at = get(tables, table, x, at, data, stop)
+        gap += more
+    return min(gap, n), x, at
+
+
+@jit_norefs_inline
+def get_other(
+    tables: Any, base: Any, second: Any, x: int, at: int, data: Any, stop: int
+) -> tuple[int, int, int]:
+    """Return the letter of a column that is neither its first nor its second; the lane's."""
+    code, x, at = get(tables, syntax.OTHER, x, at, data, stop)
+    code += code >= min(base, second)
+    code += code >= max(base, second)
+    return code, x, at
+
+
+@jit_norefs_inline
+def put_letter(out: Any, place: int, code: Any, has_runs: bool) -> None:
+    """Write a letter; an exception stays what it is."""
+    if not has_runs or is_base(out[place]):
+        out[place] = letter_of(code)

@@ -1,0 +1,116 @@
+"""The tables of a block by number, and what lines remember (SPEC.md, "Tables of sequences")."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+# the first table of each syntax element; its contexts follow
+(
+    CONSENSUS,  # base before
+    LITERAL,  # base before
+    TAIL,  # letters - 1
+    REPEAT,  # that of the line before
+    SAME_LENGTH,
+    LENGTH,
+    RUNS,
+    RUN_GAP,
+    RUN_LENGTH,
+    RUN_BYTE,
+    KIND,  # 2 * kind before + odd
+    PIECES,
+    MAPPED,  # 0, or 1 + that of the piece before
+    PIECE_LENGTH,  # is it mapped
+    AHEAD,
+    FAR_AHEAD,
+    BACK,
+    STRAND_AHEAD,
+    HOT,  # first, later
+    NEAR,  # of its mate, first, later
+    NEAR_HIGH,  # likewise
+    PLACE_HIGH,  # first, later
+    STRAND,  # 2 * (as NEAR) + strand of the reference
+    MISMATCHES,  # is it one of several pieces
+    GAP,  # min(left, 5) - 1
+    LETTER,  # consensus letter
+    VARIANT,  # 9 * (class - 1) + the last two
+    OTHER,
+    REST,
+    LEAD,
+    LINES,
+    N_TABLES,
+) = accumulate(
+    (
+        0,
+        4,
+        4,
+        3,
+        2,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        6,
+        1,
+        3,
+        2,
+        1,
+        1,
+        1,
+        1,
+        2,
+        3,
+        3,
+        2,
+        6,
+        2,
+        5,
+        4,
+        36,
+        1,
+        1,
+        1,
+        1,
+    )
+)
+
+SORTED = 1  # flag of the head: most lines lie in the order of their places
+ONE_MAPPED, ONE_LITERAL, SEVERAL = 0, 1, 2  # kinds of lines
+OF_MATE, OF_FIRST, OF_LATER = 0, 1, 2  # what a place is relative to
+NEAR_BY, NEAR_BITS = 1 << 11, 4  # columns that are near, and raw bits of their numbers
+AHEAD_BACK, AHEAD_FAR = 254, 255  # symbols that are no distance
+MOST_GAP = 255  # the symbol: so many columns, and go on
+GAPS = 5  # contexts of gaps
+HIGH_BITS = 8  # of a place that is not near
+PLACE_BITS = 32  # of the place that a window of a sorted block begins with
+
+# what a line remembers of those before it in its window, as items of (MEMORY,) int64
+AT_LENGTH, AT_KIND, AT_PRIMARY, AT_STRAND, AT_MATE, AT_REPEAT, MEMORY = range(7)
+
+
+def legal_symbols(n_hot: int) -> npt.NDArray[np.bool_]:
+    """Return (N_TABLES, 256): which symbols a table may have, where there are so many anchors."""
+    legal = np.ones((N_TABLES, 256), np.bool_)
+    for first, last, n in [
+        (TAIL, TAIL + 1, 4),
+        (TAIL + 1, TAIL + 2, 16),
+        (TAIL + 2, TAIL + 3, 64),
+        (REPEAT, LENGTH, 2),
+        (KIND, PIECES, 3),
+        (MAPPED, PIECE_LENGTH, 2),
+        (STRAND_AHEAD, HOT, 2),
+        (HOT, NEAR, n_hot + 1),
+        (NEAR, NEAR_HIGH, 2),
+        (STRAND, MISMATCHES, 2),
+        (LETTER, VARIANT, 4),
+        (VARIANT, OTHER, 3),
+        (OTHER, REST, 2),
+    ]:
+        legal[first:last, n:] = False
+    legal[LETTER + np.arange(4), np.arange(4)] = False
+    legal[RUN_BYTE, list(b"ACGT\n")] = False
+    return legal

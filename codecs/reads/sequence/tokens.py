@@ -1,0 +1,188 @@
+"""The tokens of windows: what an encoder says of lines, in reading order (SPEC.md, Sequences)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.floats import load_le64
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.reads.entropy.rans import (
+    Tokens,
+    put,
+    put_number,
+    put_raw,
+    put_small,
+    tokens_of,
+)
+from gangsaw.codecs.reads.lines import Places
+from gangsaw.codecs.reads.sequence import syntax
+from gangsaw.codecs.reads.sequence.block import Block
+from gangsaw.codecs.reads.sequence.exceptions import put_runs
+from gangsaw.codecs.reads.sequence.fours import put_fours
+from gangsaw.codecs.reads.sequence.letters import NOT_A_BASE
+from gangsaw.codecs.reads.sequence.mapped import put_mapped
+
+AT_ONCE = 1 << 16  # bytes of windows whose tokens are made in one call
+# tokens of a window, a line, a piece, a letter, and a letter that is no base: at most
+OF_WINDOW, OF_LINE, OF_PIECE, OF_LETTER, OF_EXCEPTION = 16, 24, 24, 2, 12
+
+
+def window_tokens(block: Block, windows: Places, lane: int) -> Iterator[tuple[Tokens, Places]]:
+    """Yield the tokens of some windows, and (n,) int64 where those of each end.
+
+    Parameters
+    ----------
+    windows : (n_windows + 1,) int64, first line of each window, and the number of lines
+    lane : bytes of a window
+    """
+    memory = np.zeros(syntax.MEMORY, np.int64)
+    step = max(1, AT_ONCE // lane)
+    for first in range(0, windows.size - 1, step):
+        own = windows[first : first + step + 1]
+        tokens, ends = tokens_of(_room(block, own)), np.zeros(own.size - 1, np.int64)
+        places = np.empty(_longest(block, own), np.int32)
+        n = int(write_windows(block, own, first * lane, lane, memory, places, tokens, ends))
+        yield Tokens(tokens.tables[:n].copy(), tokens.symbols[:n].copy()), ends
+
+
+def _room(block: Block, windows: Places) -> int:
+    """Tokens of some windows, at most."""
+    first, last = windows[[0, -1]]
+    if first == last:
+        return 0
+    begin, end = block.starts[first], block.ends[last - 1]
+    exceptions = np.count_nonzero(block.codes[begin:end] == NOT_A_BASE)
+    pieces = block.firsts[last] - block.firsts[first]
+    whole = OF_WINDOW * (windows.size - 1) + OF_LINE * (last - first) + OF_PIECE * pieces
+    return int(whole + OF_LETTER * (end - begin) + OF_EXCEPTION * exceptions)
+
+
+def _longest(block: Block, windows: Places) -> int:
+    """Letters of the longest piece in some windows."""
+    own = slice(*block.firsts[windows[[0, -1]]])
+    return int((block.end[own] - block.begin[own]).max(initial=0))
+
+
+@jit_norefs
+def write_windows(
+    block: Any,
+    windows: Any,
+    begin: int,
+    lane: int,
+    memory: Any,
+    places: Any,
+    tokens: Any,
+    ends: Any,
+) -> int:
+    """Write the tokens of windows, of which the first begins at byte `begin`; return their number.
+
+    Parameters
+    ----------
+    memory : (MEMORY,) int64, what the window before has left
+    places : (longest piece,) int32 to work in
+    ends : (n_windows,) int64, filled
+    """
+    n = 0
+    for w in range(ends.size):
+        first, last = windows[w], windows[w + 1]
+        if first < last:
+            lead = block.starts[first] - begin - w * lane
+            n = put_start(block, first, last, lead, memory, tokens, n)
+        for line in range(first, last):
+            n = put_line(block, line, line > first, memory, places, tokens, n)
+        ends[w] = n
+    return n
+
+
+@jit_norefs_inline
+def put_start(
+    block: Any, first: Any, last: Any, lead: Any, memory: Any, tokens: Any, n: int
+) -> int:
+    """Append what a window begins with."""
+    primary = memory[syntax.AT_PRIMARY] if block.is_sorted else 0
+    memory[:] = 0
+    memory[syntax.AT_PRIMARY] = primary
+    if block.pairs:
+        n = put_raw(tokens, n, 1, first & 1)
+    if block.is_sorted:
+        n = put_raw(tokens, n, syntax.PLACE_BITS, primary)
+    n = put_number(tokens, n, syntax.LEAD, lead)
+    return put_number(tokens, n, syntax.LINES, last - first)
+
+
+@jit_norefs_inline
+def put_line(
+    block: Any, line: Any, has_before: bool, memory: Any, places: Any, tokens: Any, n: int
+) -> int:
+    """Append a line."""
+    if block.is_sorted and not block.pairs and has_before:
+        repeats = is_repeat(block, line)
+        n = put(tokens, n, syntax.REPEAT + memory[syntax.AT_REPEAT], repeats)
+        memory[syntax.AT_REPEAT] = repeats
+        if repeats:
+            return n
+    start, end = block.starts[line], block.ends[line]
+    length = end - start
+    n = put(tokens, n, syntax.SAME_LENGTH, length == memory[syntax.AT_LENGTH])
+    if length != memory[syntax.AT_LENGTH]:
+        n = put_small(tokens, n, syntax.LENGTH, syntax.REST, length)
+    memory[syntax.AT_LENGTH] = length
+    odd = line & 1 if block.pairs else 0
+    if not odd:
+        memory[syntax.AT_MATE] = 0
+    n = put_runs(block.text, block.codes, start, end, tokens, n)
+    if length:
+        n = put_pieces(block, line, odd, memory, places, tokens, n)
+    return n
+
+
+@jit_norefs_inline
+def is_repeat(block: Any, line: Any) -> Any:
+    """Whether a line is the one before it, again."""
+    a, b = block.starts[line - 1], block.starts[line]
+    n = block.ends[line] - b
+    if n != block.ends[line - 1] - a:
+        return False
+    i = 0
+    while i + 8 <= n and load_le64(block.text, a + i) == load_le64(block.text, b + i):
+        i += 8
+    while i < n and block.text[a + i] == block.text[b + i]:
+        i += 1
+    return i == n
+
+
+@jit_norefs_inline
+def put_pieces(
+    block: Any, line: Any, odd: Any, memory: Any, places: Any, tokens: Any, n: int
+) -> int:
+    """Append the pieces of a line that has letters."""
+    first, count = block.firsts[line], block.firsts[line + 1] - block.firsts[line]
+    kind = syntax.ONE_MAPPED if block.is_mapped[first] else syntax.ONE_LITERAL
+    if count > 1:
+        kind = syntax.SEVERAL
+    n = put(tokens, n, syntax.KIND + 2 * memory[syntax.AT_KIND] + odd, kind)
+    memory[syntax.AT_KIND] = kind
+    if count > 1:
+        n = put_small(tokens, n, syntax.PIECES, syntax.REST, count)
+    before: Any = 0
+    end, strand = -1, 0  # of the mapped piece before
+    for k in range(first, first + count):
+        mapped = np.int64(block.is_mapped[k])
+        if count > 1:
+            n = put(tokens, n, syntax.MAPPED + before, mapped)
+            before = 1 + mapped
+            if k + 1 < first + count:
+                length = block.end[k] - block.begin[k]
+                n = put_small(tokens, n, syntax.PIECE_LENGTH + mapped, syntax.REST, length)
+        if mapped:
+            n, end, strand = put_mapped(
+                block, line, k, odd, count > 1, end, strand, memory, places, tokens, n
+            )
+        else:
+            begin = block.starts[line] + block.begin[k]
+            stop = block.starts[line] + block.end[k]
+            n = put_fours(tokens, n, syntax.LITERAL, block.codes, begin, stop)
+    return n

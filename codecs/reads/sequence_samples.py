@@ -1,0 +1,96 @@
+"""Samples of the kind "sequence": reads of a random genome, and what else stands in such files."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.reads.params import Params
+from gangsaw.codecs.reads.sample_lines import any_bytes, joined
+
+COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
+Lines = list[bytes]
+
+
+def samples() -> list[Sample]:
+    """Return them; the same on every machine."""
+    rng = np.random.default_rng(5)
+    genome = _genome(rng, 500)
+    plain = Params(kind="sequence", lane=256)
+    pairs = Params(kind="sequence", pairs=True, lane=256)
+    ascending = [genome[i : i + 60] for i in range(0, 400, 15) for _ in range(1 + i % 2)]
+    cases = {
+        "overlaps": (_reads(rng, genome, 30), plain),
+        "pairs": (_mates(rng, genome, 14), pairs),
+        "sorted": (ascending, plain),
+        "sorted-pairs": (_mates(rng, genome[:280], 24, is_sorted=True), pairs),
+        "variants": (_variants(rng, genome, 36), Params(kind="sequence", lane=1024)),
+        "pieces": (_pieces(rng, genome, 12), plain),
+        "other-letters": (_other_letters(rng, genome), plain),
+        "long": (_long_lines(genome), Params(kind="sequence", lane=64)),
+    }
+    made = [Sample(f"sequence-{name}", joined(lines), p) for name, (lines, p) in cases.items()]
+    is_open = Sample("sequence-open", joined(_reads(rng, genome, 20))[:-1], plain)
+    return [*any_bytes(Params(kind="sequence", lane=64)), *made, is_open]
+
+
+def _genome(rng: np.random.Generator, n: int) -> bytes:
+    return bytes(rng.choice(np.frombuffer(b"ACGT", np.uint8), n))
+
+
+def _turned(read: bytes) -> bytes:
+    return read.translate(COMPLEMENT)[::-1]
+
+
+def _changed(rng: np.random.Generator, read: bytes, letters: bytes, n: int) -> bytes:
+    """A read with letters put in at n places."""
+    out: npt.NDArray[np.uint8] = np.frombuffer(read, np.uint8).copy()
+    out[rng.integers(0, len(read), n)] = rng.choice(np.frombuffer(letters, np.uint8), n)
+    return out.tobytes()
+
+
+def _reads(rng: np.random.Generator, genome: bytes, n: int, length: int = 50) -> Lines:
+    places = rng.integers(0, len(genome) - length, n)
+    reads = [_changed(rng, genome[p : p + length], b"ACGTN", i % 4) for i, p in enumerate(places)]
+    return [_turned(read) if i % 3 == 0 else read for i, read in enumerate(reads)]
+
+
+def _mates(rng: np.random.Generator, genome: bytes, n: int, is_sorted: bool = False) -> Lines:
+    places = rng.integers(0, len(genome) - 120, n)
+    if is_sorted:
+        places = np.sort(places)
+    mates = ((genome[p : p + 50], _turned(genome[p + 60 : p + 110])) for p in places)
+    return [_changed(rng, read, b"ACGT", i % 2) for pair in mates for i, read in enumerate(pair)]
+
+
+def _variants(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
+    """Reads of two strains, and of third letters where these differ."""
+    other = bytearray(genome[:150])
+    other[20::17] = other[20::17].translate(bytes.maketrans(b"ACGT", b"CGTA"))
+    third = bytearray(other)
+    third[20::34] = third[20::34].translate(bytes.maketrans(b"ACGT", b"CGTA"))
+    strains = [bytes(genome[:150]), bytes(other), bytes(third)]
+    chosen = (strains[min(2, i % 7 // 2)] for i in range(n))
+    reads = [s[p : p + 70] for s, p in zip(chosen, rng.integers(0, 80, n), strict=True)]
+    return [_turned(read) if i % 2 else read for i, read in enumerate(reads)]
+
+
+def _pieces(rng: np.random.Generator, genome: bytes, n: int) -> Lines:
+    """Lines that are joined of two places, some with letters from nowhere between them."""
+    places = rng.integers(0, len(genome) - 60, (n, 2))
+    parts = [(genome[a : a + 40], _turned(genome[b : b + 45])) for a, b in places]
+    joints = [_genome(rng, 3 * (i % 3)) for i in range(n)]
+    return [a + joint + b for (a, b), joint in zip(parts, joints, strict=True)]
+
+
+def _other_letters(rng: np.random.Generator, genome: bytes) -> Lines:
+    reads = [
+        _changed(rng, read, b"NNRYnacgt.*-", i // 3)
+        for i, read in enumerate(_reads(rng, genome, 16))
+    ]
+    return [*reads, b"", b"N" * 40, b"A", b"", b"acgtacgt", b"\0\1", genome[:40] + b"N" * 20]
+
+
+def _long_lines(genome: bytes) -> Lines:
+    return [genome, b"", _turned(genome), genome[:3], genome[100:400] + b"N" + genome[50:150]]

@@ -1,0 +1,62 @@
+"""What the codec of reads answers of itself: formats name its arrays, and it knows plain lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Refusal
+
+# what a format may say that an array holds, and the kind that it is
+CONTENTS = {
+    "read sequences": "sequence",
+    "read qualities": "quality",
+    "read names": "name",
+    "line offsets": "offset",
+}
+CHUNKS = {"sequence": 1 << 25, "quality": 1 << 25, "name": 1 << 25, "offset": 1 << 20}
+LETTERS, SHARE = frozenset(b"ACGTN"), 0.95  # of a sample that is reads
+LINES = 20  # of a sample, at least
+
+
+class _Answers(Answers):
+    def refusal(self, array: ArrayFacts) -> Refusal | None:
+        if array.dtype.str[1:] not in ("u1", "u8"):
+            return Refusal(f"holds {array.dtype.name} samples", "codes bytes and their offsets")
+        if len(array.shape) != 1:
+            return Refusal(f"has {len(array.shape)} axes", "codes lines on one axis")
+        return None
+
+    def suits(self, array: ArrayFacts) -> Grade:
+        if array.content in CONTENTS:
+            return Grade.MADE_FOR
+        if array.dtype.str[1:] != "u1" or array.sample is None:
+            return Grade.ON_REQUEST
+        return Grade.PROVEN if _is_reads(array.sample().tobytes()) else Grade.ON_REQUEST
+
+    def least_chunks(self, array: ArrayFacts) -> Mapping[int, int]:
+        return {0: CHUNKS[_kind(array)]}
+
+    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
+        return {"kind": _kind(array), "pairs": bool(array.attrs.get("pairs", False))}
+
+    def summary(
+        self, params: Mapping[str, object], usual: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        pairs = {"pairs": True} if params["pairs"] else {}
+        return {"lines": params["kind"], **pairs}
+
+
+ANSWERS = _Answers()
+
+
+def _kind(array: ArrayFacts) -> str:
+    usual = "offset" if array.dtype.str[1:] == "u8" else "sequence"
+    return CONTENTS.get(array.content or "", usual)
+
+
+def _is_reads(sample: bytes) -> bool:
+    """Whether these are lines, mostly of the letters of nucleotides."""
+    lines = sample.split(b"\n")[1:-1]
+    letters = sum(len(line) for line in lines)
+    known = sum(sample.count(bytes([letter])) for letter in LETTERS)
+    return len(lines) >= LINES and letters > 0 and known >= SHARE * letters

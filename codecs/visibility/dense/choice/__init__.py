@@ -1,0 +1,1 @@
+"""What the encoder of `dense` chooses for a block, from samples of its words."""

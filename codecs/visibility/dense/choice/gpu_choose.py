@@ -1,0 +1,237 @@
+"""What the encoder of `dense` chooses on a GPU: kernels sample, the CPU's functions choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import pull
+from gangsaw.codecs.visibility.arrays import Table
+from gangsaw.codecs.visibility.dense.choice.choose import (
+    at_a_glance,
+    best_predictors,
+    choose_commonest,
+    choose_starts,
+    glance_step,
+    sample_step,
+    sampled_strips,
+    start_steps,
+)
+from gangsaw.codecs.visibility.dense.choice.means import entropy_bits, sampled_pieces
+from gangsaw.codecs.visibility.dense.coding.gpu_batch import Batch
+from gangsaw.codecs.visibility.dense.model.gpu_tables import piece_table, places_of
+from gangsaw.codecs.visibility.dense.model.grid import Grid, choose_grid, grid_step
+from gangsaw.codecs.visibility.dense.model.head import N_TABLES, Choice
+from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS
+from gangsaw.codecs.visibility.dense.model.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
+from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
+
+FILE = "choice/choose.cu"
+KINDS = (NEAR, WIDE, SLOW, SLOWER, LEVEL)
+NO_WORD = np.iinfo(np.uint64).max
+
+
+class SampledWords(NamedTuple):
+    """`Words` of choose.cu for each block, which says what they are; (n_blocks,) int64 each."""
+
+    step: Table
+    n_words: Table
+    first: Table
+
+
+class Odd(NamedTuple):
+    """What a block has of words that are not finite, as `Odd` of choose.cu."""
+
+    least: int
+    most: int
+    n_words: int
+
+
+class StripRow(NamedTuple):
+    """A strip that is looked at: `Strip` of choose.cu."""
+
+    block: int
+    strip: int
+    step: int
+    first: int
+
+
+class SampledStrips(NamedTuple):
+    """Strips of a block that are looked at.
+
+    Attributes
+    ----------
+    block, strips : numbers
+    step : from a row that is looked at to the next
+    first, size : where the words of the first strip go, and how many those of each are
+    """
+
+    block: int
+    strips: NumpyArray
+    step: int
+    first: int = 0
+    size: int = 0
+
+
+def choose(batch: Batch) -> list[Choice]:
+    """Return what the CPU would choose for each block."""
+    grids, commonest = choose_grids(batch), choose_commonest_of_each(batch)
+    plain = [
+        Choice(NEAR, grid, (0, 0), commonest, np.zeros(of.n_strips * LANES, np.uint8))
+        for grid, commonest, of in zip(grids, commonest, batch.lanes, strict=True)
+    ]
+    predictors = choose_predictors(batch, plain)
+    choices = [one._replace(predictors=own) for one, own in zip(plain, predictors, strict=True)]
+    starts = choose_all_starts(batch, choices)
+    choices = [one._replace(starts=own) for one, own in zip(choices, starts, strict=True)]
+    means = choose_means(batch, choices)
+    return [one._replace(means=own) for one, own in zip(choices, means, strict=True)]
+
+
+def choose_grids(batch: Batch) -> list[Grid]:
+    """Return grids, from words that are spread over each block."""
+    n_words = [of.shape[0] * LANES for of in batch.lanes]
+    steps = np.array([grid_step(n) for n in n_words])
+    firsts = places_of(-(-n // step) for n, step in zip(n_words, steps.tolist(), strict=True))
+    samples = SampledWords(steps, np.diff(firsts), firsts[:-1])
+    out = cupy().empty(firsts[-1], batch.word_type)
+    batch.run(
+        FILE, "sample_words", len(steps), np.column_stack(samples), batch.blocks, batch.axes, out
+    )
+    words = pull(out)
+    return batch.each(lambda i: choose_grid(words[firsts[i] : firsts[i + 1]], batch.mantissa))
+
+
+def choose_commonest_of_each(batch: Batch) -> list[int | None]:
+    """Return the commonest words that are not finite.
+
+    Blocks with more than one of these send all of them.
+    """
+    cp, owners = cupy(), cupy().asarray(batch.table.owners)
+    found = cp.asarray(np.array([Odd(NO_WORD, 0, 0)] * len(batch.sources), np.uint64))
+    batch.run(FILE, "find_odd", owners.size, owners, batch.blocks, batch.axes, found)
+    least, most, n_words = pull(found).T
+    room = np.where(least < most, n_words, np.uint64(0))
+    firsts = places_of(room.tolist())
+    commonest = [int(word) if n else None for word, n in zip(least, n_words, strict=True)]
+    if not firsts[-1]:
+        return commonest
+    out, places = cp.empty(firsts[-1], batch.word_type), cp.asarray(firsts[:-1].astype(np.uint64))
+    blocks = owners, batch.blocks, batch.axes
+    batch.run(FILE, "list_odd", owners.size, *blocks, room, places, out)
+    words = pull(out)
+    for i in np.flatnonzero(room):
+        commonest[i] = choose_commonest(words[firsts[i] : firsts[i + 1]], batch.mantissa)
+    return commonest
+
+
+def choose_predictors(batch: Batch, choices: Sequence[Choice]) -> list[npt.NDArray[np.uint8]]:
+    """Return predictors: of most blocks at a glance, of the others by more rows.
+
+    choices : grids and commonest words
+    """
+    if batch.word_bytes == 2:
+        return [one.predictors for one in choices]
+    costs = _costs(batch, choices, {i: glance_step(of) for i, of in enumerate(batch.lanes)})
+    chosen = {i: at_a_glance(own, batch.lanes[i]) for i, own in costs.items()}
+    unsure = {i: sample_step(batch.lanes[i]) for i, own in chosen.items() if own is None}
+    more = _costs(batch, choices, unsure)
+    return [
+        best_predictors(more[i], batch.lanes[i]) if own is None else own
+        for i, own in chosen.items()
+    ]
+
+
+def _costs(
+    batch: Batch, choices: Sequence[Choice], steps: dict[int, int]
+) -> dict[int, npt.NDArray[np.int64]]:
+    """(predictors, series) bits of every so many rows of some blocks."""
+    if not steps:
+        return {}
+    strips = {i: sampled_strips(batch.lanes[i]) for i in steps}
+    table = strip_table([SampledStrips(i, own, steps[i]) for i, own in strips.items()])
+    out = cupy().empty((len(table), len(PREDICTORS), LANES), np.int32)
+    of_choices = batch.choices(choices), batch.terms
+    batch.run(FILE, "add_costs", len(table), table, batch.blocks, batch.axes, *of_choices, out)
+    ends = places_of(own.size for own in strips.values())
+    found = pull(out)
+    return {
+        i: spread_costs(found[ends[n] : ends[n + 1]], strips[i], batch.lanes[i])
+        for n, i in enumerate(steps)
+    }
+
+
+def spread_costs(costs: NumpyArray, strips: NumpyArray, lanes: Lanes) -> npt.NDArray[np.int64]:
+    """(predictors, series), 0 in strips that were not looked at.
+
+    costs : (strips, predictors, 32) of the others
+    """
+    out = np.zeros((len(PREDICTORS), lanes.n_strips, LANES), np.int64)
+    out[:, strips] = costs.transpose(1, 0, 2)
+    return out.reshape(len(PREDICTORS), -1)[:, : lanes.n_series]
+
+
+def strip_table(samples: Sequence[SampledStrips]) -> npt.NDArray[np.int64]:
+    """(n_strips, 4) int64, a `StripRow` of each strip of all samples."""
+    rows = [
+        StripRow(own.block, strip, own.step, own.first + n * own.size)
+        for own in samples
+        for n, strip in enumerate(own.strips.tolist())
+    ]
+    return np.array(rows, np.int64)
+
+
+def choose_all_starts(batch: Batch, choices: Sequence[Choice]) -> list[tuple[int, int]]:
+    """Return median exponents of words and residuals.
+
+    choices : grids, commonest words and predictors
+    """
+    samples, n_words = list[SampledStrips](), 0
+    for i, of in enumerate(batch.lanes):
+        every_strip, every_row = start_steps(of)
+        strips = np.arange(0, of.n_strips, every_strip)
+        size = LANES * -(-of.n_rows // every_row)
+        samples.append(SampledStrips(i, strips, every_row, n_words, size))
+        n_words += size * strips.size
+    table, out = strip_table(samples), cupy().empty(n_words, batch.word_type)
+    of_choices = batch.coded(choices)
+    batch.run(FILE, "sample_rows", len(table), table, batch.blocks, batch.axes, *of_choices, out)
+    words = pull(out)
+
+    def choose_own(i: int) -> tuple[int, int]:
+        strips, first = samples[i].strips, samples[i].first
+        some = words[first : first + strips.size * samples[i].size]
+        predictors = choices[i].predictors.reshape(-1, LANES)[strips]
+        return choose_starts(some.reshape(strips.size, -1, LANES), predictors, batch.mantissa)
+
+    return batch.each(choose_own)
+
+
+def choose_means(batch: Batch, choices: Sequence[Choice]) -> list[int]:
+    """Return the kinds of means under which samples take the fewest bits.
+
+    choices : all but means
+    """
+    n_blocks, cp = len(choices), cupy()
+    sampled = [sampled_pieces(of) for of in batch.lanes]
+    pieces = piece_table([(places.size, rows) for places, rows in sampled])
+    places = np.concatenate([places for places, _ in sampled]).astype(np.uint32)
+    counts = cp.empty((n_blocks, len(KINDS), N_TABLES, N_SYMBOLS), np.uint32)
+    n_bits = cp.empty((n_blocks, len(KINDS)), np.int32)
+    choice_rows, *coded = batch.coded(choices)
+    samples = batch.blocks, batch.axes, choice_rows, pieces, places, *coded
+    results = batch.sizes(), counts, n_bits
+    batch.run("choice/means.cu", "try_means", n_blocks * len(KINDS), *samples, *results)
+    symbols, bits = pull(counts), pull(n_bits)
+
+    def choose_own(i: int) -> int:
+        costs = [entropy_bits(own) + int(n) for own, n in zip(symbols[i], bits[i], strict=True)]
+        return int(np.argmin(costs))
+
+    return batch.each(choose_own)

@@ -1,0 +1,77 @@
+"""The means of a `dense` block: under which kind of them a sample takes the fewest bits."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs
+from gangsaw.codecs.visibility.dense.coding.block import Block, StripScratch
+from gangsaw.codecs.visibility.dense.coding.encode import Strips, try_means
+from gangsaw.codecs.visibility.dense.coding.stream import Symbols
+from gangsaw.codecs.visibility.dense.model.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
+from gangsaw.codecs.visibility.lanes.table import Lanes
+
+# rows, and consecutive ones, to compare means; one place alone, where values are of one level,
+# would hide that levels differ
+SAMPLED, PIECE = 512, 128
+
+
+@lru_cache(maxsize=64)  # blocks of a chunk are alike
+def sampled_pieces(lanes: Lanes) -> tuple[npt.NDArray[np.int64], int]:
+    """Return rows of all strips where pieces begin to compare means by, and rows of each piece.
+
+    To be read only.
+    """
+    rows = min(lanes.n_rows, PIECE)
+    n = max(1, min(lanes.n_strips * lanes.n_rows // rows, SAMPLED // rows))
+    places = np.linspace(0, lanes.n_strips * lanes.n_rows - rows, n, dtype=np.int64)
+    inside = np.minimum(places % lanes.n_rows, lanes.n_rows - rows)
+    places += inside // lanes.n_times * lanes.n_times - places % lanes.n_rows
+    return places, rows
+
+
+@jit_norefs
+def entropy_bits(counts: Any) -> float:
+    """Return the bits that symbols take, counted by table and symbol, and the tables."""
+    bits = 0.0
+    for t in range(len(counts)):
+        total = counts[t].sum()
+        for s in range(counts.shape[1]):
+            n = counts[t, s]
+            if n:
+                bits += n * np.log2(total / n) + 13
+    return bits
+
+
+@jit_norefs
+def best_means(
+    strips: Strips, block: Block, scratch: StripScratch, row_of: Symbols, counts: Any
+) -> int:
+    """Return the kind of means under which a sample takes the fewest bits.
+
+    Parameters
+    ----------
+    strips, scratch, row_of : as `try_means` asks for; what was counted is forgotten
+    block : of any means, with the rows of a piece
+    counts : (tables, symbols), the same memory as `row_of.counts`
+    """
+    best, least = NEAR, np.inf
+    for means in (NEAR, WIDE, SLOW, SLOWER, LEVEL):
+        row_of.counts[:] = 0
+        n_bits = try_means(strips, _with_means(block, means), scratch, row_of)
+        cost = entropy_bits(counts) + n_bits
+        if cost < least:
+            best, least = means, cost
+    return best
+
+
+@jit_norefs
+def _with_means(block: Block, means: int) -> Block:
+    return Block(
+        block.n_rows, block.n_times, block.n_series, block.width, block.mantissa, means,
+        block.n_symbols, block.has_commonest, block.commonest, block.of_type,
+    )  # fmt: skip

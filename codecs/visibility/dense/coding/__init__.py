@@ -1,0 +1,1 @@
+"""Values of `dense` to symbols, bits and a stream, and back."""

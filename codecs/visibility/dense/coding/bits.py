@@ -1,0 +1,81 @@
+"""Bits of the values of `dense` blocks: those that follow symbols, and values in full."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.floats import load_le64, store_le64
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.visibility.dense.coding.block import ESCAPED_EXPONENT
+from gangsaw.codecs.visibility.dense.model.values import join, split
+
+
+@jit_norefs_inline
+def put(out: Any, at: int, pending: Any, used: Any, value: Any, count: Any) -> Any:
+    """Append `count` <= 56 bits of a value, least significant first; return the writer's state."""
+    pending |= value << used
+    store_le64(out, at, pending)
+    total = used + count
+    whole = total & np.uint64(120)
+    return at + np.int64(total >> np.uint64(3)), pending >> whole, total & np.uint64(7)
+
+
+@jit_norefs_inline
+def finish(out: Any, writer: Any) -> Any:
+    """Write what is pending; return the bytes that were written in all."""
+    at, pending, used = writer
+    out[at] = pending
+    return at + np.int64(used > np.uint64(0))
+
+
+@jit_norefs_inline
+def escaped_bits(exponent: Any, is_residual: Any, mantissa: int) -> Any:
+    """Return the bits of the fraction of a value in full, an unsigned number as the exponent is."""
+    return exponent if is_residual else np.uint64(mantissa)
+
+
+@jit_norefs_inline
+def put_escape(
+    out: Any, writer: Any, word: Any, is_residual: Any, width: int, mantissa: int
+) -> Any:
+    """Append a value in full: sign, exponent, fraction in two parts."""
+    at, pending, used = writer
+    sign, exponent, fraction = split(word, is_residual, width, mantissa)
+    head = sign | exponent << np.uint64(1)
+    at, pending, used = put(out, at, pending, used, head, np.uint64(1 + ESCAPED_EXPONENT))
+    count = escaped_bits(exponent, is_residual, mantissa)
+    upper = min(count, np.uint64(32))
+    value = fraction >> np.uint64(1) >> (np.uint64(63) - upper)
+    at, pending, used = put(out, at, pending, used, value, upper)
+    rest = count - upper
+    value = fraction << upper >> np.uint64(1) >> (np.uint64(63) - rest)
+    return put(out, at, pending, used, value, rest)
+
+
+@jit_norefs_inline
+def take(data: Any, position: int, count: Any) -> Any:
+    """Return `count` <= 56 bits from a bit position on."""
+    word = load_le64(data, position >> 3) >> np.uint64(position & 7)
+    return word & ((np.uint64(1) << np.uint64(count)) - np.uint64(1))
+
+
+@jit_norefs_inline
+def take_escape(
+    data: Any, position: int, is_residual: Any, limit: Any, width: int, mantissa: int
+) -> Any:
+    """Return a value in full, the position after it, and whether its exponent is impossible."""
+    head = take(data, position, 1 + ESCAPED_EXPONENT)
+    position += 1 + ESCAPED_EXPONENT
+    exponent = min(head >> np.uint64(1), limit)
+    wrong = exponent != head >> np.uint64(1)
+    count = escaped_bits(exponent, is_residual, mantissa)
+    upper = min(count, np.uint64(32))
+    fraction = take(data, position, upper) << np.uint64(1) << (np.uint64(63) - upper)
+    position += int(upper)
+    low = take(data, position, count - upper)
+    fraction |= low << np.uint64(1) << (np.uint64(63) - count)
+    position += int(count - upper)
+    word = join(head & np.uint64(1), exponent, fraction, is_residual, width, mantissa)
+    return word, exponent, fraction, position, wrong

@@ -1,0 +1,266 @@
+"""Symbols and bits of `dense` blocks to values: rows of 32 lanes are vectors."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.bits import fit, pointer
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.simd import any_lane, load, maximum, resize_to, select, store
+from gangsaw.codecs.core.numba.simd_floats import load_floats
+from gangsaw.codecs.core.numba.simd_gather import gather, last_lane, running_sums
+from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense.coding.bits import take, take_escape
+from gangsaw.codecs.visibility.dense.coding.block import (
+    IS_RESIDUAL,
+    LIMIT,
+    Block,
+    Strip,
+    StripScratch,
+    begin_block,
+    begin_row,
+    begin_strip,
+    grid_bits,
+    keep_sizes,
+    lane,
+    split_row,
+)
+from gangsaw.codecs.visibility.dense.coding.near_grid import find_near_grid, is_far, leave_grid
+from gangsaw.codecs.visibility.dense.coding.stream import LANE_NUMBERS, Stream, pull_row
+from gangsaw.codecs.visibility.dense.model.scale import NONE, ROW
+from gangsaw.codecs.visibility.dense.model.symbols import (
+    COMMONEST,
+    ESCAPE,
+    MINUS_ZERO,
+    NEAR_GRID,
+    PLANE,
+    ZERO,
+    from_symbol,
+)
+from gangsaw.codecs.visibility.dense.model.values import LARGEST, join_floats, join_residuals
+from gangsaw.codecs.visibility.lanes.table import LANES
+
+GATHERED = 25  # bits of a value that are within 32 from a byte on, wherever they begin
+FARTHEST = 1 << 33  # bit that gathers are sent to: their bytes are counted in 31 bits
+
+
+class Bits(NamedTuple):
+    """Bits of values: (n,) uint8 with ROOM to spare behind `n_bits` bits."""
+
+    data: npt.NDArray[np.uint8]
+    n_bits: int
+
+
+class BitPlace(NamedTuple):
+    """Where the next bit is: bytes as those of `Bits`, and its place."""
+
+    data: Any
+    position: int
+
+
+@jit_norefs_inline
+def read_in_turn(block: Block, active: int, scratch: StripScratch, data: Any, position: int) -> int:
+    """Take the bits of a row's lanes, none of them escaped; return the position after them."""
+    count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
+    for i in range(active):
+        count = np.int64(count_of[i])
+        value_of[i] = fit(take(data, position, count), value_of)
+        position += int(count)
+    return position
+
+
+@jit_norefs_inline
+def read_at_once(block: Block, active: int, scratch: StripScratch, data: Any, position: int) -> int:
+    """The same with a gather, where all lanes' bits are within 32 from a byte on."""
+    count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
+    if block.width > 32 or position > FARTHEST or any_lane(count > GATHERED):
+        return read_in_turn(block, active, scratch, data, position)
+    ends = running_sums(count)
+    start = ends - count + (position & 7)
+    bits = gather(data, logical_shift_right(start, 3) + (position >> 3))
+    value = logical_shift_right(bits, start & 7) & ((count * 0 + 1 << count) - 1)
+    store(scratch.values, 0, resize_to(value, scratch.values))
+    return position + int(last_lane(ends))
+
+
+read_values = read_at_once if HAS_AVX512 else read_in_turn
+
+
+@jit_norefs_inline
+def read_escaped(
+    active: int,
+    block: Block,
+    scratch: StripScratch,
+    data: Any,
+    position: int,
+    words: Any,
+    first: int,
+) -> int:
+    """As `read_values` where some are escaped, which are put in their place; -1 of wrong ones.
+
+    The vector pass leaves these lanes alone.
+    """
+    wrong = False
+    for i in range(active):
+        count = np.int64(scratch.counts[i])
+        scratch.values[i] = take(data, position, count)
+        position += int(count)
+        if scratch.symbols[i] == ESCAPE:
+            residual = scratch.lanes[IS_RESIDUAL * LANES + i]
+            limit = np.uint64(block.width - 1 if residual else block.of_type[0, LIMIT])
+            words[first + i], _, _, position, bad = take_escape(
+                data, position, residual, limit, block.width, block.mantissa
+            )
+            wrong |= bad
+    return -1 if wrong else position
+
+
+@jit_norefs_inline
+def find_counts(block: Block, symbol: Any, around: Any, scratch: StripScratch) -> Any:
+    """Return exponents, the bits that symbols tell, and bits in all of a row's fractions."""
+    off = both(symbol > PLANE - 1, symbol < ZERO)
+    octave, given, quarter = from_symbol(select(off, symbol - PLANE, symbol))
+    exponent = around + octave
+    full = select(off, symbol * 0 + block.mantissa, grid_bits(exponent, scratch))
+    left = maximum(full - given, symbol * 0)
+    store(scratch.counts, 0, select(symbol > ZERO - 1, symbol * 0, left + 1))
+    if block.n_symbols > NEAR_GRID:
+        is_near_grid = symbol > ESCAPE
+        other, on_grid, length = find_near_grid(symbol, around, scratch)
+        count = select(is_near_grid, on_grid + length + 1, load(scratch.counts, 0, ROW))
+        store(scratch.counts, 0, count)
+        exponent = select(is_near_grid, other, exponent)
+        quarter, full = (
+            select(is_near_grid, symbol * 0, quarter),
+            select(is_near_grid, on_grid, full),
+        )
+        given = select(is_near_grid, symbol * 0, given)
+    return exponent, quarter, maximum(full, given)
+
+
+@jit_norefs_inline
+def is_signed(block: Block, symbol: Any) -> Any:
+    """Which symbols are those of values with a sign, an exponent, and bits of the fraction."""
+    if block.n_symbols > NEAR_GRID:
+        return either(symbol < ZERO, symbol > ESCAPE)
+    return symbol < ZERO
+
+
+@jit_norefs_inline
+def is_impossible(
+    block: Block, strip: Strip, symbol: Any, exponent: Any, scratch: StripScratch
+) -> Any:
+    """Whether a symbol says an exponent that its type does not have."""
+    beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
+    if strip.some:
+        too_large = exponent > min(LARGEST, block.width - 1)
+        beyond = either(beyond, both(lane(scratch, IS_RESIDUAL) > 0, too_large))
+    if block.n_symbols > NEAR_GRID:
+        beyond = either(beyond, is_far(block, symbol, exponent, scratch))
+    return any_lane(both(is_signed(block, symbol), beyond))
+
+
+@jit_norefs_inline
+def special_word(block: Block, symbol: Any) -> Any:
+    """Return the words of symbols that are values themselves."""
+    special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (block.width - 1), symbol * 0)
+    return select(symbol == COMMONEST, symbol * 0 + block.commonest, special)
+
+
+@jit_norefs_inline
+def join_row(
+    block: Block, strip: Strip, symbol: Any, exponent: Any, full: Any, quarter: Any,
+    scratch: StripScratch,
+) -> Any:  # fmt: skip
+    """Return exponents, fractions and words of a row, without those that were escaped."""
+    width, mantissa = block.width, block.mantissa
+    value, is_common = load(scratch.values, 0, ROW), is_signed(block, symbol)
+    negative, below = value & 1, logical_shift_right(value, 1)
+    exponent = select(is_common, exponent, symbol * 0)
+    full = select(is_common, full, symbol * 0 + 2)
+    fraction = (quarter << (width - 2)) | (below << 1 << ((width - 1) - full))
+    word = join_floats(negative, exponent, fraction, width, mantissa)
+    if strip.some:
+        is_residual = lane(scratch, IS_RESIDUAL) > 0
+        word = select(is_residual, join_residuals(negative, exponent, fraction, width), word)
+    if block.n_symbols > NEAR_GRID:
+        word = leave_grid(symbol, full, word, scratch)
+    return exponent, fraction, select(is_common, word, special_word(block, symbol))
+
+
+@jit_norefs_inline
+def decode_row(
+    words: Any, block: Block, strip: Strip, row: int, around: Any, scratch: StripScratch,
+    next_bit: BitPlace,
+) -> Any:  # fmt: skip
+    """Fill a row of words from its symbols and bits.
+
+    Return the place of the bit behind these, -1 where the row is wrong.
+    """
+    data, position = next_bit
+    first, symbol = strip.first + row * LANES, load(scratch.symbols, 0, ROW)
+    exponent, quarter, full = find_counts(block, symbol, around, scratch)
+    if is_impossible(block, strip, symbol, exponent, scratch):
+        return np.int64(-1)
+    escaped = any_lane(symbol == ESCAPE)
+    if escaped:
+        position = read_escaped(strip.active, block, scratch, data, position, words, first)
+        if position < 0:
+            return np.int64(-1)
+    else:
+        position = read_values(block, strip.active, scratch, data, position)
+    exponent, fraction, word = join_row(block, strip, symbol, exponent, full, quarter, scratch)
+    if escaped:
+        word = select(symbol == ESCAPE, load(words, first, ROW), word)
+    if any_lane(symbol > COMMONEST):
+        exponent, fraction = split_row(block, strip, word, scratch)
+    store(words, first, word)
+    keep_sizes(block, row, symbol, exponent, fraction, scratch)
+    return position
+
+
+@jit_norefs_inline
+def decode_strip(
+    words: Any, block: Block, strip: Strip, scratch: StripScratch, stream: Stream, bits: Bits,
+    places: Any,
+) -> Any:  # fmt: skip
+    """Fill a strip; return the places behind it in stream and bits, as `from_symbols` does."""
+    at, position = places
+    for row in range(block.n_rows):
+        around, context = begin_row(block, strip, row, scratch)
+        store(scratch.contexts, 0, context)
+        at = pull_row(strip.active, stream, at, scratch)
+        if at > stream.n_items or position > bits.n_bits:
+            return -1, 0
+        next_bit = BitPlace(bits.data, position)
+        position = decode_row(words, block, strip, row, around, scratch, next_bit)
+        if position < 0:
+            return -1, 0
+    return at, position
+
+
+@jit_norefs
+def from_symbols(
+    words: Any, block: Block, predictors: Any, scratch: StripScratch, stream: Stream, bits: Bits
+) -> Any:
+    """Fill all strips of signed words with words and residuals.
+
+    Returns
+    -------
+    tuple : places in stream and bits; -1 as the first where they ran out or a value is impossible
+    """
+    at, position = 0, 0
+    begin_block(scratch)
+    nothing = load_floats(scratch.state, 0, ROW) * NONE
+    for number in range(-(-block.n_series // LANES)):
+        active, some = begin_strip(block, predictors, number, scratch)
+        for i in range(active, LANES):
+            scratch.symbols[i] = ZERO
+        strip = Strip(number * block.n_rows * LANES, active, some, nothing)
+        at, position = decode_strip(words, block, strip, scratch, stream, bits, (at, position))
+        if at < 0:
+            return -1, 0
+    return at, position

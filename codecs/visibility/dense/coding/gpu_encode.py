@@ -1,0 +1,128 @@
+"""Encoder of `dense` on a GPU: symbols and bits, streams, and payloads of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import pull
+from gangsaw.codecs.visibility.arrays import Table
+from gangsaw.codecs.visibility.dense.coding.gpu_batch import Batch
+from gangsaw.codecs.visibility.dense.model.gpu_tables import first_slots, piece_table, places_of
+from gangsaw.codecs.visibility.dense.model.head import N_TABLES, Choice, write_head, write_tables
+from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
+from gangsaw.codecs.visibility.lanes.table import LANES
+
+FILE = "coding/encode.cu"
+WORD_BYTES, ITEM_BYTES = 4, 2  # that bits and streams are written in
+COPYING = 256  # threads that put a payload together
+
+
+class OutputRows(NamedTuple):
+    """Where the parts of each block go: `Output` of encode.cu; (n_blocks,) int64 each."""
+
+    first_symbol: Table
+    first_word: Table
+    words: Table
+    first_item: Table
+    items: Table
+
+
+class CopyRows(NamedTuple):
+    """What is put together of each block: `Copy` of encode.cu; (n_blocks,) int64 each."""
+
+    bits: Table
+    n_bits: Table
+    to_bits: Table
+    stream: Table
+    n_stream: Table
+    to_stream: Table
+
+
+class Writer:
+    """Bits and streams of a batch, each with as much room as raw words take; more is dropped."""
+
+    def __init__(self, batch: Batch, kind: int, raw: Table) -> None:
+        self.batch, self.kind = batch, kind
+        rows = places_of(of.shape[0] for of in batch.lanes)
+        words, items = places_of(raw // WORD_BYTES + 1), places_of(raw // ITEM_BYTES)
+        self.raw, self.symbols = raw, cupy().empty(rows[-1] * LANES, np.uint16)
+        self.bits = cupy().empty(words[-1], np.uint32)
+        self.stream = cupy().empty(max(1, items[-1]), np.uint16)
+        self.places = OutputRows(
+            first_symbol=rows[:-1] * LANES,
+            first_word=words[:-1],
+            words=np.diff(words),
+            first_item=items[:-1],
+            items=np.diff(items),
+        )
+        self.outputs = cupy().asarray(np.column_stack(self.places))
+
+    def write(self, choices: Sequence[Choice]) -> list[Payload | None]:
+        """Return the payload of each block in host memory, None where raw is not longer."""
+        counts, n_bytes = self.to_symbols(choices)
+        heads = self.batch.each(lambda i: self._head(i, choices[i], int(n_bytes[i])))
+        tables = self.batch.each(lambda i: write_tables(counts[i], choices[i].grid.n_symbols))
+        states, n_items = self.push_symbols(counts)
+        fronts = [np.concatenate(parts) for parts in zip(heads, tables, states, strict=True)]
+        sizes = np.array([one.size for one in fronts]) + n_bytes + ITEM_BYTES * n_items
+        fits = sizes <= self.raw
+        ends = places_of(np.where(fits, sizes, 0))
+        host = self.join_parts(fronts, ends, fits, n_bytes, n_items)
+        for i in np.flatnonzero(fits):
+            host[ends[i] : ends[i] + fronts[i].size] = fronts[i]
+        return [host[ends[i] : ends[i + 1]] if own else None for i, own in enumerate(fits.tolist())]
+
+    def _head(self, i: int, choice: Choice, n_bytes: int) -> Payload:
+        return write_head(choice, self.batch.lanes[i], self.batch.word_bytes, n_bytes, self.kind)
+
+    def to_symbols(self, choices: Sequence[Choice]) -> tuple[npt.NDArray[np.uint32], Table]:
+        """Write bits and symbols; return counts of symbols, and the bytes of bits of each block."""
+        batch, n_blocks = self.batch, len(choices)
+        pieces = piece_table([(of.n_strips, of.n_rows) for of in batch.lanes])
+        places = [np.arange(of.n_strips, dtype=np.uint32) * of.n_rows for of in batch.lanes]
+        counts = cupy().empty((n_blocks, N_TABLES, N_SYMBOLS), np.uint32)
+        n_bytes = cupy().empty(n_blocks, np.int64)
+        choice_rows, *coded = batch.coded(choices)
+        rows = batch.blocks, batch.axes, choice_rows, pieces, np.concatenate(places), *coded
+        results = self.symbols, self.bits, counts, n_bytes
+        batch.run(FILE, "to_symbols", n_blocks, *rows, self.outputs, batch.sizes(), *results)
+        return pull(counts), pull(n_bytes)
+
+    def push_symbols(self, counts: npt.NDArray[np.uint32]) -> tuple[Payload, Table]:
+        """Write streams by frequencies; return the bytes of states, and items of each stream."""
+        batch, n_blocks = self.batch, len(counts)
+        states = cupy().empty((n_blocks, LANES), np.uint32)
+        n_items = cupy().empty(n_blocks, np.int64)
+        symbols = batch.blocks, self.outputs, first_slots(counts).ravel(), self.symbols
+        batch.run(FILE, "push_symbols", n_blocks, *symbols, self.stream, states, n_items)
+        return pull(states).astype("<u4").view(np.uint8), pull(n_items)
+
+    def join_parts(
+        self,
+        fronts: Sequence[Payload],
+        ends: Table,
+        fits: npt.NDArray[np.bool_],
+        n_bytes: Table,
+        n_items: Table,
+    ) -> Payload:
+        """Return payloads back to back; what precedes the bits is not written."""
+        sizes = np.array([one.size for one in fronts])
+        copies = CopyRows(
+            bits=WORD_BYTES * self.places.first_word,
+            n_bits=np.where(fits, n_bytes, 0),
+            to_bits=ends[:-1] + sizes,
+            stream=ITEM_BYTES * (self.places.first_item + self.places.items - n_items),
+            n_stream=np.where(fits, ITEM_BYTES * n_items, 0),
+            to_stream=ends[:-1] + sizes + n_bytes,
+        )
+        out = cupy().empty(max(1, ends[-1]), np.uint8)
+        parts = self.bits.view(np.uint8), self.stream.view(np.uint8)
+        table = np.column_stack(copies)
+        self.batch.run(FILE, "join_parts", len(fronts), table, *parts, out, threads=COPYING)
+        return pull(out)

@@ -1,0 +1,115 @@
+"""Values near the grid of a `dense` block: rounded onto it, and the few units they are off.
+
+Numbers of a grid that were scaled and scaled back, turned and turned back, or summed as floats, are
+off it by some units in their last place. They are coded as the number on the grid and these units,
+whose count's length in bits is a part of the symbol. SPEC.md, "dense".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.simd import (
+    lane_leading_zeros,
+    load,
+    maximum,
+    minimum,
+    select,
+    store,
+)
+from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_right
+from gangsaw.codecs.visibility.dense.coding.block import (
+    IS_RESIDUAL,
+    LIMIT,
+    Block,
+    StripScratch,
+    grid_bits,
+    lane,
+)
+from gangsaw.codecs.visibility.dense.model.scale import ROW
+from gangsaw.codecs.visibility.dense.model.symbols import (
+    HIGHEST_NEAR_GRID,
+    LENGTHS,
+    LOWEST_NEAR_GRID,
+    NEAR_GRID,
+    PLANE,
+    ZERO,
+)
+
+
+@jit_norefs_inline
+def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: StripScratch) -> Any:
+    """Return words without signs on the grid, and the units in the last place to add to them."""
+    size, full = logical_shift_right(word << 1, 1), grid_bits(exponent, scratch)
+    dropped = maximum(mantissa - full, size * 0)  # of residuals more, which have no such values
+    rounded = size + ((size * 0 + 1 << dropped) >> 1) >> dropped << dropped
+    return rounded, size - rounded
+
+
+@jit_norefs_inline
+def encode_near_grid(
+    block: Block, symbol: Any, exponent: Any, around: Any, word: Any, scratch: StripScratch
+) -> Any:
+    """Return symbols with those of values near the grid; store their bits in the scratch."""
+    rounded, off = round_to_grid(word, exponent, block.mantissa, scratch)
+    there, one = logical_shift_right(rounded, block.mantissa), word * 0 + 1
+    octave, full = there - around, minimum(grid_bits(there, scratch), block.mantissa)
+    units = maximum(off, 0 - off)
+    length = block.width - lane_leading_zeros(units)
+    is_off = both(both(symbol > PLANE - 1, symbol < ZERO), exponent < lane(scratch, LIMIT))
+    is_near = both(length < LENGTHS + 1, full + length < block.mantissa)
+    has_symbol = both(octave < HIGHEST_NEAR_GRID + 1, octave > LOWEST_NEAR_GRID - 1)
+    is_near_grid = both(is_off, both(is_near, has_symbol))
+    below = logical_shift_right(rounded & ((one << block.mantissa) - 1), block.mantissa - full)
+    above = select(off < 0, one, one * 0) | (units - (one << (length - 1))) << 1
+    value = logical_shift_right(word, block.width - 1) | below << 1 | above << full << 1
+    store(scratch.values, 0, select(is_near_grid, value, load(scratch.values, 0, ROW)))
+    store(scratch.counts, 0, select(is_near_grid, full + length + 1, load(scratch.counts, 0, ROW)))
+    return select(
+        is_near_grid, NEAR_GRID - 1 + ((HIGHEST_NEAR_GRID - octave) << 3) + length, symbol
+    )
+
+
+@jit_norefs_inline
+def near_grid_octave(symbol: Any) -> Any:
+    """Return the octaves that symbols of values near the grid tell."""
+    return HIGHEST_NEAR_GRID - ((symbol - NEAR_GRID) >> 3)
+
+
+@jit_norefs_inline
+def near_grid_length(symbol: Any) -> Any:
+    """Return the bits that count the units off the grid that such symbols tell."""
+    return ((symbol - NEAR_GRID) & 7) + 1
+
+
+@jit_norefs_inline
+def near_grid_units(bits: Any, length: Any) -> Any:
+    """Return units off the grid: bits are the sign, then the units but for their highest bit."""
+    units = logical_shift_right(bits, 1) + (bits * 0 + 1 << (length - 1))
+    return select((bits & 1) > 0, 0 - units, units)
+
+
+@jit_norefs_inline
+def find_near_grid(symbol: Any, around: Any, scratch: StripScratch) -> Any:
+    """Return exponents, bits of fractions and lengths that symbols of values near it say."""
+    exponent = around + near_grid_octave(symbol)
+    return exponent, grid_bits(exponent, scratch), near_grid_length(symbol)
+
+
+@jit_norefs_inline
+def is_far(block: Block, symbol: Any, exponent: Any, scratch: StripScratch) -> Any:
+    """Which symbols say a value near the grid where there is none, or its bits are no fewer."""
+    is_long = grid_bits(exponent, scratch) + near_grid_length(symbol) > block.mantissa - 1
+    return both(symbol > NEAR_GRID - 1, either(is_long, lane(scratch, IS_RESIDUAL) > 0))
+
+
+@jit_norefs_inline
+def leave_grid(symbol: Any, full: Any, word: Any, scratch: StripScratch) -> Any:
+    """Return words with the units added that those near the grid are off.
+
+    full : bits of fractions
+    """
+    above = logical_shift_right(logical_shift_right(load(scratch.values, 0, ROW), 1), full)
+    moved = word + near_grid_units(above, near_grid_length(symbol))
+    return select(symbol > NEAR_GRID - 1, moved, word)

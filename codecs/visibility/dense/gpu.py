@@ -1,0 +1,36 @@
+"""Blocks of kind 3, `dense`, on a GPU: kernels sample and code, the CPU's functions choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.visibility.dense.choice.gpu_choose import choose
+from gangsaw.codecs.visibility.dense.coding.gpu_batch import Batch
+from gangsaw.codecs.visibility.dense.coding.gpu_decode import decode_blocks
+from gangsaw.codecs.visibility.dense.coding.gpu_encode import Writer
+from gangsaw.codecs.visibility.dense.model.head import KIND
+
+__all__ = ["decode_blocks", "encode_blocks"]
+
+
+def encode_blocks(
+    sources: Sequence[DeviceArray], kind: int = KIND, raw: Sequence[int] | None = None
+) -> list[Payload | None]:
+    """Return the payload of each CuPy block in host memory, None where raw is not longer.
+
+    Parameters
+    ----------
+    sources : (time, frequency, ...) of one dtype that `has_kernel`
+    kind : what payloads begin with
+    raw : bytes of each block if it is raw, where these are not those of its source
+    """
+    if not sources:
+        return []
+    batch = Batch(sources)
+    choices = choose(batch)
+    sizes = [source.nbytes for source in sources] if raw is None else raw
+    return Writer(batch, kind, np.array(sizes, np.int64)).write(choices)

@@ -1,0 +1,100 @@
+"""What the CUDA kernels of `dense` know of blocks besides their addresses: their heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.visibility.arrays import Table
+from gangsaw.codecs.visibility.dense.model.grid import grid_limits
+from gangsaw.codecs.visibility.dense.model.head import N_TABLES, Choice
+from gangsaw.codecs.visibility.dense.model.scale import SLOW
+from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
+from gangsaw.codecs.visibility.dense.model.values import MANTISSA
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
+
+FREQUENCIES_KEPT = 2  # whose sizes means look at, this one and those before
+
+
+class ChoiceRow(NamedTuple):
+    """What kernels know of a block's choice: `Choice` of block.cuh, which explains it."""
+
+    means: int
+    low: int
+    least: int
+    most: int
+    start_of_words: int
+    start_of_residuals: int
+    has_near_grid: bool
+    has_commonest: bool
+    commonest: int
+    first_lane: int
+    first_size: int
+
+
+def choice_table(
+    choices: Sequence[Choice], lanes: Sequence[Lanes], first_sizes: Table, word_bytes: int
+) -> Table:
+    """(n_blocks, 11) int64, `ChoiceRow` of each.
+
+    first_sizes : of each block in the sizes of all
+    """
+    rows = list[ChoiceRow]()
+    first_lanes = places_of(LANES * one.n_strips for one in lanes)
+    for i, choice in enumerate(choices):
+        low, least, most = grid_limits(choice.grid, MANTISSA[word_bytes])
+        rows.append(
+            ChoiceRow(
+                means=choice.means,
+                low=low,
+                least=least,
+                most=most,
+                start_of_words=choice.starts[0],
+                start_of_residuals=choice.starts[1],
+                has_near_grid=choice.grid.has_near_grid,
+                has_commonest=choice.commonest is not None,
+                commonest=int(np.uint64(choice.commonest or 0).astype(np.int64)),
+                first_lane=int(first_lanes[i]),
+                first_size=int(first_sizes[i]),
+            )
+        )
+    return np.array(rows, np.int64)
+
+
+def places_of(counts: Iterable[int]) -> Table:
+    """Return where the items of each block begin, and where all end, (n_blocks + 1,)."""
+    return np.cumsum([0, *counts], dtype=np.int64)
+
+
+def size_count(means: int, lanes: Lanes) -> int:
+    """Sizes that a kernel keeps of a block."""
+    return FREQUENCIES_KEPT * lanes.n_times * LANES if means < SLOW else 0
+
+
+def predictor_table(choices: Sequence[Choice]) -> npt.NDArray[np.uint8]:
+    """Predictors of all lanes of all strips, of one block after the other."""
+    return np.concatenate([choice.predictors for choice in choices])
+
+
+def first_slots(counts: NumpyArray) -> npt.NDArray[np.uint16]:
+    """Return the first slot of each symbol, and the end of the last one, of (n, tables, symbols).
+
+    A table that is not used has symbol 0 alone, as in `rans.lay_out`.
+    """
+    firsts = np.full((len(counts), N_TABLES, rans.STRIDE), rans.TOTAL, np.uint16)
+    ends = np.cumsum(counts, axis=2)
+    firsts[:, :, 1:N_SYMBOLS] = ends[:, :, :-1]
+    firsts[:, :, 0] = 0
+    firsts[:, :, 1:][ends[:, :, -1] == 0] = rans.TOTAL
+    return firsts
+
+
+def piece_table(pieces: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
+    """(n_blocks, 3) int64, `Pieces` of encode.cu, of counts of pieces and of their rows."""
+    firsts = places_of(count for count, _ in pieces)[:-1]
+    return np.column_stack([firsts, np.array(pieces, np.int64)])

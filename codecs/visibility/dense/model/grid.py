@@ -1,0 +1,223 @@
+"""The grid of a `dense` block: which of its values have few bits, and how many."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.bits import leading_zeros, trailing_zeros
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.visibility.dense.model.symbols import LENGTHS, N_SYMBOLS, NEAR_GRID
+
+NO_GRID, ABSOLUTE, RELATIVE = range(3)
+EXPONENTS = 2048  # fields of any float
+SAMPLED_WORDS = 2048  # to find grids
+LEAST_ZEROS = 4  # of a mantissa that a relative grid takes for more than chance
+# symbols for values near the grid: share of values on it; bits of a sample saved, for the tables
+LEAST_SHARE, LEAST_GAIN = 1 / 32, 1024
+
+
+class Grid(NamedTuple):
+    """Which values have few bits: multiples of 2^(value - bias), or of that part of themselves.
+
+    Attributes
+    ----------
+    kind : NO_GRID, ABSOLUTE, RELATIVE
+    value : exponent field of the quantum; or the zero bits that mantissas end with
+    has_near_grid : whether values near it have symbols, too
+    """
+
+    kind: int
+    value: int
+    has_near_grid: bool = False
+
+    @property
+    def n_symbols(self) -> int:
+        """How many symbols blocks with this grid have."""
+        return N_SYMBOLS if self.has_near_grid else NEAR_GRID
+
+
+def grid_limits(grid: Grid, mantissa: int) -> tuple[int, int, int]:
+    """Return what to subtract from exponents for the bits of fractions on the grid, least, most."""
+    return limits_of(grid.kind, grid.value, mantissa)
+
+
+def limits_of(kind: int, value: Any, mantissa: int) -> tuple[int, int, int]:
+    """Return the same for fields of a grid."""
+    none = 0 * value  # no literal: kernels would be compiled for it apart
+    if kind == ABSOLUTE:
+        return value, none, mantissa
+    count = mantissa - (value if kind == RELATIVE else none)
+    return none, count, count
+
+
+_limits_of = jit(limits_of)
+
+
+@lru_cache(maxsize=64)
+def bits_table(grid: Grid, mantissa: int) -> npt.NDArray[np.uint8]:
+    """(EXPONENTS,) bits of fractions on the grid; to be read only."""
+    low, least, most = grid_limits(grid, mantissa)
+    return np.clip(np.arange(EXPONENTS) - low, least, most).astype(np.uint8)
+
+
+def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
+    """Return the grid that leaves the fewest bits of (n,) words."""
+    kind, value, has_near_grid = _best_grid(words, mantissa)
+    return Grid(kind, value, bool(has_near_grid))
+
+
+@jit
+def _best_grid(words: Any, mantissa: int) -> Any:
+    """Return the fields of a Grid. It is one kernel, since single NumPy calls are slower."""
+    lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
+    _count_ends(words, mantissa, lows, zeros)
+    best, _ = _grid_cost(words, mantissa, _limits_of(NO_GRID, np.int64(0), mantissa))
+    kind, value, has_near_grid = NO_GRID, 0, False
+    if not zeros.sum():
+        return kind, value, has_near_grid
+    for place in _frequent(lows):
+        if place >= 64:
+            limits = _limits_of(ABSOLUTE, place - 64, mantissa)
+            cost, near_grid = _grid_cost(words, mantissa, limits)
+            if cost < best:
+                best, kind, value, has_near_grid = cost, ABSOLUTE, place - 64, near_grid
+    for end in _usual_ends(zeros, mantissa):
+        if end:
+            cost, near_grid = _grid_cost(words, mantissa, _limits_of(RELATIVE, end, mantissa))
+            if cost < best:
+                best, kind, value, has_near_grid = cost, RELATIVE, end, near_grid
+    return kind, value, has_near_grid
+
+
+@jit
+def _frequent(lows: Any) -> Any:
+    """Return the lowest place that occurs, and the two most frequent, without doublets."""
+    first, often, second = -1, -1, -1
+    for place in range(lows.size):
+        if not lows[place]:
+            continue
+        if first < 0:
+            first = place
+        if often < 0 or lows[place] > lows[often]:
+            often, second = place, often
+        elif second < 0 or lows[place] > lows[second]:
+            second = place
+    return first, often if often != first else -1, second if second != first else -1
+
+
+@jit
+def _usual_ends(zeros: Any, mantissa: int) -> Any:
+    """Return the last two numbers of zeros with which more mantissas end than by chance; 0: none.
+
+    Of those with k zeros or more, chance gives half no more than k.
+    """
+    total, above, last, before = zeros.sum(), zeros.sum(), 0, 0
+    for k in range(mantissa):
+        is_usual = above > total / 32 and zeros[k] < 0.2 * above
+        if k >= LEAST_ZEROS and is_usual:
+            last, before = k + 1, last
+        above -= zeros[k]
+    return before, last
+
+
+def grid_step(n_words: int) -> int:
+    """Every how many words `choose_grid` is shown."""
+    return max(1, n_words // SAMPLED_WORDS) | 1
+
+
+@jit
+def _grid_cost(words: Any, mantissa: int, limits: Any) -> Any:
+    """Return the bits of all fractions, with those that say which are on the grid, or near it.
+
+    And whether values near it have symbols.
+    """
+    bits, on, n = _count_bits(words, mantissa, limits)
+    if on in (0, n):
+        return float(bits), False
+    cost = bits + (_class_bits(on, n) + _class_bits(n - on, n))
+    if on < n * LEAST_SHARE:
+        return cost, False
+    saved = _saved_near_grid(words, mantissa, limits)
+    return (cost - saved, True) if saved > LEAST_GAIN else (cost, False)
+
+
+@jit
+def _entropy(counts: Any) -> float:
+    """Return the bits that code the class of each of so many values."""
+    total, bits = np.int64(0), 0.0
+    for n in counts:
+        total += n
+    for n in counts:
+        bits += _class_bits(n, total)
+    return bits
+
+
+@jit
+def _class_bits(n: Any, total: Any) -> Any:
+    """Return the bits that code the class of so many values of all."""
+    return n * np.log2(total / n) if n else 0.0
+
+
+@jit
+def _count_ends(words: Any, mantissa: int, lows: Any, zeros: Any) -> None:
+    """Count exponent fields of the lowest set bit (+ 64), and zeros that mantissas end with."""
+    most = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    for i in range(words.size):
+        word = np.uint64(words[i])
+        exponent = np.int64(word >> np.uint64(mantissa)) & most
+        if exponent == 0 or exponent == most:
+            continue
+        ends = np.int64(trailing_zeros(word | np.uint64(1) << np.uint64(mantissa)))
+        lows[exponent - mantissa + ends + 64] += 1
+        zeros[ends] += 1
+
+
+@jit
+def _count_bits(words: Any, mantissa: int, limits: Any) -> Any:
+    """Return bits that fractions take, values on the grid, values in all; see `grid_limits`."""
+    infinite = (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    bits, on, n = 0, 0, 0
+    for i in range(words.size):
+        word = np.uint64(words[i])
+        exponent = np.int64(word >> np.uint64(mantissa)) & infinite
+        if exponent == 0 or exponent == infinite:
+            continue
+        count = _on_grid(exponent, limits)
+        is_on = word << np.uint64(64 - mantissa) << np.uint64(count) == np.uint64(0)
+        bits += count if is_on else mantissa
+        on += is_on
+        n += 1
+    return bits, on, n
+
+
+@jit
+def _on_grid(exponent: Any, limits: Any) -> Any:
+    """Return the bits of a fraction on the grid; limits as of `grid_limits`."""
+    low, least, most = limits
+    return min(max(exponent - low, least), most)
+
+
+@jit
+def _saved_near_grid(words: Any, mantissa: int, limits: Any) -> float:
+    """Return the bits that symbols for values near the grid save, but for tables."""
+    sign = np.uint64(1) << np.uint64(8 * words.itemsize - 1)
+    infinite, saved = np.int64((sign - np.uint64(1)) >> np.uint64(mantissa)), 0.0
+    counts = np.zeros(LENGTHS + 1, np.int64)
+    for i in range(words.size):
+        size = np.int64(np.uint64(words[i]) & (sign - np.uint64(1)))
+        exponent = size >> mantissa
+        if exponent == 0 or exponent == infinite:
+            continue
+        dropped = mantissa - _on_grid(exponent, limits)
+        units = abs(size - (size + (1 << dropped >> 1) >> dropped << dropped))
+        if units == 0:
+            continue
+        length = 64 - np.int64(leading_zeros(np.uint64(units)))
+        gain = dropped - length if length <= LENGTHS else 0
+        counts[length if gain > 0 else 0] += 1
+        saved += float(max(gain, 0))
+    return float(saved - _entropy(counts))

@@ -1,0 +1,163 @@
+"""The choices of the encoder of a `dense` block, at the head of the payload."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba import rans
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.visibility.dense.model.grid import EXPONENTS, RELATIVE, Grid
+from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS
+from gangsaw.codecs.visibility.dense.model.scale import CONTEXTS, LEVEL
+from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
+from gangsaw.codecs.visibility.dense.model.values import MANTISSA
+from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
+
+KIND = 3
+HEAD = struct.Struct("<BBBhhhBI")  # kind, means, grid, value, two starts, predictors, bytes of bits
+HAS_COMMONEST, HAS_NEAR_GRID = 4, 8  # with the kind of the grid
+N_TABLES = 2 * CONTEXTS
+WRONG_ENDS = "its symbols and bits are not those of so many values"
+STATE_BYTES = 4 * rans.STATES
+MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans.PRECISION)) // 8 + 1
+
+
+class Choice(NamedTuple):
+    """What the encoder of a block chose, and its decoder knows."""
+
+    means: int
+    grid: Grid
+    starts: tuple[int, int]
+    commonest: int | None
+    predictors: npt.NDArray[np.uint8]
+
+
+def write_head(
+    choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int, block_kind: int = KIND
+) -> Payload:
+    """Return the head of a payload, (n,) uint8."""
+    of_series = choice.predictors[: lanes.n_series]
+    used = np.flatnonzero(np.bincount(of_series)).astype(np.uint8)  # np.unique is slow on few items
+    width = int(len(used) - 1).bit_length()
+    fields = np.zeros((width * lanes.n_series + 7) // 8, np.uint8)
+    _pack(of_series, used, width, fields)
+    grid = choice.grid.kind | HAS_COMMONEST * (choice.commonest is not None)
+    grid |= HAS_NEAR_GRID * choice.grid.has_near_grid
+    head = HEAD.pack(
+        block_kind, choice.means, grid, choice.grid.value, *choice.starts, len(used), n_bytes
+    )
+    if choice.commonest is not None:
+        head += choice.commonest.to_bytes(itemsize, "little")
+    return np.concatenate([np.frombuffer(head, np.uint8), used, fields])
+
+
+@jit
+def _pack(predictors: Any, used: Any, width: int, fields: Any) -> None:
+    """Add to zeros the place of each predictor among those that are used, `width` bits each."""
+    for i in range(predictors.size if width else 0):
+        place = 0
+        while used[place] != predictors[i]:
+            place += 1
+        for bit in range(width):
+            at = i * width + bit
+            fields[at >> 3] |= (place >> bit & 1) << (at & 7)
+
+
+def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, int]:
+    """Return choices, bytes of bits, and where the tables begin; CorruptChunk if it is no head."""
+    if data.size < HEAD.size:
+        raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
+    _, means, grid, value, first, second, n_used, n_bytes = HEAD.unpack_from(
+        data[: HEAD.size].tobytes()
+    )
+    width, at = max(0, n_used - 1).bit_length(), HEAD.size
+    n_word = itemsize if grid & HAS_COMMONEST else 0
+    end = at + n_word + n_used + (width * lanes.n_series + 7) // 8
+    mantissa = MANTISSA[itemsize]
+    kind, has_near_grid = grid & 3, bool(grid & HAS_NEAR_GRID)
+    legal = (
+        means <= LEVEL
+        and kind < 3
+        and grid < 16
+        and kind >= has_near_grid
+        and 0 < n_used <= len(PREDICTORS)
+    )
+    legal &= abs(value) < EXPONENTS and (kind != RELATIVE or 0 <= value <= mantissa)
+    legal &= max(abs(first), abs(second)) < EXPONENTS and end <= data.size
+    if not legal:
+        raise CorruptChunk("its head is not that of a dense block")
+    commonest = int.from_bytes(data[at : at + n_word].tobytes(), "little") if n_word else None
+    used = data[at + n_word : at + n_word + n_used]
+    predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
+    known = used.max() < (len(PREDICTORS) if itemsize > 2 else 1)
+    fields = data[at + n_word + n_used : end]
+    if not known or not _unpack(fields, width, used, predictors[: lanes.n_series]):
+        raise CorruptChunk("a series names a predictor that there is not")
+    return (
+        Choice(means, Grid(kind, value, has_near_grid), (first, second), commonest, predictors),
+        n_bytes,
+        end,
+    )
+
+
+@jit
+def _unpack(fields: Any, width: int, used: Any, predictors: Any) -> bool:
+    """Undo `_pack`; return whether every field names one of those used."""
+    right = True
+    for i in range(predictors.size):
+        place = 0
+        for bit in range(width):
+            at = i * width + bit
+            place |= (fields[at >> 3] >> (at & 7) & 1) << bit
+        right &= place < used.size
+        predictors[i] = used[min(place, used.size - 1)]
+    return right
+
+
+def write_tables(counts: npt.NDArray[np.uint32], n_symbols: int) -> Payload:
+    """Scale counts of symbols, in place, to the frequencies that a payload holds; return those.
+
+    n_symbols : that the block has; no others are counted
+    """
+    rans.normalise(counts)
+    tables = np.zeros(counts.size * 2 + 16, np.uint8)
+    return tables[: rans.write_tables(counts, n_symbols, tables)]
+
+
+class Sections(NamedTuple):
+    """A payload taken apart; where it says how, and what it holds, was checked.
+
+    Attributes
+    ----------
+    counts : (N_TABLES, choice.grid.n_symbols) uint32, frequencies of symbols
+    states, bits, stream : bytes where they begin
+    n_bytes, n_words : of bits and stream
+    """
+
+    choice: Choice
+    counts: npt.NDArray[np.uint32]
+    states: int
+    bits: int
+    n_bytes: int
+    stream: int
+    n_words: int
+
+
+def read_sections(data: Payload, lanes: Lanes, itemsize: int) -> Sections:
+    """Take a payload apart; CorruptChunk if it is none of these lanes."""
+    choice, n_bytes, at = read_head(data, lanes, itemsize)
+    counts = np.zeros((N_TABLES, choice.grid.n_symbols), np.uint32)
+    tables = np.concatenate([data[at : at + MOST_TABLE_BYTES], np.zeros(16, np.uint8)])
+    size = rans.read_tables(tables, data.size - at, counts)
+    states, bits = at + size, at + size + STATE_BYTES
+    stream = bits + n_bytes
+    left = data.size - stream
+    if size < 0 or left < 0 or left % 2:
+        raise CorruptChunk("its tables of symbols, or the lengths behind them, are wrong")
+    return Sections(choice, counts, states, bits, n_bytes, stream, left // 2)

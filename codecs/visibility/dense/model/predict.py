@@ -1,0 +1,243 @@
+"""Predictions of the `dense` coder: per series none, or a sum of neighbours in time and frequency.
+
+Sums are float64 in the order of the terms, none contracted, so that every machine gets the same
+bits; the sum is rounded to the float of the words, and the difference taken between the integers
+that order floats as they are ordered (SPEC.md, "dense").
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.numba.bits import pointer
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.simd import lane_leading_zeros, load, select, static, store
+from gangsaw.codecs.core.numba.simd_floats import (
+    finite_doubles,
+    load_floats,
+    no_doubles,
+    rounded_words,
+)
+from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+from gangsaw.codecs.visibility.lanes.table import LANES
+
+ROW = static(LANES)
+# (steps back in time, in frequency, weight) of each predictor; 0 is none
+PREDICTORS: tuple[tuple[tuple[int, int, float], ...], ...] = (
+    (),
+    ((1, 0, 1),),
+    ((0, 1, 1),),
+    ((1, 0, 1), (0, 1, 1), (1, 1, -1)),  # parallelogram
+    ((1, 0, 2), (2, 0, -1)),  # Lagrange, orders 1 to 3, in time
+    ((1, 0, 3), (2, 0, -3), (3, 0, 1)),
+    ((1, 0, 4), (2, 0, -6), (3, 0, 4), (4, 0, -1)),
+    ((0, 1, 2), (0, 2, -1)),  # and in frequency
+    ((0, 1, 3), (0, 2, -3), (0, 3, 1)),
+    ((0, 1, 4), (0, 2, -6), (0, 3, 4), (0, 4, -1)),
+    ((1, 0, 0.5), (2, 0, 0.5)),  # means
+    ((0, 1, 0.5), (0, 2, 0.5)),
+    ((1, 0, 0.5), (0, 1, 0.5)),
+    ((1, 0, 2), (2, 0, -1), (0, 1, 1), (1, 1, -2), (2, 1, 1)),  # order 1 in one, 0 in the other
+    ((0, 1, 2), (0, 2, -1), (1, 0, 1), (1, 1, -2), (1, 2, 1)),
+)
+MOST_TERMS = max(map(len, PREDICTORS))
+
+
+def _terms() -> Any:
+    """(predictors, MOST_TERMS, 3) float64; terms that a predictor lacks weigh 0."""
+    table = np.zeros((len(PREDICTORS), MOST_TERMS, 3))
+    for row, terms in zip(table, PREDICTORS, strict=True):
+        row[: len(terms)] = np.reshape(terms, (-1, 3))
+    return table
+
+
+# Neighbours in an order that fits all predictors: each adds its terms in its own order.
+# The last predictor alone takes t-1 late.
+SLOTS = (
+    *((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3), (0, 4)),
+    *((1, 0), (1, 1), (2, 1), (1, 2)),
+)
+N_SLOTS = len(SLOTS)
+
+
+def _weights() -> Any:
+    """(predictors, N_SLOTS) float64, what each slot weighs; found in the order of the terms."""
+    table = np.zeros((len(PREDICTORS), N_SLOTS))
+    for row, terms in zip(table, PREDICTORS, strict=True):
+        slot = -1
+        for back, down, weight in terms:
+            slot = SLOTS.index((back, down), slot + 1)
+            row[slot] = weight
+    return table
+
+
+TERMS, WEIGHTS, PLACES = _terms(), _weights(), np.array(SLOTS)
+
+
+@jit_norefs_inline
+def guess_row(words: Any, base: int, time: int, frequency: int, n_times: int, terms: Any) -> Any:
+    """Return the words that are predicted for a row of a strip.
+
+    Neighbours before the first time or frequency count as 0; so do what is not finite and a sum
+    that is not.
+
+    Parameters
+    ----------
+    base : where the strip begins
+    terms : (MOST_TERMS, 3) of the predictor
+    """
+    row = frequency * n_times + time
+    sums = no_doubles(ROW)
+    for i in range(MOST_TERMS):
+        back, down, weight = int(terms[3 * i]), int(terms[3 * i + 1]), terms[3 * i + 2]
+        if weight != 0.0 and back <= time and down <= frequency:
+            at = base + (row - back - down * n_times) * LANES
+            sums = sums + weight * finite_doubles(load(words, at, ROW))
+    return rounded_words(sums, load(words, base, ROW))
+
+
+@jit_norefs_inline
+def ordered(word: Any, width: int) -> Any:
+    """Return integers ordered as floats are, of a vector of words; it is its own inverse."""
+    return word ^ logical_shift_right(word >> (width - 1), 1)
+
+
+class SampledRows(NamedTuple):
+    """Which rows of a table are looked at.
+
+    Attributes
+    ----------
+    strips : numbers of those that are
+    n_rows, n_times : of a strip
+    step : from a row to the next
+    """
+
+    strips: Any
+    n_rows: int
+    n_times: int
+    step: int
+
+
+@jit_norefs_inline
+def residual_bits(word: Any, guess: Any, width: int) -> Any:
+    """Return the bits of residuals of words, of which the first ones are `ordered`."""
+    d = word - ordered(guess, width)
+    return width - lane_leading_zeros(select(d < 0, 0 - d, d))
+
+
+@jit_norefs
+def add_costs(words: Any, sample: SampledRows, terms: Any, costs: Any) -> None:
+    """Add to costs (predictors, lanes) what each predictor leaves: bits of a sample.
+
+    Parameters
+    ----------
+    words : (n,) signed
+    terms : TERMS, flat
+    costs : signed, as wide as the words
+    """
+    width = 8 * words.itemsize
+    n_predictors, n_times = len(costs), sample.n_times
+    for strip in sample.strips:
+        base = strip * sample.n_rows * LANES
+        for row in range(0, sample.n_rows, sample.step):
+            time, frequency = row % n_times, row // n_times
+            word = ordered(load(words, base + row * LANES, ROW), width)
+            for p in range(1, n_predictors):
+                of_p = pointer(terms, 3 * MOST_TERMS * p)
+                guess = guess_row(words, base, time, frequency, n_times, of_p)
+                row_costs = costs[p]
+                so_far = load(row_costs, strip * LANES, ROW)
+                store(row_costs, strip * LANES, so_far + residual_bits(word, guess, width))
+
+
+class Prediction(NamedTuple):
+    """What predictions of all strips ask.
+
+    Attributes
+    ----------
+    n_rows, n_times : of a strip
+    predictors : (lanes of all strips,) of each lane, signed and as wide as the words
+    places, weights : PLACES and WEIGHTS, flat
+    laid, used : (N_SLOTS * 32,) float64 and (N_SLOTS,) int64, see `take_terms`
+    """
+
+    n_rows: int
+    n_times: int
+    predictors: NumpyArray
+    places: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
+    laid: npt.NDArray[np.float64]
+    used: npt.NDArray[np.int64]
+
+
+@jit_norefs_inline
+def take_terms(prediction: Prediction, strip: int) -> int:
+    """Lay the weights of a strip's lanes; list the slots that weigh anything, return how many."""
+    predictors, laid, n_used = prediction.predictors, prediction.laid, 0
+    for slot in range(N_SLOTS):
+        some = False
+        for lane in range(LANES):
+            predictor = np.int64(predictors[strip * LANES + lane])
+            weight = prediction.weights[predictor * N_SLOTS + slot]
+            laid[slot * LANES + lane] = weight
+            some = some or weight != 0.0
+        if some:
+            prediction.used[n_used] = slot
+            n_used += 1
+    return n_used
+
+
+@jit_norefs_inline
+def guess_lanes(
+    words: Any, base: int, time: int, frequency: int, prediction: Prediction, n_used: int
+) -> Any:
+    """Return the prediction of each lane for a row, all of them in one sum.
+
+    A term that a lane lacks adds a zero to a sum that is never -0.0, so it changes nothing.
+    A pass over the strip for each predictor is slower: each row waits for the one before.
+    """
+    places, n_times, sums = prediction.places, prediction.n_times, no_doubles(ROW)
+    for k in range(n_used):
+        slot = prediction.used[k]
+        back, down = places[2 * slot], places[2 * slot + 1]
+        if back <= time and down <= frequency:
+            at = base + ((frequency - down) * n_times + time - back) * LANES
+            value = finite_doubles(load(words, at, ROW))
+            sums = sums + load_floats(prediction.laid, slot * LANES, ROW) * value
+    return rounded_words(sums, load(words, base, ROW))
+
+
+@jit_norefs
+def to_residuals(out: Any, words: Any, prediction: Prediction) -> None:
+    """Fill out with signed words, or with residuals in the lanes that are predicted: all strips."""
+    width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times
+    for strip in range(len(prediction.predictors) // LANES):
+        base, codes = strip * n_rows * LANES, load(prediction.predictors, strip * LANES, ROW)
+        n_used = take_terms(prediction, strip)
+        for frequency in range(n_rows // n_times):
+            for time in range(n_times):
+                at = base + (frequency * n_times + time) * LANES
+                word = load(words, at, ROW)
+                guess = guess_lanes(words, base, time, frequency, prediction, n_used)
+                d = ordered(word, width) - ordered(guess, width)
+                store(out, at, select(codes > 0, d, word))
+
+
+@jit_norefs
+def from_residuals(words: Any, prediction: Prediction) -> None:
+    """Turn residuals in all strips of signed words back into words."""
+    width, n_rows, n_times = 8 * words.itemsize, prediction.n_rows, prediction.n_times
+    for strip in range(len(prediction.predictors) // LANES):
+        base, codes = strip * n_rows * LANES, load(prediction.predictors, strip * LANES, ROW)
+        n_used = take_terms(prediction, strip)
+        for frequency in range(n_rows // n_times if n_used else 0):
+            for time in range(n_times):
+                at = base + (frequency * n_times + time) * LANES
+                d = load(words, at, ROW)
+                guess = guess_lanes(words, base, time, frequency, prediction, n_used)
+                restored = ordered(d + ordered(guess, width), width)
+                store(words, at, select(codes > 0, restored, d))

@@ -1,0 +1,125 @@
+"""The expected size of a value from its neighbours: an exponent and the table of symbols.
+
+Sizes are float32: the absolute value, or that of the residual, truncated to 24 bits; 0 where a
+value is 0, denormal or not finite. Their means are float32, each operation rounded, in the order
+written here. SPEC.md, "dense".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.codecs.core.numba.simd import maximum, minimum, resize_to, select, spread, static
+from gangsaw.codecs.core.numba.simd_floats import (
+    choose_floats,
+    float_bits,
+    load_floats,
+    store_floats,
+)
+from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+from gangsaw.codecs.visibility.lanes.table import LANES
+
+ROW = static(LANES)
+NEAR, WIDE, SLOW, SLOWER, LEVEL = range(5)  # kinds of means; from SLOW on they run along
+RATES = np.array([0, 0, 1 / 4, 1 / 16, 1 / 4], np.float32)
+# tables of one type of series: of a quarter or all of an octave, then what zeros and edges need
+SOME_ZERO, ALL_ZERO, ALONE = 4, 5, 6
+CONTEXTS = 7
+SIZES = np.zeros(0, np.uint32)  # their width
+NONE, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
+
+
+@jit_norefs_inline
+def add_neighbour(sizes: Any, row: int, weight: Any, scale: Any) -> Any:
+    """Add the sizes of a row to what `add_neighbours` returns, and return that."""
+    size = load_floats(sizes, row * LANES, ROW)
+    sums, weights, zeros, near = scale
+    return sums + weight * size, weights + choose_floats(size > NONE, weight, NONE), zeros, near
+
+
+@jit_norefs_inline
+def add_zeros(sizes: Any, row: int, zeros: Any) -> Any:
+    """Count one more zero in the lanes where a row has one."""
+    size = load_floats(sizes, row * LANES, ROW)
+    return zeros + choose_floats(size > NONE, NONE, ONE)
+
+
+@jit_norefs_inline
+def add_near(sizes: Any, row: int, scale: Any) -> Any:
+    """Add a row that is near: it weighs twice, and its zeros are counted."""
+    sums, weights, zeros, near = add_neighbour(sizes, row, TWO, scale)
+    return sums, weights, add_zeros(sizes, row, zeros), near + ONE
+
+
+@jit_norefs_inline
+def add_neighbours(sizes: Any, row: int, n_times: int, kind: int, nothing: Any) -> Any:
+    """Return sums, weights, zeros of the rows before this one, and how many are near."""
+    time, down = row % n_times, row - n_times
+    scale = nothing, nothing, nothing, NONE
+    if time > 0:
+        scale = add_near(sizes, row - 1, scale)
+    if down >= 0:
+        scale = add_near(sizes, down, scale)
+    if kind == WIDE:
+        if time > 1:
+            scale = add_neighbour(sizes, row - 2, ONE, scale)
+        if down >= n_times:
+            scale = add_neighbour(sizes, down - n_times, ONE, scale)
+        if down >= 0 and time > 0:
+            scale = add_neighbour(sizes, down - 1, ONE, scale)
+        if down >= 0 and time < n_times - 1:
+            scale = add_neighbour(sizes, down + 1, ONE, scale)
+    return scale
+
+
+@jit_norefs_inline
+def follow(sizes: Any, row: int, rate: Any, state: Any, nothing: Any) -> Any:
+    """Return what `add_neighbours` does of a mean that runs along each series: state (32,)."""
+    mean, zeros, near = load_floats(state, 0, ROW), nothing, NONE
+    if row > 0:
+        size = load_floats(sizes, (row - 1) * LANES, ROW)
+        moved = choose_floats(mean > NONE, mean + (size - mean) * rate, size)
+        mean = choose_floats(size > NONE, moved, mean)
+        store_floats(state, 0, mean)
+        zeros = add_zeros(sizes, row - 1, zeros)
+        near = ONE
+    return mean, choose_floats(mean > NONE, ONE, NONE), zeros, near
+
+
+@jit_norefs_inline
+def mean_of(sums: Any, weights: Any) -> Any:
+    """Return sums divided by weights, by 1 where nothing weighs."""
+    return sums / choose_floats(weights > NONE, weights, ONE)
+
+
+@jit_norefs_inline
+def find_contexts(scale: Any, start: Any, bias: Any, words: Any, is_level: bool) -> Any:
+    """Return biased exponents and contexts of one type, vectors as wide as `words`.
+
+    Parameters
+    ----------
+    scale : sums, weights, zeros, and how many near neighbours there are
+    start : exponents, biased, where no neighbour has a size
+    bias : of the exponents
+    is_level : whether exponents are `start`, too, where neighbours have sizes: among values of one
+        level the mean of a few is off by more than they are; it chooses the table
+    """
+    sums, weights, zeros, near = scale
+    some = weights > NONE
+    bits = float_bits(mean_of(sums, weights))
+    zeros_all = select(zeros == near, spread(ALL_ZERO, SIZES, ROW), SOME_ZERO)
+    alone = select(zeros > NONE, spread(ALL_ZERO, SIZES, ROW), ALONE)
+    exponent = resize_to(logical_shift_right(bits, 23), words) + (bias - 127)
+    part = logical_shift_right(bits, 21) & 3
+    if is_level:
+        part = resize_to(minimum(maximum(exponent - start + 2, exponent * 0), 3), SIZES)
+        exponent = start
+    context = select(zeros > NONE, zeros_all, part)
+    some_words = resize_to(select(some, spread(1, SIZES, ROW), 0), words) > 0
+    return (
+        select(some_words, exponent, start),
+        resize_to(select(some, context, alone), words),
+    )

@@ -1,0 +1,128 @@
+"""Options that plugins add to a command: those of codecs and formats, found in their tables."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated
+
+import typer
+
+from gangsaw.codecs.core import codec_table
+from gangsaw.codecs.core.options import Option, listed
+from gangsaw.codecs.core.tables import PluginWarning
+from gangsaw.tasks.formats import table
+
+CODEC = "Codec"  # the panel of --help
+CHOICES = f"auto (by content), {', '.join(codec_table.table())}, zstd or none."
+
+Command = Callable[..., None]
+
+
+@dataclass(frozen=True)
+class Owned:
+    """An option, and what brings it: the Zarr name of a codec, or the title of a format."""
+
+    owner: str
+    option: Option
+
+
+def with_codec_options(command: Command) -> Command:
+    """Give a command the options of all codecs; those given arrive in `codec_options`, by name."""
+    found = [Owned(name, o) for name, a in codec_table.answers().items() for o in a.options]
+    return _with_options(command, "codec_options", found, lambda _: CODEC)
+
+
+def with_source_options(command: Command) -> Command:
+    """Do the same with all formats' options of opening, in `format_options`."""
+    found = [Owned(kind.title, o) for kind in table.readable() for o in kind.options]
+    return _with_options(command, "format_options", found, lambda owners: f"Source: {owners}")
+
+
+def with_export_options(command: Command) -> Command:
+    """Do the same with all formats' options of exporting, in `format_options`."""
+    found = [Owned(kind.title, o) for kind in table.writable() for o in kind.export_options]
+    return _with_options(command, "format_options", found, lambda owners: f"Target: {owners}")
+
+
+def _with_options(
+    command: Command, into: str, found: Iterable[Owned], panel: Callable[[str], str]
+) -> Command:
+    """Put options in the place of the parameter `into`, which gets those given.
+
+    Owners may share a name. `panel` makes the title of a panel of the help from its owners.
+    """
+    own = inspect.signature(command, eval_str=True)
+    added = {
+        name: _parameter(several, panel)
+        for name, several in _by_name(found).items()
+        if not _is_taken(several, own.parameters)
+    }
+    shown = list(own.parameters.values())
+    at = list(own.parameters).index(into)
+    shown[at : at + 1] = added.values()
+
+    @wraps(command)
+    def with_options(**values: object) -> None:
+        given = {name: values.pop(name) for name in added}
+        chosen = {name: value for name, value in given.items() if value is not None}
+        command(**values, **{into: chosen})
+
+    del with_options.__wrapped__  # or its signature would be asked for
+    with_options.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {p.name: p.annotation for p in shown}
+    return with_options
+
+
+def _by_name(found: Iterable[Owned]) -> dict[str, list[Owned]]:
+    named: dict[str, list[Owned]] = {}
+    for owned in found:
+        named.setdefault(owned.option.name, []).append(owned)
+    return named
+
+
+def _is_taken(several: list[Owned], own: Mapping[str, inspect.Parameter]) -> bool:
+    """Whether the command has such an option itself; a warning says whose is left out."""
+    option = several[0].option
+    if option.name not in own and not any(option.flag in _flags(p) for p in own.values()):
+        return False
+    owners = listed([owned.owner for owned in several])
+    reason = "the command has another option of that name"
+    warnings.warn(f"{option.flag} of {owners} is left out: {reason}", PluginWarning, stacklevel=2)
+    return True
+
+
+def _flags(parameter: inspect.Parameter) -> Iterable[object]:
+    """Yield what the command calls an option; typer takes the first for a default."""
+    for info in getattr(parameter.annotation, "__metadata__", ()):
+        yield from (getattr(info, "default", None), *(getattr(info, "param_decls", None) or ()))
+
+
+def _parameter(several: list[Owned], panel: Callable[[str], str]) -> inspect.Parameter:
+    option = several[0].option
+    title = panel(listed([owned.owner for owned in several]))
+    shown = typer.Option(
+        option.flag,
+        help=_help(several, with_owner=title == panel("")),
+        show_default=False,
+        rich_help_panel=title,
+        metavar="|".join(map(str, option.choices)) or None,
+    )
+    annotation = Annotated[str | None, shown]
+    return inspect.Parameter(
+        option.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+    )
+
+
+def _help(several: list[Owned], with_owner: bool) -> str:
+    """Return a line per owner; owners that say the same share one."""
+    owners: dict[str, list[str]] = {}
+    for owner, option in ((owned.owner, owned.option) for owned in several):
+        default = f" (default: {option.default})" if option.default else ""
+        owners.setdefault(f"{option.help}{default}", []).append(owner)
+    if not with_owner and len(owners) == 1:
+        return next(iter(owners))
+    return " ".join(f"Of {listed(names)}: {text}" for text, names in owners.items())

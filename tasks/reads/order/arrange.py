@@ -1,0 +1,63 @@
+"""Records of a range in the order of their places in its consensus."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.reads.lines import lines_of
+from gangsaw.codecs.reads.sequence.layout.layout import layout
+from gangsaw.codecs.reads.sequence.letters import codes_of
+from gangsaw.tasks.reads.digest import hash_lines
+from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
+from gangsaw.tasks.reads.kernels import copy_lines
+from gangsaw.tasks.reads.order.chain import Numbers
+from gangsaw.tasks.reads.text import Text
+
+LANE = 1 << 16  # any: the layout does not depend on windows
+
+
+def by_place(mates: tuple[FastqRecords, ...]) -> tuple[FastqRecords, ...]:
+    """Return records by the place of the first mate's first piece, those without one last.
+
+    Of one place, equal lines are together: the codec has a flag for those.
+    """
+    if not mates or not len(mates[0]):
+        return mates
+    places = _places(_sequences(mates), len(mates))
+    order = np.lexsort((hashes_of(mates[0]), places))
+    return tuple(FastqRecords(m.text, m.begins[order], m.ends[order]) for m in mates)
+
+
+def hashes_of(records: FastqRecords) -> npt.NDArray[np.uint64]:
+    """Return (n,) uint64, a hash of each sequence."""
+    begins, ends = (np.ascontiguousarray(p[:, SEQUENCE]) for p in (records.begins, records.ends))
+    scratch = np.zeros(int((ends - begins).max(initial=0)) + 9, np.uint8)
+    hashes = np.empty(len(records), np.uint64)
+    hash_lines(records.text, begins, ends, scratch, hashes)
+    return hashes
+
+
+def _sequences(mates: tuple[FastqRecords, ...]) -> Text:
+    """Return the sequences as lines, mates side by side, as the codec will meet them."""
+    k, n = len(mates), len(mates[0])
+    lengths = np.empty(n * k, np.int64)
+    for i, records in enumerate(mates):
+        lengths[i::k] = records.ends[:, SEQUENCE] - records.begins[:, SEQUENCE] + 1
+    starts = np.cumsum(lengths) - lengths
+    text = np.empty(int(lengths.sum()), np.uint8)
+    for i, records in enumerate(mates):
+        begins = np.ascontiguousarray(records.begins[:, SEQUENCE])
+        ends = np.ascontiguousarray(records.ends[:, SEQUENCE])
+        copy_lines(records.text, begins, ends, starts[i::k], text)
+    return text
+
+
+def _places(text: Text, n_mates: int) -> Numbers:
+    """Return the place of each record, or of each pair; the highest number for those without."""
+    lines = lines_of(text, LANE)
+    found = layout(lines, codes_of(lines.text)[: lines.text.size])
+    mapped = np.flatnonzero(found.is_mapped)[::-1]  # of several pieces the first one stays
+    places = np.full(lines.starts.size, np.iinfo(np.int64).max)
+    places[found.line[mapped]] = found.position[mapped]
+    return places[::n_mates]

@@ -1,0 +1,102 @@
+"""What a user chooses of reads, and the attribute of a store that says what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.parameters import require_choice
+
+ATTRIBUTE = "gangsaw_reads"
+VERSION = 1
+QUALITIES = ("lossless", "binned", "none")
+NAMES = ("keep", "number", "none")
+ORDERS = ("kept", "bins", "sorted")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What of the reads is kept.
+
+    Attributes
+    ----------
+    order : "kept"; "bins" puts reads of one place of the genome near to each other, "sorted" also
+        sorts them by their places in each chunk's consensus
+    qualities : "lossless", "binned" to eight values, or "none"
+    names : "keep", "number" gives each record its number, "none" gives it an empty name
+    interleaved : whether mates follow each other in one file
+    """
+
+    order: str = "kept"
+    qualities: str = "lossless"
+    names: str = "keep"
+    interleaved: bool = False
+
+    def __post_init__(self) -> None:
+        """Check each choice; BadParams lists what it may be."""
+        require_choice("order", self.order, ORDERS)
+        require_choice("qualities", self.qualities, QUALITIES)
+        require_choice("names", self.names, NAMES)
+
+
+@dataclass(frozen=True)
+class ReadsInfo:
+    """What a store of reads says of itself, beside its arrays.
+
+    Attributes
+    ----------
+    format : "fastq"
+    settings : what was kept
+    n_files : files that the reads came from; of two, mates alternate
+    records : how many there are
+    digest : sum modulo 2^64 of XXH64 of each record's fields, as hexadecimal digits
+    sign : what follows "+" where a record says nothing else: "" or "name"
+    returns : whether lines of each file end with CR LF
+    open : whether the last line of each file has no newline
+    tails : blank lines behind the last record of each file
+    """
+
+    format: str
+    settings: Settings
+    n_files: int
+    records: int
+    digest: str
+    sign: str = ""
+    returns: tuple[bool, ...] = ()
+    open: tuple[bool, ...] = ()
+    tails: tuple[str, ...] = ()
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether mates are records 2i and 2i + 1."""
+        return self.n_files == 2 or self.settings.interleaved
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON attribute."""
+        own = {k: v for k, v in vars(self).items() if k != "settings"}
+        return {"version": VERSION, **vars(self.settings), **own}
+
+    @classmethod
+    def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
+        """Read the attribute of a group; None where it has none, BadParams where it is wrong."""
+        data = attrs.get(ATTRIBUTE)
+        if data is None:
+            return None
+        if not isinstance(data, Mapping) or data.get("version") != VERSION:
+            raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
+        try:
+            return cls(
+                format=data["format"],
+                settings=Settings(**{k: data[k] for k in Settings.__dataclass_fields__}),
+                n_files=data["n_files"],
+                records=data["records"],
+                digest=data["digest"],
+                sign=data["sign"],
+                returns=tuple(data["returns"]),
+                open=tuple(data["open"]),
+                tails=tuple(data["tails"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error

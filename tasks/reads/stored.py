@@ -1,0 +1,126 @@
+"""Reads of a store by number: lines of each array, found by where they start."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.reads.fastq import Places
+from gangsaw.tasks.reads.kernels import line_ends
+from gangsaw.tasks.reads.settings import ReadsInfo
+from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.source import SourceArray
+
+CHUNKS_HELD = 2  # of each array: a line may begin in one and end in the next
+
+
+class Field(NamedTuple):
+    """A line of each of some records.
+
+    Attributes
+    ----------
+    text : (m,) uint8
+    begins, ends : (n,) int64, contiguous
+    """
+
+    text: Text
+    begins: Places
+    ends: Places
+
+    def letters(self, i: int) -> bytes:
+        """Return the line of a record."""
+        return self.text[self.begins[i] : self.ends[i]].tobytes()
+
+    def some(self, first: int, step: int) -> Field:
+        """Return the lines of every so many records."""
+        own = slice(first, None, step)
+        return Field(
+            self.text,
+            np.ascontiguousarray(self.begins[own]),
+            np.ascontiguousarray(self.ends[own]),
+        )
+
+
+class HeldChunks:
+    """Items of an array on one axis, read by whole chunks, of which the last few are held."""
+
+    def __init__(self, array: SourceArray) -> None:
+        self.array, self.size = array, array.shape[0]
+        self.step = (array.chunks or array.shape)[0] or 1
+        self._held: OrderedDict[int, NumpyArray] = OrderedDict()
+
+    def read(self, begin: int, end: int) -> NumpyArray:
+        """Return items begin..end - 1; CorruptChunk where there are no such."""
+        if not 0 <= begin <= end <= self.size:
+            raise CorruptChunk(f"{self.array.name} has {self.size} items, none at {begin}..{end}")
+        first, last = begin // self.step, max(begin, end - 1) // self.step
+        if begin == end:
+            return np.empty(0, self.array.dtype)
+        at = first * self.step
+        if first == last:
+            return self._chunk(first)[begin - at : end - at]
+        return np.concatenate([self._chunk(i) for i in range(first, last + 1)])[
+            begin - at : end - at
+        ]
+
+    def _chunk(self, number: int) -> NumpyArray:
+        if number not in self._held:
+            begin = number * self.step
+            region = (slice(begin, min(begin + self.step, self.size)),)
+            self._held[number] = self.array.read(region)
+            while len(self._held) > CHUNKS_HELD:
+                self._held.popitem(last=False)
+        return self._held[number]
+
+
+class Stored:
+    """The reads of a store.
+
+    Attributes
+    ----------
+    contents : what it says of itself
+    n_records : how many there are
+    """
+
+    def __init__(self, arrays: Sequence[SourceArray], attrs: Mapping[str, object]) -> None:
+        contents = ReadsInfo.from_attrs(attrs)
+        if contents is None:
+            raise BadParams("it holds no reads")
+        self.contents, self.n_records = contents, contents.records
+        self._arrays = {array.name: HeldChunks(array) for array in arrays}
+        for name in ("sequence", "sequence_offset"):
+            if name not in self._arrays:
+                raise BadParams(f"it holds reads, but no array {name}: take all of its arrays")
+
+    def has(self, name: str) -> bool:
+        """Whether there is such an array."""
+        return name in self._arrays
+
+    def starts(self, name: str, first: int, last: int) -> Places:
+        """Return where lines first..last - 1 start, and what follows the last of them."""
+        found = self._arrays[f"{name}_offset"].read(first, last + 1).astype(np.int64)
+        if found[0] < 0 or (np.diff(found) < 1).any():
+            raise CorruptChunk(f"{name}_offset does not grow")
+        return found
+
+    def lines(self, name: str, first: int, last: int) -> Field:
+        """Return lines first..last - 1 of an array of text."""
+        starts = self.starts(name, first, last)
+        text = self._arrays[name].read(int(starts[0]), int(starts[-1])).astype(np.uint8, copy=False)
+        begins = starts[:-1] - starts[0]
+        ends = np.empty_like(begins)
+        if not line_ends(text, begins, ends):
+            raise CorruptChunk(f"{name} has a line without an end")
+        return Field(text, begins, ends)
+
+    def numbers(self, name: str) -> Places:
+        """Return all of a small array of numbers, none where it is not there."""
+        if name not in self._arrays:
+            return np.empty(0, np.int64)
+        window = self._arrays[name]
+        return window.read(0, window.size).astype(np.int64)

@@ -1,0 +1,293 @@
+"""FASTQ files as a stream of arrays: lines of sequences, qualities and names, and their starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.digest import sum_records
+from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords, Places
+from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_lines, same_lines
+from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
+from gangsaw.tasks.reads.stored import Field
+from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.source import Coordinate, Described
+
+CHUNK = 1 << 25  # bytes; no line lies over a border of these
+OFFSETS = 1 << 20  # starts of a chunk
+CONTENT = "gangsaw_content"
+FIELDS = {"sequence": SEQUENCE, "quality": QUALITY, "name": NAME}
+CONTENTS = {"sequence": "read sequences", "quality": "read qualities", "name": "read names"}
+# of qualities, as sequencers bin them: the least of each bin, and what all of it become
+BINS = {2: 6, 10: 15, 20: 22, 25: 27, 30: 33, 35: 37, 40: 40}
+PHRED = 33
+
+Piece = Mapping[str, NumpyArray]
+
+
+@dataclass(frozen=True)
+class ReadStream:
+    """Reads of one file, or of two whose records are mates.
+
+    It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end.
+    """
+
+    paths: tuple[str, ...]
+    settings: Settings = field(default_factory=Settings)
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, object] = field(default_factory=dict)
+    outcome: dict[str, object] = field(default_factory=dict, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The paths."""
+        return ", ".join(self.paths)
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the reads can be read again: no path is a pipe."""
+        return all(Path(path).is_file() for path in self.paths)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Arrays of text that are stored."""
+        own = {"quality": self.settings.qualities != "none", "name": self.settings.names == "keep"}
+        return tuple(name for name in FIELDS if own.get(name, True))
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether mates are records 2i and 2i + 1."""
+        return len(self.paths) == 2 or self.settings.interleaved
+
+    @property
+    def arrays(self) -> tuple[Described, ...]:
+        """Lines of text and where they start; then what only some records have."""
+        texts = [array for name in self.kept for array in (_text(name, self), _starts(name))]
+        odd = (_text("plus", self), _starts("plus"), _numbers("plus_record"), _numbers("odd_end"))
+        return (*texts, *(replace(array, is_optional=True) for array in odd))
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield arrays of some records; BadParams for what is no FASTQ, or has no mate."""
+        files = [FastqFile(path) for path in self.paths]
+        writer = _Writer(self)
+        for mates in self._ordered(files):
+            yield writer.piece(mates)
+        yield writer.last(files)
+        self.outcome[ATTRIBUTE] = writer.contents(files).to_dict()
+
+    def _ordered(self, files: list[FastqFile]) -> Iterator[tuple[FastqRecords, ...]]:
+        """Yield the records in the order that is wanted; `files` are those to be read once."""
+        order, interleaved = self.settings.order, self.settings.interleaved
+        if order == "kept":
+            yield from _mates(files, interleaved)
+            return
+        if not self.is_repeatable:
+            raise BadParams(f"{self.name} is read once: --order {order} needs files")
+        from gangsaw.tasks.reads.order.arrange import by_place
+        from gangsaw.tasks.reads.order.shuffle import binned
+
+        def again() -> Iterator[tuple[FastqRecords, ...]]:
+            return _mates([FastqFile(path) for path in self.paths], interleaved)
+
+        for mates in binned(again, 2 if self.is_paired else 1, None):
+            yield by_place(mates) if order == "sorted" else mates
+
+
+def _mates(files: list[FastqFile], is_interleaved: bool) -> Iterator[tuple[FastqRecords, ...]]:
+    """Yield records that belong together: those of each file, or even and odd ones of a file."""
+    if len(files) == 2:
+        yield from _zipped(files)
+        return
+    (file,) = files
+    if not is_interleaved:
+        yield from ((records,) for records in file.records())
+        return
+    odd: FastqRecords | None = None
+    for records in file.records():
+        if odd is not None:
+            yield odd, records.some(slice(0, 1))
+            records = records.some(slice(1, None))
+        whole = len(records) // 2 * 2
+        yield records.some(slice(0, whole, 2)), records.some(slice(1, whole, 2))
+        odd = records.some(slice(whole, None)) if whole < len(records) else None
+    if odd is not None:
+        raise BadParams(f"{file.path}: record {file.n_records} has no mate")
+
+
+def _zipped(files: list[FastqFile]) -> Iterator[tuple[FastqRecords, ...]]:
+    """Yield as many records of both files as there are of each."""
+    readers = [file.records() for file in files]
+    waiting: list[FastqRecords | None] = [None, None]
+    while True:
+        for i, reader in enumerate(readers):
+            if waiting[i] is None or not len(waiting[i] or ()):
+                waiting[i] = next(reader, None)
+        first, second = waiting
+        if first is None or second is None:
+            break
+        n = min(len(first), len(second))
+        yield first.some(slice(0, n)), second.some(slice(0, n))
+        waiting = [first.some(slice(n, None)), second.some(slice(n, None))]
+    for i, left in enumerate(waiting):
+        if left is not None and len(left):
+            record = files[i].n_records - len(left) + 1
+            raise BadParams(
+                f"{files[i].path}: record {record} has no mate: {files[1 - i].path} has "
+                f"{record - 1} records"
+            )
+
+
+class _Writer:
+    """Lays out records as arrays, piece by piece.
+
+    Attributes
+    ----------
+    ends : where the text of each array ends so far
+    n_records : so far
+    digest : sum of the records' hashes so far
+    """
+
+    def __init__(self, stream: ReadStream) -> None:
+        self.stream, self.n_records, self.digest = stream, 0, 0
+        self.ends = dict.fromkeys((*stream.kept, "plus"), 0)
+        self.sign: str | None = None
+
+    def piece(self, mates: tuple[FastqRecords, ...]) -> Piece:
+        """Return the arrays of records, mate after mate."""
+        mates = tuple(self._binned(records) for records in mates)
+        out: dict[str, NumpyArray] = {}
+        for name in self.stream.kept:
+            out |= self._lines(name, [_field(records, FIELDS[name]) for records in mates])
+        out |= self._odd_signs(mates)
+        self._sum(mates)
+        self.n_records += sum(len(records) for records in mates)
+        return out
+
+    def last(self, files: list[FastqFile]) -> Piece:
+        """Return the ends of the arrays, and lines that end unlike the others."""
+        ends = {f"{name}_offset": np.array([end], "u8") for name, end in self.ends.items() if end}
+        odd = [_numbered(file, i, len(files)) for i, file in enumerate(files)]
+        return {**ends, "odd_end": np.sort(np.concatenate(odd)).astype("u8")}
+
+    def contents(self, files: list[FastqFile]) -> ReadsInfo:
+        """Return what the store says of itself."""
+        return ReadsInfo(
+            format="fastq",
+            settings=self.stream.settings,
+            n_files=len(files),
+            records=self.n_records,
+            digest=f"{self.digest:016x}",
+            sign=self.sign or "",
+            returns=tuple(file.has_returns for file in files),
+            open=tuple(file.ends_open for file in files),
+            tails=tuple(file.tail.decode("ascii") for file in files),
+        )
+
+    def _lines(self, name: str, fields: list[Field]) -> dict[str, NumpyArray]:
+        """Return text and starts of lines, those of mates side by side."""
+        n, k, at = len(fields[0].begins), len(fields), self.ends[name]
+        lengths = np.empty(n * k, np.int64)
+        for i, one in enumerate(fields):
+            lengths[i::k] = one.ends - one.begins + 1
+        starts = np.empty(n * k, np.int64)
+        pair = 2 if self.stream.is_paired else 1
+        end = int(place_lines(lengths, pair, at, CHUNK, starts))
+        text = np.zeros(end - at, np.uint8)
+        for i, one in enumerate(fields):
+            copy_lines(one.text, one.begins, one.ends, starts[i::k] - at, text)
+        self.ends[name] = end
+        return {name: text, f"{name}_offset": starts.astype("u8")}
+
+    def _odd_signs(self, mates: tuple[FastqRecords, ...]) -> dict[str, NumpyArray]:
+        """Return lines behind "+" that are not as those of most records."""
+        if self.sign is None:
+            self.sign = "name" if _field(mates[0], SIGN).letters(0) else ""
+        odd = np.stack([_is_odd(records, self.sign) for records in mates], axis=1).ravel()
+        numbers, k = np.flatnonzero(odd), len(mates)
+        if not numbers.size:
+            return {}
+        lines = [_field(mates[i % k], SIGN).letters(i // k) + b"\n" for i in numbers.tolist()]
+        starts = self.ends["plus"] + np.cumsum([0, *map(len, lines)])
+        self.ends["plus"] = int(starts[-1])
+        return {
+            "plus": np.frombuffer(b"".join(lines), np.uint8),
+            "plus_offset": starts[:-1].astype("u8"),
+            "plus_record": (numbers + self.n_records).astype("u8"),
+        }
+
+    def _binned(self, records: FastqRecords) -> FastqRecords:
+        """Return records whose qualities are as they will be stored."""
+        if self.stream.settings.qualities != "binned":
+            return records
+        text = records.text.copy()
+        map_letters(text, records.begins[:, QUALITY], records.ends[:, QUALITY], _bin_map())
+        return FastqRecords(text, records.begins, records.ends)
+
+    def _sum(self, mates: tuple[FastqRecords, ...]) -> None:
+        fields = [field for records in mates for field in _hashed(records, self)]
+        size = sum(int((one.ends - one.begins).max(initial=0)) + 1 for one in fields)
+        scratch = np.zeros(size + 8, np.uint8)
+        self.digest = (self.digest + int(sum_records(tuple(fields), scratch))) % (1 << 64)
+
+
+def _field(records: FastqRecords, which: int) -> Field:
+    begins, ends = (np.ascontiguousarray(p[:, which]) for p in (records.begins, records.ends))
+    return Field(records.text, begins, ends)
+
+
+def _hashed(records: FastqRecords, writer: _Writer) -> list[Field]:
+    """Return the four lines of records as they are stored; what is not is empty."""
+    kept = {FIELDS[name] for name in writer.stream.kept} | {SIGN}
+    fields = [_field(records, which) for which in range(LINES)]
+    return [f if i in kept else f._replace(ends=f.begins) for i, f in enumerate(fields)]
+
+
+def _is_odd(records: FastqRecords, usual: str) -> npt.NDArray[np.bool_]:
+    """Say of each record whether the line behind "+" is not as `usual` says."""
+    sign = _field(records, SIGN)
+    if usual == "":
+        return sign.ends > sign.begins
+    name = _field(records, NAME)
+    is_same = np.empty(len(records.begins), bool)
+    same_lines(*name, *sign, is_same)
+    return ~is_same
+
+
+def _bin_map() -> Text:
+    """Return what each letter of qualities becomes, (256,) uint8."""
+    values = np.arange(256, dtype=np.uint8)
+    bounds = [*(PHRED + least for least in BINS), 127]
+    for (least, following), value in zip(pairwise(bounds), BINS.values(), strict=True):
+        values[least:following] = PHRED + value
+    return values
+
+
+def _numbered(file: FastqFile, which: int, n_files: int) -> Places:
+    """Return lines that end unlike most, numbered over all records of the store."""
+    lines: Places = np.concatenate([np.empty(0, np.int64), *file.odd_ends])
+    return (lines // LINES * n_files + which) * LINES + lines % LINES
+
+
+def _text(name: str, stream: ReadStream) -> Described:
+    content = {CONTENT: CONTENTS.get(name, "read names"), "pairs": stream.is_paired}
+    return _described(name, "u1", f"{name}_byte", content)
+
+
+def _numbers(name: str) -> Described:
+    return _described(name, "u8", name, {CONTENT: "line offsets"})
+
+
+def _starts(name: str) -> Described:
+    return _described(f"{name}_offset", "u8", f"{name}_line", {CONTENT: "line offsets"})
+
+
+def _described(name: str, dtype: str, dim: str, attrs: Mapping[str, object]) -> Described:
+    kind: Dtype = np.dtype(dtype)
+    return Described(name=name, shape=(0,), dtype=kind, dims=(dim,), chunks=None, attrs=attrs)

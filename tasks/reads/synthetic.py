@@ -1,0 +1,67 @@
+"""Made reads: pairs from a random genome, with errors that qualities tell of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+LETTERS = np.frombuffer(b"ACGTN", np.uint8)
+COMPLEMENT = np.array([3, 2, 1, 0, 4])
+BEST, WORST = 40, 8  # Phred values
+
+
+class MadeReads(NamedTuple):
+    """FASTQ text of both mates, and the genome that they are of.
+
+    Attributes
+    ----------
+    first, second : FASTQ text
+    genome : letters
+    """
+
+    first: bytes
+    second: bytes
+    genome: bytes
+
+
+def make_reads(
+    n_pairs: int, length: int = 100, *, genome: int = 20_000, insert: int = 300, seed: int = 1
+) -> MadeReads:
+    """Return pairs of reads from both strands of a circular genome; the same for equal arguments.
+
+    Parameters
+    ----------
+    n_pairs, length : how many, and letters of each mate
+    genome : letters of the genome, which are random
+    insert : letters from the begin of one mate to the begin of the other
+    """
+    rng = np.random.default_rng(seed)
+    letters = rng.integers(0, 4, genome)
+    starts, strands = rng.integers(0, genome, n_pairs), rng.integers(0, 2, n_pairs)
+    ahead = (starts[:, None] + np.arange(length)) % genome
+    behind = (starts[:, None] + insert - 1 - np.arange(length)) % genome
+    mates = letters[ahead], COMPLEMENT[letters[behind]]
+    pair = [np.where(strands[:, None] == i, *mates) for i in (0, 1)]
+    texts = [_text(rng, codes, which) for which, codes in enumerate(pair, 1)]
+    return MadeReads(texts[0], texts[1], LETTERS[letters].tobytes())
+
+
+def _text(rng: np.random.Generator, codes: npt.NDArray[np.int64], mate: int) -> bytes:
+    """Return a FASTQ text of reads (n, length) with errors."""
+    n, length = codes.shape
+    fall = np.linspace(0, 8, length) * rng.random((n, 1))
+    qualities = np.clip(BEST - fall - rng.exponential(1.5, codes.shape), WORST, BEST).astype(int)
+    is_wrong = rng.random(codes.shape) < 10 ** (-qualities / 10)
+    codes = np.where(is_wrong, (codes + rng.integers(1, 4, codes.shape)) % 4, codes)
+    unread = rng.random(codes.shape) < 1e-4
+    sequences = LETTERS[np.where(unread, 4, codes)]
+    letters = (33 + np.where(unread, 2, qualities)).astype(np.uint8)
+    tiles = np.sort(rng.integers(1101, 1119, n))
+    records = (
+        b"@MADE:7:%d:%d/%d\n%s\n+\n%s\n"
+        % (tiles[i], i, mate, bytes(sequences[i]), bytes(letters[i]))
+        for i in range(n)
+    )
+    return b"".join(records)

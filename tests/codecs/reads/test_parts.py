@@ -1,0 +1,68 @@
+"""Parts of arrays: few lanes are fetched, and give what the whole array gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import zarr
+from helpers.counting_store import CountingStore
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gangsaw.codecs import Reads
+from gangsaw.codecs.reads.params import KINDS
+
+RNG = np.random.default_rng(3)
+GENOME = RNG.choice(np.frombuffer(b"ACGT", "u1"), 900)
+
+
+def lines(kind: str) -> np.ndarray:
+    """Return an array of some 20 kB, of which some lines are longer than two windows."""
+    if kind == "offset":
+        return np.cumsum(RNG.integers(1, 200, 3000)).astype("u8")
+    if kind == "name":
+        return np.frombuffer(b"".join(b"read.%d lane:%d\n" % (i, i % 7) for i in range(1200)), "u1")
+    found = []
+    for i in range(230):
+        at, n = int(RNG.integers(0, 700)), 600 if i % 90 == 50 else 75
+        found.append(GENOME[at : at + n] if kind == "sequence" else RNG.integers(33, 40, n, "u1"))
+    return np.concatenate([np.append(line, 10).astype("u1") for line in found])[:-1]
+
+
+ARRAYS = {kind: lines(kind) for kind in KINDS}
+
+
+def stored(kind: str) -> tuple[zarr.Array, CountingStore]:
+    store, array = CountingStore(), ARRAYS[kind]
+    codec = Reads(kind=kind, lane=256)
+    settings = {"shape": array.shape, "chunks": array.shape, "dtype": array.dtype}
+    found = zarr.create_array(store, serializer=codec, compressors=None, **settings)
+    found[:] = array
+    return found, store
+
+
+OPENED = {kind: stored(kind) for kind in KINDS}
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(kind=st.sampled_from(KINDS), begin=st.integers(0, 10**6), n=st.integers(0, 3000))
+def test_a_part_is_as_in_the_whole(kind: str, begin: int, n: int) -> None:
+    array = ARRAYS[kind]
+    begin %= array.size
+    np.testing.assert_array_equal(OPENED[kind][0][begin : begin + n], array[begin : begin + n])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_bytes_are_read(kind: str) -> None:
+    """Of a small array head and index are most; of lanes a few are fetched, each once."""
+    array, store = OPENED[kind]
+    head = array.metadata.codecs[0].coder(array.shape, array.dtype).layout.index_size
+    store.reads.clear()
+    array[:]
+    ((_, whole),) = store.reads
+    store.reads.clear()
+    array[600:640]
+    (_, first), *lanes = store.reads
+    assert first == head
+    assert len(lanes) <= 2
+    assert sum(n for _, n in lanes) < 0.75 * (whole - head)

@@ -1,0 +1,126 @@
+"""Reads in other orders: the same records and pairs, neighbours in the genome are near."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+
+import gangsaw
+from gangsaw import reads
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.order import shuffle
+from gangsaw.tasks.reads.order.chain import Edges, ranks_of
+from gangsaw.tasks.reads.order.signatures import CODES, LENGTH, NO_BIN, sign_part
+from gangsaw.tasks.reads.synthetic import make_reads
+
+MADE = make_reads(1500, 80, genome=6000)
+ORDERS = ("bins", "sorted")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("reads")
+    paths = [folder / "reads_1.fastq", folder / "reads_2.fastq"]
+    for path, text in zip(paths, (MADE.first, MADE.second), strict=True):
+        path.write_bytes(text)
+    return paths
+
+
+def records(text: bytes) -> list[bytes]:
+    lines = text.splitlines(keepends=True)
+    return [b"".join(lines[i : i + 4]) for i in range(0, len(lines), 4)]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_pairs_stay_pairs_and_none_is_lost(
+    files: list[Path], tmp_path: Path, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shuffle, "RANGE_LETTERS", 1 << 15)  # several ranges
+    store, copies = tmp_path / "reads.zarr", [tmp_path / "a.fastq", tmp_path / "b.fastq"]
+    gangsaw.compress(files, store, order=order)
+    gangsaw.decompress(store, copies)
+    wanted = Counter(zip(records(MADE.first), records(MADE.second), strict=True))
+    found = [records(copy.read_bytes()) for copy in copies]
+    assert Counter(zip(*found, strict=True)) == wanted
+    assert found[0] != records(MADE.first)
+    gangsaw.compress(files, tmp_path / "kept.zarr")
+    digests = [
+        zarr.open_group(path).attrs["gangsaw_reads"]["digest"]
+        for path in (store, tmp_path / "kept.zarr")
+    ]
+    assert digests[0] == digests[1]
+    assert gangsaw.verify(store, against=files, order=order).ok
+
+
+def test_neighbours_come_together(files: list[Path], tmp_path: Path) -> None:
+    """Of the genome's places, those of reads that follow each other are near."""
+    far = {}
+    genome = MADE.genome * 2
+    for order in ("kept", *ORDERS):
+        store = tmp_path / f"{order}.zarr"
+        gangsaw.compress(files[0], store, order=order)
+        some = reads.open(store)[:]
+        places = [genome.find(sequence[:20]) for sequence in some.sequences]
+        known = np.array([place for place in places if place >= 0])
+        steps = np.abs(np.diff(known))
+        far[order] = np.median(np.minimum(steps, 6000 - steps))
+    assert far["bins"] < 0.2 * far["kept"]
+    assert far["sorted"] < 0.05 * far["kept"]
+
+
+def test_a_pipe_has_no_other_order(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe.fastq")
+    with pytest.raises(BadParams, match="--order bins needs files"):
+        gangsaw.compress(tmp_path / "pipe.fastq", tmp_path / "reads.zarr", order="bins")
+
+
+def reverse_complement(text: bytes) -> bytes:
+    return text.translate(bytes.maketrans(b"ACGT", b"TGCA"))[::-1]
+
+
+def slow_signature(text: bytes) -> int:
+    """The definition, letter by letter."""
+    found = []
+    for strand in (text, reverse_complement(text)):
+        for i in range(len(strand) - LENGTH + 1):
+            part = strand[i : i + LENGTH]
+            runs = any(letter * 3 in part for letter in (b"A", b"C", b"G", b"T"))
+            if set(part) <= set(b"ACGT") and not runs:
+                value = 0
+                for letter in part:
+                    value = value << 2 | b"ACGT".index(letter)
+                found.append(value * 0x9E3779B97F4A7C15 % (1 << 64))
+    if not found:
+        return NO_BIN
+    return min(found) * 0x9E3779B97F4A7C15 % (1 << 64) >> 44
+
+
+def test_signatures_are_those_of_the_definition() -> None:
+    rng = np.random.default_rng(2)
+    for n in (0, 5, 14, 15, 40, 90):
+        for _ in range(20):
+            text = bytes(rng.choice(np.frombuffer(b"ACGTACGTACGTN", "u1"), n))
+            array = np.frombuffer(bytearray(text), np.uint8)
+            assert sign_part(array, 0, n, CODES) == slow_signature(text)
+
+
+def test_a_chain_of_bins_is_walked_along() -> None:
+    edges = Edges()
+    chain = [7, 3, 900, 12, 5]
+    for i, (a, b) in enumerate(pairwise(chain)):
+        edges.add(np.array([[a, b]] * (i + 1)))
+    edges.add(np.array([[NO_BIN, NO_BIN]]))
+    ranks = ranks_of(edges)
+    walked = sorted(chain, key=lambda number: int(ranks[number]))
+    assert sorted(ranks[chain].tolist()) == list(range(5))
+    assert walked[0] == 3
+    joined = {frozenset(pair) for pair in pairwise(chain)}
+    assert sum(frozenset(p) in joined for p in pairwise(walked)) >= 3
+    assert ranks[NO_BIN] == ranks[100] == NO_BIN

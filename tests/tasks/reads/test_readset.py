@@ -1,0 +1,107 @@
+"""Reads of a store by number, in Python and by `gangsaw extract`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+from helpers.command_line import CommandLine
+
+import gangsaw
+from gangsaw import reads
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.reads.commands.extract import numbers
+
+N = 500
+USAGE = 2  # exit code
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[bytes]:
+    """Records of a text, one for each read."""
+    rng = np.random.default_rng(5)
+    lengths = rng.integers(0, 40, N)
+    sequences = [bytes(rng.choice(np.frombuffer(b"ACGTN", "u1"), n)) for n in lengths]
+    qualities = [bytes(rng.integers(33, 75, n, np.uint8)) for n in lengths]
+    pairs = zip(sequences, qualities, strict=True)
+    return [b"@read %d\n%s\n+\n%s\n" % (i, s, q) for i, (s, q) in enumerate(pairs)]
+
+
+@pytest.fixture(scope="module")
+def store(texts: list[bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reads")
+    (folder / "in.fastq").write_bytes(b"".join(texts))
+    gangsaw.compress(folder / "in.fastq", folder / "reads.zarr")
+    return folder / "reads.zarr"
+
+
+def test_reads_are_arrays_of_lines(store: Path, texts: list[bytes]) -> None:
+    found = reads.open(store)
+    assert len(found) == N
+    part = found[100:120]
+    lines = [text.split(b"\n") for text in texts[100:120]]
+    assert (part.first, len(part)) == (100, 20)
+    assert list(part.names) == [line[0][1:] for line in lines]
+    assert list(part.sequences) == [line[1] for line in lines]
+    assert part.qualities is not None
+    assert list(part.qualities) == [line[3] for line in lines]
+    assert part.sequences.data.size == part.sequences.offsets[-1]
+    assert found[-1].sequences[0] == texts[-1].split(b"\n")[1]
+    assert sum(len(batch) for batch in found.batches(64)) == N
+    assert len(found[7:3]) == 0
+
+
+def test_lines_become_an_arrow_array(store: Path, texts: list[bytes]) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    array = reads.open(store)[3:9].sequences.to_arrow()
+    assert array.to_pylist() == [text.split(b"\n")[1] for text in texts[3:9]]
+
+
+def test_what_is_not_there_is_refused(store: Path, tmp_path: Path) -> None:
+    found = reads.open(store)
+    with pytest.raises(IndexError):
+        found[N]
+    with pytest.raises(BadParams, match="without steps"):
+        found[::2]
+    zarr.create_array(tmp_path / "other.zarr", shape=(3,), dtype="u1")
+    with pytest.raises(BadParams, match=r"other.zarr: it holds no reads"):
+        reads.open(tmp_path / "other.zarr")
+
+
+def test_xarray_opens_the_arrays(store: Path) -> None:
+    import xarray as xr
+
+    found = xr.open_zarr(store)
+    assert found["sequence"].dtype == np.uint8
+    assert found["sequence_offset"].sizes == {"sequence_line": N + 1}
+
+
+def test_offsets_that_do_not_grow_are_corrupt(store: Path, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(store, tmp_path / "copy.zarr")
+    offsets = zarr.open_group(tmp_path / "copy.zarr")["sequence_offset"]
+    assert isinstance(offsets, zarr.Array)
+    offsets[7] = 1 << 40
+    with pytest.raises(CorruptChunk, match="sequence_offset does not grow"):
+        reads.open(tmp_path / "copy.zarr")[0:20]
+    offsets[:] = np.arange(N + 1) + (1 << 40)
+    with pytest.raises(CorruptChunk, match="none at"):
+        reads.open(tmp_path / "copy.zarr")[0:20]
+
+
+def test_extract_writes_fastq(store: Path, texts: list[bytes], gangsaw: CommandLine) -> None:
+    assert gangsaw.ok("extract", store, "10:13").out == b"".join(texts[10:13]).decode()
+    assert gangsaw.ok("extract", store, "499").out == texts[499].decode()
+    assert "there is no read 500" in gangsaw("extract", store, "500").failed(USAGE)
+    assert "must be like 1000:2000" in gangsaw("extract", store, "a:b").failed(USAGE)
+
+
+def test_numbers_are_read_as_python_reads_them() -> None:
+    assert numbers("5:9", 20) == (5, 9)
+    assert numbers(":9", 20) == (0, 9)
+    assert numbers("-3:", 20) == (17, 20)
+    assert numbers("-1", 20) == (19, 20)
+    assert numbers("9:5", 20) == (9, 9)

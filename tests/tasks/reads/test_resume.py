@@ -1,0 +1,146 @@
+"""A job on FASTQ files that stopped goes on, unless what it had read has changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gangsaw
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.jobs import spool
+
+CHUNK = 1 << 12
+N = 400
+
+
+def text(n: int = N, seed: int = 1) -> bytes:
+    rng = np.random.default_rng(seed)
+    sequences = rng.choice(np.frombuffer(b"ACGT", "u1"), (n, 50))
+    return b"".join(
+        b"@r%d\n%s\n+\n%s\n" % (i, bytes(s), b"I" * 50) for i, s in enumerate(sequences)
+    )
+
+
+def compress(source: Path, target: Path, *, resume: bool = False) -> spool.Summary:
+    chunks = {
+        f"{name}_{kind}": CHUNK
+        for name in ("sequence", "quality", "name")
+        for kind in ("byte", "line")
+    }
+    return gangsaw.compress(source, target, chunks=chunks, resume=resume)
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Digest of each object of a store."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "in.fastq"
+    path.write_bytes(text())
+    return path
+
+
+def stopped_after(monkeypatch: pytest.MonkeyPatch, n: int) -> Iterator[None]:
+    """Let a job stop when it wants to store one more than so many steps."""
+    left = iter(range(n))
+
+    def store(step: spool._Step) -> list[tuple[int, int]]:
+        if next(left, None) is None:
+            raise OSError("no space left on device")
+        return stored(step)
+
+    stored = spool._Step.store
+    monkeypatch.setattr(spool._Step, "store", store)
+    yield
+    monkeypatch.setattr(spool._Step, "store", stored)
+
+
+@pytest.mark.parametrize("steps", [1, 5, 11])
+def test_a_stopped_job_goes_on_to_the_same_store(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    compress(source, tmp_path / "whole.zarr")
+    target = tmp_path / "reads.zarr"
+    for _ in stopped_after(monkeypatch, steps):
+        with pytest.raises(OSError, match="no space"):
+            compress(source, target)
+    written = {path: path.stat().st_mtime_ns for path in target.rglob("c/*")}
+    assert compress(source, target, resume=True).chunks > steps
+    assert tree(target) == tree(tmp_path / "whole.zarr")
+    again = [path for path, when in written.items() if path.stat().st_mtime_ns != when]
+    assert len(again) <= 2  # those that were stored and not yet journalled
+    assert gangsaw.verify(target, against=source).ok
+
+
+def test_a_job_that_stopped_at_its_end_goes_on(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compress(source, tmp_path / "whole.zarr")
+    target, finish = tmp_path / "reads.zarr", spool._Growing.finish
+    finished: list[str] = []
+
+    def stop(array: spool._Growing) -> None:
+        if len(finished) == 2:
+            raise OSError("stopped")
+        finished.append(array.name)
+        finish(array)
+
+    monkeypatch.setattr(spool._Growing, "finish", stop)
+    with pytest.raises(OSError, match="stopped"):
+        compress(source, target)
+    monkeypatch.setattr(spool._Growing, "finish", finish)
+    compress(source, target, resume=True)
+    assert tree(target) == tree(tmp_path / "whole.zarr")
+
+
+def test_a_finished_job_is_left_alone(source: Path, tmp_path: Path) -> None:
+    target = tmp_path / "reads.zarr"
+    first = compress(source, target)
+    before = {path: path.stat().st_mtime_ns for path in target.rglob("*")}
+    again = compress(source, target, resume=True)
+    assert (again.chunks, again.resumed, again.run_bytes) == (first.chunks, first.chunks, 0)
+    assert (again.samples, again.stored_bytes) == (first.samples, first.stored_bytes)
+    assert before == {path: path.stat().st_mtime_ns for path in target.rglob("*")}
+
+
+def test_a_source_that_was_mended_goes_on(source: Path, tmp_path: Path) -> None:
+    target, whole = tmp_path / "reads.zarr", text()
+    source.write_bytes(whole[:-30])
+    with pytest.raises(BadParams, match="line 1600, record 400: its quality differs in length"):
+        compress(source, target)
+    source.write_bytes(whole)
+    compress(source, target, resume=True)
+    compress(source, tmp_path / "whole.zarr")
+    assert tree(target) == tree(tmp_path / "whole.zarr")
+
+
+def test_a_source_that_has_changed_is_refused(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "reads.zarr"
+    for _ in stopped_after(monkeypatch, 8):
+        with pytest.raises(OSError, match="no space"):
+            compress(source, target)
+    source.write_bytes(text(seed=2))
+    with pytest.raises(BadParams, match="differs from the source, which has changed since"):
+        compress(source, target, resume=True)
+    with pytest.raises(BadParams, match="holds a different job"):
+        gangsaw.compress(source, target, resume=True, names="number")
+
+
+def test_a_pipe_cannot_be_resumed(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe.fastq")
+    with pytest.raises(BadParams, match="cannot be resumed"):
+        gangsaw.compress(tmp_path / "pipe.fastq", tmp_path / "reads.zarr", resume=True)

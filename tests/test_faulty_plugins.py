@@ -1,0 +1,75 @@
+"""A plugin that is wrong in itself costs one warning: every command works without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers import plugins
+
+ANSWERS = """
+from gangsaw.codecs.core.suits import Answers, Grade
+
+class Faulty(Answers):
+    {}
+
+ANSWERS = Faulty()
+"""
+CODECS = {
+    "no answers": "ANSWERS = 5",
+    "no options": ANSWERS.format("options = (5,)"),
+    "no grade": ANSWERS.format("def suits(self, array): return 'well'"),
+    "suits": ANSWERS.format("def suits(self, array): raise RuntimeError('faulty')"),
+    "refusal": ANSWERS.format("def refusal(self, array): raise RuntimeError('faulty')"),
+    "companion": ANSWERS.format("def companion(self, array): raise RuntimeError('faulty')"),
+    "exit": "import sys; sys.exit(3)",
+}
+FORMAT = """
+from gangsaw.tasks.formats.format import Format, Sure
+
+def fail(look):
+    raise RuntimeError("faulty")
+
+FAULTY = Format(name={name!r}, title="Faulty", about="", sure={sure}, open=fail)
+"""
+FORMATS = {
+    "sure": FORMAT.format(name="faulty", sure="fail"),
+    "not sure": FORMAT.format(name="faulty", sure="lambda _: 'very'"),
+    "name": FORMAT.format(name="zarr", sure="lambda _: Sure.EXACTLY"),
+    "no format": "FAULTY = 5",
+    "exit": "import sys; sys.exit(3)",
+}
+RUN = """
+import os, numpy, zarr
+from gangsaw.cli import main
+
+os.chdir({folder!r})
+group = zarr.create_group("in.zarr")
+for name, dtype in (("a", "u2"), ("b", "f4")):
+    values = numpy.arange(4 * 30 * 40, dtype=dtype).reshape(4, 30, 40)
+    group.create_array(name, data=values, dimension_names=["band", "y", "x"])
+for command in (["--help"], ["compress", "in.zarr", "a.zarr", "--workers", "0"]):
+    assert main(command) == 0, command
+"""
+
+
+def check(tmp_path: Path, told: str) -> None:
+    done = plugins.run(RUN.format(folder=str(tmp_path)), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.lower().count("warning") == 1, done.stderr
+    assert told in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("suits", CODECS.values(), ids=CODECS)
+def test_a_faulty_codec(tmp_path: Path, suits: str) -> None:
+    modules = {"faulty/__init__.py": "", "faulty/suits.py": suits}
+    entry = "gangsaw.faulty = faulty.codec:Faulty"
+    plugins.distribution(tmp_path, "faulty-dist", entry, modules)
+    check(tmp_path, "gangsaw.faulty of faulty-dist (zarr.codecs) is left out")
+
+
+@pytest.mark.parametrize("module", FORMATS.values(), ids=FORMATS)
+def test_a_faulty_format(tmp_path: Path, module: str) -> None:
+    modules, entry = {"faulty.py": module}, "faulty = faulty:FAULTY"
+    plugins.distribution(tmp_path, "faulty-dist", entry, modules, "gangsaw.formats")
+    check(tmp_path, "faulty of faulty-dist (gangsaw.formats) is left out")
