@@ -150,18 +150,14 @@ def test_which_limit_holds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_limit_of_a_real_dask_worker() -> None:
     """In a thread that Dask did not start, too: Zarr decodes in its own."""
-    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("distributed")
+    from helpers import clusters
 
     def asked() -> int:
         with ThreadPoolExecutor(1) as other:
             return other.submit(threads.thread_limit).result()
 
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=5, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with clusters.in_process(1, threads=5) as client:
         assert client.submit(asked, pure=False).result() == 5
 
 

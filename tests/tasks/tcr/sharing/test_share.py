@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from helpers import tcr_stores
+from helpers import clusters, tcr_stores
 from helpers.command_line import CommandLine
 from helpers.tcr_runs import three_files
 from helpers.tcr_stores import J_GENES, V_GENES, Made, repertoires, write_counts
@@ -116,13 +116,11 @@ def test_the_file_is_the_same_however_rows_are_cut(
 
 
 def test_on_workers(stores: list[Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from distributed import Client
-
     addresses = [str(made.path) for made in stores]
     monkeypatch.setattr(module, "RUN_ROWS", 100)
     share(addresses, tmp_path / "here.parquet")
     states: list[Any] = []
-    with Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as to:
+    with clusters.in_process() as to:
         share(addresses, tmp_path / "there.parquet", client=to, on_progress=states.append)
     assert pq.read_table(tmp_path / "there.parquet").equals(
         pq.read_table(tmp_path / "here.parquet")

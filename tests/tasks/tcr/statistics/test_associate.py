@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import statsmodels.api as sm
 import xarray as xr
+from helpers import clusters
 from helpers.command_line import CommandLine
 from helpers.tcr_associations import ROWS, SAMPLES, run, shared_store, table_of
 from helpers.tcr_stores import Made, write_counts
@@ -191,8 +192,6 @@ def test_runs_and_groups_of_columns_change_no_correlation(
 
 
 def test_on_workers(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    from distributed import Client
-
     monkeypatch.setattr(module, "RUN_ROWS", 400)
     here = run(made)
     told: list[tuple[str, Any]] = []
@@ -200,7 +199,7 @@ def test_on_workers(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     def bars(title: str) -> Any:
         return lambda state: told.append((title, state))
 
-    with Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as to:
+    with clusters.in_process() as to:
         assert figures(run(made, client=to, bars=bars)) == figures(here)
     assert list(dict.fromkeys(title for title, _ in told)) == ["read", "rank", "regress", "group"]
     assert all(state.done == state.total for state in dict(told).values())
