@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Refusal
+from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Picture, Refusal
 
 # what a format may say that an array holds, and the kind that it is
 CONTENTS = {
@@ -44,6 +44,9 @@ class _Answers(Answers):
     ) -> Mapping[str, object]:
         pairs = {"pairs": True} if params["pairs"] else {}
         return {"lines": params["kind"], **pairs}
+
+    def picture(self, params: Mapping[str, object], dims: tuple[str, ...]) -> Picture:
+        return Picture((0,), kind="reads")
 
 
 ANSWERS = _Answers()

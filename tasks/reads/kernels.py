@@ -16,6 +16,7 @@ REASONS = {
 }
 LINE_OF = {NO_AT: 0, NO_PLUS: 2, LENGTHS: 3}  # of a record
 LINES = 4
+LETTERS, TABLES = 256, 4  # of counts: a letter that comes again soon is counted elsewhere
 
 
 @jit
@@ -162,3 +163,11 @@ def gather_lines(text: Any, begins: Any, ends: Any, offsets: Any, out: Any) -> N
     """Copy lines back to back to out (m,) uint8, line i to out[offsets[i]:offsets[i + 1]]."""
     for i in range(len(begins)):
         out[offsets[i] : offsets[i + 1]] = text[begins[i] : ends[i]]
+
+
+@jit
+def count_letters(text: Any, begins: Any, ends: Any, counts: Any) -> None:
+    """Add the letters of lines to counts (TABLES, LETTERS) int64, whose sum over tables counts."""
+    for i in range(len(begins)):
+        for at in range(begins[i], ends[i]):
+            counts[at % TABLES, text[at]] += 1

@@ -8,6 +8,7 @@ from typing import Self
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import require_choice
+from gangsaw.tasks.reads.figures import ReadFigures
 
 ATTRIBUTE = "gangsaw_reads"
 VERSION = 1
@@ -56,6 +57,7 @@ class ReadsInfo:
     returns : whether lines of each file end with CR LF
     open : whether the last line of each file has no newline
     tails : blank lines behind the last record of each file
+    figures : of all reads, as they were counted; None where they were not
     """
 
     format: str
@@ -67,6 +69,7 @@ class ReadsInfo:
     returns: tuple[bool, ...] = ()
     open: tuple[bool, ...] = ()
     tails: tuple[str, ...] = ()
+    figures: ReadFigures | None = None
 
     @property
     def is_paired(self) -> bool:
@@ -75,8 +78,9 @@ class ReadsInfo:
 
     def to_dict(self) -> dict[str, object]:
         """JSON attribute."""
-        own = {k: v for k, v in vars(self).items() if k != "settings"}
-        return {"version": VERSION, **vars(self.settings), **own}
+        own = {k: v for k, v in vars(self).items() if k not in ("settings", "figures")}
+        figures = {} if self.figures is None else {"figures": vars(self.figures)}
+        return {"version": VERSION, **vars(self.settings), **own, **figures}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
@@ -97,6 +101,7 @@ class ReadsInfo:
                 returns=tuple(data["returns"]),
                 open=tuple(data["open"]),
                 tails=tuple(data["tails"]),
+                figures=ReadFigures.from_dict(data["figures"]) if "figures" in data else None,
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.counts import PHRED, ReadCounts
 from gangsaw.tasks.reads.digest import sum_records
 from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords, Places
 from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_lines, same_lines
@@ -27,7 +28,6 @@ FIELDS = {"sequence": SEQUENCE, "quality": QUALITY, "name": NAME}
 CONTENTS = {"sequence": "read sequences", "quality": "read qualities", "name": "read names"}
 # of qualities, as sequencers bin them: the least of each bin, and what all of it become
 BINS = {2: 6, 10: 15, 20: 22, 25: 27, 30: 33, 35: 37, 40: 40}
-PHRED = 33
 
 Piece = Mapping[str, NumpyArray]
 
@@ -152,12 +152,14 @@ class _Writer:
     ends : where the text of each array ends so far
     n_records : so far
     digest : sum of the records' hashes so far
+    counts : figures of the reads so far
     """
 
     def __init__(self, stream: ReadStream) -> None:
         self.stream, self.n_records, self.digest = stream, 0, 0
         self.ends = dict.fromkeys((*stream.kept, "plus"), 0)
         self.sign: str | None = None
+        self.counts = ReadCounts()
 
     def piece(self, mates: tuple[FastqRecords, ...]) -> Piece:
         """Return the arrays of records, mate after mate."""
@@ -167,6 +169,7 @@ class _Writer:
             out |= self._lines(name, [_field(records, FIELDS[name]) for records in mates])
         out |= self._odd_signs(mates)
         self._sum(mates)
+        self._count(mates)
         self.n_records += sum(len(records) for records in mates)
         return out
 
@@ -188,6 +191,7 @@ class _Writer:
             returns=tuple(file.has_returns for file in files),
             open=tuple(file.ends_open for file in files),
             tails=tuple(file.tail.decode("ascii") for file in files),
+            figures=self.counts.figures(),
         )
 
     def _lines(self, name: str, fields: list[Field]) -> dict[str, NumpyArray]:
@@ -229,6 +233,11 @@ class _Writer:
         text = records.text.copy()
         map_letters(text, records.begins[:, QUALITY], records.ends[:, QUALITY], _bin_map())
         return FastqRecords(text, records.begins, records.ends)
+
+    def _count(self, mates: tuple[FastqRecords, ...]) -> None:
+        for records in mates:
+            quality = _field(records, QUALITY) if "quality" in self.stream.kept else None
+            self.counts.add(_field(records, SEQUENCE), quality)
 
     def _sum(self, mates: tuple[FastqRecords, ...]) -> None:
         fields = [field for records in mates for field in _hashed(records, self)]

@@ -29,15 +29,19 @@ def info(
     Example: gangsaw info scene.zarr --plot scene.png
     """
     from gangsaw.tasks import api
+    from gangsaw.tasks.jobs.contents import contents_of
 
     if plot is not None:
         from gangsaw.tasks.formats.atomic import check_target
 
         check_target(plot, overwrite=overwrite)
     found = api.info(store)
+    contents = contents_of(found)
     if as_json:
-        write_json(found.to_dict())
+        write_json(found.to_dict() | {content.name: content.figures for content in contents})
     else:
+        for content in contents:
+            write_table(f"{store}  {content.name}", content.rows)
         for array in found.arrays:
             write_table(f"{store}  {array.name}", _rows(array))
     if plot is not None:
