@@ -21,15 +21,15 @@ WINDOWS = 4  # that a thread decodes at a time
 def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     model = read_model(payload)
-    n, head = payload.n_windows, payload.head
-    text = out[: head.used]
-    found = np.zeros((n, 3), np.int64)
+    head, text = payload.head, out[: payload.head.used]
+    found = np.zeros((payload.n_windows, 3), np.int64)
+    there = np.flatnonzero(payload.begins < payload.ends)  # of a partial read these are few
 
     def decode_some(group: int) -> None:
-        windows = np.arange(group * WINDOWS, min(n, (group + 1) * WINDOWS))
+        windows = there[group * WINDOWS : (group + 1) * WINDOWS]
         found[windows] = decode_windows(payload, model, windows, text)
 
-    run_blocks(decode_some, -(-n // WINDOWS))
+    run_blocks(decode_some, -(-there.size // WINDOWS))
     check_spans(payload, found)
     out[head.used :] = 0
 
@@ -39,16 +39,15 @@ def decode_windows(
 ) -> npt.NDArray[np.int64]:
     """Decode windows into the text of their block; return where each begins, ends, its lines.
 
-    The end is -1 where a lane is wrong. Lanes that are empty are left out: they give zeros.
+    The end is -1 where a lane is wrong. No lane is empty.
     """
     found = np.zeros((windows.size, 3), np.int64)
     memory, room, state = no_memory(), (no_cuts().places, no_cuts().places), np.zeros(2, np.int64)
     for i, window in enumerate(windows):
-        if payload.ends[window] > payload.begins[window]:
-            state[1] = payload.begins[window]
-            lane = NameLane(payload.data, int(payload.ends[window]), state, memory)
-            begin, is_open = int(window) * payload.lane, payload.head.is_open
-            found[i] = read_window(model, lane, text, begin, is_open, room)
+        state[1] = payload.begins[window]
+        lane = NameLane(payload.data, int(payload.ends[window]), state, memory)
+        begin, is_open = int(window) * payload.lane, payload.head.is_open
+        found[i] = read_window(model, lane, text, begin, is_open, room)
     return found
 
 
