@@ -128,6 +128,25 @@ class ReadSet:
         """Return reads first..last - 1 as FASTQ text; BadParams where there are no qualities."""
         return self._text.text(first, last).tobytes()
 
+    def find(self, name: str | bytes) -> list[int]:
+        """Return the numbers of reads of a name, or of its first word, ascending.
+
+        Mates have one name where theirs end with /1 and /2. BadParams where there is no index.
+        """
+        from gangsaw.tasks.reads.index.find import find_name
+
+        return find_name(self._stored, name.encode() if isinstance(name, str) else name)
+
+    def near(self, sequence: str | bytes) -> list[int]:
+        """Return the numbers of reads in the bins of a sequence, ascending; pairs are whole.
+
+        A bin has the reads of which a half has the same signature, and some of another one whose
+        hash is the same. BadParams where there is no index of bins, or no signature.
+        """
+        from gangsaw.tasks.reads.index.find import find_bin
+
+        return find_bin(self._stored, sequence.encode() if isinstance(sequence, str) else sequence)
+
     def _reads(self, first: int, last: int) -> Reads:
         def lines(name: str) -> Ragged | None:
             if name == "name":

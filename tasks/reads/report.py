@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.contents import Content
 from gangsaw.tasks.jobs.report import StoreInfo
 from gangsaw.tasks.reads.figures import GOOD, ReadFigures
+from gangsaw.tasks.reads.index.build import INDEXES
 from gangsaw.tasks.reads.settings import ReadsInfo
 
 # what an array's bytes are counted by: bits of each base, quality, name, record
@@ -33,13 +34,12 @@ class Costs:
 def content(info: StoreInfo) -> Content:
     """Return what a store of reads holds; BadParams where its attribute is wrong."""
     reads = reads_of(info)
-    costs, n_bins = costs_of(info, reads), _size(info, "bin_line")
+    costs, indexes = costs_of(info, reads), info.source.attrs.get(INDEXES, {})
     figures = {"figures": {}, **reads.to_dict(), "stored": costs.stored, "bits": costs.bits}
     if reads.figures is not None:
         figures["figures"] = {**vars(reads.figures), **_derived(reads.figures)}
     rows = (*_records(reads), *_letters(reads.figures), *_costs(costs))
-    bins = (("bins", f"{n_bins:,}"),) if n_bins else ()
-    return Content("reads", (*rows, *bins), figures | ({"bins": n_bins} if n_bins else {}))
+    return Content("reads", (*rows, *_indexes(indexes)), figures | {"indexes": indexes})
 
 
 def reads_of(info: StoreInfo) -> ReadsInfo:
@@ -64,10 +64,6 @@ def costs_of(info: StoreInfo, reads: ReadsInfo) -> Costs:
     if reads.records:
         bits["record"] = 8 * sum(stored.values()) / reads.records
     return Costs({name: n for name, n in stored.items() if n}, bits)
-
-
-def _size(info: StoreInfo, name: str) -> int:
-    return next((array.shape[0] for array in info.arrays if array.name == name), 0)
 
 
 def _derived(figures: ReadFigures) -> dict[str, object]:
@@ -112,3 +108,9 @@ def _costs(costs: Costs) -> Iterator[tuple[str, str]]:
             yield f"bits/{unit}", f"{costs.bits[unit]:.3f}, {share:.1f} % of the bytes"
     if "record" in costs.bits:
         yield "bytes/record", f"{costs.bits['record'] / 8:.1f}"
+
+
+def _indexes(indexes: object) -> Iterator[tuple[str, str]]:
+    if isinstance(indexes, Mapping) and indexes:
+        listed = ", ".join(f"{n} {name}" for name, n in sorted(indexes.items()))
+        yield "indexes", listed

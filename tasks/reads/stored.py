@@ -135,6 +135,14 @@ class Stored:
             raise CorruptChunk(f"{name} has a line without an end")
         return Field(text, begins, ends)
 
+    def size(self, name: str) -> int:
+        """Return how many items an array has."""
+        return self._arrays[name].size
+
+    def some(self, name: str, begin: int, end: int) -> NumpyArray:
+        """Return items begin..end - 1 of an array; CorruptChunk where there are no such."""
+        return self._arrays[name].read(begin, end)
+
     def numbers(self, name: str) -> Places:
         """Return all of a small array of numbers, none where it is not there."""
         if name not in self._arrays:

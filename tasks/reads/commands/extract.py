@@ -3,32 +3,79 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.reads.readset import ReadSet
 
 
 def extract(
     store: Annotated[str, typer.Argument(help="Zarr store of reads.", metavar="store")],
     reads: Annotated[
         str, typer.Argument(help="First read : end, from 0, such as 1000:2000.", metavar="reads")
-    ],
+    ] = "",
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="Reads of this name, or of which it is the first word; repeat it."),
+    ] = None,
+    bin_: Annotated[
+        list[str] | None,
+        typer.Option("--bin", help="Reads that share a signature with these letters; repeat it."),
+    ] = None,
 ) -> None:
     """Write some reads of a store as FASTQ to standard output.
+
+    --name and --bin need an index: gangsaw index-reads.
 
     Example: gangsaw extract reads.zarr 1000:2000 > some.fastq
     """
     from gangsaw.tasks.reads.readset import open
 
+    names, bins = name or [], bin_ or []
+    if bool(reads) + bool(names) + bool(bins) != 1:
+        raise BadParams("say which reads: by their numbers, such as 1000:2000, or --name, or --bin")
     found = open(store)
-    first, last = numbers(reads, len(found))
-    for begin in range(first, last, BATCH):
-        sys.stdout.buffer.write(found.fastq(begin, min(begin + BATCH, last)))
+    for first, last in _wanted(found, reads, names, bins):
+        for begin in range(first, last, BATCH):
+            sys.stdout.buffer.write(found.fastq(begin, min(begin + BATCH, last)))
 
 
 BATCH = 1 << 16  # reads that are written at once
+
+
+def _wanted(
+    found: ReadSet, reads: str, names: Iterable[str], bins: Iterable[str]
+) -> list[tuple[int, int]]:
+    """Return first read and end of each run of reads; BadParams for a name that is not there."""
+    if reads:
+        return [numbers(reads, len(found))]
+    runs = []
+    for name in names:
+        own = found.find(name)
+        if not own:
+            raise BadParams(f"there is no read {name!r} in {found.path}")
+        runs += own
+    for letters in bins:
+        runs += found.near(letters)
+    return list(neighbours(runs))
+
+
+def neighbours(several: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield numbers, each once and in order of their first place, as ranges of neighbours."""
+    first = last = 0
+    for number in dict.fromkeys(several):
+        if number != last or first == last:
+            if first < last:
+                yield first, last
+            first = number
+        last = number + 1
+    if first < last:
+        yield first, last
 
 
 def numbers(text: str, n: int) -> tuple[int, int]:

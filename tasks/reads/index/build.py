@@ -1,0 +1,144 @@
+"""An index is made out of core: keys go to files by their high bits, each is sorted in memory."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import OnProgress
+from gangsaw.tasks.formats.zarr import open_zarr
+from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.reads.index.kinds import IndexKind
+from gangsaw.tasks.reads.stored import Stored
+from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.place import Place, open_place
+
+BATCH = 1 << 16  # records whose keys are made at once
+PART = 1 << 22  # entries that are sorted at once, 16 bytes each
+MOST_BITS = 9  # of keys: so many files, two to their power, are open at once
+INDEXES = "gangsaw_reads_indexes"  # attribute of a group: how many keys each index has
+ENTRY = np.dtype([("key", "<u8"), ("number", "<u8")])
+
+
+@dataclass(frozen=True)
+class IndexStream:
+    """The entries of an index, in order; it follows `gangsaw.tasks.source.Stream`.
+
+    Attributes
+    ----------
+    scratch : folder for 16 bytes of each entry
+    outcome : at the end, how many keys there are
+    """
+
+    name: str
+    stored: Stored
+    kind: IndexKind
+    scratch: Path
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, object] = field(default_factory=dict)
+    outcome: dict[str, object] = field(default_factory=dict, compare=False)
+
+    @property
+    def arrays(self) -> tuple[Described, ...]:
+        """Keys and numbers."""
+        return tuple(
+            Described(
+                name=name,
+                shape=(0,),
+                dtype=np.dtype("u8"),
+                dims=(f"{self.kind.name}_entry",),
+                chunks=None,
+                attrs={"gangsaw_content": "line offsets"},
+            )
+            for name in (self.kind.keys, self.kind.numbers)
+        )
+
+    def pieces(self) -> Iterator[Mapping[str, NumpyArray]]:
+        """Yield what is in each file, sorted."""
+        n_keys = 0
+        for path in self._scattered():
+            entries = np.fromfile(path, ENTRY)
+            path.unlink()
+            order = np.lexsort((entries["number"], entries["key"]))
+            keys, numbers = entries["key"][order], entries["number"][order]
+            n_keys += int((np.diff(keys) > 0).sum()) + bool(keys.size)  # no key is in two files
+            yield {self.kind.keys: keys, self.kind.numbers: numbers}
+        self.outcome[INDEXES] = {self.kind.name: n_keys}
+
+    def _scattered(self) -> list[Path]:
+        """Write entries to files by their high bits."""
+        n_bits = max(1, min(MOST_BITS, (2 * self.stored.n_records // PART).bit_length()))
+        paths = [self.scratch / f"{i}.entries" for i in range(1 << n_bits)]
+        with ExitStack() as stack:
+            files = [stack.enter_context(path.open("wb")) for path in paths]
+            for entries in self._entries():
+                which = (entries["key"] >> np.uint64(self.kind.bits - n_bits)).astype(np.int64)
+                own = entries[np.argsort(which, kind="stable")]
+                ends = np.cumsum(np.bincount(which, minlength=len(files)))
+                for file, part in zip(files, np.split(own, ends[:-1]), strict=True):
+                    file.write(part.tobytes())
+        return paths
+
+    def _entries(self) -> Iterator[npt.NDArray[np.void]]:
+        for first in range(0, self.stored.n_records, BATCH):
+            last = min(first + BATCH, self.stored.n_records)
+            keys, lines = self.kind.keys_of(self.stored.lines(self.kind.of, first, last))
+            entries = np.empty(keys.size, ENTRY)
+            entries["key"], entries["number"] = keys, first + lines
+            yield entries
+
+
+def add_index(
+    store: str, kind: IndexKind, *, overwrite: bool = False, on_progress: OnProgress | None = None
+) -> int:
+    """Add an index to a store of reads in a folder; return how many entries it has.
+
+    It is made in a hidden folder beside the store, and is in the store when it is whole.
+
+    Raises
+    ------
+    BadParams : the store has the index, or no such lines; it is no folder
+    """
+    source, place = open_zarr(store), open_place(store, writable=True)
+    stored = Stored(source.arrays, source.attrs)
+    if place.folder is None:
+        raise BadParams(f"{store}: an index is added to stores in folders alone")
+    if stored.has(kind.keys) and not overwrite:
+        raise BadParams(f"{store} has an index of {kind.name}: --overwrite makes it anew")
+    if not stored.has(kind.of):
+        raise BadParams(f"{store} holds no {kind.of} of reads")
+    beside = place.folder.with_name(f".{place.folder.name}.gangsaw-index")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir()
+    try:
+        made = beside / "store"
+        spool(IndexStream(store, stored, kind, beside), made, on_progress=on_progress)
+        return _adopt(place, made, kind)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _adopt(place: Place, made: Path, kind: IndexKind) -> int:
+    """Move the arrays of a store into another, whose metadata name them then."""
+    assert place.folder is not None
+    group, own = (json.loads((path / METADATA).read_bytes()) for path in (place.folder, made))
+    for name in (kind.keys, kind.numbers):
+        shutil.rmtree(place.folder / name, ignore_errors=True)
+        (made / name).rename(place.folder / name)
+        node = own["consolidated_metadata"]["metadata"][name]
+        group["consolidated_metadata"]["metadata"][name] = node
+    known = group["attributes"].get(INDEXES, {})
+    group["attributes"][INDEXES] = known | own["attributes"][INDEXES]
+    place.put(METADATA, json.dumps(group, indent=2).encode())
+    place.flush([METADATA])
+    return int(group["consolidated_metadata"]["metadata"][kind.keys]["shape"][0])
