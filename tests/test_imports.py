@@ -69,7 +69,7 @@ ONLY_IN = {
     "numcodecs": "gangsaw.codecs.core.zarr.v2",
 }
 DASK = {"dask", "distributed"}
-KNOW_DASK = {"gangsaw.tasks.engine.window", "gangsaw.tasks.engine.batches"}
+KNOW_DASK = {f"gangsaw.tasks.engine.{name}" for name in ("window", "batches", "bags")}
 KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
 PUBLIC = {"gangsaw.reads": "tasks.reads"}  # modules of public names, and the domain of each
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from gangsaw.tasks.reads.readset import Ragged, Reads, ReadSet, open
+from gangsaw.tasks.reads.ragged import Packed, Ragged
+from gangsaw.tasks.reads.readset import Reads, ReadSet, SingleRead, open
 
-__all__ = ["Ragged", "ReadSet", "Reads", "open"]
+__all__ = ["Packed", "Ragged", "ReadSet", "Reads", "SingleRead", "open"]

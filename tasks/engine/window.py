@@ -1,7 +1,7 @@
 """How work is submitted to Dask: batches in a sliding window of futures, no graph over the chunks.
-Of tasks only this file and `batches.py` import Dask. A graph over a million chunks would have to be
-optimised before the first one runs, and each future has its messages. So a future takes several
-batches where they are short.
+Of tasks only this file, `batches.py` and `bags.py` import Dask. A graph over a million chunks would
+have to be optimised before the first one runs, and each future has its messages. So a future takes
+several batches where they are short.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gangsaw.codecs.core.numba.jit import jit
 
 NEWLINE, RETURN, AT, PLUS = 10, 13, 64, 43
@@ -185,3 +187,32 @@ def cut_names(text: Any, begins: Any, ends: Any, out: Any) -> None:
         if mate in (ONE, TWO) and text[at - 2] == SLASH:
             at -= 2
         out[i] = at
+
+
+@jit
+def pack_letters(data: Any, begins: Any, words_of: Any, codes: Any, words: Any) -> None:
+    """Put letters into zeroed words (w,) uint64, two bits each, the first ones lowest.
+
+    Parameters
+    ----------
+    data : (m,) uint8
+    begins : (n + 1,) int64, where lines begin, and m
+    words_of : (n + 1,) int64, first word of each line, and w
+    codes : (256,) uint8, of each letter; those above 3 become 0
+    """
+    for i in range(len(begins) - 1):
+        for at in range(begins[i], begins[i + 1]):
+            code = codes[data[at]]
+            place = at - begins[i]
+            if code < 4:
+                words[words_of[i] + place // 32] |= np.uint64(code) << np.uint64(2 * (place % 32))
+
+
+@jit
+def unpack_letters(words: Any, words_of: Any, begins: Any, letters: Any, data: Any) -> None:
+    """Undo `pack_letters`; letters (4,) uint8 are those of the codes."""
+    for i in range(len(begins) - 1):
+        for at in range(begins[i], begins[i + 1]):
+            place = at - begins[i]
+            word = words[words_of[i] + place // 32]
+            data[at] = letters[np.int64(word >> np.uint64(2 * (place % 32)) & np.uint64(3))]

@@ -2,67 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.bags import bag_of
 from gangsaw.tasks.formats.zarr import open_zarr
 from gangsaw.tasks.reads.export import RecordText
-from gangsaw.tasks.reads.fastq import Places
 from gangsaw.tasks.reads.kernels import gather_lines
+from gangsaw.tasks.reads.ragged import Ragged
 from gangsaw.tasks.reads.stored import Field, Stored
-from gangsaw.tasks.reads.text import Text
 
 if TYPE_CHECKING:
+    import awkward
     import pyarrow
+    from dask.bag import Bag
+
+BATCH_READS = 1 << 16  # that are decoded at once, fewer where they are long
+BATCH_LETTERS = 1 << 24
 
 
-@dataclass(frozen=True)
-class Ragged(Sequence[bytes]):
-    """Lines of different lengths.
+class SingleRead(NamedTuple):
+    """A read.
 
     Attributes
     ----------
-    data : (m,) uint8, the letters of all lines, back to back
-    offsets : (n + 1,) int64, where each begins, and where the last one ends
+    name, sequence : as in its file, without "@"
+    quality : letters, Phred + 33; None where the store has none
     """
 
-    data: Text
-    offsets: Places
-
-    def __len__(self) -> int:
-        """Return how many lines these are."""
-        return self.offsets.size - 1
-
-    @overload
-    def __getitem__(self, which: int) -> bytes: ...
-
-    @overload
-    def __getitem__(self, which: slice[int | None, int | None, int | None]) -> list[bytes]: ...
-
-    def __getitem__(
-        self, which: int | slice[int | None, int | None, int | None]
-    ) -> bytes | list[bytes]:
-        """Return a line, or some."""
-        if isinstance(which, slice):
-            return [self[i] for i in range(len(self))[which]]
-        i = range(len(self))[which]
-        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
-
-    def to_arrow(self) -> pyarrow.LargeBinaryArray:
-        """Return the lines as an Arrow array, without a copy of the letters; it needs pyarrow."""
-        import pyarrow
-
-        buffers = [None, pyarrow.py_buffer(self.offsets), pyarrow.py_buffer(self.data)]
-        return pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), len(self), buffers)
+    name: bytes
+    sequence: bytes
+    quality: bytes | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reads:
     """Some reads of a store.
 
@@ -82,6 +63,26 @@ class Reads:
         """Return how many reads these are."""
         return len(self.sequences)
 
+    def __iter__(self) -> Iterator[SingleRead]:
+        """Yield the reads one by one."""
+        qualities = [None] * len(self) if self.qualities is None else self.qualities
+        yield from map(SingleRead, self.names, self.sequences, qualities)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return an Arrow table of large strings: name, sequence, and quality where there is one.
+
+        Raises BadParams for letters that are no ASCII, and where pyarrow is missing.
+        """
+        found = {"name": self.names, "sequence": self.sequences, "quality": self.qualities}
+        arrays = {name: own.to_arrow() for name, own in found.items() if own is not None}
+        return import_module("pyarrow").table(arrays)
+
+    def to_awkward(self) -> awkward.Array:
+        """Return an Awkward array of such records; BadParams where awkward is missing."""
+        found = {"name": self.names, "sequence": self.sequences, "quality": self.qualities}
+        arrays = {name: own.to_awkward() for name, own in found.items() if own is not None}
+        return import_module("awkward").zip(arrays, depth_limit=1)
+
 
 class ReadSet:
     """The reads of a store, read where they are asked for.
@@ -94,6 +95,7 @@ class ReadSet:
 
     def __init__(self, path: str) -> None:
         source = open_zarr(path)
+        path = path if "://" in path else str(Path(path).absolute())  # workers may be elsewhere
         try:
             self._stored = Stored(source.arrays, source.attrs)
         except BadParams as error:
@@ -109,20 +111,51 @@ class ReadSet:
         """Return path and number of reads."""
         return f"<ReadSet {self.path}: {len(self):,} reads>"
 
-    def __getitem__(self, which: int | slice[int | None, int | None, int | None]) -> Reads:
+    def __getitem__(
+        self, which: SupportsIndex | slice[int | None, int | None, int | None]
+    ) -> Reads:
         """Return a read, or reads i:j; IndexError outside, BadParams for steps."""
         if isinstance(which, slice):
             first, last, step = which.indices(len(self))
             if step != 1:
                 raise BadParams(f"reads are taken without steps, got a step of {step}")
             return self._reads(first, max(first, last))
-        number = range(len(self))[which]
-        return self._reads(number, number + 1)
+        number, n = index(which), len(self)
+        if not -n <= number < n:
+            raise IndexError(f"there is no read {number}: {self.path} has {n}")
+        return self._reads(number % n, number % n + 1)
 
-    def batches(self, n: int = 1 << 16) -> Iterator[Reads]:
-        """Yield all reads, n at a time."""
-        for first in range(0, len(self), n):
-            yield self[first : first + n]
+    def __iter__(self) -> Iterator[SingleRead]:
+        """Yield all reads one by one."""
+        for batch in self.batches():
+            yield from batch
+
+    def batches(self, n: int | None = None) -> Iterator[Reads]:
+        """Yield all reads, n at a time; by default about 16 million letters, and no pair parted."""
+        step = self._batch() if n is None else n
+        if step < 1:
+            raise BadParams(f"a batch has 1 read or more, got {step}")
+        for first in range(0, len(self), step):
+            yield self[first : first + step]
+
+    def to_bag(self, n: int | None = None) -> Bag:
+        """Return a Dask bag of all reads as `SingleRead`, a partition for n of them, as `batches`.
+
+        Decoding needs no GIL, so `bag.compute(scheduler="threads")` uses all cores of this machine;
+        with a Dask client its workers open the store by its path.
+        """
+        step = self._batch() if n is None else n
+        if step < 1:
+            raise BadParams(f"a partition has 1 read or more, got {step}")
+        firsts = range(0, len(self), step)
+        parts = [(first, min(first + step, len(self))) for first in firsts]
+        return bag_of(_PartOfStore(self.path), parts or [(0, 0)])
+
+    def _batch(self) -> int:
+        """Return how many reads are decoded at once; an even number."""
+        figures = self.contents.figures
+        mean = 1.0 if figures is None else max(1.0, figures.mean_length)
+        return max(2, min(BATCH_READS, int(BATCH_LETTERS / mean)) // 2 * 2)
 
     def fastq(self, first: int, last: int) -> bytes:
         """Return reads first..last - 1 as FASTQ text; BadParams where there are no qualities."""
@@ -160,6 +193,16 @@ class ReadSet:
         assert names is not None
         assert sequences is not None
         return Reads(names, sequences, qualities, first)
+
+
+@dataclass(frozen=True)
+class _PartOfStore:
+    """Loads some reads of a store, on a worker."""
+
+    path: str
+
+    def __call__(self, part: tuple[int, int]) -> Reads:
+        return open(self.path)[part[0] : part[1]]
 
 
 def open(path: str | Path) -> ReadSet:

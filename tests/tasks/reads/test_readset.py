@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from helpers.command_line import CommandLine
 import gangsaw
 from gangsaw import reads
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.reads import Ragged
 from gangsaw.tasks.reads.commands.extract import numbers
 
 N = 500
@@ -53,16 +56,71 @@ def test_reads_are_arrays_of_lines(store: Path, texts: list[bytes]) -> None:
     assert len(found[7:3]) == 0
 
 
-def test_lines_become_an_arrow_array(store: Path, texts: list[bytes]) -> None:
+def lines_of(texts: list[bytes]) -> list[tuple[bytes, bytes, bytes]]:
+    """Name, sequence and quality of records."""
+    lines = (text.split(b"\n") for text in texts)
+    return [(name[1:], sequence, quality) for name, sequence, _, quality, _ in lines]
+
+
+def test_reads_come_one_by_one(store: Path, texts: list[bytes]) -> None:
+    found = reads.open(store)
+    assert list(found) == lines_of(texts)
+    assert [tuple(read) for read in found[3:5]] == lines_of(texts)[3:5]
+    with pytest.raises(BadParams, match="1 read or more"):
+        next(found.batches(0))
+
+
+def test_reads_become_an_arrow_table(store: Path, texts: list[bytes]) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    array = reads.open(store)[3:9].sequences.to_arrow()
-    assert array.to_pylist() == [text.split(b"\n")[1] for text in texts[3:9]]
+    table = reads.open(store)[3:9].to_arrow()
+    assert [str(kind) for kind in table.schema.types] == ["large_string"] * 3
+    rows = [tuple(value.encode() for value in row.values()) for row in table.to_pylist()]
+    assert rows == lines_of(texts)[3:9]
+    with pytest.raises(BadParams, match="UTF-8"):
+        Ragged(np.array([200], np.uint8), np.array([0, 1])).to_arrow()
+
+
+def test_reads_become_an_awkward_array(store: Path, texts: list[bytes]) -> None:
+    pytest.importorskip("awkward", reason="awkward is not installed")
+    array = reads.open(store)[3:9].to_awkward()
+    assert [tuple(row.values()) for row in array.to_list()] == lines_of(texts)[3:9]
+
+
+def test_a_library_that_is_missing_is_named(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "awkward", None)
+    with pytest.raises(BadParams, match="awkward is missing: pip install awkward"):
+        reads.open(store)[3:9].to_awkward()
+
+
+def test_letters_are_packed_by_two_bits() -> None:
+    lines = [b"", b"TGCA" * 8, b"ACGTN" * 13, b"C", b"nnn", b"A" * 31 + b"TTG"]
+    offsets = np.cumsum([0, *map(len, lines)])
+    ragged = Ragged(np.frombuffer(b"".join(lines), np.uint8), offsets)
+    packed = ragged.packed()
+    assert packed.offsets.tolist() == [0, 0, 1, 4, 5, 6, 8]
+    first, _, last = (int(packed.words[i]) for i in (0, 1, -1))
+    assert first == sum("ACGT".index(letter) << 2 * i for i, letter in enumerate("TGCA" * 8))
+    assert last == 0b10_11  # T, then G: the first letter is lowest
+    assert bytes(packed.other_letters) == b"N" * 13 + b"nnn"
+    assert list(packed.unpacked()) == lines
+    assert list(Ragged(ragged.data[:0], offsets[:1]).packed().unpacked()) == []
+
+
+def test_a_bag_has_a_partition_for_some_reads(store: Path, texts: list[bytes]) -> None:
+    bag = reads.open(store).to_bag(128)
+    assert bag.npartitions == 4
+    pickle.loads(pickle.dumps(bag))  # as it goes to workers
+    assert bag.compute(scheduler="sync") == lines_of(texts)
 
 
 def test_what_is_not_there_is_refused(store: Path, tmp_path: Path) -> None:
     found = reads.open(store)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=f"there is no read {N}: .* has {N}"):
         found[N]
+    with pytest.raises(IndexError):
+        found[-N - 1]
+    with pytest.raises(TypeError):
+        found["1"]  # type: ignore[index]
     with pytest.raises(BadParams, match="without steps"):
         found[::2]
     zarr.create_array(tmp_path / "other.zarr", shape=(3,), dtype="u1")

@@ -1,0 +1,27 @@
+"""Dask bags: items that are loaded part by part, where they are worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from dask.bag import Bag
+
+Part = TypeVar("Part")
+Item = TypeVar("Item")
+
+
+def bag_of(load: Callable[[Part], Iterable[Item]], parts: Sequence[Part]) -> Bag:
+    """Return a bag with a partition for each part, of the items that `load` gives for it.
+
+    `load` and the parts are sent to workers, so they are small and can be pickled.
+    """
+    from dask import bag
+
+    return bag.from_sequence(parts, npartitions=len(parts)).map_partitions(_loaded, load)
+
+
+def _loaded(parts: Iterable[Part], load: Callable[[Part], Iterable[Item]]) -> Iterator[Item]:
+    for part in parts:
+        yield from load(part)

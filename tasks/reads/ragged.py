@@ -1,0 +1,141 @@
+"""Lines of different lengths as arrays, and what other libraries make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.fastq import Places
+from gangsaw.tasks.reads.kernels import pack_letters, unpack_letters
+from gangsaw.tasks.reads.text import Text
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import awkward
+    import pyarrow
+
+PER_WORD = 32  # letters
+NO_CODE = 4
+CODES = np.full(256, NO_CODE, np.uint8)
+CODES[np.frombuffer(b"ACGT", np.uint8)] = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged(Sequence[bytes]):
+    """Lines of different lengths.
+
+    Attributes
+    ----------
+    data : (m,) uint8, the letters of all lines, back to back
+    offsets : (n + 1,) int64, where each begins, and where the last one ends
+    """
+
+    data: Text
+    offsets: Places
+
+    def __len__(self) -> int:
+        """Return how many lines these are."""
+        return self.offsets.size - 1
+
+    @overload
+    def __getitem__(self, which: int) -> bytes: ...
+
+    @overload
+    def __getitem__(self, which: slice[int | None, int | None, int | None]) -> list[bytes]: ...
+
+    def __getitem__(
+        self, which: int | slice[int | None, int | None, int | None]
+    ) -> bytes | list[bytes]:
+        """Return a line, or some; IndexError where there is no such line."""
+        if isinstance(which, slice):
+            return [self[i] for i in range(len(self))[which]]
+        i = range(len(self))[which]
+        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes()
+
+    @property
+    def lengths(self) -> Places:
+        """Letters of each line, (n,) int64."""
+        return np.diff(self.offsets)
+
+    def to_arrow(self) -> pyarrow.LargeStringArray:
+        """Return the lines as an Arrow array of large strings, without a copy of the letters.
+
+        Raises BadParams for letters that are no ASCII, and where pyarrow is missing.
+        """
+        if self.data.max(initial=0) > 127:
+            raise BadParams("strings of Arrow are UTF-8, and there are letters other than ASCII")
+        arrow = _library("pyarrow")
+        buffers = [None, arrow.py_buffer(self.offsets), arrow.py_buffer(self.data)]
+        return arrow.LargeStringArray.from_buffers(len(self), *buffers[1:])
+
+    def to_awkward(self) -> awkward.Array:
+        """Return the lines as an Awkward array of bytestrings, without a copy of the letters.
+
+        Raises BadParams where awkward is missing.
+        """
+        awkward = _library("awkward")
+        layouts = awkward.contents
+        letters = layouts.NumpyArray(self.data, parameters={"__array__": "byte"})
+        offsets, kind = awkward.index.Index64(self.offsets), {"__array__": "bytestring"}
+        return awkward.Array(layouts.ListOffsetArray(offsets, letters, parameters=kind))
+
+    def packed(self) -> Packed:
+        """Return the letters A, C, G and T in two bits each; what is none of them is listed."""
+        lengths = self.lengths
+        offsets = np.concatenate(([0], np.cumsum(-(-lengths // PER_WORD))))
+        words = np.zeros(int(offsets[-1]), np.uint64)
+        places = np.flatnonzero(CODES[self.data] == NO_CODE)
+        pack_letters(self.data, self.offsets, offsets, CODES, words)
+        return Packed(words, offsets, lengths, places, self.data[places])
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Sequences in words of 32 letters.
+
+    A is 0, C 1, G 2, T 3. Letter i of a sequence is bits 2 (i mod 32) and 2 (i mod 32) + 1 of its
+    word floor(i / 32), so its first letter is in the lowest bits. Each sequence begins a word; what
+    its last word has left is 0. CuPy takes these arrays to a device as they are.
+
+    Attributes
+    ----------
+    words : (w,) uint64
+    offsets : (n + 1,) int64, first word of each sequence, and w
+    lengths : (n,) int64, letters of each
+    other_places : (e,) int64, places of letters that are not A, C, G or T, ascending, counted over
+        the letters of all sequences; there the words have 0
+    other_letters : (e,) uint8, these letters, such as N
+    """
+
+    words: npt.NDArray[np.uint64]
+    offsets: Places
+    lengths: Places
+    other_places: Places
+    other_letters: Text
+
+    def __len__(self) -> int:
+        """Return how many sequences these are."""
+        return self.lengths.size
+
+    def unpacked(self) -> Ragged:
+        """Return the sequences as letters."""
+        offsets = np.concatenate(([0], np.cumsum(self.lengths)))
+        data = np.empty(int(offsets[-1]), np.uint8)
+        unpack_letters(self.words, self.offsets, offsets, np.frombuffer(b"ACGT", np.uint8), data)
+        data[self.other_places] = self.other_letters
+        return Ragged(data, offsets)
+
+
+def _library(name: str) -> ModuleType:
+    """Import a library that Gangsaw does not install; BadParams says how."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise BadParams(f"{name} is missing: pip install {name}") from error
