@@ -23,7 +23,8 @@ from gangsaw.tasks.formats.envi_header import (
     find_data,
     read_header,
 )
-from gangsaw.tasks.formats.flat import INTERLEAVES, FlatArray, check_size, file_identity
+from gangsaw.tasks.formats.flat import FlatArray, check_size, file_identity
+from gangsaw.tasks.formats.layouts import INTERLEAVES
 from gangsaw.tasks.formats.variables import SMALL
 from gangsaw.tasks.source import Coordinate
 

@@ -107,7 +107,7 @@ def test_this_process_writes_the_bytes_of_the_cpu(
     compress(source, store, chunks=CHUNKS, options=GPU)
     assert objects(store) == objects(plain)
     assert backends() == ["gpu"]
-    layout = SourceOptions(shape=SHAPE, dtype="<u2")
+    layout = SourceOptions(own={"shape": SHAPE, "dtype": "<u2"})
     assert api.verify(store, against=source.name, layout=layout, device="gpu").ok
 
 
