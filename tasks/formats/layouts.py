@@ -10,14 +10,14 @@ INTERLEAVES = {"bsq": ("band", "y", "x"), "bil": ("y", "band", "x"), "bip": ("y"
 BYTE_ORDERS: dict[str, Literal["<", ">"]] = {"little": "<", "big": ">"}
 
 
-class Layout(TypedDict, total=False):
+class FlatLayout(TypedDict, total=False):
     """Values of the options of a target that holds samples alone."""
 
     interleave: str
     byte_order: str
 
 
-class RawLayout(Layout, total=False):
+class RawLayout(FlatLayout, total=False):
     """Values of the options of a source that holds samples alone; see `open_raw`."""
 
     shape: tuple[int, ...]

@@ -19,7 +19,7 @@ from gangsaw.tasks.formats.format import (
 from gangsaw.tasks.formats.layouts import BYTE_ORDER, INTERLEAVE
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.layouts import Layout
+    from gangsaw.tasks.formats.layouts import FlatLayout
     from gangsaw.tasks.source import Source
 
 INTERLEAVED = {".bsq": "bsq", ".bil": "bil", ".bip": "bip"}
@@ -67,7 +67,7 @@ def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) ->
     from gangsaw.tasks.formats.envi_export import EnviLayout, export_envi
 
     target = Path(paths[0])
-    layout = cast("Layout", options.own)
+    layout = cast("FlatLayout", options.own)
     interleave = layout.get("interleave", INTERLEAVED.get(target.suffix.lower()))
     export_envi(
         source.arrays[0],

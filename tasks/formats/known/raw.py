@@ -20,7 +20,7 @@ from gangsaw.tasks.formats.format import (
 from gangsaw.tasks.formats.layouts import BYTE_ORDER, BYTE_ORDERS, INTERLEAVE, INTERLEAVES
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.layouts import Layout, RawLayout
+    from gangsaw.tasks.formats.layouts import FlatLayout, RawLayout
     from gangsaw.tasks.source import Source
 
 
@@ -63,7 +63,7 @@ def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) ->
     from gangsaw.tasks.formats.envi_export import kept_byte_order
     from gangsaw.tasks.formats.flat_export import export_raw, only_array, raw_dims
 
-    array, layout = only_array(source), cast("Layout", options.own)
+    array, layout = only_array(source), cast("FlatLayout", options.own)
     kept = kept_byte_order(header_fields(array.attrs, (), None))
     export_raw(
         array,

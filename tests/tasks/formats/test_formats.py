@@ -94,7 +94,7 @@ def test_a_lone_zarr_array(tmp_path: Path) -> None:
 
 
 def test_a_replaced_zarr_array_is_noticed(tmp_path: Path) -> None:
-    from gangsaw.tasks.formats.zarr import _array
+    from gangsaw.tasks.store.source import _array
 
     zarr.create_array(tmp_path / "a.zarr", data=cube())
     (array,) = open_source(str(tmp_path / "a.zarr")).arrays
