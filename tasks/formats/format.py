@@ -78,6 +78,11 @@ class SourceOptions:
     format: str | None = None
     own: Mapping[str, object] = field(default_factory=dict)
 
+    def keywords(self) -> dict[str, object]:
+        """Return them as keywords of the public functions; what is not given is left out."""
+        shared = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "own"}
+        return {**{name: value for name, value in shared.items() if value}, **self.own}
+
 
 @dataclass(frozen=True)
 class ExportOptions:
