@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.tasks.console.output import size
-from gangsaw.tasks.formats.zarr import ZarrArray, ZarrSource
 from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.plots import draw_blocks
 from gangsaw.tasks.jobs.report import ArrayInfo, StoreInfo, describe
@@ -18,6 +17,7 @@ from gangsaw.tasks.reads.profile import Profile, profile_of
 from gangsaw.tasks.reads.report import Costs, costs_of
 from gangsaw.tasks.reads.settings import ReadsInfo
 from gangsaw.tasks.reads.stored import Stored
+from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,11 +14,11 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.bags import bag_of
-from gangsaw.tasks.formats.zarr import open_zarr
 from gangsaw.tasks.reads.export import RecordText
 from gangsaw.tasks.reads.kernels import gather_lines
 from gangsaw.tasks.reads.ragged import Ragged
 from gangsaw.tasks.reads.stored import Field, Stored
+from gangsaw.tasks.store.source import open_zarr
 
 if TYPE_CHECKING:
     import awkward

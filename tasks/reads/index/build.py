@@ -15,13 +15,13 @@ import numpy.typing as npt
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
-from gangsaw.tasks.formats.zarr import open_zarr
 from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.reads.index.kinds import IndexKind
 from gangsaw.tasks.reads.stored import Stored
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.source import open_zarr
 
 BATCH = 1 << 16  # records whose keys are made at once
 PART = 1 << 22  # entries that are sorted at once, 16 bytes each
