@@ -188,7 +188,7 @@ def verify(
     wanted = _of_source(options, options)
     if against is None and (asked := _flags_given(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
-    other = None if against is None else _opened(against, wanted)
+    other = None if against is None else _as_stored(_opened(against, wanted), store)
     how = options_for(device, client)
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if other is None:
@@ -197,6 +197,12 @@ def verify(
         if isinstance(ready, Stream):
             return compared(run(), str(store), ready)
         return run(against=ready)
+
+
+def _as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:
+    """Return a source as a store was made of it, where it can tell that by the store."""
+    as_stored = getattr(source, "as_stored", None)
+    return source if as_stored is None else as_stored(open_source(str(store)))
 
 
 def _split(options: Mapping[str, object]) -> tuple[dict[str, object], SourceOptions]:

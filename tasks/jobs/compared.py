@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import zarr
 from zarr.errors import NodeNotFoundError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.jobs.check import same_bits
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verify import Report
@@ -46,8 +47,17 @@ def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
 def _outcome(group: zarr.Group, stream: Stream) -> Iterator[str]:
     """Yield attributes that a stream knows only at its end and the store has otherwise."""
     for name, value in getattr(stream, "outcome", {}).items():
-        if group.attrs.get(name) != json.loads(json.dumps(value)):
-            yield f"attribute {name}: it differs from the source's"
+        stored, wanted = group.attrs.get(name), json.loads(json.dumps(value))
+        if stored != wanted:
+            yield f"attribute {name}: it differs from the source's{_unlike(stored, wanted)}"
+
+
+def _unlike(stored: object, wanted: object) -> str:
+    """Say in what an attribute differs, if it has several values."""
+    if not isinstance(stored, Mapping) or not isinstance(wanted, Mapping):
+        return ""
+    names = sorted(stored.keys() | wanted.keys())
+    return " in " + listed([name for name in names if stored.get(name) != wanted.get(name)])
 
 
 def _differences(stored: dict[str, AnyArray], stream: Stream) -> Iterator[str]:

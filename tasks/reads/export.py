@@ -112,7 +112,7 @@ class RecordText:
         name = self.names(first, last)
         sequence = self.stored.lines("sequence", first, last)
         quality = self.stored.lines("quality", first, last)
-        return [name, sequence, self._signs(name, first, last), quality]
+        return [name, sequence, self.signs(name, first, last), quality]
 
     def text(self, first: int, last: int) -> Text:
         """Return records as FASTQ text (n,) uint8, in the order of the store."""
@@ -142,7 +142,7 @@ class RecordText:
         begins = np.concatenate(([0], ends[:-1]))
         return Field(np.frombuffer(bytearray().join(names), np.uint8), begins, ends)
 
-    def _signs(self, name: Field, first: int, last: int) -> Field:
+    def signs(self, name: Field, first: int, last: int) -> Field:
         """Return what stands behind "+": nothing or the name, and what is said of odd records."""
         begin, end = np.searchsorted(self.odd_signs, (first, last)).tolist()
         none = np.zeros(last - first, np.int64)

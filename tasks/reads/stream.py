@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,10 @@ from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_li
 from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
 from gangsaw.tasks.reads.stored import Field
 from gangsaw.tasks.reads.text import Text
-from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.source import Coordinate, Described, Source
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.reads.unordered import UnorderedReads
 
 CHUNK = 1 << 25  # bytes; no line lies over a border of these
 OFFSETS = 1 << 20  # starts of a chunk
@@ -72,6 +76,15 @@ class ReadStream:
         texts = [array for name in self.kept for array in (_text(name, self), _starts(name))]
         odd = (_text("plus", self), _starts("plus"), _numbers("plus_record"), _numbers("odd_end"))
         return (*texts, *(replace(array, is_optional=True) for array in odd))
+
+    def as_stored(self, store: Source) -> ReadStream | UnorderedReads:
+        """Return the reads as a store was made of them, for a comparison with it.
+
+        Raises BadParams where the store was made with other options than those given.
+        """
+        from gangsaw.tasks.reads.unordered import as_stored
+
+        return as_stored(self, store)
 
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of some records; BadParams for what is no FASTQ, or has no mate."""
@@ -210,7 +223,12 @@ class _Writer:
         return {name: text, f"{name}_offset": starts.astype("u8")}
 
     def _odd_signs(self, mates: tuple[FastqRecords, ...]) -> dict[str, NumpyArray]:
-        """Return lines behind "+" that are not as those of most records."""
+        """Return lines behind "+" that are not as those of most records.
+
+        Without the names they are not kept either: most repeat the name.
+        """
+        if "name" not in self.stream.kept:
+            return {}
         if self.sign is None:
             self.sign = "name" if _field(mates[0], SIGN).letters(0) else ""
         odd = np.stack([_is_odd(records, self.sign) for records in mates], axis=1).ravel()
@@ -253,7 +271,8 @@ def _field(records: FastqRecords, which: int) -> Field:
 
 def _hashed(records: FastqRecords, writer: _Writer) -> list[Field]:
     """Return the four lines of records as they are stored; what is not is empty."""
-    kept = {FIELDS[name] for name in writer.stream.kept} | {SIGN}
+    kept = {FIELDS[name] for name in writer.stream.kept}
+    kept |= {SIGN} if NAME in kept else set()
     fields = [_field(records, which) for which in range(LINES)]
     return [f if i in kept else f._replace(ends=f.begins) for i, f in enumerate(fields)]
 

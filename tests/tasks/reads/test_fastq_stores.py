@@ -186,6 +186,30 @@ def test_verify_reads_the_files_again(tmp_path: Path) -> None:
     assert "plus: the store has 0 samples, the source 4" in problems
 
 
+@pytest.mark.parametrize("order", ["kept", "bins"])
+@pytest.mark.parametrize("names", ["keep", "number", "none"])
+def test_verify_knows_how_the_store_was_made(tmp_path: Path, order: str, names: str) -> None:
+    """Of records with odd signs and CR LF, of which a part is kept."""
+    lines = (f"@r{i} x\r\n{s}\r\n+r{i} x\r\n{'I' * len(s)}\r\n" for i, s in enumerate(SOME))
+    path, store = tmp_path / "in.fastq", tmp_path / "reads.zarr"
+    text = "".join(lines).encode().replace(b"+r2 x\r", b"+\r").replace(b"+r3", b"+other")
+    path.write_bytes(text)
+    own = {"order": order, "names": names, "qualities": "none" if order == "kept" else "binned"}
+    gangsaw.compress(path, store, interleaved="yes", **own)
+    assert gangsaw.verify(store, against=path).ok
+    wrong = "order" if order == "bins" else "names"
+    with pytest.raises(BadParams, match=f"was made with --{wrong} {own[wrong]}, not"):
+        gangsaw.verify(
+            store, against=path, **{wrong: "sorted" if order == "bins" else OTHER[names]}
+        )
+    path.write_bytes(text.replace(b"\r\nI", b"\r\n#", 1).replace(b"TTGA", b"TTGC"))
+    assert "digest" in gangsaw.verify(store, against=path).problems[-1]
+
+
+SOME = ("ACGATTGACCATTGACA", "ACGT", "", "TTGACCA", "ACCNACGGTACC", "TTGA")
+OTHER = {"keep": "none", "number": "none", "none": "number"}
+
+
 def test_a_cut_off_gzip_file_names_the_record(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     text = fastq(*("".join(rng.choice(list("ACGT"), 100)) for _ in range(300)))

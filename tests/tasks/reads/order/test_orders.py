@@ -54,7 +54,11 @@ def test_pairs_stay_pairs_and_none_is_lost(
         for path in (store, tmp_path / "kept.zarr")
     ]
     assert digests[0] == digests[1]
-    assert gangsaw.verify(store, against=files, order=order).ok
+    assert gangsaw.verify(store, against=files).ok
+    others = records(copies[1].read_bytes())  # two reads that change their mates
+    copies[1].write_bytes(b"".join([others[1], others[0], *others[2:]]))
+    (problem,) = gangsaw.verify(store, against=copies).problems
+    assert problem == "attribute gangsaw_reads: it differs from the source's in digest"
 
 
 def test_neighbours_come_together(files: list[Path], tmp_path: Path) -> None:
