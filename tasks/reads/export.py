@@ -51,7 +51,7 @@ def export(source: Source, paths: Paths, shard: str, work: Work) -> None:
     if len(paths) == 2 and not stored.contents.is_paired:
         raise BadParams(f"{source.name} holds no pairs: name one target")
     first, last = shard_of(shard or "1/1", stored)
-    with _outputs(paths, work) as outputs:
+    with open_targets(paths, work) as outputs:
         for text, which in _texts(stored, first, last, len(paths)):
             outputs[which].write(text)
 
@@ -164,7 +164,7 @@ def joined(fields: list[Field], returns: npt.NDArray[np.bool_]) -> Text:
 
 
 @contextmanager
-def _outputs(paths: Paths, work: Work) -> Iterator[list[IO[bytes]]]:
+def open_targets(paths: Paths, work: Work) -> Iterator[list[IO[bytes]]]:
     """Open the targets: standard output, or files that appear when they are whole."""
     if paths == (STDOUT,):
         yield [sys.stdout.buffer]

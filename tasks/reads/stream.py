@@ -95,6 +95,10 @@ class ReadStream:
         yield writer.last(files)
         self.outcome[ATTRIBUTE] = writer.contents(files).to_dict()
 
+    def records(self) -> Iterator[tuple[FastqRecords, ...]]:
+        """Yield records in the order that is wanted, mates of each other at equal places."""
+        yield from self._ordered([FastqFile(path) for path in self.paths])
+
     def _ordered(self, files: list[FastqFile]) -> Iterator[tuple[FastqRecords, ...]]:
         """Yield the records in the order that is wanted; `files` are those to be read once."""
         order, interleaved = self.settings.order, self.settings.interleaved

@@ -1,0 +1,87 @@
+"""gangsaw bin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.output import progress_bar, write_table
+from gangsaw.tasks.reads.formats import NAMED, PACKED, YES
+from gangsaw.tasks.reads.settings import ORDERS
+
+MOST_SOURCES = 2
+STDOUT = "-"
+
+
+def bin_reads(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="READS... OUT",
+            help="FASTQ to read, of mates two files; then the FASTQ or Zarr store to write.",
+        ),
+    ],
+    order: Annotated[
+        str, typer.Option(help="bins, or sorted also by places in a consensus.", metavar="ORDER")
+    ] = "bins",
+    mates: Annotated[
+        str, typer.Option(help="FASTQ for second mates; without it mates alternate in OUT.")
+    ] = "",
+    interleaved: Annotated[
+        bool, typer.Option("--interleaved", help="Mates alternate in the file that is read.")
+    ] = False,
+    overwrite: opt.Overwrite = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Put reads into another order: those of one place of the genome near to each other.
+
+    Example: gangsaw bin a_1.fastq.gz a_2.fastq.gz binned_1.fastq.gz --mates binned_2.fastq.gz
+    """
+    *sources, out = paths
+    if not 1 <= len(sources) <= MOST_SOURCES:
+        raise BadParams("name one or two sources and then the target (see gangsaw bin --help)")
+    if order not in ORDERS[1:]:
+        raise BadParams(f"--order must be {listed(ORDERS[1:], 'or')}, got {order!r}")
+    targets = (out, mates) if mates else (out,)
+    if all(map(_is_fastq, targets)):
+        n = _to_fastq(sources, targets, order, interleaved, overwrite)
+        if STDOUT not in targets:
+            write_table(" ".join(paths), [("records", f"{n:,}"), ("order", order)])
+        return
+    if mates or Path(out).suffix.lower() != ".zarr":
+        raise BadParams(
+            f"{', '.join(targets)}: a target is one .zarr, or {listed(NAMED, 'or')} (packed as "
+            f"{listed(PACKED[1:-1], 'or')})"
+        )
+    from gangsaw.tasks import api
+
+    with progress_bar("bin", quiet=quiet) as show:
+        summary = api.compress(
+            sources,
+            out,
+            order=order,
+            interleaved=YES if interleaved else None,
+            overwrite=overwrite,
+            on_progress=show,
+        )
+    write_table(" ".join(paths), [("order", order), ("ratio", f"{summary.ratio:.3f}")])
+
+
+def _is_fastq(path: str) -> bool:
+    ends = tuple(f"{name}{packed}" for name in NAMED for packed in PACKED)
+    return path == STDOUT or path.lower().endswith(ends)
+
+
+def _to_fastq(
+    sources: list[str], targets: tuple[str, ...], order: str, interleaved: bool, overwrite: bool
+) -> int:
+    from gangsaw.tasks.reads.rewrite import rewrite
+    from gangsaw.tasks.reads.settings import Settings
+
+    settings = Settings(order=order, interleaved=interleaved)
+    return rewrite(tuple(sources), targets, settings, overwrite=overwrite)
