@@ -19,7 +19,9 @@ def bag_of(load: Callable[[Part], Iterable[Item]], parts: Sequence[Part]) -> Bag
     """
     from dask import bag
 
-    return bag.from_sequence(parts, npartitions=len(parts)).map_partitions(_loaded, load)
+    numbered: Bag = bag.from_sequence(parts, npartitions=len(parts))  # type: ignore[no-untyped-call]
+    loaded: Bag = numbered.map_partitions(_loaded, load)  # type: ignore[no-untyped-call]
+    return loaded
 
 
 def _loaded(parts: Iterable[Part], load: Callable[[Part], Iterable[Item]]) -> Iterator[Item]:

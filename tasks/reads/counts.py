@@ -46,7 +46,8 @@ def rounded(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return lengths of which only the leading bits are kept."""
     bits = np.frexp(lengths)[1]
     shifts = np.maximum(bits - LENGTH_BITS, 0)
-    return lengths >> shifts << shifts
+    kept: npt.NDArray[np.int64] = lengths >> shifts << shifts
+    return kept
 
 
 def _counted(tables: npt.NDArray[np.int64], zero: int) -> Histogram:

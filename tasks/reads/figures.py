@@ -75,8 +75,11 @@ class ReadFigures:
     def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Read JSON as `vars` gives it; KeyError, TypeError or ValueError where it is wrong."""
         names = ("letters", "qualities", "lengths")
-        counts = (_histogram(cast(Sequence[Sequence[int]], data[name])) for name in names)
-        return cls(*counts, int(cast(int, data["shortest"])), int(cast(int, data["longest"])))
+        letters, qualities, lengths = (
+            _histogram(cast(Sequence[Sequence[int]], data[name])) for name in names
+        )
+        shortest, longest = (int(cast(int, data[name])) for name in ("shortest", "longest"))
+        return cls(letters, qualities, lengths, shortest, longest)
 
 
 def _histogram(data: Sequence[Sequence[int]]) -> Histogram:

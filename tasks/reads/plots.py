@@ -101,8 +101,8 @@ def _draw_quality_places(axes: Axes, profile: Profile) -> None:
         return
     x = (profile.places[:-1] + profile.places[1:]) / 2
     for low, high, alpha in BANDS:
-        bounds = [percentile(profile.qualities, part) - PHRED for part in (low, high)]
-        axes.fill_between(x, *bounds, step="mid", color=ACCENT, alpha=alpha, lw=0)
+        down, up = (percentile(profile.qualities, part) - PHRED for part in (low, high))
+        axes.fill_between(x, down, up, step="mid", color=ACCENT, alpha=alpha, lw=0)
     axes.step(x, percentile(profile.qualities, 50) - PHRED, where="mid", color=INK, lw=1)
     axes.set_ylim(0, None)
     axes.text(0.02, 0.03, "median, 25-75 %, 10-90 %", transform=axes.transAxes, fontsize=8)

@@ -73,6 +73,8 @@ class IndexStream:
             keys, numbers = entries["key"][order], entries["number"][order]
             n_keys += int((np.diff(keys) > 0).sum()) + bool(keys.size)  # no key is in two files
             yield {self.kind.keys: keys, self.kind.numbers: numbers}
+        if not n_keys:
+            raise BadParams(f"{self.name}: no read is in an index of {self.kind.name}")
         self.outcome[INDEXES] = {self.kind.name: n_keys}
 
     def _scattered(self) -> list[Path]:
