@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import progress_bar, write_table
 
@@ -28,10 +27,7 @@ def index_reads(
     Example: gangsaw index-reads reads.zarr names
     """
     from gangsaw.tasks.reads.index.build import add_index
-    from gangsaw.tasks.reads.index.kinds import KINDS
 
-    if of not in KINDS:
-        raise BadParams(f"an index is of {' or '.join(KINDS)}, not of {of!r}")
     with progress_bar("index", quiet=quiet) as show:
-        n = add_index(store, KINDS[of], overwrite=overwrite, on_progress=show)
+        n = add_index(store, of, overwrite=overwrite, on_progress=show)
     write_table(store, [(f"index of {of}", f"{n:,} entries")])

@@ -16,7 +16,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.jobs.spool import spool
-from gangsaw.tasks.reads.index.kinds import IndexKind
+from gangsaw.tasks.reads.index.kinds import KINDS, IndexKind
 from gangsaw.tasks.reads.stored import Stored
 from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.chunks import METADATA
@@ -101,16 +101,24 @@ class IndexStream:
 
 
 def add_index(
-    store: str, kind: IndexKind, *, overwrite: bool = False, on_progress: OnProgress | None = None
+    store: str | Path,
+    of: str = "names",
+    *,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
 ) -> int:
-    """Add an index to a store of reads in a folder; return how many entries it has.
+    """Add an index of "names" or of "bins" to a store of reads; return how many entries it has.
 
-    It is made in a hidden folder beside the store, and is in the store when it is whole.
+    It is made in a hidden folder beside the store, which is a folder itself, and is in the store
+    when it is whole.
 
     Raises
     ------
-    BadParams : the store has the index, or no such lines; it is no folder
+    BadParams : the store has the index, or no such lines; it is no folder; `of` is neither
     """
+    if of not in KINDS:
+        raise BadParams(f"an index is of {' or '.join(KINDS)}, not of {of!r}")
+    store, kind = str(store), KINDS[of]
     source, place = open_zarr(store), open_place(store, writable=True)
     stored = Stored(source.arrays, source.attrs)
     if place.folder is None:

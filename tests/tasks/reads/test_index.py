@@ -14,7 +14,7 @@ from gangsaw import reads
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.commands.extract import neighbours
 from gangsaw.tasks.reads.index import build, find
-from gangsaw.tasks.reads.index.kinds import BINS, NAMES
+from gangsaw.tasks.reads.index.kinds import KINDS, NAMES
 from gangsaw.tasks.reads.synthetic import make_reads
 
 MADE = make_reads(300, 80, genome=3000)
@@ -42,8 +42,8 @@ def store(plain: Path) -> Path:
     shutil.copytree(plain, copy)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "PART", 64)
-        for kind in (NAMES, BINS):
-            assert build.add_index(str(copy), kind) > 0
+        for kind in KINDS:
+            assert reads.add_index(copy, kind) > 0
     return copy
 
 
