@@ -191,21 +191,22 @@ def cut_names(text: Any, begins: Any, ends: Any, out: Any) -> None:
 
 @jit
 def pack_letters(data: Any, begins: Any, words_of: Any, codes: Any, words: Any) -> None:
-    """Put letters into zeroed words (w,) uint64, two bits each, the first ones lowest.
+    """Put letters into words (w,) uint64, two bits each, the first ones lowest.
 
     Parameters
     ----------
     data : (m,) uint8
     begins : (n + 1,) int64, where lines begin, and m
     words_of : (n + 1,) int64, first word of each line, and w
-    codes : (256,) uint8, of each letter; those above 3 become 0
+    codes : (256,) uint8, of each letter, of which the lowest two bits are taken
     """
     for i in range(len(begins) - 1):
-        for at in range(begins[i], begins[i + 1]):
-            code = codes[data[at]]
-            place = at - begins[i]
-            if code < 4:
-                words[words_of[i] + place // 32] |= np.uint64(code) << np.uint64(2 * (place % 32))
+        for k in range(words_of[i], words_of[i + 1]):
+            first = begins[i] + 32 * (k - words_of[i])
+            word = np.uint64(0)
+            for at in range(min(first + 32, begins[i + 1]) - 1, first - 1, -1):
+                word = word << np.uint64(2) | np.uint64(codes[data[at]] & 3)
+            words[k] = word
 
 
 @jit

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 PER_WORD = 32  # letters
-NO_CODE = 4
+NO_CODE = 4  # its lowest two bits are 0
 CODES = np.full(256, NO_CODE, np.uint8)
 CODES[np.frombuffer(b"ACGT", np.uint8)] = range(4)
 
@@ -90,7 +90,7 @@ class Ragged(Sequence[bytes]):
         """Return the letters A, C, G and T in two bits each; what is none of them is listed."""
         lengths = self.lengths
         offsets = np.concatenate(([0], np.cumsum(-(-lengths // PER_WORD))))
-        words = np.zeros(int(offsets[-1]), np.uint64)
+        words = np.empty(int(offsets[-1]), np.uint64)
         places = np.flatnonzero(CODES[self.data] == NO_CODE)
         pack_letters(self.data, self.offsets, offsets, CODES, words)
         return Packed(words, offsets, lengths, places, self.data[places])

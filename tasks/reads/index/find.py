@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reads.fastq import Places
 from gangsaw.tasks.reads.index.kinds import (
     BINS,
@@ -78,11 +78,14 @@ def _numbered(stored: Stored, name: bytes) -> list[int]:
 
 
 def _entries(stored: Stored, kind: IndexKind, key: int) -> Numbers:
-    """Return the numbers (n,) int64 of a key."""
+    """Return the numbers (n,) int64 of a key; CorruptChunk for those of no record."""
     begin, end = first_from(stored, kind, key), first_from(stored, kind, key + 1)
     if end - begin > MOST_FOUND:
         raise BadParams(f"there are {end - begin:,} records of it: take them by their numbers")
-    return stored.some(kind.numbers, begin, end).astype(np.int64)
+    found = stored.some(kind.numbers, begin, end)
+    if (found >= stored.n_records).any():
+        raise CorruptChunk(f"{kind.numbers} names records that are not there")
+    return found.astype(np.int64)
 
 
 def first_from(stored: Stored, kind: IndexKind, key: int) -> int:

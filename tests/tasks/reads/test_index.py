@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import zarr
 from helpers.command_line import CommandLine
 
 import gangsaw
 from gangsaw import reads
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reads.commands.extract import neighbours
 from gangsaw.tasks.reads.index import build, find
 from gangsaw.tasks.reads.index.kinds import KINDS, NAMES
@@ -104,6 +105,19 @@ def test_a_store_with_indexes_is_whole(store: Path, plain: Path, gangsaw: Comman
     gangsaw.ok("index-reads", store, "bins", "--overwrite")
     assert reads.open(store).near(records(MADE.first)[3].split()[1]) == before
     assert not list(store.parent.glob(".*index*"))
+
+
+def test_an_index_that_is_wrong_finds_no_wrong_read(store: Path, tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "copy.zarr")
+    group = zarr.open_group(tmp_path / "copy.zarr")
+    names = list(reads.open(store)[:3].names)
+    numbers = group["name_line"]
+    assert isinstance(numbers, zarr.Array)
+    numbers[:] = np.ones(600, np.uint64)  # Zarr stores no chunk of zeros
+    assert [reads.open(tmp_path / "copy.zarr").find(name) for name in names] == [[], [1], []]
+    numbers[:] = np.full(600, 600, np.uint64)
+    with pytest.raises(CorruptChunk, match="name_line names records that are not there"):
+        reads.open(tmp_path / "copy.zarr").find(names[0])
 
 
 def test_names_that_are_numbers_need_no_index(tmp_path: Path) -> None:
