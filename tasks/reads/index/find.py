@@ -78,14 +78,14 @@ def _numbered(stored: Stored, name: bytes) -> list[int]:
 
 
 def _entries(stored: Stored, kind: IndexKind, key: int) -> Numbers:
-    """Return the numbers (n,) int64 of a key; CorruptChunk for those of no record."""
+    """Return the numbers (n,) int64 of a key, ascending; CorruptChunk for those of no record."""
     begin, end = first_from(stored, kind, key), first_from(stored, kind, key + 1)
     if end - begin > MOST_FOUND:
         raise BadParams(f"there are {end - begin:,} records of it: take them by their numbers")
     found = stored.some(kind.numbers, begin, end)
     if (found >= stored.n_records).any():
         raise CorruptChunk(f"{kind.numbers} names records that are not there")
-    return found.astype(np.int64)
+    return np.unique(found).astype(np.int64)
 
 
 def first_from(stored: Stored, kind: IndexKind, key: int) -> int:
