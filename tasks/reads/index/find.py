@@ -82,7 +82,7 @@ def _entries(stored: Stored, kind: IndexKind, key: int) -> Numbers:
     begin, end = first_from(stored, kind, key), first_from(stored, kind, key + 1)
     if end - begin > MOST_FOUND:
         raise BadParams(f"there are {end - begin:,} records of it: take them by their numbers")
-    found = stored.some(kind.numbers, begin, end)
+    found = stored.some(kind.numbers, begin, end).astype(np.uint64)
     if (found >= stored.n_records).any():
         raise CorruptChunk(f"{kind.numbers} names records that are not there")
     return np.unique(found).astype(np.int64)
