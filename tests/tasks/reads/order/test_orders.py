@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr
-from helpers.command_line import CommandLine
 
 import gangsaw
 from gangsaw import reads
@@ -77,42 +75,6 @@ def test_neighbours_come_together(files: list[Path], tmp_path: Path) -> None:
         far[order] = np.median(np.minimum(steps, 6000 - steps))
     assert far["bins"] < 0.2 * far["kept"]
     assert far["sorted"] < 0.05 * far["kept"]
-
-
-def test_bin_gives_the_records_in_their_order(
-    files: list[Path], tmp_path: Path, gangsaw: CommandLine
-) -> None:
-    store, first, second, both = (
-        tmp_path / f"{n}" for n in ("x.zarr", "1.fq.gz", "2.fq", "b.fastq")
-    )
-    gangsaw.ok("bin", *files, store, "--quiet")
-    gangsaw.ok("bin", *files, first, "--mates", second)
-    gangsaw.ok("bin", *files, both)
-    texts = gzip.decompress(first.read_bytes()), second.read_bytes()
-    order = [read.name for read in reads.open(store)]
-    pairs = list(zip(*map(records, texts), strict=True))
-    assert [record.split(b"\n")[0][1:] for pair in pairs for record in pair] == order
-    assert both.read_bytes() == b"".join(record for pair in pairs for record in pair)
-    assert Counter(pairs) == Counter(zip(records(MADE.first), records(MADE.second), strict=True))
-    gangsaw.ok("bin", both, tmp_path / "again.zarr", "--interleaved", "--order", "sorted")
-    assert reads.open(tmp_path / "again.zarr").contents.is_paired
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-
-
-def test_bin_refuses_what_it_cannot_write(
-    files: list[Path], tmp_path: Path, gangsaw: CommandLine
-) -> None:
-    copy = tmp_path / "in.fastq"
-    copy.write_bytes(b"@r\nA\n+\nI\n")
-    assert "is read: give another" in gangsaw("bin", copy, copy, "--overwrite").failed(2)
-    assert "holds no pairs" in gangsaw("bin", copy, "a.fq", "--mates", "b.fq").failed(2)
-    assert "a target is one .zarr" in gangsaw("bin", copy, tmp_path / "out.txt").failed(2)
-    assert "--order must be bins or sorted" in gangsaw(
-        "bin", copy, "a.fq", "--order", "kept"
-    ).failed(2)
-    assert "exists" in gangsaw("bin", files[0], copy).failed(2)
-    assert copy.read_bytes() == b"@r\nA\n+\nI\n"
-    assert list(tmp_path.iterdir()) == [copy]
 
 
 def test_a_pipe_has_no_other_order(tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+"""`gangsaw bin`: reads in another order, into a store or FASTQ."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from helpers.command_line import CommandLine
+
+from gangsaw import reads
+from gangsaw.tasks.reads.synthetic import make_reads
+
+MADE = make_reads(300, 80, genome=2000)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / "reads_1.fastq", tmp_path / "reads_2.fastq"]
+    for path, text in zip(paths, (MADE.first, MADE.second), strict=True):
+        path.write_bytes(text)
+    return paths
+
+
+def records(text: bytes) -> list[bytes]:
+    lines = text.splitlines(keepends=True)
+    return [b"".join(lines[i : i + 4]) for i in range(0, len(lines), 4)]
+
+
+def test_bin_gives_the_records_in_their_order(
+    files: list[Path], tmp_path: Path, gangsaw: CommandLine
+) -> None:
+    store, first, second, both = (
+        tmp_path / f"{n}" for n in ("x.zarr", "1.fq.gz", "2.fq", "b.fastq")
+    )
+    gangsaw.ok("bin", *files, store, "--quiet")
+    gangsaw.ok("bin", *files, first, "--mates", second)
+    gangsaw.ok("bin", *files, both)
+    texts = gzip.decompress(first.read_bytes()), second.read_bytes()
+    order = [read.name for read in reads.open(store)]
+    pairs = list(zip(*map(records, texts), strict=True))
+    assert [record.split(b"\n")[0][1:] for pair in pairs for record in pair] == order
+    assert both.read_bytes() == b"".join(record for pair in pairs for record in pair)
+    assert Counter(pairs) == Counter(zip(records(MADE.first), records(MADE.second), strict=True))
+    gangsaw.ok("bin", both, tmp_path / "again.zarr", "--interleaved", "--order", "sorted")
+    assert reads.open(tmp_path / "again.zarr").contents.is_paired
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_bin_refuses_what_it_cannot_write(
+    files: list[Path], tmp_path: Path, gangsaw: CommandLine
+) -> None:
+    copy = tmp_path / "in.fastq"
+    copy.write_bytes(b"@r\nA\n+\nI\n")
+    assert "is read: give another" in gangsaw("bin", copy, copy, "--overwrite").failed(2)
+    assert "holds no pairs" in gangsaw("bin", copy, "a.fq", "--mates", "b.fq").failed(2)
+    assert "a target is one .zarr" in gangsaw("bin", copy, tmp_path / "out.txt").failed(2)
+    assert "--order must be bins or sorted" in gangsaw(
+        "bin", copy, "a.fq", "--order", "kept"
+    ).failed(2)
+    assert "exists" in gangsaw("bin", files[0], copy).failed(2)
+    assert copy.read_bytes() == b"@r\nA\n+\nI\n"
+    assert sorted(tmp_path.iterdir()) == [copy, *files]
