@@ -1,0 +1,223 @@
+"""What each mode takes of a stream, by those of its bytes that were noted, in integers.
+
+Pairs of a byte and what was before it are sorted, not counted in squares of 256 by 256: most
+streams fill little of these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.reads.entropy.bits import bit_length
+from gangsaw.codecs.reads.entropy.logs import FRACTION, log2
+from gangsaw.codecs.reads.name.contexts import CLASSES, LENGTHS, SOURCES, SYMBOLS
+from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, BEFORE, RAW
+
+SYMBOL_PRICE = 6  # bits that one more symbol of a table may take
+NO_TABLE = 1 << FRACTION
+IMPOSSIBLE = 1 << 60
+
+
+class Scratch(NamedTuple):
+    """Room for one stream.
+
+    Attributes
+    ----------
+    by_byte, by_source : (n,) uint32, what was noted of the stream, sorted
+    bounds : (SYMBOLS + 1,) int64, where each value begins in what was sorted last
+    symbols, counts : (SYMBOLS,) int64, those of one table, ascending
+    short : (LENGTHS, SYMBOLS) int64, counts of the tables of bit lengths
+    """
+
+    by_byte: npt.NDArray[np.uint32]
+    by_source: npt.NDArray[np.uint32]
+    bounds: npt.NDArray[np.int64]
+    symbols: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    short: npt.NDArray[np.int64]
+
+
+class Stream(NamedTuple):
+    """What the costs of all tables of a stream hang on.
+
+    Attributes
+    ----------
+    scale : bytes of the stream for each 256 that are noted
+    n_symbols : different bytes
+    novel : what a symbol takes that was never counted
+    """
+
+    scale: int
+    n_symbols: int
+    novel: int
+
+
+def scratch_of(n: int) -> Scratch:
+    """Return room for a stream of which n bytes are noted."""
+    rows = (np.zeros(SYMBOLS, np.int64) for _ in range(2))
+    sorted_notes = (np.empty(n, np.uint32) for _ in range(2))
+    bounds, short = np.zeros(SYMBOLS + 1, np.int64), np.zeros((LENGTHS, SYMBOLS), np.int64)
+    return Scratch(*sorted_notes, bounds, *rows, short)
+
+
+@jit_norefs
+def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, costs: Any) -> None:
+    """Fill zeroed (N_STREAMS, N_MODES) int64 in units of 2^-FRACTION bits.
+
+    Streams of one byte alone, which have no choice, keep zeros.
+
+    Parameters
+    ----------
+    notes : (n,) uint32 of `note_contexts`
+    firsts, ends : (N_STREAMS,) int64, where the notes of each stream lie
+    totals : (N_STREAMS,) int64, bytes of each stream, also those that are not noted
+    room : `Scratch` for the longest
+    """
+    for stream in range(totals.size):
+        n = ends[stream] - firsts[stream]
+        if n:
+            own = notes[firsts[stream] : ends[stream]]
+            _mode_costs(own, totals[stream], room, costs[stream])
+
+
+@jit_norefs_part
+def _mode_costs(notes: Any, total: int, room: Any, costs: Any) -> None:
+    """Fill (N_MODES,) for a stream."""
+    n = notes.size
+    _sort(notes, n, 0, room.bounds, room.by_byte)
+    k = 0
+    for s in range(SYMBOLS):
+        if room.bounds[s] < room.bounds[s + 1]:
+            room.symbols[k], room.counts[k] = s, room.bounds[s + 1] - room.bounds[s]
+            k += 1
+    if k == 1:
+        return
+    scale = (total << 8) // n
+    novel = _entropy(room.counts, k, n) // n
+    stream = Stream(scale, k, novel)
+    costs[ABSENT] = IMPOSSIBLE
+    costs[RAW] = (n * scale >> 8) * 8 << FRACTION
+    costs[ALONE] = _table_cost(room, k, stream)
+    for source in range(SOURCES):
+        _sort(room.by_byte, n, 8 + 8 * source, room.bounds, room.by_source)
+        mode = BEFORE + 2 * source
+        costs[mode + 1] = _long_cost(room, stream)
+        costs[mode] = _short_cost(room, stream)
+
+
+@jit_norefs_inline
+def _sort(notes: Any, n: int, shift: int, bounds: Any, out: Any) -> None:
+    """Sort by 8 bits, those that are equal as they came; set where each value begins."""
+    bounds[:] = 0
+    for i in range(n):
+        bounds[1 + (np.int64(notes[i]) >> shift & 255)] += 1
+    for value in range(SYMBOLS):
+        bounds[value + 1] += bounds[value]
+    for i in range(n):
+        value = np.int64(notes[i]) >> shift & 255
+        out[bounds[value]] = notes[i]
+        bounds[value] += 1
+    for value in range(SYMBOLS, 0, -1):
+        bounds[value] = bounds[value - 1]
+    bounds[0] = 0
+
+
+@jit_norefs_part
+def _long_cost(room: Any, stream: Any) -> int:
+    """Return the cost of a table for each value of a source; count those of each bit length."""
+    cost = np.int64(0)
+    room.short[:] = 0
+    for value in range(SYMBOLS):
+        begin, end = room.bounds[value], room.bounds[value + 1]
+        if begin == end:
+            cost += NO_TABLE
+            continue
+        k = _count_runs(room, begin, end)
+        length = CLASSES[BEFORE * SYMBOLS + value]
+        for i in range(k):
+            room.short[length, room.symbols[i]] += room.counts[i]
+        cost += _table_cost(room, k, stream)
+    return int(cost)
+
+
+@jit_norefs_inline
+def _count_runs(room: Any, begin: int, end: int) -> int:
+    """Set symbols and counts of sorted notes; return how many symbols there are."""
+    k, before = -1, np.int64(-1)
+    for i in range(begin, end):
+        symbol = np.int64(room.by_source[i]) & 255
+        if symbol != before:
+            k += 1
+            room.symbols[k], room.counts[k] = symbol, 0
+            before = symbol
+        room.counts[k] += 1
+    return k + 1
+
+
+@jit_norefs_part
+def _short_cost(room: Any, stream: Any) -> int:
+    """Return the cost of a table for each bit length of a source."""
+    cost = np.int64(0)
+    for length in range(LENGTHS):
+        k = 0
+        for symbol in range(SYMBOLS):
+            if room.short[length, symbol]:
+                room.symbols[k], room.counts[k] = symbol, room.short[length, symbol]
+                k += 1
+        cost += _table_cost(room, k, stream) if k else NO_TABLE
+    return int(cost)
+
+
+@jit_norefs_part
+def _table_cost(room: Any, k: int, stream: Any) -> int:
+    """Return the cost of a table of k symbols, and of what would be said in it if all were noted."""
+    total, once = np.int64(0), np.int64(0)
+    for i in range(k):
+        total += room.counts[i]
+        once += room.counts[i] == 1
+    table = _stored_bits(room, k, total) << FRACTION
+    if stream.scale <= 256:
+        return int(table + _entropy(room.counts, k, total))
+    more = min(stream.n_symbols - k, once * (stream.scale - 256) >> 8) * SYMBOL_PRICE << FRACTION
+    expected = _expected(room.counts, k, total, once, stream.novel)
+    return int(table + more + (expected >> 8) * stream.scale)
+
+
+@jit_norefs_inline
+def _stored_bits(room: Any, k: int, total: int) -> int:
+    """Return about the bits of a stored table."""
+    bits, before = 9, -1
+    for i in range(k):
+        share = max(1, room.counts[i] * 4096 // total)
+        bits += 2 * bit_length(share) + 2 * bit_length(room.symbols[i] - before) - 2
+        before = room.symbols[i]
+    return int(bits)
+
+
+@jit_norefs_inline
+def _entropy(counts: Any, k: int, total: int) -> int:
+    """Return what symbols take that are as frequent as they are counted."""
+    whole, cost = log2(total), np.int64(0)
+    for i in range(k):
+        cost += counts[i] * (whole - log2(counts[i]))
+    return int(cost)
+
+
+@jit_norefs_inline
+def _expected(counts: Any, k: int, total: int, once: int, novel: int) -> int:
+    """Return what as many symbols that are not counted may take.
+
+    Each counted symbol as if it had not been counted: counts alone promise too much where they
+    are few.
+    """
+    whole, cost = log2(total), np.int64(0)
+    if once:
+        cost = once * (whole - log2(once) + novel)
+    for i in range(k):
+        if counts[i] > 1:
+            cost += counts[i] * (whole - log2(counts[i] - 1))
+    return int(cost)
