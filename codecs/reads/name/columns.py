@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.entropy.rans import put, put_number, put_raw, put_small
-from gangsaw.codecs.reads.name.split import CLASSES, DIGIT, common_prefix, is_same, next_token
+from gangsaw.codecs.reads.name.split import CLASSES, DIGIT, common_prefix, cut_token, is_same
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
     DIGITS,
@@ -25,6 +26,7 @@ from gangsaw.codecs.reads.name.streams import (
     MATCH,
     MATCHES,
     MOST_DIGITS,
+    N_STREAMS,
     NUMBER,
     PADDED,
     PARTS,
@@ -61,6 +63,8 @@ class NameLines(NamedTuple):
     template : tokens of the line that comes before each window's first one
     n_template : of them
     differences : (COLUMNS, DIFFERENCES) bool, whether each beats the number
+    most : lines of a window that are written
+    both : whether what is a number is also written without differences, N_STREAMS further on
     """
 
     text: npt.NDArray[np.uint8]
@@ -71,6 +75,8 @@ class NameLines(NamedTuple):
     template: Cuts
     n_template: int
     differences: npt.NDArray[np.bool_]
+    most: int
+    both: bool
 
 
 def most_tokens(source: NameLines, first: int, stop: int) -> int:
@@ -107,10 +113,12 @@ def _write_window(source: Any, window: int, old: Any, new: Any, tokens: Any, n: 
     first, stop = source.windows[window], source.windows[window + 1]
     if first == stop:
         return n
+    stop = min(stop, first + source.most)
     n = put_number(tokens, n, FIRST_LINES, source.starts[first] - window * source.lane)
     n = put_number(tokens, n, FIRST_LINES + 1, stop - first)
     for k in range(COLUMNS):
         old.places[k], old.kinds[k] = source.template.places[k], source.template.kinds[k]
+        old.values[k] = source.template.values[k]
     n_old = source.n_template
     for line in range(first, stop):
         n_new, n = _write_line(source, line, old, n_old, new, tokens, n)
@@ -124,19 +132,19 @@ def _write_line(
 ) -> tuple[int, int]:
     """Append a line; return its tokens and how many there are in all."""
     text, at, end = source.text, source.starts[line], source.ends[line]
-    n_same = _copy_same(text, at, end, old, n_old, new)
+    n_same, wide = _copy_same(text, at, end, old, n_old, new)
     at, run = new.places[n_same], 0  # column from which on tokens have been the same
     k = n_same
     while at < end:
         if k < n_old and is_same(text, at, end, old, k):
-            at, kind = at + old.places[k + 1] - old.places[k], old.kinds[k]
-            new.kinds[k], new.places[k + 1] = kind, at
+            at += old.places[k + 1] - old.places[k]
+            new.places[k + 1], new.kinds[k], new.values[k] = at, old.kinds[k], old.values[k]
         else:
-            at, kind = next_token(text, at, end, k)
-            new.kinds[k], new.places[k + 1] = kind, at
+            at = cut_token(text, at, end, new, k)
             n = _put_same(tokens, n, run, k)
-            n = _write_token(source, old, n_old, new, k, tokens, n)
+            n = _write_token(source, old, n_old, new, k, wide, tokens, n)
             run = k + 1
+        wide |= _is_wide(new, k) << k
         k += 1
     n_new = k
     if n_new == n_old:
@@ -146,19 +154,30 @@ def _write_line(
 
 
 @jit_norefs_inline
-def _copy_same(text: Any, at: int, end: int, old: Any, n_old: int, new: Any) -> int:
-    """Set the cuts of tokens that lie in what both lines begin with; return how many."""
+def _copy_same(text: Any, at: int, end: int, old: Any, n_old: int, new: Any) -> tuple[int, int]:
+    """Set the cuts of tokens that lie in what both lines begin with.
+
+    Return how many, and as bits which of them another one may match.
+    """
     new.places[0] = at
     most = min(end - at, old.places[n_old] - old.places[0])
     prefix = common_prefix(text, at, old.places[0], most)
-    shift, n = at - old.places[0], 0
+    shift, n, wide = at - old.places[0], 0, 0
     is_whole = prefix == end - at and prefix == most and most == old.places[n_old] - old.places[0]
     stop = old.places[0] + prefix + is_whole
     while n < n_old and old.places[n + 1] < stop:  # the last one may go on here
-        new.kinds[n] = old.kinds[n]
+        new.kinds[n], new.values[n] = old.kinds[n], old.values[n]
+        wide |= _is_wide(old, n) << n
         n += 1
         new.places[n] = old.places[n] + shift
-    return n
+    return n, wide
+
+
+@jit_norefs_inline
+def _is_wide(cuts: Any, k: int) -> int:
+    """Whether a token is a number that another one may match, as 0 or 1."""
+    is_digits = cuts.kinds[k] == DIGITS
+    return int(is_digits & (cuts.places[k + 1] - cuts.places[k] >= LEAST_MATCH))
 
 
 @jit_norefs_inline
@@ -170,17 +189,27 @@ def _put_same(tokens: Any, n: int, run: int, k: int) -> int:
 
 
 @jit_norefs_inline
-def _write_token(source: Any, old: Any, n_old: int, new: Any, k: int, tokens: Any, n: int) -> int:
-    """Append a token that differs from that of the line before."""
+def _write_token(
+    source: Any, old: Any, n_old: int, new: Any, k: int, wide: int, tokens: Any, n: int
+) -> int:
+    """Append a token that differs from that of the line before.
+
+    wide : bits of those before it in its line that it may match
+    """
     kind, text, column = new.kinds[k], source.text, k * PER_COLUMN
     if kind == DIGITS:
-        match = _match(text, new, k)
+        match = _match(text, new, k, wide)
         if match >= 0:
             n = put(tokens, n, column, MATCH)
             return put(tokens, n, column + MATCHES, match)
-        operation, value = _number(source, old, n_old, new, k)
-        if operation != TEXT:
-            return _put_number(tokens, n, column, operation, value)
+        padded = _padding(text, old, n_old, new, k)
+        if padded >= 0:
+            plain = _number(new.values[k])
+            if source.both and plain != TEXT:
+                n = _put_number(tokens, n, column + N_STREAMS, plain, new.values[k])
+            operation, operand = _changed(source, old, n_old, new, k, plain)
+            if operation != TEXT:
+                return _put_number(tokens, n, column, operation + padded, operand)
     elif kind != WORD:
         return _put_hexadecimal(text, new, k, tokens, n)
     n = put(tokens, n, column, TEXT)
@@ -190,36 +219,53 @@ def _write_token(source: Any, old: Any, n_old: int, new: Any, k: int, tokens: An
 
 
 @jit_norefs_inline
-def _match(text: Any, new: Any, k: int) -> int:
-    """Return an earlier token of the line that is equal to token k, or -1."""
+def _match(text: Any, new: Any, k: int, wide: int) -> int:
+    """Return an earlier number of the line that is equal to token k, or -1."""
     b = new.places[k]
     size = new.places[k + 1] - b
-    for j in range(k if size >= LEAST_MATCH else 0):
+    left = np.uint64(wide)
+    while left:
+        j = trailing_zeros(left)
         a = new.places[j]
-        if new.places[j + 1] - a == size and common_prefix(text, a, b, size) == size:
-            return j
+        if new.values[j] == new.values[k] and new.places[j + 1] - a == size:
+            if common_prefix(text, a, b, size) == size:  # longer numbers wrap
+                return int(j)
+        left &= left - np.uint64(1)
     return -1
 
 
 @jit_norefs_inline
-def _number(source: Any, old: Any, n_old: int, new: Any, k: int) -> tuple[int, int]:
-    """Return the operation that gives a number, TEXT where there is none, and its operand."""
-    text, at, end = source.text, new.places[k], new.places[k + 1]
-    old_size = old.places[k + 1] - old.places[k] if k < n_old else 0
-    has_zeros = end - at > 1 and text[at] == 48
-    if end - at > MOST_DIGITS or (has_zeros and end - at != old_size):
-        return TEXT, 0
-    padded = PADDED if has_zeros else 0
-    value = parsed(text, at, end)
-    if k < n_old and old.kinds[k] == DIGITS and old_size <= MOST_DIGITS:
-        change = value - parsed(text, old.places[k], old.places[k + 1])
-        which = _difference(change)
-        if which >= 0 and source.differences[k, which]:
-            return UP + which + padded, abs(change)
+def _padding(text: Any, old: Any, n_old: int, new: Any, k: int) -> int:
+    """Return what leading zeros add to the operation of a number; -1 where it can be none."""
+    at, size = new.places[k], new.places[k + 1] - new.places[k]
+    if size > MOST_DIGITS:
+        return -1
+    if size == 1 or text[at] != 48:
+        return 0
+    return PADDED if k < n_old and old.places[k + 1] - old.places[k] == size else -1
+
+
+@jit_norefs_inline
+def _number(value: int) -> int:
+    """Return the operation that gives a number, TEXT where there is none."""
     for width in range(1, 4):
         if value < 1 << 8 * width:
-            return NUMBER + width - 1 + padded, value
-    return (LONG + padded if value < 1 << 40 else TEXT), value
+            return NUMBER + width - 1
+    return LONG if value < 1 << 40 else TEXT
+
+
+@jit_norefs_inline
+def _changed(
+    source: Any, old: Any, n_old: int, new: Any, k: int, operation: int
+) -> tuple[int, int]:
+    """Return the operation that a number takes, a difference or that given, and its operand."""
+    value = new.values[k]
+    if k < n_old and old.kinds[k] == DIGITS and old.places[k + 1] - old.places[k] <= MOST_DIGITS:
+        change = value - old.values[k]
+        which = _difference(change)
+        if which >= 0 and source.differences[k, which]:
+            return UP + which, abs(change)
+    return operation, value
 
 
 @jit_norefs_inline
@@ -229,15 +275,6 @@ def _difference(change: int) -> int:
     if size >= 1 << 16:
         return -1
     return (2 if change < 0 else 0) + (size >= 1 << 8)
-
-
-@jit_norefs_inline
-def parsed(text: Any, at: int, end: int) -> int:
-    """Return the number that at most MOST_DIGITS digits are."""
-    value = np.int64(0)
-    for i in range(at, end):
-        value = 10 * value + np.int64(text[i]) - 48
-    return int(value)
 
 
 @jit_norefs_inline

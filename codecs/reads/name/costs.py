@@ -19,6 +19,7 @@ from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, BEFORE, RAW
 
 SYMBOL_PRICE = 6  # bits that one more symbol of a table may take
 NO_TABLE = 1 << FRACTION
+MULTIPLIER = 1664525  # D. E. Knuth and H. W. Lewis, of a linear congruential generator
 IMPOSSIBLE = 1 << 60
 
 
@@ -27,12 +28,13 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
-    by_byte, by_source : (n,) uint32, what was noted of the stream, sorted
+    some, by_byte, by_source : (n,) uint32, notes of the stream: some of them, and those sorted
     bounds : (SYMBOLS + 1,) int64, where each value begins in what was sorted last
     symbols, counts : (SYMBOLS,) int64, those of one table, ascending
     short : (LENGTHS, SYMBOLS) int64, counts of the tables of bit lengths
     """
 
+    some: npt.NDArray[np.uint32]
     by_byte: npt.NDArray[np.uint32]
     by_source: npt.NDArray[np.uint32]
     bounds: npt.NDArray[np.int64]
@@ -57,9 +59,9 @@ class Stream(NamedTuple):
 
 
 def scratch_of(n: int) -> Scratch:
-    """Return room for a stream of which n bytes are noted."""
+    """Return room for streams of which at most n bytes count."""
     rows = (np.zeros(SYMBOLS, np.int64) for _ in range(2))
-    sorted_notes = (np.empty(n, np.uint32) for _ in range(2))
+    sorted_notes = (np.empty(n, np.uint32) for _ in range(3))
     bounds, short = np.zeros(SYMBOLS + 1, np.int64), np.zeros((LENGTHS, SYMBOLS), np.int64)
     return Scratch(*sorted_notes, bounds, *rows, short)
 
@@ -75,13 +77,24 @@ def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, cos
     notes : (n,) uint32 of `note_contexts`
     firsts, ends : (N_STREAMS,) int64, where the notes of each stream lie
     totals : (N_STREAMS,) int64, bytes of each stream, also those that are not noted
-    room : `Scratch` for the longest
+    room : `Scratch`
     """
     for stream in range(totals.size):
-        n = ends[stream] - firsts[stream]
-        if n:
-            own = notes[firsts[stream] : ends[stream]]
+        own = notes[firsts[stream] : ends[stream]]
+        if own.size > room.some.size:
+            _draw(own, room.some)
+            own = room.some
+        if own.size:
             _mode_costs(own, totals[stream], room, costs[stream])
+
+
+@jit_norefs_inline
+def _draw(notes: Any, out: Any) -> None:
+    """Draw one of each so many notes, not every n-th: names of mates alternate."""
+    step, state = notes.size // out.size, np.uint32(1)
+    for i in range(out.size):
+        state = np.uint32(state * np.uint32(MULTIPLIER) + np.uint32(1))
+        out[i] = notes[i * step + (np.int64(state >> np.uint32(16)) * step >> 16)]
 
 
 @jit_norefs_part
@@ -179,12 +192,15 @@ def _table_cost(room: Any, k: int, stream: Any) -> int:
     for i in range(k):
         total += room.counts[i]
         once += room.counts[i] == 1
-    table = _stored_bits(room, k, total) << FRACTION
-    if stream.scale <= 256:
-        return int(table + _entropy(room.counts, k, total))
-    more = min(stream.n_symbols - k, once * (stream.scale - 256) >> 8) * SYMBOL_PRICE << FRACTION
-    expected = _expected(room.counts, k, total, once, stream.novel)
-    return int(table + more + (expected >> 8) * stream.scale)
+    bits = _stored_bits(room, k, total)
+    more = stream.scale - 256  # bytes that are not counted, for each 256 that are
+    bits += min(stream.n_symbols - k, once * more >> 8) * SYMBOL_PRICE
+    whole = log2(total)
+    as_counted, as_new = _repeated(room.counts, k, whole)
+    cost = (as_counted >> 9) * (stream.scale + 256) + (as_new >> 9) * more
+    if once:
+        cost += once * whole + (once * (whole - log2(once) + stream.novel) >> 8) * more
+    return int((bits << FRACTION) + cost)
 
 
 @jit_norefs_inline
@@ -208,16 +224,15 @@ def _entropy(counts: Any, k: int, total: int) -> int:
 
 
 @jit_norefs_inline
-def _expected(counts: Any, k: int, total: int, once: int, novel: int) -> int:
-    """Return what as many symbols that are not counted may take.
+def _repeated(counts: Any, k: int, whole: int) -> tuple[int, int]:
+    """Return what symbols counted twice or more take as they are counted, and each as if it was not.
 
-    Each counted symbol as if it had not been counted: counts alone promise too much where they
-    are few.
+    The first promises too much where counts are few, the second too little, by as much.
     """
-    whole, cost = log2(total), np.int64(0)
-    if once:
-        cost = once * (whole - log2(once) + novel)
+    as_counted, as_new = np.int64(0), np.int64(0)
     for i in range(k):
-        if counts[i] > 1:
-            cost += counts[i] * (whole - log2(counts[i] - 1))
-    return int(cost)
+        n = counts[i]
+        if n > 1:
+            as_counted += n * (whole - log2(n))
+            as_new += n * (whole - log2(n - 1))
+    return int(as_counted), int(as_new)

@@ -25,8 +25,8 @@ LONGEST_TEMPLATE = 1 << 12  # bytes: a longer line is dear where windows are few
 PART = 1 << 18  # bytes, or one window: what a thread writes at a time
 PILOTS = 32  # that choices are made of
 PILOT = 1 << 16  # bytes, or one window
-FEWER = 4  # of which one in so many is written both ways, with and without differences
 Windows = tuple[int, int]  # the first one, and the one behind the last
+MOST_LINES = 256  # of a pilot's window that differences are chosen by
 T = TypeVar("T")
 
 
@@ -36,7 +36,7 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
         return None
     groups = _groups(lines, PART)
     pilots = _pilots(lines)
-    source = _source(lines, pilots[::FEWER])
+    source = _source(lines, pilots)
     parts = _each(lambda group: written(source, *group), groups)
     modes = chosen_modes(parts, _found(pilots, groups, parts))
     n_tables, base = first_tables(modes)
@@ -81,13 +81,11 @@ def _source(lines: Lines, pilots: Sequence[Windows]) -> NameLines:
     n = 0
     if lines.ends[0] <= LONGEST_TEMPLATE:
         n = int(split_line(lines.text, 0, int(lines.ends[0]), template))
-    choice = np.zeros((COLUMNS, DIFFERENCES), np.bool_)
     rest = (lines.text, lines.starts, lines.ends, lines.windows, lines.lane, template, n)
-    both = [
-        _counted([written(NameLines(*rest, all_or_none), *group) for group in pilots], N_STREAMS)
-        for all_or_none in (~choice, choice)
-    ]
-    return NameLines(*rest, chosen_differences(*both))
+    both = NameLines(*rest, np.ones((COLUMNS, DIFFERENCES), np.bool_), MOST_LINES, True)
+    counts = _counted([written(both, *group) for group in pilots], 2 * N_STREAMS)
+    chosen = chosen_differences(counts[:N_STREAMS], counts[N_STREAMS:])
+    return NameLines(*rest, chosen, lines.starts.size, False)
 
 
 def _groups(lines: Lines, n_bytes: int) -> list[Windows]:

@@ -22,8 +22,9 @@ from gangsaw.codecs.reads.name.contexts import (
 from gangsaw.codecs.reads.name.costs import scratch_of, stream_costs
 from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, MOST_TABLES, N_MODES, N_STREAMS
 
-MOST_NOTED = 1 << 15  # tokens of a pilot
-TABLE_PRICE = 64 << FRACTION  # bits that a table must save beyond what it takes: they fill caches
+MOST_NOTED = 1 << 13  # tokens of a pilot
+MOST_COUNTED = 1 << 13  # of a stream, spread over what is noted of it
+TABLE_PRICE = 8 << FRACTION  # bits that a table must save beyond what it takes: they fill caches
 
 
 class Part(NamedTuple):
@@ -85,7 +86,7 @@ def mode_costs(pilots: list[Pilot], totals: Places) -> npt.NDArray[np.int64]:
             part.tokens, begin, part.ends[first:stop], MOST_NOTED, memory, places, notes
         )
     costs = np.zeros((N_STREAMS, N_MODES), np.int64)
-    room = scratch_of(int((places - firsts).max(initial=0)))
+    room = scratch_of(MOST_COUNTED)
     stream_costs(notes, firsts, places, totals, room, costs)
     costs += TABLE_PRICE * TABLES_OF * (costs > 0)
     return costs

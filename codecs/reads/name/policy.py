@@ -23,28 +23,35 @@ from gangsaw.codecs.reads.name.streams import (
 Counts = npt.NDArray[np.int64]
 
 
-def chosen_differences(as_differences: Counts, as_numbers: Counts) -> npt.NDArray[np.bool_]:
+def chosen_differences(changed: Counts, plain: Counts) -> npt.NDArray[np.bool_]:
     """Return (COLUMNS, DIFFERENCES), whether each difference of a column beats its number.
 
     Parameters
     ----------
-    as_differences, as_numbers : (N_STREAMS, 256) of pilots with all differences, with none
+    changed, plain : (N_STREAMS, 256) of pilots with all differences, of their numbers with none
     """
     out = np.zeros((COLUMNS, DIFFERENCES), np.bool_)
-    for column in range(COLUMNS):
-        own = slice(column * PER_COLUMN, (column + 1) * PER_COLUMN)
-        choose_differences(as_differences[own], as_numbers[own], out[column])
+    choose_differences(changed, plain, out)
     return out
 
 
 @jit_norefs
 def choose_differences(changed: Counts, plain: Counts, out: npt.NDArray[np.bool_]) -> None:
+    """Fill (COLUMNS, DIFFERENCES) from streams (N_STREAMS, 256) both ways."""
+    for column in range(COLUMNS):
+        own = slice(column * PER_COLUMN, (column + 1) * PER_COLUMN)
+        _choose(changed[own], plain[own], out[column])
+
+
+@jit_norefs
+def _choose(changed: Counts, plain: Counts, out: npt.NDArray[np.bool_]) -> None:
     """Fill (DIFFERENCES,) for a column, from its streams (PER_COLUMN, 256) both ways."""
     numbers, bits = np.int64(0), np.int64(0)
     for which in range(NUMBER - UP, LONG - UP):
-        numbers += _said(plain, which)
-        bits += _operand_bits(plain, which)
-    said = changed[OPERATIONS].sum()
+        n = _said(plain, which)
+        numbers += n
+        bits += _operand_bits(plain, which) if n else 0
+    said = changed[OPERATIONS].sum() if numbers else 0
     for which in range(DIFFERENCES):
         n = _said(changed, which)
         if n and numbers:

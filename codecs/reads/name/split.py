@@ -48,25 +48,49 @@ def split_line(text: Any, at: int, end: int, cuts: Any) -> int:
     n = 0
     cuts.places[0] = at
     while at < end:
-        at, cuts.kinds[n] = next_token(text, at, end, n)
+        at = cut_token(text, at, end, cuts, n)
         n += 1
-        cuts.places[n] = at
     return n
 
 
 @jit_norefs_inline
-def next_token(text: Any, at: int, end: int, n: int) -> tuple[int, int]:
-    """Return where the token ends that begins in a line after n others, and its kind."""
+def cut_token(text: Any, at: int, end: int, cuts: Any, n: int) -> int:
+    """Cut token n of a line, which begins here; return where it ends."""
+    stop, kind, value = _number(text, at, end)
     if n == MOST_TOKENS - 1:
-        return end, WORD
-    stop, kind = _hexadecimal(text, at, end)
-    if kind != WORD:
-        return stop, kind
-    if CLASSES[text[at]] == DIGIT:
-        while at < end and CLASSES[text[at]] == DIGIT:
-            at += 1
-        return at, DIGITS
-    return _end_of_word(text, at, end), WORD
+        stop, kind = end, WORD
+    elif kind != DIGITS:
+        stop, kind = _hexadecimal(text, at, end)
+        if kind == WORD:
+            stop, kind = _plain(text, at, end)
+    cuts.places[n + 1], cuts.kinds[n], cuts.values[n] = stop, kind, value
+    return stop
+
+
+@jit_norefs_inline
+def _number(text: Any, at: int, end: int) -> tuple[int, int, int]:
+    """Return the end, kind and value of digits that begin here; WORD where they may be others."""
+    stop, value, digit = at, np.int64(0), np.int64(0)
+    while stop < end:
+        digit = np.int64(text[stop]) - 48
+        if digit < 0 or digit > 9:
+            break
+        value = 10 * value + digit
+        stop += 1
+    is_plain = stop > at
+    if stop < end:  # no letter follows, nor `-` behind as many digits as a UUID begins with
+        is_plain &= CLASSES[text[stop]] == 0 and (digit != 45 - 48 or stop - at != HEX_LEAST)
+    return stop, DIGITS if is_plain else WORD, int(value)
+
+
+@jit_norefs_inline
+def _plain(text: Any, at: int, end: int) -> tuple[int, int]:
+    """Return the end and kind of a token that is not hexadecimal."""
+    if CLASSES[text[at]] != DIGIT:
+        return _end_of_word(text, at, end), WORD
+    while at < end and CLASSES[text[at]] == DIGIT:
+        at += 1
+    return at, DIGITS
 
 
 @jit_norefs_inline
