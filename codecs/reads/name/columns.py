@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.entropy.rans import put, put_number, put_raw, put_small
-from gangsaw.codecs.reads.name.split import CLASSES, DIGIT, common_prefix, cut_token, is_same
+from gangsaw.codecs.reads.name.split import CLASSES, DIGIT, Token, common_prefix, is_same, next_token
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
     DIGITS,
@@ -26,6 +26,7 @@ from gangsaw.codecs.reads.name.streams import (
     MATCH,
     MATCHES,
     MOST_DIGITS,
+    MOST_TOKENS,
     N_STREAMS,
     NUMBER,
     PADDED,
@@ -46,6 +47,7 @@ from gangsaw.codecs.reads.name.streams import (
     Cuts,
 )
 
+ALL = (1 << MOST_TOKENS) - 1
 LEAST_MATCH = 3  # digits: a shorter number is equal to another one by chance
 DIFFERENCES = 4  # UP, UP + 1, DOWN, DOWN + 1
 TOKENS_A_WINDOW = 10  # two numbers: bit length, and up to 40 bits
@@ -80,104 +82,98 @@ class NameLines(NamedTuple):
 
 
 def most_tokens(source: NameLines, first: int, stop: int) -> int:
-    """Return how many tokens windows first to stop - 1 may take: a byte is three at most."""
+    """Return how many tokens windows first to stop - 1 may take: those of a byte, and of a line."""
     lo, hi = int(source.windows[first]), int(source.windows[stop])
     if lo == hi:
         return 0
     n_bytes = int(source.ends[hi - 1] - source.starts[lo])
-    return 3 * n_bytes + (hi - lo) + TOKENS_A_WINDOW * (stop - first)
+    return (5 if source.both else 3) * n_bytes + (hi - lo) + TOKENS_A_WINDOW * (stop - first)
 
 
 @jit_norefs
 def write_windows(
-    source: Any, first: int, stop: int, old: Any, new: Any, tokens: Any, ends: Any
+    source: Any, first: int, stop: int, cuts: Any, tokens: Any, ends: Any
 ) -> int:
     """Write what windows first to stop - 1 say, its tables being streams; return how many tokens.
 
     Parameters
     ----------
-    old, new : room for cuts
+    cuts : room
     tokens : room for `most_tokens`
     ends : (stop - first,) int64, filled with where the tokens of each window end
     """
     n = 0
     for window in range(first, stop):
-        n = _write_window(source, window, old, new, tokens, n)
+        n = _write_window(source, window, cuts, tokens, n)
         ends[window - first] = n
     return n
 
 
 @jit_norefs_inline
-def _write_window(source: Any, window: int, old: Any, new: Any, tokens: Any, n: int) -> int:
+def _write_window(source: Any, window: int, cuts: Any, tokens: Any, n: int) -> int:
     """Append a window; an empty one says nothing."""
     first, stop = source.windows[window], source.windows[window + 1]
     if first == stop:
         return n
-    stop = min(stop, first + source.most)
     n = put_number(tokens, n, FIRST_LINES, source.starts[first] - window * source.lane)
     n = put_number(tokens, n, FIRST_LINES + 1, stop - first)
     for k in range(COLUMNS):
-        old.places[k], old.kinds[k] = source.template.places[k], source.template.kinds[k]
-        old.values[k] = source.template.values[k]
-    n_old = source.n_template
-    for line in range(first, stop):
-        n_new, n = _write_line(source, line, old, n_old, new, tokens, n)
-        old, new, n_old = new, old, n_new
+        cuts.places[k], cuts.kinds[k] = source.template.places[k], source.template.kinds[k]
+        cuts.values[k] = source.template.values[k]
+    n_tokens, wide, before = source.n_template, ALL, 0
+    for line in range(first, min(stop, first + source.most)):
+        n_tokens, wide, n = _write_line(source, line, before, cuts, n_tokens, wide, tokens, n)
+        before = source.starts[line]
     return n
 
 
 @jit_norefs_inline
 def _write_line(
-    source: Any, line: int, old: Any, n_old: int, new: Any, tokens: Any, n: int
-) -> tuple[int, int]:
-    """Append a line; return its tokens and how many there are in all."""
-    text, at, end = source.text, source.starts[line], source.ends[line]
-    n_same, wide = _copy_same(text, at, end, old, n_old, new)
-    at, run = new.places[n_same], 0  # column from which on tokens have been the same
-    k = n_same
-    while at < end:
-        if k < n_old and is_same(text, at, end, old, k):
-            at += old.places[k + 1] - old.places[k]
-            new.places[k + 1], new.kinds[k], new.values[k] = at, old.kinds[k], old.values[k]
-        else:
-            at = cut_token(text, at, end, new, k)
-            n = _put_same(tokens, n, run, k)
-            n = _write_token(source, old, n_old, new, k, wide, tokens, n)
-            run = k + 1
-        wide |= _is_wide(new, k) << k
-        k += 1
-    n_new = k
-    if n_new == n_old:
-        return n_new, put(tokens, n, run * PER_COLUMN, REST)
-    n = _put_same(tokens, n, run, n_new)
-    return n_new, put(tokens, n, n_new * PER_COLUMN, END)
+    source: Any, line: int, before: int, cuts: Any, n_old: int, wide: int, tokens: Any, n: int
+) -> tuple[int, int, int]:
+    """Append a line; return its tokens, which of them are wide, and how many there are in all.
 
-
-@jit_norefs_inline
-def _copy_same(text: Any, at: int, end: int, old: Any, n_old: int, new: Any) -> tuple[int, int]:
-    """Set the cuts of tokens that lie in what both lines begin with.
-
-    Return how many, and as bits which of them another one may match.
+    Parameters
+    ----------
+    before : where the line before begins
+    cuts : its n_old tokens, replaced one by one
+    wide : as bits, which of them may be numbers of LEAST_MATCH digits
     """
-    new.places[0] = at
-    most = min(end - at, old.places[n_old] - old.places[0])
-    prefix = common_prefix(text, at, old.places[0], most)
-    shift, n, wide = at - old.places[0], 0, 0
-    is_whole = prefix == end - at and prefix == most and most == old.places[n_old] - old.places[0]
-    stop = old.places[0] + prefix + is_whole
-    while n < n_old and old.places[n + 1] < stop:  # the last one may go on here
-        new.kinds[n], new.values[n] = old.kinds[n], old.values[n]
-        wide |= _is_wide(old, n) << n
-        n += 1
-        new.places[n] = old.places[n] + shift
-    return n, wide
+    text, begin, end = source.text, source.starts[line], source.ends[line]
+    k = _count_same(text, begin, end, before, cuts, n_old)
+    run, old_at = 0, cuts.places[k]  # column from which on tokens have been the same
+    at = begin + old_at
+    while at < end:
+        old_end = cuts.places[k + 1] if k < n_old else old_at
+        old = Token(before + old_at, before + old_end, cuts.kinds[k], cuts.values[k])
+        if k < n_old and is_same(text, at, end, old, k):
+            at += old_end - old_at
+        else:
+            token = next_token(text, at, end, k)
+            n = _put_same(tokens, n, run, k)
+            n = _write_token(source, old, cuts, k, token, wide & (1 << k) - 1, tokens, n)
+            cuts.kinds[k], cuts.values[k] = token.kind, token.value
+            is_wide = np.int64(token.kind == DIGITS) & np.int64(token.end - at >= LEAST_MATCH)
+            wide = wide & ~(1 << k) | is_wide << k
+            at, run = token.end, k + 1
+        k, old_at = k + 1, old_end
+        cuts.places[k] = at - begin
+    if k == n_old:
+        return k, wide, put(tokens, n, run * PER_COLUMN, REST)
+    n = _put_same(tokens, n, run, k)
+    return k, wide, put(tokens, n, k * PER_COLUMN, END)
 
 
 @jit_norefs_inline
-def _is_wide(cuts: Any, k: int) -> int:
-    """Whether a token is a number that another one may match, as 0 or 1."""
-    is_digits = cuts.kinds[k] == DIGITS
-    return int(is_digits & (cuts.places[k + 1] - cuts.places[k] >= LEAST_MATCH))
+def _count_same(text: Any, at: int, end: int, before: int, cuts: Any, n_old: int) -> int:
+    """Return how many tokens lie in what both lines begin with."""
+    old_size = cuts.places[n_old]
+    prefix = common_prefix(text, at, before, min(end - at, old_size))
+    stop = prefix + (prefix == end - at and prefix == old_size)
+    k = 0
+    while k < n_old and cuts.places[k + 1] < stop:  # the last one may go on here
+        k += 1
+    return k
 
 
 @jit_norefs_inline
@@ -190,59 +186,58 @@ def _put_same(tokens: Any, n: int, run: int, k: int) -> int:
 
 @jit_norefs_inline
 def _write_token(
-    source: Any, old: Any, n_old: int, new: Any, k: int, wide: int, tokens: Any, n: int
+    source: Any, old: Any, cuts: Any, k: int, token: Any, wide: int, tokens: Any, n: int
 ) -> int:
-    """Append a token that differs from that of the line before.
+    """Append a token that differs from that of the line before, which is empty if there is none.
 
-    wide : bits of those before it in its line that it may match
+    wide : bits of the tokens before it in its line that it may match
     """
-    kind, text, column = new.kinds[k], source.text, k * PER_COLUMN
-    if kind == DIGITS:
-        match = _match(text, new, k, wide)
+    text, column = source.text, k * PER_COLUMN
+    if token.kind == DIGITS:
+        match = _match(text, cuts, k, token, wide)
         if match >= 0:
             n = put(tokens, n, column, MATCH)
             return put(tokens, n, column + MATCHES, match)
-        padded = _padding(text, old, n_old, new, k)
+        padded = _padding(text, old, token)
         if padded >= 0:
-            plain = _number(new.values[k])
+            plain = _number(token.value)
             if source.both and plain != TEXT:
-                n = _put_number(tokens, n, column + N_STREAMS, plain, new.values[k])
-            operation, operand = _changed(source, old, n_old, new, k, plain)
+                n = _put_number(tokens, n, column + N_STREAMS, plain, token.value)
+            operation, operand = _changed(source, old, k, token, plain)
             if operation != TEXT:
                 return _put_number(tokens, n, column, operation + padded, operand)
-    elif kind != WORD:
-        return _put_hexadecimal(text, new, k, tokens, n)
+    elif token.kind != WORD:
+        return _put_hexadecimal(text, token, column, tokens, n)
     n = put(tokens, n, column, TEXT)
-    for i in range(new.places[k], new.places[k + 1]):
+    for i in range(token.at, token.end):
         n = put(tokens, n, column + TEXT_BYTES, text[i])
     return put(tokens, n, column + TEXT_BYTES, TEXT_END)
 
 
 @jit_norefs_inline
-def _match(text: Any, new: Any, k: int, wide: int) -> int:
+def _match(text: Any, cuts: Any, k: int, token: Any, wide: int) -> int:
     """Return an earlier number of the line that is equal to token k, or -1."""
-    b = new.places[k]
-    size = new.places[k + 1] - b
-    left = np.uint64(wide)
+    size, begin = token.end - token.at, token.at - cuts.places[k]
+    left = np.uint64(wide if size >= LEAST_MATCH else 0)
     while left:
         j = trailing_zeros(left)
-        a = new.places[j]
-        if new.values[j] == new.values[k] and new.places[j + 1] - a == size:
-            if common_prefix(text, a, b, size) == size:  # longer numbers wrap
+        a = cuts.places[j]
+        if cuts.values[j] == token.value and cuts.places[j + 1] - a == size:
+            if common_prefix(text, begin + a, token.at, size) == size:  # long numbers wrap
                 return int(j)
         left &= left - np.uint64(1)
     return -1
 
 
 @jit_norefs_inline
-def _padding(text: Any, old: Any, n_old: int, new: Any, k: int) -> int:
+def _padding(text: Any, old: Any, token: Any) -> int:
     """Return what leading zeros add to the operation of a number; -1 where it can be none."""
-    at, size = new.places[k], new.places[k + 1] - new.places[k]
+    size = token.end - token.at
     if size > MOST_DIGITS:
         return -1
-    if size == 1 or text[at] != 48:
+    if size == 1 or text[token.at] != 48:
         return 0
-    return PADDED if k < n_old and old.places[k + 1] - old.places[k] == size else -1
+    return PADDED if old.end - old.at == size else -1
 
 
 @jit_norefs_inline
@@ -255,17 +250,14 @@ def _number(value: int) -> int:
 
 
 @jit_norefs_inline
-def _changed(
-    source: Any, old: Any, n_old: int, new: Any, k: int, operation: int
-) -> tuple[int, int]:
+def _changed(source: Any, old: Any, k: int, token: Any, operation: int) -> tuple[int, int]:
     """Return the operation that a number takes, a difference or that given, and its operand."""
-    value = new.values[k]
-    if k < n_old and old.kinds[k] == DIGITS and old.places[k + 1] - old.places[k] <= MOST_DIGITS:
-        change = value - old.values[k]
+    if old.end > old.at and old.kind == DIGITS and old.end - old.at <= MOST_DIGITS:
+        change = token.value - old.value
         which = _difference(change)
         if which >= 0 and source.differences[k, which]:
             return UP + which, abs(change)
-    return operation, value
+    return operation, token.value
 
 
 @jit_norefs_inline
@@ -298,9 +290,9 @@ def digit_of(c: Any) -> int:
 
 
 @jit_norefs_part
-def _put_hexadecimal(text: Any, new: Any, k: int, tokens: Any, n: int) -> int:
+def _put_hexadecimal(text: Any, token: Any, column: int, tokens: Any, n: int) -> int:
     """Append a hexadecimal word or a UUID."""
-    at, end, kind, column = new.places[k], new.places[k + 1], new.kinds[k], k * PER_COLUMN
+    at, end, kind = token.at, token.end, token.kind
     if kind in (HEX_LOWER, HEX_UPPER):
         n = put(tokens, n, column, HEX + (kind == HEX_UPPER))
         n = put_small(tokens, n, column + HEX_DIGITS, column + HEX_REST, end - at)

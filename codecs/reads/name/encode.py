@@ -54,7 +54,7 @@ def written(source: NameLines, first: int, stop: int) -> Part:
     """Return what windows first to stop - 1 say."""
     room = rans.tokens_of(most_tokens(source, first, stop))
     ends = np.zeros(stop - first, np.int64)
-    n = int(write_windows(source, first, stop, no_cuts(), no_cuts(), room, ends))
+    n = int(write_windows(source, first, stop, no_cuts(), room, ends))
     return Part(rans.Tokens(room.tables[:n].copy(), room.symbols[:n].copy()), ends)
 
 

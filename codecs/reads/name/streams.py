@@ -49,7 +49,7 @@ class Cuts(NamedTuple):
 
     Attributes
     ----------
-    places : (COLUMNS + 1,) int64, where each begins, and where the last one ends
+    places : (COLUMNS + 1,) int64, where in the line each begins, and where the last one ends
     kinds : (COLUMNS,) uint8
     values : (COLUMNS,) int64 of those that are numbers of at most MOST_DIGITS digits
     """
