@@ -27,7 +27,6 @@ from gangsaw.codecs.reads.name.streams import (
     MATCHES,
     MOST_DIGITS,
     MOST_TOKENS,
-    N_STREAMS,
     NUMBER,
     PADDED,
     PARTS,
@@ -66,7 +65,7 @@ class NameLines(NamedTuple):
     n_template : of them
     differences : (COLUMNS, DIFFERENCES) bool, whether each beats the number
     most : lines of a window that are written
-    both : whether what is a number is also written without differences, N_STREAMS further on
+    both : whether operands of numbers are written besides those of differences
     """
 
     text: npt.NDArray[np.uint8]
@@ -87,7 +86,7 @@ def most_tokens(source: NameLines, first: int, stop: int) -> int:
     if lo == hi:
         return 0
     n_bytes = int(source.ends[hi - 1] - source.starts[lo])
-    return (5 if source.both else 3) * n_bytes + (hi - lo) + TOKENS_A_WINDOW * (stop - first)
+    return (4 if source.both else 3) * n_bytes + (hi - lo) + TOKENS_A_WINDOW * (stop - first)
 
 
 @jit_norefs
@@ -201,11 +200,11 @@ def _write_token(
         padded = _padding(text, old, token)
         if padded >= 0:
             plain = _number(token.value)
-            if source.both and plain != TEXT:
-                n = _put_number(tokens, n, column + N_STREAMS, plain, token.value)
             operation, operand = _changed(source, old, k, token, plain)
+            if source.both and operation != plain and plain < LONG:
+                n = _put_operand(tokens, n, column, plain, token.value)
             if operation != TEXT:
-                return _put_number(tokens, n, column, operation + padded, operand)
+                return _put_number(tokens, n, column, operation, padded, operand)
     elif token.kind != WORD:
         return _put_hexadecimal(text, token, column, tokens, n)
     n = put(tokens, n, column, TEXT)
@@ -270,12 +269,20 @@ def _difference(change: int) -> int:
 
 
 @jit_norefs_inline
-def _put_number(tokens: Any, n: int, column: int, operation: int, value: int) -> int:
-    """Append an operation and its operand, bytes from the high one on."""
-    n = put(tokens, n, column, operation)
-    which = (operation - UP) % PADDED
-    if which == LONG - UP:
+def _put_number(
+    tokens: Any, n: int, column: int, operation: int, padded: int, value: int
+) -> int:
+    """Append an operation and its operand."""
+    n = put(tokens, n, column, operation + padded)
+    if operation == LONG:
         return put_number(tokens, n, column + LONG_BITS, value)
+    return _put_operand(tokens, n, column, operation, value)
+
+
+@jit_norefs_inline
+def _put_operand(tokens: Any, n: int, column: int, operation: int, value: int) -> int:
+    """Append the bytes of an operand from the high one on."""
+    which = operation - UP
     stream = column + PARTS[which]
     for i in range(WIDTHS[which] - 1, -1, -1):
         n = put(tokens, n, stream, value >> 8 * i & 255)

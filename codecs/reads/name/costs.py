@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.rans import PRECISION
 from gangsaw.codecs.reads.entropy.bits import bit_length
 from gangsaw.codecs.reads.entropy.logs import FRACTION, log2
 from gangsaw.codecs.reads.name.contexts import CLASSES, LENGTHS, SOURCES, SYMBOLS
@@ -114,7 +115,7 @@ def _mode_costs(notes: Any, total: int, room: Any, costs: Any) -> None:
     stream = Stream(scale, k, novel)
     costs[ABSENT] = IMPOSSIBLE
     costs[RAW] = (n * scale >> 8) * 8 << FRACTION
-    costs[ALONE] = _table_cost(room, k, stream)
+    costs[ALONE] = _table_cost(room, k, n, stream)
     for source in range(SOURCES):
         _sort(room.by_byte, n, 8 + 8 * source, room.bounds, room.by_source)
         mode = BEFORE + 2 * source
@@ -153,21 +154,20 @@ def _long_cost(room: Any, stream: Any) -> int:
         length = CLASSES[BEFORE * SYMBOLS + value]
         for i in range(k):
             room.short[length, room.symbols[i]] += room.counts[i]
-        cost += _table_cost(room, k, stream)
+        cost += _table_cost(room, k, end - begin, stream)
     return int(cost)
 
 
 @jit_norefs_inline
 def _count_runs(room: Any, begin: int, end: int) -> int:
     """Set symbols and counts of sorted notes; return how many symbols there are."""
-    k, before = -1, np.int64(-1)
-    for i in range(begin, end):
+    k, first, before = 0, begin, np.int64(room.by_source[begin]) & 255
+    for i in range(begin + 1, end):
         symbol = np.int64(room.by_source[i]) & 255
         if symbol != before:
-            k += 1
-            room.symbols[k], room.counts[k] = symbol, 0
-            before = symbol
-        room.counts[k] += 1
+            room.symbols[k], room.counts[k] = before, i - first
+            k, first, before = k + 1, i, symbol
+    room.symbols[k], room.counts[k] = before, end - first
     return k + 1
 
 
@@ -176,42 +176,50 @@ def _short_cost(room: Any, stream: Any) -> int:
     """Return the cost of a table for each bit length of a source."""
     cost = np.int64(0)
     for length in range(LENGTHS):
-        k = 0
+        k, total = 0, np.int64(0)
         for symbol in range(SYMBOLS):
-            if room.short[length, symbol]:
-                room.symbols[k], room.counts[k] = symbol, room.short[length, symbol]
-                k += 1
-        cost += _table_cost(room, k, stream) if k else NO_TABLE
+            n = room.short[length, symbol]
+            if n:
+                room.symbols[k], room.counts[k] = symbol, n
+                k, total = k + 1, total + n
+        cost += _table_cost(room, k, total, stream) if k else NO_TABLE
     return int(cost)
 
 
 @jit_norefs_part
-def _table_cost(room: Any, k: int, stream: Any) -> int:
-    """Return the cost of a table of k symbols, and of what would be said in it if all were noted."""
-    total, once = np.int64(0), np.int64(0)
+def _table_cost(room: Any, k: int, total: int, stream: Any) -> int:
+    """Return the cost of a table of k symbols, and of what would be said in it if all counted.
+
+    Symbols take what they take as they are counted, which promises too much where they are few,
+    or as if each had not been counted, which promises too little, by as much: what is right for
+    `scale` lies in between.
+    """
+    whole, novel = log2(total), stream.scale - 256  # of 256: bytes that are not counted
+    once, as_counted, as_new = np.int64(0), np.int64(0), np.int64(0)
+    bits, before = np.int64(9 - 2 * k), np.int64(-1)
     for i in range(k):
-        total += room.counts[i]
-        once += room.counts[i] == 1
-    bits = _stored_bits(room, k, total)
-    more = stream.scale - 256  # bytes that are not counted, for each 256 that are
-    bits += min(stream.n_symbols - k, once * more >> 8) * SYMBOL_PRICE
-    whole = log2(total)
-    as_counted, as_new = _repeated(room.counts, k, whole)
-    cost = (as_counted >> 9) * (stream.scale + 256) + (as_new >> 9) * more
+        n = room.counts[i]
+        bits += 2 * bit_length(room.symbols[i] - before)
+        before = room.symbols[i]
+        if n == 1:
+            once += 1
+        else:
+            own = log2(n)
+            bits += 2 * _share_bits(own, whole)
+            as_counted += n * (whole - own)
+            as_new += n * (whole - log2(n - 1))
+    bits += 2 * once * _share_bits(0, whole)
+    bits += min(stream.n_symbols - k, once * novel >> 8) * SYMBOL_PRICE
+    cost = (as_counted >> 9) * (stream.scale + 256) + (as_new >> 9) * novel
     if once:
-        cost += once * whole + (once * (whole - log2(once) + stream.novel) >> 8) * more
+        cost += once * whole + (once * (whole - log2(once) + stream.novel) >> 8) * novel
     return int((bits << FRACTION) + cost)
 
 
 @jit_norefs_inline
-def _stored_bits(room: Any, k: int, total: int) -> int:
-    """Return about the bits of a stored table."""
-    bits, before = 9, -1
-    for i in range(k):
-        share = max(1, room.counts[i] * 4096 // total)
-        bits += 2 * bit_length(share) + 2 * bit_length(room.symbols[i] - before) - 2
-        before = room.symbols[i]
-    return int(bits)
+def _share_bits(own: int, whole: int) -> int:
+    """Return the bits of a frequency, from logarithms of a count and of all."""
+    return 1 + (max(0, own - whole + (PRECISION << FRACTION)) >> FRACTION)
 
 
 @jit_norefs_inline
@@ -221,18 +229,3 @@ def _entropy(counts: Any, k: int, total: int) -> int:
     for i in range(k):
         cost += counts[i] * (whole - log2(counts[i]))
     return int(cost)
-
-
-@jit_norefs_inline
-def _repeated(counts: Any, k: int, whole: int) -> tuple[int, int]:
-    """Return what symbols counted twice or more take as they are counted, and each as if it was not.
-
-    The first promises too much where counts are few, the second too little, by as much.
-    """
-    as_counted, as_new = np.int64(0), np.int64(0)
-    for i in range(k):
-        n = counts[i]
-        if n > 1:
-            as_counted += n * (whole - log2(n))
-            as_new += n * (whole - log2(n - 1))
-    return int(as_counted), int(as_new)

@@ -83,8 +83,8 @@ def _source(lines: Lines, pilots: Sequence[Windows]) -> NameLines:
         n = int(split_line(lines.text, 0, int(lines.ends[0]), template))
     rest = (lines.text, lines.starts, lines.ends, lines.windows, lines.lane, template, n)
     both = NameLines(*rest, np.ones((COLUMNS, DIFFERENCES), np.bool_), MOST_LINES, True)
-    counts = _counted([written(both, *group) for group in pilots], 2 * N_STREAMS)
-    chosen = chosen_differences(counts[:N_STREAMS], counts[N_STREAMS:])
+    counts = _counted([written(both, *group) for group in pilots], N_STREAMS)
+    chosen = chosen_differences(counts)
     return NameLines(*rest, chosen, lines.starts.size, False)
 
 

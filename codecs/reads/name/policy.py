@@ -13,7 +13,6 @@ from gangsaw.codecs.reads.name.streams import (
     LONG,
     NUMBER,
     OPERATIONS,
-    PADDED,
     PARTS,
     PER_COLUMN,
     UP,
@@ -23,47 +22,39 @@ from gangsaw.codecs.reads.name.streams import (
 Counts = npt.NDArray[np.int64]
 
 
-def chosen_differences(changed: Counts, plain: Counts) -> npt.NDArray[np.bool_]:
+def chosen_differences(counts: Counts) -> npt.NDArray[np.bool_]:
     """Return (COLUMNS, DIFFERENCES), whether each difference of a column beats its number.
 
     Parameters
     ----------
-    changed, plain : (N_STREAMS, 256) of pilots with all differences, of their numbers with none
+    counts : (N_STREAMS, 256) of pilots that write all differences, and all operands of numbers
     """
     out = np.zeros((COLUMNS, DIFFERENCES), np.bool_)
-    choose_differences(changed, plain, out)
+    choose_differences(counts, out)
     return out
 
 
 @jit_norefs
-def choose_differences(changed: Counts, plain: Counts, out: npt.NDArray[np.bool_]) -> None:
-    """Fill (COLUMNS, DIFFERENCES) from streams (N_STREAMS, 256) both ways."""
+def choose_differences(counts: Counts, out: npt.NDArray[np.bool_]) -> None:
+    """Fill (COLUMNS, DIFFERENCES)."""
     for column in range(COLUMNS):
-        own = slice(column * PER_COLUMN, (column + 1) * PER_COLUMN)
-        _choose(changed[own], plain[own], out[column])
+        _choose(counts[column * PER_COLUMN : (column + 1) * PER_COLUMN], out[column])
 
 
 @jit_norefs
-def _choose(changed: Counts, plain: Counts, out: npt.NDArray[np.bool_]) -> None:
-    """Fill (DIFFERENCES,) for a column, from its streams (PER_COLUMN, 256) both ways."""
+def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
+    """Fill (DIFFERENCES,) for a column, from its streams (PER_COLUMN, 256)."""
     numbers, bits = np.int64(0), np.int64(0)
     for which in range(NUMBER - UP, LONG - UP):
-        n = _said(plain, which)
+        n = streams[PARTS[which]].sum()
         numbers += n
-        bits += _operand_bits(plain, which) if n else 0
-    said = changed[OPERATIONS].sum() if numbers else 0
+        bits += _operand_bits(streams, which) if n else 0
+    said = streams[OPERATIONS].sum() if numbers else 0
     for which in range(DIFFERENCES):
-        n = _said(changed, which)
+        n = streams[PARTS[which]].sum()
         if n and numbers:
-            own = _operand_bits(changed, which) + n * (log2(said) - log2(n))
+            own = _operand_bits(streams, which) + n * (log2(said) - log2(n))
             out[which] = own < n * (bits // numbers)
-
-
-@jit_norefs
-def _said(streams: Counts, which: int) -> int:
-    """Return how often an operation was said, padded or not."""
-    operations = streams[OPERATIONS]
-    return int(operations[UP + which] + operations[UP + which + PADDED])
 
 
 @jit_norefs
