@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.entropy.rans import put, put_number, put_raw, put_small
-from gangsaw.codecs.reads.name.split import CLASSES, DIGIT, Token, common_prefix, is_same, next_token
+from gangsaw.codecs.reads.name.split import Token, common_prefix, is_same, next_token
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
     DIGITS,
@@ -52,6 +52,17 @@ DIFFERENCES = 4  # UP, UP + 1, DOWN, DOWN + 1
 TOKENS_A_WINDOW = 10  # two numbers: bit length, and up to 40 bits
 
 
+def _values() -> npt.NDArray[np.int64]:
+    """(256,) values of hexadecimal digits, others 0."""
+    out = np.zeros(256, np.int64)
+    for digits in (b"0123456789abcdef", b"0123456789ABCDEF"):
+        out[list(digits)] = np.arange(16)
+    return out
+
+
+VALUES = _values()
+
+
 class NameLines(NamedTuple):
     """Lines and what an encoder chose for them.
 
@@ -90,9 +101,7 @@ def most_tokens(source: NameLines, first: int, stop: int) -> int:
 
 
 @jit_norefs
-def write_windows(
-    source: Any, first: int, stop: int, cuts: Any, tokens: Any, ends: Any
-) -> int:
+def write_windows(source: Any, first: int, stop: int, cuts: Any, tokens: Any, ends: Any) -> int:
     """Write what windows first to stop - 1 say, its tables being streams; return how many tokens.
 
     Parameters
@@ -221,9 +230,9 @@ def _match(text: Any, cuts: Any, k: int, token: Any, wide: int) -> int:
     while left:
         j = trailing_zeros(left)
         a = cuts.places[j]
-        if cuts.values[j] == token.value and cuts.places[j + 1] - a == size:
-            if common_prefix(text, begin + a, token.at, size) == size:  # long numbers wrap
-                return int(j)
+        is_like = cuts.values[j] == token.value and cuts.places[j + 1] - a == size
+        if is_like and common_prefix(text, begin + a, token.at, size) == size:  # long ones wrap
+            return int(j)
         left &= left - np.uint64(1)
     return -1
 
@@ -269,9 +278,7 @@ def _difference(change: int) -> int:
 
 
 @jit_norefs_inline
-def _put_number(
-    tokens: Any, n: int, column: int, operation: int, padded: int, value: int
-) -> int:
+def _put_number(tokens: Any, n: int, column: int, operation: int, padded: int, value: int) -> int:
     """Append an operation and its operand."""
     n = put(tokens, n, column, operation + padded)
     if operation == LONG:
@@ -290,12 +297,6 @@ def _put_operand(tokens: Any, n: int, column: int, operation: int, value: int) -
     return n
 
 
-@jit_norefs_inline
-def digit_of(c: Any) -> int:
-    """Return the value of a hexadecimal digit."""
-    return int(np.int64(c) - 48 if CLASSES[c] == DIGIT else (np.int64(c) & 7) + 9)
-
-
 @jit_norefs_part
 def _put_hexadecimal(text: Any, token: Any, column: int, tokens: Any, n: int) -> int:
     """Append a hexadecimal word or a UUID."""
@@ -307,9 +308,9 @@ def _put_hexadecimal(text: Any, token: Any, column: int, tokens: Any, n: int) ->
     n = put(tokens, n, column, UUID + (kind == UUID_UPPER))
     n = _put_digits(text, at, at + 8, tokens, n)
     n = _put_digits(text, at + 9, at + 13, tokens, n)
-    n = put(tokens, n, column + VERSION, digit_of(text[at + 14]))
+    n = put(tokens, n, column + VERSION, VALUES[text[at + 14]])
     n = _put_digits(text, at + 15, at + 18, tokens, n)
-    n = put(tokens, n, column + VARIANT, digit_of(text[at + 19]))
+    n = put(tokens, n, column + VARIANT, VALUES[text[at + 19]])
     n = _put_digits(text, at + 20, at + 23, tokens, n)
     return _put_digits(text, at + 24, at + 36, tokens, n)
 
@@ -319,9 +320,9 @@ def _put_digits(text: Any, at: int, end: int, tokens: Any, n: int) -> int:
     """Append hexadecimal digits, three at a time, raw."""
     while at < end:
         some = min(3, end - at)
-        value = 0
+        value = np.int64(0)
         for i in range(at, at + some):
-            value = value << 4 | digit_of(text[i])
+            value = value << 4 | VALUES[text[i]]
         n = put_raw(tokens, n, 4 * some, value)
         at += some
     return n

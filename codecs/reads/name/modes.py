@@ -82,9 +82,7 @@ def mode_costs(pilots: list[Pilot], totals: Places) -> npt.NDArray[np.int64]:
     notes, memory = np.empty(int(totals.sum()), np.uint32), no_memory()
     for part, first, stop in pilots:
         begin = int(part.ends[first - 1]) if first else 0
-        note_contexts(
-            part.tokens, begin, part.ends[first:stop], MOST_NOTED, memory, places, notes
-        )
+        note_contexts(part.tokens, begin, part.ends[first:stop], MOST_NOTED, memory, places, notes)
     costs = np.zeros((N_STREAMS, N_MODES), np.int64)
     room = scratch_of(MOST_COUNTED)
     stream_costs(notes, firsts, places, totals, room, costs)

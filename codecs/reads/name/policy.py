@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
-from gangsaw.codecs.reads.entropy.logs import log2, table_cost
+from gangsaw.codecs.reads.entropy.logs import log2, symbols_cost
 from gangsaw.codecs.reads.name.columns import DIFFERENCES
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
@@ -62,5 +62,5 @@ def _operand_bits(streams: Counts, which: int) -> int:
     """Return the cost of an operation's operands, each byte alone."""
     cost = np.int64(0)
     for part in range(PARTS[which], PARTS[which] + WIDTHS[which]):
-        cost += table_cost(streams[part])[1]
+        cost += symbols_cost(streams[part])
     return int(cost)

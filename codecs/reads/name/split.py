@@ -18,6 +18,7 @@ from gangsaw.codecs.reads.name.streams import (
     MOST_TOKENS,
     UUID_LENGTH,
     UUID_LOWER,
+    UUID_PARTS,
     UUID_UPPER,
     WORD,
 )
@@ -38,6 +39,7 @@ def _classes() -> Text:
 
 
 CLASSES = _classes()
+DIGIT_CLASSES = np.where(CLASSES == 0, np.uint8(LETTER), CLASSES)  # what is no digit is a letter
 
 
 class Token(NamedTuple):
@@ -177,17 +179,15 @@ def _hexadecimal(text: Any, at: int, end: int) -> tuple[int, int]:
 @jit_norefs_part
 def _uuid_case(text: Any, at: int) -> int:
     """Return the case of the letters of a UUID (LOWER if it has none), 0 where it is none."""
-    seen = 0
-    for i in range(UUID_LENGTH):
-        c = text[at + i]
-        if i in (8, 13, 18, 23):
-            if c != 45:
-                return 0
-        elif CLASSES[c] in (0, LETTER):
+    for i in range(8, 24, 5):
+        if text[at + i] != 45:
             return 0
-        else:
-            seen |= CLASSES[c]
-    if seen & LOWER and seen & UPPER:
+    seen, at = 0, np.int64(at)
+    for size in UUID_PARTS:
+        for i in range(at, at + size):
+            seen |= DIGIT_CLASSES[text[i]]
+        at += size + 1
+    if seen & LETTER or (seen & LOWER and seen & UPPER):
         return 0
     return UPPER if seen & UPPER else LOWER
 
