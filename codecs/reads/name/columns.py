@@ -161,7 +161,7 @@ def _write_line(
             n = _put_same(tokens, n, run, k)
             n = _write_token(source, old, cuts, k, token, wide & (1 << k) - 1, tokens, n)
             cuts.kinds[k], cuts.values[k] = token.kind, token.value
-            is_wide = np.int64(token.kind == DIGITS) & np.int64(token.end - at >= LEAST_MATCH)
+            is_wide: Any = np.int64(token.kind == DIGITS) & np.int64(token.end - at >= LEAST_MATCH)
             wide = wide & ~(1 << k) | is_wide << k
             at, run = token.end, k + 1
         k, old_at = k + 1, old_end

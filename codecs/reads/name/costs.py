@@ -61,10 +61,10 @@ class Stream(NamedTuple):
 
 def scratch_of(n: int) -> Scratch:
     """Return room for streams of which at most n bytes count."""
-    rows = (np.zeros(SYMBOLS, np.int64) for _ in range(2))
-    sorted_notes = (np.empty(n, np.uint32) for _ in range(3))
+    some, by_byte, by_source = np.empty((3, n), np.uint32)
+    symbols, counts = np.zeros((2, SYMBOLS), np.int64)
     bounds, short = np.zeros(SYMBOLS + 1, np.int64), np.zeros((LENGTHS, SYMBOLS), np.int64)
-    return Scratch(*sorted_notes, bounds, *rows, short)
+    return Scratch(some, by_byte, by_source, bounds, symbols, counts, short)
 
 
 @jit_norefs
@@ -132,9 +132,9 @@ def _sort(notes: Any, n: int, shift: int, bounds: Any, out: Any) -> None:
     for value in range(SYMBOLS):
         bounds[value + 1] += bounds[value]
     for i in range(n):
-        value = np.int64(notes[i]) >> shift & 255
-        out[bounds[value]] = notes[i]
-        bounds[value] += 1
+        own = np.int64(notes[i]) >> shift & 255
+        out[bounds[own]] = notes[i]
+        bounds[own] += 1
     for value in range(SYMBOLS, 0, -1):
         bounds[value] = bounds[value - 1]
     bounds[0] = 0
@@ -161,7 +161,8 @@ def _long_cost(room: Any, stream: Any) -> int:
 @jit_norefs_inline
 def _count_runs(room: Any, begin: int, end: int) -> int:
     """Set symbols and counts of sorted notes; return how many symbols there are."""
-    k, first, before = 0, begin, np.int64(room.by_source[begin]) & 255
+    before: Any = np.int64(room.by_source[begin]) & 255
+    k, first = 0, begin
     for i in range(begin + 1, end):
         symbol = np.int64(room.by_source[i]) & 255
         if symbol != before:
@@ -187,7 +188,7 @@ def _short_cost(room: Any, stream: Any) -> int:
 
 
 @jit_norefs_part
-def _table_cost(room: Any, k: int, total: int, stream: Any) -> int:
+def _table_cost(room: Any, k: int, total: Any, stream: Any) -> int:
     """Return the cost of a table of k symbols, and of what would be said in it if all counted.
 
     Symbols take what they take as they are counted, which promises too much where they are few,

@@ -177,12 +177,12 @@ def _hexadecimal(text: Any, at: int, end: int) -> tuple[int, int]:
 
 
 @jit_norefs_part
-def _uuid_case(text: Any, at: int) -> int:
+def _uuid_case(text: Any, at: Any) -> int:
     """Return the case of the letters of a UUID (LOWER if it has none), 0 where it is none."""
     for i in range(8, 24, 5):
         if text[at + i] != 45:
             return 0
-    seen, at = 0, np.int64(at)
+    seen = 0
     for size in UUID_PARTS:
         for i in range(at, at + size):
             seen |= DIGIT_CLASSES[text[i]]

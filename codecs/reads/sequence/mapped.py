@@ -41,7 +41,8 @@ def put_mapped(
     tokens: Any, n: int,
 ) -> tuple[int, Reference]:  # fmt: skip
     """Append a mapped piece; return the number of tokens, and what the next one is given by."""
-    place, own = block.position[k], np.int64(block.strand[k])
+    place = block.position[k]
+    own: Any = np.int64(block.strand[k])
     length = block.end[k] - block.begin[k]
     if before.end < 0:
         n = put_first_place(block, k, odd, memory, tokens, n)
