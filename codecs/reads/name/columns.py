@@ -92,12 +92,16 @@ class NameLines(NamedTuple):
 
 
 def most_tokens(source: NameLines, first: int, stop: int) -> int:
-    """Return how many tokens windows first to stop - 1 may take: those of a byte, and of a line."""
+    """Return how many tokens windows first to stop - 1 may take: a byte is three at most.
+
+    A token of one byte is an operation, the byte and the end of a text, or an operation and one
+    operand, or two.
+    """
     lo, hi = int(source.windows[first]), int(source.windows[stop])
     if lo == hi:
         return 0
     n_bytes = int(source.ends[hi - 1] - source.starts[lo])
-    return (4 if source.both else 3) * n_bytes + (hi - lo) + TOKENS_A_WINDOW * (stop - first)
+    return 3 * n_bytes + (hi - lo) + TOKENS_A_WINDOW * (stop - first)
 
 
 @jit_norefs
