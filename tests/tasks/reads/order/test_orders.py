@@ -13,6 +13,7 @@ import zarr
 import gangsaw
 from gangsaw import reads
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads import stream
 from gangsaw.tasks.reads.order import shuffle
 from gangsaw.tasks.reads.order.chain import Edges, ranks_of
 from gangsaw.tasks.reads.order.signatures import CODES, LENGTH, NO_BIN, sign_part
@@ -71,6 +72,20 @@ def test_neighbours_come_together(files: list[Path], tmp_path: Path) -> None:
         far[order] = np.median(np.minimum(steps, 6000 - steps))
     assert far["bins"] < 0.2 * far["kept"]
     assert far["sorted"] < 0.05 * far["kept"]
+
+
+def test_sorted_records_fill_chunk_by_chunk(
+    files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is sorted together is in one chunk, alone: so the codec finds the same places."""
+    monkeypatch.setattr(stream, "CHUNK", 1 << 15)
+    monkeypatch.setattr(shuffle, "RANGE_LETTERS", 1 << 14)
+    source = stream.ReadStream(tuple(map(str, files)), stream.Settings(order="sorted"))
+    starts = [piece["sequence_offset"] for piece in source.pieces() if "sequence" in piece]
+    assert len(starts) > 5
+    np.testing.assert_array_equal([own[0] for own in starts], np.arange(len(starts)) << 15)
+    assert all(own[-1] % (1 << 15) > 0.9 * (1 << 15) for own in starts[:-1])
+    assert sum(map(len, starts)) == 3000
 
 
 def test_a_pipe_has_no_other_order(tmp_path: Path) -> None:
