@@ -90,14 +90,14 @@ class ReadStream:
             return
         if not self.is_repeatable:
             raise BadParams(f"{self.name} is read once: --order {order} needs files")
-        from gangsaw.tasks.reads.order.arrange import sorted_chunks
+        from gangsaw.tasks.reads.order.arrange import by_place
         from gangsaw.tasks.reads.order.shuffle import binned
 
         def again() -> Iterator[tuple[FastqRecords, ...]]:
             return _mates([FastqFile(path) for path in self.paths], interleaved)
 
-        ranges = binned(again, 2 if self.is_paired else 1, None)
-        yield from sorted_chunks(ranges, CHUNK) if order == "sorted" else ranges
+        for mates in filter(None, binned(again, 2 if self.is_paired else 1, None)):
+            yield by_place(mates) if order == "sorted" else mates
 
 
 def _mates(files: list[FastqFile], is_interleaved: bool) -> Iterator[tuple[FastqRecords, ...]]:
@@ -198,8 +198,9 @@ class _Writer:
             lengths[i::k] = one.ends - one.begins + 1
         starts = np.empty(n * k, np.int64)
         pair = 2 if self.stream.is_paired else 1
-        comes_by_chunk = name == "sequence" and self.stream.settings.order == "sorted"
-        begin = -(-at // CHUNK) * CHUNK if comes_by_chunk else at
+        # what is sorted together begins a chunk
+        is_sorted = name == "sequence" and self.stream.settings.order == "sorted"
+        begin = -(-at // CHUNK) * CHUNK if is_sorted else at
         end = int(place_lines(lengths, pair, begin, CHUNK, starts))
         text = np.zeros(end - at, np.uint8)
         for i, one in enumerate(fields):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,78 +12,50 @@ from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
 from gangsaw.tasks.reads.digest import hash_lines
 from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
-from gangsaw.tasks.reads.kernels import LINES, copy_lines
+from gangsaw.tasks.reads.kernels import copy_lines
 from gangsaw.tasks.reads.order.chain import Numbers
 from gangsaw.tasks.reads.text import Text
 
 LANE = 1 << 16  # any: the layout does not depend on windows
+ROOM = 1 << 25  # bytes of a chunk of sequences
 Mates = tuple[FastqRecords, ...]
-
-
-def sorted_chunks(ranges: Iterator[Mates], room: int) -> Iterator[Mates]:
-    """Yield the records of all ranges by place, as many at a time as a chunk of sequences holds.
-
-    The codec finds the same places only in a chunk that holds the same lines: each of these is to
-    begin a chunk. A group that is longer than a chunk is alone.
-
-    Parameters
-    ----------
-    room : bytes of a chunk
-    """
-    waiting: Mates = ()
-    for mates in filter(None, ranges):
-        waiting = _appended(waiting, mates)
-        n = _fitting(waiting, room)
-        while n < len(waiting[0]):
-            yield by_place(_some(waiting, slice(0, n)))
-            waiting = _some(waiting, slice(n, None))
-            n = _fitting(waiting, room)
-    if waiting and len(waiting[0]):
-        yield by_place(waiting)
-
-
-def _some(mates: Mates, which: slice[int | None, int | None, int | None]) -> Mates:
-    return tuple(records.some(which) for records in mates)
-
-
-def _fitting(mates: Mates, room: int) -> int:
-    """Return how many records or pairs a chunk holds; at least one where there is one."""
-    lengths = [records.ends[:, SEQUENCE] - records.begins[:, SEQUENCE] + 1 for records in mates]
-    ends = np.cumsum(np.sum(lengths, axis=0))
-    return min(max(1, int(np.searchsorted(ends, room, side="right"))), ends.size)
-
-
-def _appended(waiting: Mates, mates: Mates) -> Mates:
-    """Return records that wait, and behind them others; of the former no text but their own."""
-    if not waiting or not len(waiting[0]):
-        return mates
-    return tuple(_joined(a, b) for a, b in zip(waiting, mates, strict=True))
-
-
-def _joined(first: FastqRecords, second: FastqRecords) -> FastqRecords:
-    lengths = (first.ends - first.begins).ravel() + 1
-    ends = np.cumsum(lengths)
-    begins = ends - lengths
-    text = np.empty(int(ends[-1]) + second.text.size, np.uint8)
-    copy_lines(first.text, first.begins.ravel(), first.ends.ravel(), begins, text)
-    text[ends[-1] :] = second.text
-    return FastqRecords(
-        text,
-        np.concatenate((begins.reshape(-1, LINES), second.begins + ends[-1])),
-        np.concatenate((ends.reshape(-1, LINES) - 1, second.ends + ends[-1])),
-    )
 
 
 def by_place(mates: Mates) -> Mates:
     """Return records by the place of the first mate's first piece, those without one last.
 
-    Of one place, equal lines are together: the codec has a flag for those.
+    Of one place, equal lines are together: the codec has a flag for those. It finds the same places
+    only in a chunk of the same lines, so records that begin a chunk, and are more than it holds,
+    are sorted chunk by chunk.
     """
     if not len(mates[0]):
         return mates
-    places = _places(_sequences(mates), len(mates))
-    order = np.lexsort((hashes_of(mates[0]), places))
+    borders = [0, *_borders(mates, ROOM), len(mates[0])]
+    parts = [first + _order(_some(mates, slice(first, last))) for first, last in pairwise(borders)]
+    order = np.concatenate(parts)
     return tuple(FastqRecords(m.text, m.begins[order], m.ends[order]) for m in mates)
+
+
+def _borders(mates: Mates, room: int) -> list[int]:
+    """Return the first record of each chunk but the first."""
+    lengths = [records.ends[:, SEQUENCE] - records.begins[:, SEQUENCE] + 1 for records in mates]
+    ends = np.cumsum(np.sum(lengths, axis=0))
+    borders: list[int] = []
+    first, end = 0, room
+    while (n := max(int(np.searchsorted(ends, end, side="right")), first + 1)) < ends.size:
+        borders.append(n)
+        first, end = n, int(ends[n - 1]) + room
+    return borders
+
+
+def _some(mates: Mates, which: slice[int, int, None]) -> Mates:
+    return tuple(records.some(which) for records in mates)
+
+
+def _order(mates: Mates) -> Numbers:
+    """Return the order of the records of a chunk."""
+    order: Numbers = np.lexsort((hashes_of(mates[0]), _places(_sequences(mates), len(mates))))
+    return order
 
 
 def hashes_of(records: FastqRecords) -> npt.NDArray[np.uint64]:

@@ -18,7 +18,7 @@ from gangsaw.tasks.reads.fastq import SEQUENCE, SIGN_BYTES, FastqFile, FastqReco
 from gangsaw.tasks.reads.order.chain import Edges, Numbers, ranks_of
 from gangsaw.tasks.reads.order.signatures import CODES, NO_BIN, sign_lines
 
-RANGE_LETTERS = 1 << 25  # of sequences in a range: those of a chunk
+RANGE_LETTERS = (1 << 25) * 15 // 16  # of sequences in a range: it is to fit into a chunk
 MOST_RANGES = 512  # files that are open at once
 
 Mates = tuple[FastqRecords, ...]
@@ -78,7 +78,7 @@ def _letters(mates: Mates) -> Numbers:
 def _ranges(sizes: Numbers) -> Numbers:
     """Return the range of each rank: neighbours in equal shares."""
     total = int(sizes.sum())
-    n = max(1, min(MOST_RANGES, total // RANGE_LETTERS))
+    n = max(1, min(MOST_RANGES, -(-total // RANGE_LETTERS)))
     before = np.cumsum(sizes) - sizes
     ranges: Numbers = np.minimum(before * n // max(1, total), n - 1)
     return ranges
