@@ -20,7 +20,7 @@ from gangsaw.codecs.reads.sequence.order import first_mapped
 from gangsaw.tasks.reads import stream
 from gangsaw.tasks.reads.order import arrange, shuffle
 from gangsaw.tasks.reads.order.chain import Edges, ranks_of
-from gangsaw.tasks.reads.order.signatures import CODES, LENGTH, NO_BIN, sign_part
+from gangsaw.tasks.reads.order.signatures import AT_ONCE, HALVED, LENGTH, NO_BIN, sign_lines
 from gangsaw.tasks.reads.synthetic import make_reads
 
 MADE = make_reads(1500, 80, genome=6000)
@@ -93,13 +93,15 @@ def test_what_is_sorted_together_is_in_one_chunk(
     text = np.concatenate([piece["sequence"] for piece in pieces])
     assert len(pieces) == 2
     assert pieces[1]["sequence_offset"][0] % room == 0
+    mapped = 0
     for first in range(0, text.size, room):
         lines = lines_of(text[first : first + room], 1 << 16)
         assert lines.starts.size == np.count_nonzero(starts // room == first // room)
         found = steady_layout(lines, codes_of(lines.text))
         places = found.position[first_mapped(found)]
-        assert places.size > 40
         assert (np.diff(places) >= 0).all()
+        mapped += places.size
+    assert mapped > 1000
 
 
 def test_a_pipe_has_no_other_order(tmp_path: Path) -> None:
@@ -125,19 +127,30 @@ def slow_signature(text: bytes) -> int:
                 value = 0
                 for letter in part:
                     value = value << 2 | b"ACGT".index(letter)
-                found.append(value * 0x9E3779B97F4A7C15 % (1 << 64))
+                found.append(value * 0x9E3779B1 % (1 << 32))
     if not found:
         return NO_BIN
     return min(found) * 0x9E3779B97F4A7C15 % (1 << 64) >> 44
 
 
+def slow_bins(text: bytes) -> list[int]:
+    middle = len(text) // 2
+    halves = [text] * 2 if len(text) < HALVED else [text[:middle], text[middle:]]
+    bins = [slow_signature(half) for half in halves]
+    return [own if own != NO_BIN else bins[1 - i] for i, own in enumerate(bins)]
+
+
 def test_signatures_are_those_of_the_definition() -> None:
     rng = np.random.default_rng(2)
-    for n in (0, 5, 14, 15, 40, 90):
-        for _ in range(20):
-            text = bytes(rng.choice(np.frombuffer(b"ACGTACGTACGTN", "u1"), n))
-            array = np.frombuffer(bytearray(text), np.uint8)
-            assert sign_part(array, 0, n, CODES) == slow_signature(text)
+    lengths = [0, 5, 14, 15, 40, 59, 60, 90, 2 * AT_ONCE + 700, *rng.integers(0, 200, 120)]
+    lines = [bytes(rng.choice(np.frombuffer(b"ACGT" * 9 + b"N\n", "u1"), n)) for n in lengths]
+    lines += [b"N" * 80 + b"ACGTACAGCTACGATC", b"A" * 70, b"acgtacagctacgatc" * 5]
+    text = np.frombuffer(b"@".join(lines), np.uint8)
+    sizes = np.array([len(line) for line in lines])
+    ends = np.cumsum(sizes + 1) - 1
+    np.testing.assert_array_equal(
+        sign_lines(text, ends - sizes, ends), [slow_bins(line) for line in lines]
+    )
 
 
 def test_a_chain_of_bins_is_walked_along() -> None:
