@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit, jit_restrict
+from gangsaw.codecs.reads.sequence.letters import encode_letters, read_only
 from gangsaw.tasks.reads.text import Text
 
 LENGTH = 12  # letters of a p-mer: with 14 sets of short reads took more, with 10 bacteria
@@ -30,12 +31,12 @@ BEYOND = 32  # letters behind these that are read, and mean nothing
 LINE, FIRST, LAST = 0, 1, 2  # of a stretch: twice its line + half, and the places of its p-mers
 
 
-class Scratch(NamedTuple):
+class Pmers(NamedTuple):
     """What is made of letters, by place.
 
     Attributes
     ----------
-    codes : (n,) uint8, first the letters, then 0..3 for A C G T and 4 for others
+    codes : (n,) uint8, 0..3 for A C G T, 4 for others
     fours, back_fours : (n,) uint8, four letters from there on; and of the other strand, backwards
     odd, odds : (n,) uint8, not 0 where a p-mer is not allowed if it holds the three letters from
         there on; and the same of all its letters
@@ -63,16 +64,18 @@ def sign_lines(
     eights, back_eights = (np.zeros(AT_ONCE + BEYOND, np.uint16) for _ in range(2))
     hashes = np.zeros(AT_ONCE, np.uint32)
     stretches = np.zeros((AT_ONCE // LENGTH, 3), np.int64)
-    scratch = Scratch(codes, *octets, eights, back_eights, hashes, stretches)
+    pmers = Pmers(codes, *octets, eights, back_eights, hashes, stretches)
     least = np.full((len(begins), 2), NONE)
-    sign_halves(text, np.ascontiguousarray(begins), np.ascontiguousarray(ends), scratch, least)
+    sign_halves(
+        read_only(text), np.ascontiguousarray(begins), np.ascontiguousarray(ends), pmers, least
+    )
     bins = np.empty((len(begins), 2), np.int64)
     find_bins(least, bins)
     return bins
 
 
 @jit
-def sign_halves(text: Any, begins: Any, ends: Any, scratch: Scratch, least: Any) -> None:
+def sign_halves(text: Any, begins: Any, ends: Any, pmers: Pmers, least: Any) -> None:
     """Lower (n, 2) hashes to the least of a p-mer of each half; of short lines the first counts."""
     letters, stretches = 0, 0
     for i in range(begins.size):
@@ -83,47 +86,29 @@ def sign_halves(text: Any, begins: Any, ends: Any, scratch: Scratch, least: Any)
             while stop - at >= LENGTH:
                 n = min(stop - at, AT_ONCE - letters)
                 if n < LENGTH:
-                    sign_stretches(scratch, letters, stretches, least)
+                    sign_stretches(pmers, letters, stretches, least)
                     letters, stretches = 0, 0
                     continue
-                copy_letters(text, at, n, scratch.codes, letters)
-                own = scratch.stretches[stretches]
+                encode_letters(text[at : at + n], pmers.codes[letters:])
+                own = pmers.stretches[stretches]
                 own[LINE], own[FIRST], own[LAST] = 2 * i + half, letters, letters + n - LENGTH
                 letters, stretches = letters + n, stretches + 1
                 if n == stop - at:
                     break
                 at += n - LENGTH + 1
             at = stop
-    sign_stretches(scratch, letters, stretches, least)
+    sign_stretches(pmers, letters, stretches, least)
 
 
 @jit
-def sign_stretches(scratch: Scratch, letters: int, stretches: int, least: Any) -> None:
+def sign_stretches(pmers: Pmers, letters: int, stretches: int, least: Any) -> None:
     """Lower the hashes of halves to those of stretches of them."""
-    s = scratch
-    encode_letters(s.codes, letters)
+    s = pmers
     join_letters(s.codes, s.fours, s.back_fours, s.odd, letters)
     join_fours(s.fours, s.back_fours, s.eights, s.back_eights, letters)
     join_odd(s.odd, s.odds, letters)
     hash_words(s, letters)
     lower(s.hashes, s.stretches, stretches, least)
-
-
-@jit_restrict
-def copy_letters(text: Any, at: int, n: int, codes: Any, place: int) -> None:
-    """Copy letters; unsigned places spare the question whether they count from the end."""
-    first, out = np.uint64(at), np.uint64(place)
-    for k in range(n):
-        codes[out + np.uint64(k)] = text[first + np.uint64(k)]
-
-
-@jit_restrict
-def encode_letters(codes: Any, n: int) -> None:
-    """Replace letters by their codes."""
-    for i in range(n):
-        byte = codes[i]
-        is_base = (byte == 65) | (byte == 67) | (byte == 71) | (byte == 84)
-        codes[i] = (byte >> 1 ^ byte >> 2) & 3 if is_base else 4
 
 
 @jit_restrict
@@ -154,9 +139,9 @@ def join_odd(odd: Any, odds: Any, n: int) -> None:
 
 
 @jit_restrict
-def hash_words(scratch: Scratch, n: int) -> None:
+def hash_words(pmers: Pmers, n: int) -> None:
     """Fill the lower hash of both strands of p-mers; NONE where one is not allowed."""
-    s = scratch
+    s = pmers
     for i in range(n):
         forward = np.uint32(s.eights[i]) << np.uint32(8) | np.uint32(s.fours[i + 8])
         back = np.uint32(s.back_eights[i]) | np.uint32(s.back_fours[i + 8]) << np.uint32(16)
@@ -169,8 +154,8 @@ def hash_words(scratch: Scratch, n: int) -> None:
 def lower(hashes: Any, stretches: Any, n: int, least: Any) -> None:
     """Lower the hash of each half to the least of a stretch."""
     for k in range(n):
-        first = np.uint64(stretches[k, FIRST])
-        line = stretches[k, LINE]
+        # unsigned places spare the question whether they count from the end
+        first, line = np.uint64(stretches[k, FIRST]), stretches[k, LINE]
         lowest = least[line >> 1, line & 1]
         for i in range(stretches[k, LAST] - stretches[k, FIRST] + 1):
             lowest = min(lowest, hashes[first + np.uint64(i)])

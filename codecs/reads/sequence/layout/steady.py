@@ -22,7 +22,7 @@ from gangsaw.codecs.reads.sequence.letters import codes_of
 MIX = np.uint64(0x9E3779B97F4A7C15)
 LEAST_LINES = 512  # of fewer ones the order gains little
 RUN = 32  # lines of a sample that follow each other
-SAMPLE = 1 << 19  # letters
+SAMPLE = 1 << 18  # letters
 SHARE = 8  # one line in so many has the least hash of the line before: those in no order do not
 
 
