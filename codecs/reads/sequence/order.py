@@ -110,7 +110,7 @@ def moved_columns(
     consensus: Any, begins: Places, ends: Places, turns: Flags, places: Places
 ) -> npt.NDArray[np.uint8]:
     """Return the letters, runs of them at other places, and some of these on the other strand."""
-    out = np.empty_like(consensus)
+    out: npt.NDArray[np.uint8] = np.empty_like(consensus)
     move_columns(consensus, begins, ends, turns, places, out)
     return out
 

@@ -60,11 +60,7 @@ def sign_lines(
     text: Text, begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     """Return bins (n, 2) of the halves of lines; short lines have one, twice."""
-    codes, *octets = (np.zeros(AT_ONCE + BEYOND, np.uint8) for _ in range(5))
-    eights, back_eights = (np.zeros(AT_ONCE + BEYOND, np.uint16) for _ in range(2))
-    hashes = np.zeros(AT_ONCE, np.uint32)
-    stretches = np.zeros((AT_ONCE // LENGTH, 3), np.int64)
-    pmers = Pmers(codes, *octets, eights, back_eights, hashes, stretches)
+    pmers = empty_pmers()
     least = np.full((len(begins), 2), NONE)
     sign_halves(
         read_only(text), np.ascontiguousarray(begins), np.ascontiguousarray(ends), pmers, least
@@ -72,6 +68,15 @@ def sign_lines(
     bins = np.empty((len(begins), 2), np.int64)
     find_bins(least, bins)
     return bins
+
+
+def empty_pmers() -> Pmers:
+    """Return room for AT_ONCE letters."""
+    n = AT_ONCE + BEYOND
+    codes, fours, back_fours, odd, odds = (np.zeros(n, np.uint8) for _ in range(5))
+    eights, back_eights = (np.zeros(n, np.uint16) for _ in range(2))
+    hashes, stretches = np.zeros(n, np.uint32), np.zeros((AT_ONCE // LENGTH, 3), np.int64)
+    return Pmers(codes, fours, back_fours, odd, odds, eights, back_eights, hashes, stretches)
 
 
 @jit
