@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import zarr
 from bench_reads import ENCODE, SETS, letters_of
 
 import gangsaw
@@ -27,8 +28,6 @@ from gangsaw.tasks.reads.fastq import FastqRecords
 from gangsaw.tasks.reads.kernels import LINES, copy_lines
 from gangsaw.tasks.reads.order.arrange import by_place
 from gangsaw.tasks.reads.order.signatures import sign_lines
-from gangsaw.tasks.reads.settings import Settings
-from gangsaw.tasks.reads.stream import ReadStream
 from gangsaw.tasks.reads.text import Text
 
 ROUNDS = 3
@@ -107,8 +106,10 @@ def _orders(name: str, path: Path) -> Iterator[Row]:
 
 def _sequences(path: Path, order: str) -> Text:
     """Return the sequences of a file in an order, as the job writes them."""
-    pieces = ReadStream((str(path),), Settings(order=order)).pieces()
-    return np.concatenate([np.asarray(p["sequence"]) for p in pieces if "sequence" in p])
+    store = path.with_name(f"{order}.zarr")
+    gangsaw.compress(path, store, order=order, qualities="none", names="none")
+    text: Text = zarr.open_group(store, mode="r")["sequence"][:]
+    return text
 
 
 def _stored(text: Text) -> int:

@@ -13,14 +13,9 @@ import zarr
 import gangsaw
 from gangsaw import reads
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.reads.lines import lines_of
-from gangsaw.codecs.reads.sequence.layout.steady import steady_layout
-from gangsaw.codecs.reads.sequence.letters import codes_of
-from gangsaw.codecs.reads.sequence.order import first_mapped
-from gangsaw.tasks.reads import stream
-from gangsaw.tasks.reads.order import arrange, shuffle
+from gangsaw.tasks.reads.order import shuffle
 from gangsaw.tasks.reads.order.chain import Edges, ranks_of
-from gangsaw.tasks.reads.order.signatures import AT_ONCE, HALVED, LENGTH, NO_BIN, sign_lines
+from gangsaw.tasks.reads.order.signatures import NO_BIN
 from gangsaw.tasks.reads.synthetic import make_reads
 
 MADE = make_reads(1500, 80, genome=6000)
@@ -78,79 +73,12 @@ def test_neighbours_come_together(files: list[Path], tmp_path: Path) -> None:
     assert far["sorted"] < 0.05 * far["kept"]
 
 
-def test_what_is_sorted_together_is_in_one_chunk(
-    files: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Alone in it: so the codec finds the same places."""
-    assert arrange.ROOM == stream.CHUNK
-    room = 1 << 14
-    monkeypatch.setattr(stream, "CHUNK", room)
-    monkeypatch.setattr(arrange, "ROOM", room)
-    monkeypatch.setattr(shuffle, "RANGE_LETTERS", 1 << 16)
-    source = stream.ReadStream((str(files[0]),), stream.Settings(order="sorted"))
-    pieces = [piece for piece in source.pieces() if "sequence" in piece]
-    starts = np.concatenate([piece["sequence_offset"] for piece in pieces])
-    text = np.concatenate([piece["sequence"] for piece in pieces])
-    assert len(pieces) == 2
-    assert pieces[1]["sequence_offset"][0] % room == 0
-    mapped = 0
-    for first in range(0, text.size, room):
-        lines = lines_of(text[first : first + room], 1 << 16)
-        assert lines.starts.size == np.count_nonzero(starts // room == first // room)
-        found = steady_layout(lines, codes_of(lines.text))
-        places = found.position[first_mapped(found)]
-        assert (np.diff(places) >= 0).all()
-        mapped += places.size
-    assert mapped > 1000
-
-
 def test_a_pipe_has_no_other_order(tmp_path: Path) -> None:
     import os
 
     os.mkfifo(tmp_path / "pipe.fastq")
     with pytest.raises(BadParams, match="--order bins needs files"):
         gangsaw.compress(tmp_path / "pipe.fastq", tmp_path / "reads.zarr", order="bins")
-
-
-def reverse_complement(text: bytes) -> bytes:
-    return text.translate(bytes.maketrans(b"ACGT", b"TGCA"))[::-1]
-
-
-def slow_signature(text: bytes) -> int:
-    """The definition, letter by letter."""
-    found = []
-    for strand in (text, reverse_complement(text)):
-        for i in range(len(strand) - LENGTH + 1):
-            part = strand[i : i + LENGTH]
-            runs = any(letter * 3 in part for letter in (b"A", b"C", b"G", b"T"))
-            if set(part) <= set(b"ACGT") and not runs:
-                value = 0
-                for letter in part:
-                    value = value << 2 | b"ACGT".index(letter)
-                found.append(value * 0x9E3779B1 % (1 << 32))
-    if not found:
-        return NO_BIN
-    return min(found) * 0x9E3779B97F4A7C15 % (1 << 64) >> 44
-
-
-def slow_bins(text: bytes) -> list[int]:
-    middle = len(text) // 2
-    halves = [text] * 2 if len(text) < HALVED else [text[:middle], text[middle:]]
-    bins = [slow_signature(half) for half in halves]
-    return [own if own != NO_BIN else bins[1 - i] for i, own in enumerate(bins)]
-
-
-def test_signatures_are_those_of_the_definition() -> None:
-    rng = np.random.default_rng(2)
-    lengths = [0, 5, 14, 15, 40, 59, 60, 90, 2 * AT_ONCE + 700, *rng.integers(0, 200, 120)]
-    lines = [bytes(rng.choice(np.frombuffer(b"ACGT" * 9 + b"N\n", "u1"), n)) for n in lengths]
-    lines += [b"N" * 80 + b"ACGTACAGCTACGATC", b"A" * 70, b"acgtacagctacgatc" * 5]
-    text = np.frombuffer(b"@".join(lines), np.uint8)
-    sizes = np.array([len(line) for line in lines])
-    ends = np.cumsum(sizes + 1) - 1
-    np.testing.assert_array_equal(
-        sign_lines(text, ends - sizes, ends), [slow_bins(line) for line in lines]
-    )
 
 
 def test_a_chain_of_bins_is_walked_along() -> None:
