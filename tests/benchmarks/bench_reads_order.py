@@ -97,7 +97,7 @@ def _orders(name: str, path: Path) -> Iterator[Row]:
     for parts, figure in CHUNKS.get(name, {}).items():
         came, best = (8 * _in_chunks(text, parts) / n for text in (kept, binned))
         what = f"sequences sorted in {parts} chunks, {name}"
-        note = f"as they came {came:.3f}; the prototype {figure}, asked: within 3 %"
+        note = f"as they came {came:.3f}; the prototype {figure}, which flags no repeats"
         yield Row(what, best, "bits a base", f"<= {figure * SPARE:.4g}", note, {"came": came})
     lines = lines_of(kept, LANE)
     seconds = cpu_seconds(lambda: sign_lines(kept, lines.starts, lines.ends), 5 * ROUNDS)
