@@ -96,7 +96,7 @@ class ReadStream:
         def again() -> Iterator[tuple[FastqRecords, ...]]:
             return _mates([FastqFile(path) for path in self.paths], interleaved)
 
-        for mates in binned(again, 2 if self.is_paired else 1, None):
+        for mates in filter(None, binned(again, 2 if self.is_paired else 1, None)):
             yield by_place(mates) if order == "sorted" else mates
 
 
@@ -198,7 +198,10 @@ class _Writer:
             lengths[i::k] = one.ends - one.begins + 1
         starts = np.empty(n * k, np.int64)
         pair = 2 if self.stream.is_paired else 1
-        end = int(place_lines(lengths, pair, at, CHUNK, starts))
+        # what is sorted together begins a chunk
+        is_sorted = name == "sequence" and self.stream.settings.order == "sorted"
+        begin = -(-at // CHUNK) * CHUNK if is_sorted else at
+        end = int(place_lines(lengths, pair, begin, CHUNK, starts))
         text = np.zeros(end - at, np.uint8)
         for i, one in enumerate(fields):
             copy_lines(one.text, one.begins, one.ends, starts[i::k] - at, text)

@@ -19,6 +19,7 @@ from gangsaw.codecs.reads.sequence.dictionary import (
     stored_dictionary,
 )
 from gangsaw.codecs.reads.sequence.layout.layout import Layout, layout
+from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of, read_only
 from gangsaw.codecs.reads.sequence.syntax import N_TABLES, SORTED
 from gangsaw.codecs.reads.sequence.tokens import window_tokens
@@ -31,6 +32,8 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
     if lines.starts.size == lines.text.size:
         return None
     codes = codes_of(lines.text)
+    if are_sorted(lines, codes, pairs):
+        return encode_layout(lines, codes, steady_layout(lines, codes), pairs)
     return encode_layout(lines, codes, layout(lines, codes[: lines.text.size]), pairs)
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from gangsaw.tasks.reads.fastq import SEQUENCE, SIGN_BYTES, FastqFile, FastqRecords
 from gangsaw.tasks.reads.order.chain import Edges, Numbers, ranks_of
-from gangsaw.tasks.reads.order.signatures import CODES, NO_BIN, sign_lines
+from gangsaw.tasks.reads.order.signatures import NO_BIN, sign_lines
 
-RANGE_LETTERS = 1 << 25  # of sequences in a range: those of a chunk
+RANGE_LETTERS = (1 << 25) * 15 // 16  # of sequences in a range: it is to fit into a chunk
 MOST_RANGES = 512  # files that are open at once
 
 Mates = tuple[FastqRecords, ...]
@@ -63,10 +63,7 @@ def _survey(passes: Passes) -> tuple[Numbers, Numbers]:
 
 def bins_of(records: FastqRecords) -> Numbers:
     """Return (n, 2) int64, the bins of the halves of each sequence."""
-    bins = np.empty((len(records), 2), np.int64)
-    begins, ends = records.begins[:, SEQUENCE], records.ends[:, SEQUENCE]
-    sign_lines(records.text, np.ascontiguousarray(begins), np.ascontiguousarray(ends), CODES, bins)
-    return bins
+    return sign_lines(records.text, records.begins[:, SEQUENCE], records.ends[:, SEQUENCE])
 
 
 def _letters(mates: Mates) -> Numbers:
@@ -78,7 +75,7 @@ def _letters(mates: Mates) -> Numbers:
 def _ranges(sizes: Numbers) -> Numbers:
     """Return the range of each rank: neighbours in equal shares."""
     total = int(sizes.sum())
-    n = max(1, min(MOST_RANGES, total // RANGE_LETTERS))
+    n = max(1, min(MOST_RANGES, -(-total // RANGE_LETTERS)))
     before = np.cumsum(sizes) - sizes
     ranges: Numbers = np.minimum(before * n // max(1, total), n - 1)
     return ranges

@@ -15,7 +15,7 @@ from gangsaw import reads
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.order import shuffle
 from gangsaw.tasks.reads.order.chain import Edges, ranks_of
-from gangsaw.tasks.reads.order.signatures import CODES, LENGTH, NO_BIN, sign_part
+from gangsaw.tasks.reads.order.signatures import NO_BIN
 from gangsaw.tasks.reads.synthetic import make_reads
 
 MADE = make_reads(1500, 80, genome=6000)
@@ -79,36 +79,6 @@ def test_a_pipe_has_no_other_order(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.fastq")
     with pytest.raises(BadParams, match="--order bins needs files"):
         gangsaw.compress(tmp_path / "pipe.fastq", tmp_path / "reads.zarr", order="bins")
-
-
-def reverse_complement(text: bytes) -> bytes:
-    return text.translate(bytes.maketrans(b"ACGT", b"TGCA"))[::-1]
-
-
-def slow_signature(text: bytes) -> int:
-    """The definition, letter by letter."""
-    found = []
-    for strand in (text, reverse_complement(text)):
-        for i in range(len(strand) - LENGTH + 1):
-            part = strand[i : i + LENGTH]
-            runs = any(letter * 3 in part for letter in (b"A", b"C", b"G", b"T"))
-            if set(part) <= set(b"ACGT") and not runs:
-                value = 0
-                for letter in part:
-                    value = value << 2 | b"ACGT".index(letter)
-                found.append(value * 0x9E3779B97F4A7C15 % (1 << 64))
-    if not found:
-        return NO_BIN
-    return min(found) * 0x9E3779B97F4A7C15 % (1 << 64) >> 44
-
-
-def test_signatures_are_those_of_the_definition() -> None:
-    rng = np.random.default_rng(2)
-    for n in (0, 5, 14, 15, 40, 90):
-        for _ in range(20):
-            text = bytes(rng.choice(np.frombuffer(b"ACGTACGTACGTN", "u1"), n))
-            array = np.frombuffer(bytearray(text), np.uint8)
-            assert sign_part(array, 0, n, CODES) == slow_signature(text)
 
 
 def test_a_chain_of_bins_is_walked_along() -> None:
