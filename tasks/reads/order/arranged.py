@@ -10,14 +10,14 @@ import numpy as np
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.reads.fastq import FastqFile
 from gangsaw.tasks.reads.kernels import LINES
-from gangsaw.tasks.reads.order.batches import Batch, Mates, Segments, unpacked
+from gangsaw.tasks.reads.order.groups import Mates, ReadGroups, Segments, unpacked
 from gangsaw.tasks.reads.order.intake import Facts
 from gangsaw.tasks.reads.order.parts import Parts
 
 
 @dataclass(frozen=True)
 class Arranged:
-    """Groups of records in order.
+    """ReadGroups of records in order.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Arranged:
             )
 
 
-def _note_ends(batch: Batch, first: int, files: Sequence[FastqFile]) -> None:
+def _note_ends(batch: ReadGroups, first: int, files: Sequence[FastqFile]) -> None:
     """Add the lines of groups that end unlike most, numbered as those of each file."""
     per_file = batch.odd.shape[1] // len(files)
     for i, file in enumerate(files):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +19,9 @@ import numpy.typing as npt
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
-from gangsaw.tasks.reads.fastq import FastqFile
+from gangsaw.tasks.reads.fastq import QUALITY, FastqFile
 from gangsaw.tasks.reads.kernels import LINES
-from gangsaw.tasks.reads.order.batches import (
+from gangsaw.tasks.reads.order.groups import (
     Mates,
     Numbers,
     packed,
@@ -30,7 +32,11 @@ from gangsaw.tasks.reads.order.batches import (
 from gangsaw.tasks.reads.order.parts import Parts
 from gangsaw.tasks.store.records import Records
 
+if TYPE_CHECKING:
+    from gangsaw.tasks.reads.stream import ReadStream
+
 FACTS = "facts.json"
+AT_ONCE = 2  # parts that are compressed and written while others are read
 PER_RECORD = 100  # bytes that a record takes in memory beside its text
 
 
@@ -97,6 +103,15 @@ def facts_of(parts: Parts) -> Facts | None:
     return None if found is None else Facts.from_json(found.to_bytes())
 
 
+def needed(stream: ReadStream, files: list[FastqFile]) -> Iterator[Mates]:
+    """Yield the groups of files, which are read once, without what will not be stored."""
+    for mates in stream.groups(files):
+        if stream.settings.qualities == "none":
+            for records in mates:
+                records.ends[:, QUALITY] = records.begins[:, QUALITY]
+        yield mates
+
+
 def take_in(
     groups: Iterator[Mates], files: Sequence[FastqFile], parts: Parts, part_bytes: int
 ) -> Facts:
@@ -108,14 +123,18 @@ def take_in(
     JobFailed : a part cannot be stored
     """
     parts.place.clean()
-    entries: list[Records] = []
+    made: list[Future[Records]] = []
     n, digest = 0, 0
     odd = [_OddEnds(file) for file in files]
-    for pieces in cut_in_parts(groups, part_bytes):
-        batch = _packed(pieces, n, odd)
-        found = unpacked([batch])
-        n, digest = n + len(found), (digest + found.digest()) % (1 << 64)
-        entries.append(_stored(parts, len(entries), batch))
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="gangsaw-intake") as pool:
+        for pieces in cut_in_parts(groups, part_bytes):
+            batch = _packed(pieces, n, odd)
+            found = unpacked([batch])
+            n, digest = n + len(found), (digest + found.digest()) % (1 << 64)
+            if len(made) >= AT_ONCE:
+                made[-AT_ONCE].result()
+            made.append(pool.submit(_stored, parts, len(made), batch))
+    entries = [future.result() for future in made]
     facts = Facts(tuple(map(FileFacts.of, files)), len(entries), n, digest)
     parts.place.put(FACTS, facts.to_json())
     parts.place.flush([FACTS])

@@ -28,9 +28,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.reads.fastq import FastqFile
 from gangsaw.tasks.reads.order.arranged import Arranged
-from gangsaw.tasks.reads.order.batches import Segments, sealed
 from gangsaw.tasks.reads.order.chain import NEIGHBOURS, ranks_of
-from gangsaw.tasks.reads.order.intake import Facts, facts_of, stamp_of, take_in
+from gangsaw.tasks.reads.order.groups import Segments, sealed
+from gangsaw.tasks.reads.order.intake import Facts, facts_of, needed, stamp_of, take_in
 from gangsaw.tasks.reads.order.makers import (
     Arrange,
     Count,
@@ -42,7 +42,7 @@ from gangsaw.tasks.reads.order.makers import (
     slabs_of,
 )
 from gangsaw.tasks.reads.order.parts import Made, Parts, PartsTask, complete
-from gangsaw.tasks.reads.order.plan import Limits, plan_for, read_plan
+from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for, read_plan
 from gangsaw.tasks.reads.order.room import check_room
 from gangsaw.tasks.source import Room
 from gangsaw.tasks.store.place import open_place
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 VERSION = 1  # of what is in the folder
 JOB = "job.json"
-LIMITS = Limits()
+LIMITS = OrderLimits()
 PART_COPIES = 8  # of the text of a part
 RANGE_COPIES, LAYOUT_COPIES = 12, 40  # of the letters of a range
 
@@ -66,28 +66,30 @@ def ordered(stream: ReadStream, room: Room) -> ReadStream:
     BadParams : the source is no FASTQ, or has changed since an earlier run; there is no room
     JobFailed : a step stopped; what it finished is safe
     """
-    work = _Work(stream, room, LIMITS)
+    work = _OrderJob(stream, room, LIMITS)
     with can_be_resumed() if stream.is_repeatable else nullcontext():
         return replace(stream, arranged=work.run())
 
 
 @dataclass(frozen=True)
-class _Work:
+class _OrderJob:
     """The steps of one order."""
 
     stream: ReadStream
     room: Room
-    limits: Limits
+    limits: OrderLimits
 
     def run(self) -> Arranged:
         """Do what is left of all steps."""
         self._begin()
         intake = self._parts("intake", self._own())
         facts = self._taken_in(intake)
+        if not facts.groups:
+            return Arranged(intake, 0, facts)
         job = _fingerprint({"intake": intake.job, "crc": _digest(intake)})
         signed = self._signed(intake, facts, job)
         plan = self._plan(signed, job)
-        n_ranges = read_plan(plan.path(0), job).n_ranges
+        n_ranges = read_plan(plan).n_ranges
         scattered, slabs = self._scattered(intake, signed, plan, n_ranges)
         done = self._parts("arrange", job)
         is_sorted = self.stream.settings.order == "sorted"
@@ -116,6 +118,7 @@ class _Work:
             "source": self.stream.name,
             "order": settings.order,
             "interleaved": settings.interleaved,
+            "has_qualities": settings.qualities != "none",
             "limits": asdict(self.limits),
             "neighbours": NEIGHBOURS,
         }
@@ -129,10 +132,10 @@ class _Work:
             return facts
         check_room(self.stream, self.room.folder)
         files = [FastqFile(path) for path in self.stream.paths]
-        return take_in(self.stream.groups(files), files, intake, self.limits.part_bytes)
+        return take_in(needed(self.stream, files), files, intake, self.limits.part_bytes)
 
     def _signed(self, intake: Parts, facts: Facts, job: str) -> Signed:
-        n_buckets = self.limits.n_buckets(facts.n_parts)
+        n_buckets = self.limits.n_buckets(facts.n_parts, facts.groups)
         parts = self._parts("sign", job)
         task = PartsTask("sign", parts, Sign(intake, n_buckets), self._part_bytes)
         self._complete(task, facts.n_parts)
@@ -157,7 +160,7 @@ class _Work:
         is_one = n_parts * n_ranges <= self.limits.most_segments
         per_run = 1 if is_one else math.isqrt(n_ranges - 1) + 1
         first = self._parts("scatter", job)
-        make = Scatter(intake, signed, plan.path(0), per_run)
+        make = Scatter(intake, signed, plan, per_run)
         self._complete(PartsTask("scatter", first, make, self._part_bytes), n_parts)
         _drop(intake)
         _drop(signed.parts)
@@ -172,7 +175,7 @@ class _Work:
         n_runs = -(-n_ranges // per_run)
         make = _MakeSlabs(first, n_parts, n_runs, self.limits.part_bytes)
         complete(PartsTask("slabs", cut, make, 0), 1, None)
-        slabs = Slabs(cut.path(0), first.job, per_run)
+        slabs = Slabs(cut, per_run)
         task = PartsTask("regroup", second, Regroup(first, slabs), self._part_bytes)
         self._complete(task, len(slabs.rows()))
         _drop(first)
@@ -199,7 +202,7 @@ class _Work:
 class _MakePlan:
     counted: Parts
     signed: Signed
-    limits: Limits
+    limits: OrderLimits
 
     def __call__(self, _: int) -> Made:
         buckets = range(self.signed.n_buckets)

@@ -6,21 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from gangsaw.tasks.reads.fastq import NAME, SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.order.arrange import by_place
-from gangsaw.tasks.reads.order.batches import (
-    Batch,
+from gangsaw.tasks.reads.order.chain import buckets, edges_of, heaviest
+from gangsaw.tasks.reads.order.groups import (
     Numbers,
+    ReadGroups,
     Segments,
     cuts,
     sealed,
     unpacked,
 )
-from gangsaw.tasks.reads.order.chain import buckets, edges_of, heaviest
 from gangsaw.tasks.reads.order.parts import Made, Parts
 from gangsaw.tasks.reads.order.plan import ranks_in, read_plan, weights_of
 from gangsaw.tasks.reads.order.signatures import CODES, sign_lines
@@ -92,24 +91,26 @@ class Scatter:
     ----------
     intake : the parts
     signed : their bins and weights
-    plan : the object of the plan
+    plan : one object
     per_run : ranges of a run
     """
 
     intake: Parts
     signed: Signed
-    plan: Path
+    plan: Parts
     per_run: int
 
     def __call__(self, part: int) -> Made:
         """Return the object of a part."""
-        plan = read_plan(self.plan, self.signed.parts.job)
+        plan = read_plan(self.plan)
         bins, weights = self.signed.groups(part)
         ranks = ranks_in(plan.ranks, bins)
         ranges = plan.ranges_of(part, ranks, weights)
         read = unpacked([Segments(self.intake.path(part)).read(0)])
         n_runs = -(-plan.n_ranges // self.per_run)
-        return _split(Batch(read.mates, read.odd, ranks, ranges), ranges // self.per_run, n_runs)
+        return _split(
+            ReadGroups(read.mates, read.odd, ranks, ranges), ranges // self.per_run, n_runs
+        )
 
 
 @dataclass(frozen=True)
@@ -118,23 +119,21 @@ class Slabs:
 
     Attributes
     ----------
-    path : of an object with rows of three int64 in one segment: run, first part, end of parts
-    job : tells those of one path apart
+    parts : one object with rows of three int64: run, first part, end of parts
     per_run : ranges of a run
     """
 
-    path: Path
-    job: str
+    parts: Parts
     per_run: int
 
     def rows(self) -> Numbers:
         """Return (s, 3) int64."""
-        return _slab_rows(self.path, self.job)
+        return _slab_rows(self.parts)
 
 
 @lru_cache(2)
-def _slab_rows(path: Path, job: str) -> Numbers:
-    return Segments(path).words(0).reshape(-1, 3)
+def _slab_rows(parts: Parts) -> Numbers:
+    return Segments(parts.path(0)).words(0).reshape(-1, 3)
 
 
 @dataclass(frozen=True)
@@ -210,21 +209,21 @@ def bins_of(records: FastqRecords) -> Numbers:
     return bins
 
 
-def _split(batch: Batch, targets: Numbers, n_targets: int) -> Made:
+def _split(batch: ReadGroups, targets: Numbers, n_targets: int) -> Made:
     """Return an object with the groups of each target in a segment, in their order."""
     order = np.argsort(targets, kind="stable")
     runs = cuts(targets[order], np.arange(n_targets + 1))
     return sealed(batch.take(order[run]).pack() if run.stop > run.start else NONE for run in runs)
 
 
-def _joined(parts: Parts, sources: list[tuple[int, int]]) -> Batch | None:
+def _joined(parts: Parts, sources: list[tuple[int, int]]) -> ReadGroups | None:
     """Return the groups of these segments of objects; None where there are none."""
     found = [Segments(parts.path(number)).read(segment) for number, segment in sources]
     segments = [segment for segment in found if segment.size]
     return unpacked(segments) if segments else None
 
 
-def _order_by_place(batch: Batch) -> Numbers:
+def _order_by_place(batch: ReadGroups) -> Numbers:
     """Return the places of groups in the order of the genome."""
     begins = batch.mates[0].begins[:, NAME]  # no two are equal: there is a newline between lines
     placed = by_place(batch.mates)[0].begins[:, NAME]

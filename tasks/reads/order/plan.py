@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
-from gangsaw.tasks.reads.order.batches import Mates, Numbers, Segments, sealed, sizes_of
+from gangsaw.tasks.reads.order.groups import Mates, Numbers, Segments, sealed, sizes_of
+from gangsaw.tasks.reads.order.parts import Parts
 from gangsaw.tasks.reads.order.signatures import NO_BIN
 
 TEXT_PER_LETTER = 8  # a range may have so many bytes of text for each letter: of long names
 
 
 @dataclass(frozen=True)
-class Limits:
+class OrderLimits:
     """What bounds memory and files. The result depends on `range_letters` alone.
 
     Attributes
@@ -29,17 +29,17 @@ class Limits:
     part_bytes : text of a part of the input, and of a step of a shuffle
     range_letters : of a range of the target, which is ordered in memory: those of a chunk
     most_segments : that one level of a shuffle may write
-    buckets : most runs of bins whose edges are merged apart
+    bucket_groups : groups whose edges are merged at a time
     """
 
     part_bytes: int = 1 << 26
     range_letters: int = 1 << 25
     most_segments: int = 100_000
-    buckets: int = 256
+    bucket_groups: int = 1 << 20
 
-    def n_buckets(self, n_parts: int) -> int:
-        """Return how many runs of bins there are."""
-        return max(1, min(self.buckets, self.most_segments // max(1, n_parts)))
+    def n_buckets(self, n_parts: int, groups: int) -> int:
+        """Return how many runs of bins there are, whose edges are merged apart."""
+        return max(1, min(-(-groups // self.bucket_groups), self.most_segments // max(1, n_parts)))
 
     def n_ranges(self, weight: int) -> int:
         """Return how many ranges groups of so much weight are cut into."""
@@ -84,7 +84,7 @@ class Plan:
 Signed = Callable[[], Iterator[tuple[Numbers, Numbers]]]
 
 
-def plan_for(ranks: Numbers, signed: Signed, limits: Limits) -> Plan:
+def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> Plan:
     """Return the plan for groups.
 
     Parameters
@@ -115,9 +115,9 @@ def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
 
 
 @lru_cache(2)
-def read_plan(path: Path, job: str) -> Plan:
-    """Return a plan that was stored; `job` tells plans of one path apart."""
-    segments = Segments(path)
+def read_plan(plan: Parts) -> Plan:
+    """Return a plan that was stored."""
+    segments = Segments(plan.path(0))
     ranks, before, cut, shares, numbers = (segments.words(i) for i in range(5))
     n_ranges, weight, n_parts = numbers.tolist()
     return Plan(ranks, before, cut, shares.reshape(n_parts, cut.size), n_ranges, weight)

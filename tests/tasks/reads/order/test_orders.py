@@ -14,7 +14,7 @@ import gangsaw
 from gangsaw import reads
 from gangsaw.tasks.reads.order import job
 from gangsaw.tasks.reads.order.chain import edges_of, heaviest, ranks_of
-from gangsaw.tasks.reads.order.plan import Limits
+from gangsaw.tasks.reads.order.plan import OrderLimits
 from gangsaw.tasks.reads.order.signatures import CODES, LENGTH, NO_BIN, sign_part
 from gangsaw.tasks.reads.synthetic import make_reads
 
@@ -40,7 +40,7 @@ def records(text: bytes) -> list[bytes]:
 def test_pairs_stay_pairs_and_none_is_lost(
     files: list[Path], tmp_path: Path, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "LIMITS", Limits(part_bytes=1 << 16, range_letters=1 << 15))
+    monkeypatch.setattr(job, "LIMITS", OrderLimits(part_bytes=1 << 16, range_letters=1 << 15))
     store, copies = tmp_path / "reads.zarr", [tmp_path / "a.fastq", tmp_path / "b.fastq"]
     gangsaw.compress(files, store, order=order)
     gangsaw.decompress(store, copies)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numcodecs.zstd import Zstd
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.reads.digest import sum_records
 from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
@@ -27,7 +28,7 @@ WORD = np.dtype("<i8")
 
 
 @dataclass(frozen=True)
-class Batch:
+class ReadGroups:
     """Some groups of records: pairs, or single ones.
 
     Attributes
@@ -46,10 +47,10 @@ class Batch:
         """Return how many groups these are."""
         return len(self.odd)
 
-    def take(self, which: Numbers) -> Batch:
+    def take(self, which: Numbers) -> ReadGroups:
         """Return some of the groups, in this order."""
         mates = tuple(FastqRecords(m.text, m.begins[which], m.ends[which]) for m in self.mates)
-        return Batch(mates, self.odd[which], self.ranks[which], self.ranges[which])
+        return ReadGroups(mates, self.odd[which], self.ranks[which], self.ranges[which])
 
     def pack(self) -> npt.NDArray[np.uint8]:
         """Return the bytes of the groups."""
@@ -109,7 +110,7 @@ def _copy(pieces: Iterable[Mates], starts: npt.NDArray[np.int64], out: Text) -> 
         at = own.stop
 
 
-def unpacked(segments: Sequence[npt.NDArray[np.uint8]]) -> Batch:
+def unpacked(segments: Sequence[npt.NDArray[np.uint8]]) -> ReadGroups:
     """Return the groups of these bytes together, in their order; at least one segment."""
     text = segments[0] if len(segments) == 1 else np.concatenate(segments)
     parts, at = [], 0
@@ -128,10 +129,10 @@ def unpacked(segments: Sequence[npt.NDArray[np.uint8]]) -> Batch:
         np.concatenate([getattr(part, name) for part in parts])
         for name in ("odd", "ranks", "ranges")
     )
-    return Batch(mates, odd, ranks, ranges)
+    return ReadGroups(mates, odd, ranks, ranges)
 
 
-def _part(text: Text, at: int) -> Batch:
+def _part(text: Text, at: int) -> ReadGroups:
     """Return the groups whose bytes begin at a place of a text."""
     n, k = np.frombuffer(text, WORD, 2, at).tolist()
     words = np.frombuffer(text, WORD, 2 * n + k * LINES * n, at + 2 * WORD.itemsize)
@@ -142,7 +143,7 @@ def _part(text: Text, at: int) -> Batch:
     mates = tuple(
         FastqRecords(text, begins[i].T.copy(), (begins[i] + lengths[i]).T.copy()) for i in range(k)
     )
-    return Batch(mates, odd, words[:n].astype(np.int64), words[n : 2 * n].astype(np.int64))
+    return ReadGroups(mates, odd, words[:n].astype(np.int64), words[n : 2 * n].astype(np.int64))
 
 
 def _field(records: FastqRecords, line: int) -> Field:
@@ -150,7 +151,7 @@ def _field(records: FastqRecords, line: int) -> Field:
     return Field(records.text, begins, ends)
 
 
-def sealed(segments: Iterable[npt.NDArray[np.generic]]) -> tuple[bytes, int]:
+def sealed(segments: Iterable[NumpyArray]) -> tuple[bytes, int]:
     """Return an object of compressed segments behind their index, and how long they were.
 
     The index: how many there are, then of each its bytes here and its bytes as it was (int64).
@@ -201,7 +202,7 @@ class Segments:
         return self.read(number).view(np.int64)
 
 
-def cuts(keys: Numbers, borders: Numbers) -> list[slice]:
+def cuts(keys: Numbers, borders: Numbers) -> list[slice[int, int, None]]:
     """Return where the runs of ascending keys between these borders lie."""
     places = np.searchsorted(keys, borders).tolist()
     return [slice(a, b) for a, b in pairwise(places)]
