@@ -35,12 +35,12 @@ class ReadGroups:
     ----------
     mates : the records of each group, k of them
     odd : (n, k) uint8, bit i: line i of the record ends unlike most lines of its file
-    ranks, ranges : (n,) int64, place of the group's bin, and range of the target; 0 until known
+    keys, ranges : (n,) int64, by which groups are ordered, and range of the target; 0 until known
     """
 
     mates: Mates
     odd: npt.NDArray[np.uint8]
-    ranks: Numbers
+    keys: Numbers
     ranges: Numbers
 
     def __len__(self) -> int:
@@ -50,11 +50,11 @@ class ReadGroups:
     def take(self, which: Numbers) -> ReadGroups:
         """Return some of the groups, in this order."""
         mates = tuple(FastqRecords(m.text, m.begins[which], m.ends[which]) for m in self.mates)
-        return ReadGroups(mates, self.odd[which], self.ranks[which], self.ranges[which])
+        return ReadGroups(mates, self.odd[which], self.keys[which], self.ranges[which])
 
     def pack(self) -> npt.NDArray[np.uint8]:
         """Return the bytes of the groups."""
-        return packed([self.mates], self.odd, self.ranks, self.ranges)
+        return packed([self.mates], self.odd, self.keys, self.ranges)
 
     def digest(self) -> int:
         """Return the sum modulo 2^64 of the hashes of the groups."""
@@ -70,11 +70,11 @@ def sizes_of(mates: Mates) -> tuple[Numbers, Numbers]:
 
 
 def packed(
-    pieces: Sequence[Mates], odd: npt.NDArray[np.uint8], ranks: Numbers, ranges: Numbers
+    pieces: Sequence[Mates], odd: npt.NDArray[np.uint8], keys: Numbers, ranges: Numbers
 ) -> npt.NDArray[np.uint8]:
     """Return the bytes of groups that lie in several texts, one piece behind the other.
 
-    In order: how many groups and mates (int64), ranks, ranges, lengths of the lines without their
+    In order: how many groups and mates (int64), keys, ranges, lengths of the lines without their
     newlines (k, 4, n), int64; odd ends (n, k); then the lines, of each mate all names, all
     sequences, and so on.
     """
@@ -85,7 +85,7 @@ def packed(
         for i, records in enumerate(mates):
             lengths[i, :, at : at + len(records)] = (records.ends - records.begins).T
         at += len(mates[0])
-    head = [np.array([n, k], WORD), ranks.astype(WORD), ranges.astype(WORD), lengths.reshape(-1)]
+    head = [np.array([n, k], WORD), keys.astype(WORD), ranges.astype(WORD), lengths.reshape(-1)]
     fixed = b"".join([*(array.tobytes() for array in head), odd.tobytes()])
     starts = len(fixed) + _starts(lengths)
     out = np.empty(int(starts[-1]), np.uint8)
@@ -125,11 +125,11 @@ def unpacked(segments: Sequence[npt.NDArray[np.uint8]]) -> ReadGroups:
         )
         for i in range(len(parts[0].mates))
     )
-    odd, ranks, ranges = (
+    odd, keys, ranges = (
         np.concatenate([getattr(part, name) for part in parts])
-        for name in ("odd", "ranks", "ranges")
+        for name in ("odd", "keys", "ranges")
     )
-    return ReadGroups(mates, odd, ranks, ranges)
+    return ReadGroups(mates, odd, keys, ranges)
 
 
 def _part(text: Text, at: int) -> ReadGroups:

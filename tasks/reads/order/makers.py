@@ -21,7 +21,7 @@ from gangsaw.tasks.reads.order.groups import (
     unpacked,
 )
 from gangsaw.tasks.reads.order.parts import Made, Parts
-from gangsaw.tasks.reads.order.plan import ranks_in, read_plan, weights_of
+from gangsaw.tasks.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
 from gangsaw.tasks.reads.order.signatures import CODES, sign_lines
 
 NONE = np.empty(0, np.uint8)
@@ -104,12 +104,12 @@ class Scatter:
         """Return the object of a part."""
         plan = read_plan(self.plan)
         bins, weights = self.signed.groups(part)
-        ranks = ranks_in(plan.ranks, bins)
-        ranges = plan.ranges_of(part, ranks, weights)
+        keys = keys_of(plan.ranks, bins)
+        ranges = plan.ranges_of(part, ranks_of_keys(keys), weights)
         read = unpacked([Segments(self.intake.path(part)).read(0)])
         n_runs = -(-plan.n_ranges // self.per_run)
         return _split(
-            ReadGroups(read.mates, read.odd, ranks, ranges), ranges // self.per_run, n_runs
+            ReadGroups(read.mates, read.odd, keys, ranges), ranges // self.per_run, n_runs
         )
 
 
@@ -175,7 +175,7 @@ class Arrange:
         batch = _joined(self.scattered, self._sources(number))
         if batch is None:
             return sealed([NONE])
-        batch = batch.take(np.argsort(batch.ranks, kind="stable"))
+        batch = batch.take(np.argsort(batch.keys, kind="stable"))
         if self.is_sorted:
             batch = batch.take(_order_by_place(batch))
         return sealed([batch.pack()])

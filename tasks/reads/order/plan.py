@@ -1,8 +1,9 @@
-"""Where each group of records goes: the order of all of them, cut into ranges of equal size.
+"""Where each group of records goes: the order of the bins, cut into ranges of equal size.
 
-The order is by the rank of the bin, then by the place in the input, so it depends neither on parts
-nor on workers. It is known without being held: of each bin the letters before it are known, and of
-a bin over a border of ranges those in each part. So no bin is too large.
+Ranges follow the ranks of the groups' left bins, and within a bin the input, so they depend neither
+on parts nor on workers; the groups of a range are ordered in memory. What lies before a group is
+known without holding the others: of each bin the letters before it, and of a bin over a border of
+ranges those in each part. So no bin is too large.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import numpy as np
 
 from gangsaw.tasks.reads.order.groups import Mates, Numbers, Segments, sealed, sizes_of
 from gangsaw.tasks.reads.order.parts import Parts
-from gangsaw.tasks.reads.order.signatures import NO_BIN
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
 
+KEY_BITS = BIN_BITS + 1  # of a rank: there is one more than bins
 TEXT_PER_LETTER = 8  # a range may have so many bytes of text for each letter: of long names
 
 
@@ -95,14 +97,14 @@ def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> Plan:
     """
     sizes = np.zeros(NO_BIN + 1, np.int64)
     for bins, weights in signed():
-        np.add.at(sizes, ranks_in(ranks, bins), weights)
+        np.add.at(sizes, ranks[bins[:, 0]], weights)
     ends, weight = np.cumsum(sizes), int(sizes.sum())
     n_ranges, before = limits.n_ranges(weight), ends - sizes
     first, last = (at * n_ranges // max(1, weight) for at in (before, ends - 1))
     cut = np.flatnonzero((sizes > 0) & (first < last))
     shares = [np.zeros(cut.size, np.int64)]
     for bins, weights in signed():
-        shares.append(shares[-1] + _share(ranks_in(ranks, bins), weights, cut))
+        shares.append(shares[-1] + _share(ranks[bins[:, 0]], weights, cut))
     return Plan(ranks, before, cut, np.stack(shares[:-1]), n_ranges, weight)
 
 
@@ -130,7 +132,18 @@ def weights_of(mates: Mates) -> Numbers:
     return weights
 
 
-def ranks_in(ranks: Numbers, bins: Numbers) -> Numbers:
-    """Return the rank (n,) of groups by their (n, 2) bins: the lower of two."""
-    own: Numbers = ranks[bins].min(axis=1)
-    return own
+def keys_of(ranks: Numbers, bins: Numbers) -> Numbers:
+    """Return (n,) int64, by which groups are ordered: the ranks of their two bins, left and right.
+
+    By the lower of two, 16 chunks of shigella took 3.6 % more, and ties by place in the input 3 %
+    more of hiv1 in kept order.
+    """
+    both = ranks[bins]
+    keys: Numbers = both[:, 0] << KEY_BITS | both[:, 1]
+    return keys
+
+
+def ranks_of_keys(keys: Numbers) -> Numbers:
+    """Return the first rank of each key, by which groups are cut into ranges."""
+    ranks: Numbers = keys >> KEY_BITS
+    return ranks
