@@ -25,6 +25,7 @@ Mates: TypeAlias = tuple[FastqRecords, ...]
 
 ZSTD = Zstd(level=1, checksum=True)  # level 3 saved 4 % of scratch and took twice as long
 WORD = np.dtype("<i8")
+PER_RECORD = 100  # bytes that a record takes in memory beside its text
 
 
 @dataclass(frozen=True)

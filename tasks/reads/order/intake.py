@@ -22,6 +22,7 @@ from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.reads.fastq import QUALITY, FastqFile
 from gangsaw.tasks.reads.kernels import LINES
 from gangsaw.tasks.reads.order.groups import (
+    PER_RECORD,
     Mates,
     Numbers,
     packed,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 FACTS = "facts.json"
 AT_ONCE = 2  # parts that are compressed and written while others are read
-PER_RECORD = 100  # bytes that a record takes in memory beside its text
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,9 @@ if TYPE_CHECKING:
 VERSION = 1  # of what is in the folder
 JOB = "job.json"
 LIMITS = OrderLimits()
-PART_COPIES = 8  # of the text of a part
-RANGE_COPIES, LAYOUT_COPIES = 12, 40  # of the letters of a range
+# memory of a task: copies of the text of a part, of the letters of a range, with its layout.
+# Measured, of a million reads of 36 letters: 6, 16, 21
+PART_COPIES, RANGE_COPIES, LAYOUT_COPIES = 8, 24, 40
 
 
 def ordered(stream: ReadStream, room: Room) -> ReadStream:

@@ -14,12 +14,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from gangsaw.tasks.reads.order.groups import Mates, Numbers, Segments, sealed, sizes_of
+from gangsaw.tasks.reads.order.groups import PER_RECORD, Mates, Numbers, Segments, sealed, sizes_of
 from gangsaw.tasks.reads.order.parts import Parts
 from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
 
 KEY_BITS = BIN_BITS + 1  # of a rank: there is one more than bins
-TEXT_PER_LETTER = 8  # a range may have so many bytes of text for each letter: of long names
+BYTES_PER_LETTER = 8  # a range may hold so many for each letter: long names, empty reads
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,8 @@ def read_plan(plan: Parts) -> Plan:
 def weights_of(mates: Mates) -> Numbers:
     """Return (n,) int64, the letters of each group; more where there is much other text."""
     letters, text = sizes_of(mates)
-    weights: Numbers = np.maximum(letters, text // TEXT_PER_LETTER)
+    held = text + PER_RECORD * len(mates)
+    weights: Numbers = np.maximum(letters, held // BYTES_PER_LETTER)
     return weights
 
 
