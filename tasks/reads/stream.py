@@ -90,12 +90,16 @@ class ReadStream:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of some records; BadParams for what is no FASTQ, or has no mate."""
-        files = [FastqFile(path) for path in self.paths]
+        files = self.files()
         writer = _Writer(self)
         for mates in self._ordered(files):
             yield writer.piece(mates)
         yield writer.last(files)
         self.outcome[ATTRIBUTE] = writer.contents(files).to_dict()
+
+    def files(self) -> list[FastqFile]:
+        """Return the files, to be read once."""
+        return [FastqFile(path) for path in self.paths]
 
     def _ordered(self, files: list[FastqFile]) -> Iterator[tuple[FastqRecords, ...]]:
         """Return the records in the order that is wanted; `files` are those to be read once."""

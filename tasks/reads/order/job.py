@@ -26,7 +26,6 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.resume import can_be_resumed
-from gangsaw.tasks.reads.fastq import FastqFile
 from gangsaw.tasks.reads.order.arranged import Arranged
 from gangsaw.tasks.reads.order.chain import NEIGHBOURS, ranks_of
 from gangsaw.tasks.reads.order.groups import Segments, sealed
@@ -132,7 +131,7 @@ class _OrderJob:
                     raise BadParams(f"{path} has changed since: start again with --overwrite")
             return facts
         check_room(self.stream, self.room.folder)
-        files = [FastqFile(path) for path in self.stream.paths]
+        files = self.stream.files()
         return take_in(needed(self.stream, files), files, intake, self.limits.part_bytes)
 
     def _signed(self, intake: Parts, facts: Facts, job: str) -> Signed:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.fastq import FastqFile
 from gangsaw.tasks.reads.order.groups import Mates, packed, sealed, sizes_of
 from gangsaw.tasks.reads.order.intake import needed
 from gangsaw.tasks.reads.text import opened
@@ -57,7 +56,7 @@ def scratch_bytes(stream: ReadStream) -> int:
     """Return how many bytes the order of files will need, about."""
     sample: list[Mates] = []
     text = 0
-    for mates in needed(stream, [FastqFile(path) for path in stream.paths]):
+    for mates in needed(stream, stream.files()):
         sample.append(mates)
         text += int(sizes_of(mates)[1].sum())
         if text >= SAMPLE:
