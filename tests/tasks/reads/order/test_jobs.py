@@ -167,13 +167,22 @@ def test_need_is_told_and_too_little_room_refused(
     assert not list(tmp_path.glob(".a*/*/0*"))
 
 
+def piped(text: bytes, pipe: Path, target: Path) -> None:
+    writer = threading.Thread(target=lambda: pipe.write_bytes(text))
+    writer.start()
+    try:
+        compress(pipe, target)
+    finally:
+        writer.join()
+
+
 def test_a_pipe_is_ordered_and_not_resumed(source: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.fastq"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_bytes(source.read_bytes()))
-    writer.start()
-    compress(pipe, tmp_path / "a.zarr")
-    writer.join()
+    with pytest.raises(BadParams, match="record 500"):
+        piped(source.read_bytes()[:-40], pipe, tmp_path / "a.zarr")
+    assert not list(tmp_path.glob(".*"))  # nobody could go on with it
+    piped(source.read_bytes(), pipe, tmp_path / "a.zarr")
     whole = tree(compress(source, tmp_path / "whole.zarr"))
     own = tree(tmp_path / "a.zarr")
     assert {k: v for k, v in own.items() if "/c/" in k} == {
