@@ -17,7 +17,7 @@ from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
 
 Numbers = npt.NDArray[np.int64]
-NEIGHBOURS = 32  # of a bin that the walk may go to: 2^20 bins have 400 MB of them
+NEIGHBOURS = 32  # of a bin that the walk may go to: of 2^20 bins it takes 660 MB and 2 s
 WAITING = 1 << 22  # edges that are sorted together
 
 
