@@ -42,7 +42,8 @@ def _open(paths: Paths, options: SourceOptions) -> ReadStream:
 
     own = {name: str(value) for name, value in options.own.items()}
     is_interleaved = own.pop("interleaved", NO) == YES
-    return ReadStream(paths, Settings(**own, interleaved=is_interleaved))
+    scratch = own.pop("scratch", "")
+    return ReadStream(paths, Settings(**own, interleaved=is_interleaved), scratch=scratch)
 
 
 def _fit(source: Source) -> Fit:
@@ -67,6 +68,7 @@ FASTQ = Format(
         Option("order", "Of the records in the store.", ORDERS[0], choices=ORDERS),
         Option("qualities", "What to store of them.", QUALITIES[0], choices=QUALITIES),
         Option("names", "What to store of them.", NAMES[0], choices=NAMES),
+        Option("scratch", "Folder for what an order other than kept needs.", "beside the target"),
         Option("interleaved", "Whether mates alternate in one file.", NO, choices=(NO, YES)),
     ),
     export=_export,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,10 @@ from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_li
 from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
 from gangsaw.tasks.reads.stored import Field
 from gangsaw.tasks.reads.text import Text
-from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.source import Coordinate, Described, JobStage
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.reads.order.arranged import Arranged
 
 CHUNK = 1 << 25  # bytes; no line lies over a border of these
 OFFSETS = 1 << 20  # starts of a chunk
@@ -43,6 +47,8 @@ class ReadStream:
     settings: Settings = field(default_factory=Settings)
     coords: tuple[Coordinate, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict)
+    scratch: str = ""
+    arranged: Arranged | None = None
     outcome: dict[str, object] = field(default_factory=dict, compare=False)
 
     @property
@@ -67,6 +73,15 @@ class ReadStream:
         return len(self.paths) == 2 or self.settings.interleaved
 
     @property
+    def stages(self) -> tuple[JobStage, ...]:
+        """The stage that gives the records another order."""
+        if self.settings.order == "kept" or self.arranged is not None:
+            return ()
+        from gangsaw.tasks.reads.order.job import ordered
+
+        return (JobStage("order", lambda _, room: ordered(self, room)),)
+
+    @property
     def arrays(self) -> tuple[Described, ...]:
         """Lines of text and where they start; then what only some records have."""
         texts = [array for name in self.kept for array in (_text(name, self), _starts(name))]
@@ -75,29 +90,28 @@ class ReadStream:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of some records; BadParams for what is no FASTQ, or has no mate."""
-        files = [FastqFile(path) for path in self.paths]
+        files = self.files()
         writer = _Writer(self)
         for mates in self._ordered(files):
             yield writer.piece(mates)
         yield writer.last(files)
         self.outcome[ATTRIBUTE] = writer.contents(files).to_dict()
 
+    def files(self) -> list[FastqFile]:
+        """Return the files, to be read once."""
+        return [FastqFile(path) for path in self.paths]
+
     def _ordered(self, files: list[FastqFile]) -> Iterator[tuple[FastqRecords, ...]]:
-        """Yield the records in the order that is wanted; `files` are those to be read once."""
-        order, interleaved = self.settings.order, self.settings.interleaved
-        if order == "kept":
-            yield from _mates(files, interleaved)
-            return
-        if not self.is_repeatable:
-            raise BadParams(f"{self.name} is read once: --order {order} needs files")
-        from gangsaw.tasks.reads.order.arrange import by_place
-        from gangsaw.tasks.reads.order.shuffle import binned
+        """Return the records in the order that is wanted; `files` are those to be read once."""
+        if self.arranged is not None:
+            return self.arranged.groups(files)
+        if self.settings.order != "kept":
+            raise BadParams(f"{self.name} goes through stages, and is read then")
+        return self.groups(files)
 
-        def again() -> Iterator[tuple[FastqRecords, ...]]:
-            return _mates([FastqFile(path) for path in self.paths], interleaved)
-
-        for mates in filter(None, binned(again, 2 if self.is_paired else 1, None)):
-            yield by_place(mates) if order == "sorted" else mates
+    def groups(self, files: list[FastqFile]) -> Iterator[tuple[FastqRecords, ...]]:
+        """Yield the records of files, which are read once, in their order; mates together."""
+        return _mates(files, self.settings.interleaved)
 
 
 def _mates(files: list[FastqFile], is_interleaved: bool) -> Iterator[tuple[FastqRecords, ...]]:
