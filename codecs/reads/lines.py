@@ -7,9 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs
+from gangsaw.codecs.core.numba.simd import bits_of, load, static
 
 NEWLINE = 10
+LANES = static(64)  # bytes that are looked at together
+U = np.uint64
 Text = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 
@@ -43,7 +47,8 @@ class Lines(NamedTuple):
 def lines_of(block: Text, lane: int) -> Lines:
     """Return the lines of a block, (n,) uint8 and contiguous."""
     text = block[: int(count_used(block))]
-    newlines = np.flatnonzero(text == NEWLINE)
+    newlines = np.empty(int(count_newlines(text)), np.int64)
+    find_newlines(text, newlines)
     is_open = text.size > 0 and text[-1] != NEWLINE
     n = newlines.size + is_open
     starts, ends = np.zeros(n, np.int64), np.full(n, text.size, np.int64)
@@ -51,6 +56,33 @@ def lines_of(block: Text, lane: int) -> Lines:
     starts[1:] = newlines[: n - 1] + 1
     firsts = np.arange(-(-block.size // lane) + 1) * lane
     return Lines(text, starts, ends, bool(is_open), np.searchsorted(starts, firsts), lane)
+
+
+@jit_norefs
+def count_newlines(text: Any) -> int:
+    """Return how many newlines there are."""
+    n, whole = np.int64(0), text.size // len(LANES) * len(LANES)
+    for i in range(0, whole, len(LANES)):
+        n += count_ones(bits_of(load(text, i, LANES) == NEWLINE))
+    for i in range(U(whole), U(text.size)):
+        n += text[i] == NEWLINE
+    return n
+
+
+@jit_norefs
+def find_newlines(text: Any, out: Any) -> None:
+    """Fill in where all newlines are."""
+    n, whole = U(0), text.size // len(LANES) * len(LANES)
+    for i in range(0, whole, len(LANES)):
+        bits = bits_of(load(text, i, LANES) == NEWLINE)
+        while bits:
+            out[n] = i + trailing_zeros(bits)
+            n += U(1)
+            bits &= bits - U(1)
+    for i in range(U(whole), U(text.size)):
+        if text[i] == NEWLINE:
+            out[n] = i
+            n += U(1)
 
 
 @jit
