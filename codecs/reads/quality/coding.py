@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.codecs.core.numba.simd import static
+from gangsaw.codecs.core.numba.jit import HAS_AVX512
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.tables import (
     decoder_tables,
@@ -19,11 +19,11 @@ from gangsaw.codecs.reads.entropy.tables import (
 )
 from gangsaw.codecs.reads.lines import Lines, Places, Text
 from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
-from gangsaw.codecs.reads.quality import decode
+from gangsaw.codecs.reads.quality import decode, decode_wide
 from gangsaw.codecs.reads.quality.choose import chosen_tree
 from gangsaw.codecs.reads.quality.contexts import components_of, strides_of
 from gangsaw.codecs.reads.quality.count import count_contexts
-from gangsaw.codecs.reads.quality.decode import Model, Source, decode_windows
+from gangsaw.codecs.reads.quality.decode import Model, Source
 from gangsaw.codecs.reads.quality.encode import Entries, encoded_windows, entries_of
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tokens import (
@@ -45,6 +45,7 @@ from gangsaw.codecs.reads.quality.values import (
     values_of,
 )
 
+decode_windows = decode_wide.decode_windows if HAS_AVX512 else decode.decode_windows
 GROUP_BYTES, LEAST_GROUP = 1 << 21, 16  # of windows that a thread takes at once; least, windows
 
 
@@ -102,7 +103,8 @@ def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Pla
 def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     head, lane, model = payload.head, payload.lane, model_of(payload)
-    source = Source(payload.data, payload.begins, payload.ends, lane, head.used, head.is_open)
+    data = np.concatenate((payload.data, np.zeros(decode.PAD, np.uint8)))
+    source = Source(data, payload.begins, payload.ends, lane, head.used, head.is_open)
     spans = np.zeros((payload.n_windows, 3), np.int64)
     groups = _groups(payload.n_windows, lane)
 
@@ -127,14 +129,14 @@ def model_of(payload: Payload) -> Model:
         raise CorruptChunk("its tables of values are wrong")
     if not letters.size and payload.head.n_lines != payload.head.used:
         raise CorruptChunk("it has lines of no letters that are not empty")
-    lows = decode.lows_of(of_values, letters.size)
+    row_bits = (components.befores - 1).bit_length()
     return Model(
         decoder_tables(frequencies[:SYNTAX_TABLES]),
         strides_of(components),
-        table_map(tree, components),
-        lows,
-        static(lows.size // tree.n_tables),
-        decode.padded_letters(letters),
+        np.append(table_map(tree, components), np.zeros(2, np.uint16)),
+        decode.slots_of(of_values),
+        decode.entries_of(of_values, letters, row_bits),
+        row_bits,
     )
 
 
