@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.reads.lines import Lines, Text
+from gangsaw.codecs.reads.lines import Lines
 from gangsaw.codecs.reads.quality.contexts import CHANGES, Components, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
-    BEFORE,
     PIECE,
     look_at,
     part_step,
     scratch_of,
 )
+from gangsaw.codecs.reads.quality.values import Values
 
 SAMPLE = 1 << 22  # values that are enough to choose a tree by
 MOST_ROWS = (1 << 16) - 1  # their numbers are 16 bits, of which 0 is none
@@ -56,7 +56,7 @@ class Rows(NamedTuple):
     size: np.uint64
 
 
-def count_contexts(lines: Lines, values: Text, components: Components) -> Counts:
+def count_contexts(lines: Lines, values: Values, components: Components) -> Counts:
     """Count every `weight`th window, so that some SAMPLE bytes are looked at.
 
     It ends before where rows are used up: no more could be learned of such values.
@@ -91,17 +91,17 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
             grows, changed = part_step(length), 0
             for first in range(0, length, PIECE):
                 n = min(PIECE, length - first)
-                changed = look_at(
+                at, changed = look_at(
                     lines.text, begin, first, n, values, strides, grows, changed, scratch
                 )
-                known = count_piece(n, scratch, known, rows)
+                known = count_piece(n, at, scratch, known, rows)
                 if known < 0:
                     return rows.contexts.size - 1
     return known
 
 
 @jit_norefs_inline
-def count_piece(n: int, scratch: Any, known: int, rows: Any) -> int:
+def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
     """Count a piece; return how many rows are known, -1 where there is no room for all."""
     for i in range(U(n)):
         context = U(scratch.contexts[i])
@@ -112,7 +112,7 @@ def count_piece(n: int, scratch: Any, known: int, rows: Any) -> int:
             known += 1
             row = U(known)
             rows.row_of[context], rows.contexts[row] = known, context
-        rows.counts[row * rows.size + U(scratch.values[i + U(BEFORE)])] += np.uint32(1)
+        rows.counts[row * rows.size + U(scratch.values[i + U(at)])] += np.uint32(1)
     return known
 
 

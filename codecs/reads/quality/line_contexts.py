@@ -22,12 +22,14 @@ from gangsaw.codecs.core.numba.simd import (
     store,
 )
 from gangsaw.codecs.core.numba.simd_gather import last_lane, running_sums
-from gangsaw.codecs.reads.lines import Text
+from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.quality.contexts import CHANGES, LONG, PLACES
+from gangsaw.codecs.reads.quality.values import fill_values
 
 PIECE = 4096  # letters that are looked at together: they stay in the nearest cache
 BEFORE = 3  # values before a letter that its context is made of
 WIDTH = 16
+SPAN = 4 * PIECE  # bytes of text whose values are found together
 LANES = static(WIDTH)
 PART_BITS = 20  # of a place: i < LONG letters times a step rounded up do not reach the next part
 TOP_BIT = 31
@@ -37,24 +39,26 @@ FIRST = (
 
 
 class Scratch(NamedTuple):
-    """A piece of a line.
+    """A piece of a line, and what is near it.
 
     Attributes
     ----------
-    values : (n,) uint8, from BEFORE on those of the piece, before them those before it
-    contexts : (n,) int32, of its letters
+    values : (n,) uint8, of `spans`, with some places before and behind
+    spans : (2,) int64, begin and end of the text whose values these are
+    contexts : (n,) int32, of the letters of the piece
     numbers : (WIDTH,) int32, from 0 on
     """
 
     values: Text
+    spans: Places
     contexts: npt.NDArray[np.int32]
     numbers: npt.NDArray[np.int32]
 
 
 def scratch_of() -> Scratch:
-    """Return room for a piece."""
-    values = np.zeros(PIECE + 2 * WIDTH, np.uint8)
-    return Scratch(values, np.zeros(PIECE + WIDTH, np.int32), np.arange(WIDTH, dtype=np.int32))
+    """Return room for a piece of one text."""
+    values, contexts = np.zeros(SPAN + 2 * WIDTH, np.uint8), np.zeros(PIECE + WIDTH, np.int32)
+    return Scratch(values, np.zeros(2, np.int64), contexts, np.arange(WIDTH, dtype=np.int32))
 
 
 @jit_norefs_inline
@@ -65,32 +69,51 @@ def part_step(length: int) -> int:
     return ((PLACES << PART_BITS) + length - 1) // length
 
 
+@jit_norefs_inline
+def find_values(text: Any, begin: int, end: int, values: Any, scratch: Any) -> int:
+    """Return where in `scratch.values` those of text[begin:end] begin; they follow three others.
+
+    They are found for many lines at once: for each of its own, vectors would wait for what was
+    just written byte by byte.
+    """
+    spans = scratch.spans
+    if begin - BEFORE < spans[0] or end > spans[1]:
+        spans[0] = max(begin - BEFORE, 0)
+        spans[1] = min(spans[0] + SPAN, text.size)
+        fill_values(text, spans[0], spans[1], values, scratch.values[BEFORE:])
+    return int(begin - spans[0] + BEFORE)
+
+
 @jit_norefs_part
 def look_at(
-    text: Any, begin: int, first: int, n: int, values: Any, strides: Any, step: int, changed: int,
+    text: Any, line: int, first: int, n: int, values: Any, strides: Any, step: int, changed: int,
     scratch: Any,
-) -> int:  # fmt: skip
-    """Fill `scratch` with the letters first..first + n - 1 of a line; return the changes so far.
+) -> Any:  # fmt: skip
+    """Find the contexts of the letters first..first + n - 1 of a line.
 
     Parameters
     ----------
-    begin : of the line in `text`
-    values : (256,) uint8, of letters
+    line : where it begins in `text`
+    values : of letters
     step : of `part_step`
-    changed : what this returned for the piece before
+    changed : the changes that this returned for the piece before, if first > 0
+
+    Returns
+    -------
+    where in `scratch.values` theirs begin, and the changes so far
     """
-    own = scratch.values
-    for k in range(BEFORE):
-        own[k] = own[PIECE + k] if first else 0  # pieces that others follow are full
-    for i in range(n):
-        own[BEFORE + i] = values[text[begin + first + i]]
+    own, numbers = scratch.values, load(scratch.numbers, 0, LANES)
+    at = find_values(text, line + first, line + first + n, values, scratch)
     if first == 0:
-        changed = 1 - np.int64(own[BEFORE])  # the first letter is no change
-    place = load(scratch.numbers, 0, LANES) * step  # lines of several pieces have no parts
+        changed = 1 - np.int64(own[at])  # the first letter is no change
+    place = numbers * step  # lines of several pieces have no parts
     for i in range(0, n, WIDTH):
-        third = resize_to(load(own, i, LANES), scratch.contexts)
-        second = resize_to(load(own, i + 1, LANES), scratch.contexts)
-        before = resize_to(load(own, i + 2, LANES), scratch.contexts)
+        before = resize_to(load(own, at + i - 1, LANES), scratch.contexts)
+        second = resize_to(load(own, at + i - 2, LANES), scratch.contexts)
+        third = resize_to(load(own, at + i - 3, LANES), scratch.contexts)
+        if first + i == 0:
+            before = select(numbers > 0, before, 0)
+            second, third = select(numbers > 1, second, 0), select(numbers > 2, third, 0)
         sums = running_sums(maximum(before - second, second - before)) + changed
         changed = np.int64(np.int32(last_lane(sums)))
         level = minimum(TOP_BIT - lane_leading_zeros(sums), CHANGES - 1)
@@ -101,4 +124,4 @@ def look_at(
         place = place + WIDTH * step
     if first == 0:
         scratch.contexts[0] = FIRST
-    return min(changed, 1 << CHANGES)
+    return at, min(changed, 1 << CHANGES)

@@ -15,10 +15,9 @@ from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_nor
 from gangsaw.codecs.core.numba.rans import PRECISION
 from gangsaw.codecs.reads.entropy.rans import RAW, Tokens, tokens_of
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS
-from gangsaw.codecs.reads.lines import Lines, Places, Text
+from gangsaw.codecs.reads.lines import Lines, Places
 from gangsaw.codecs.reads.quality.contexts import Components, Strides, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
-    BEFORE,
     PIECE,
     Scratch,
     look_at,
@@ -33,6 +32,7 @@ from gangsaw.codecs.reads.quality.syntax import (
     put_window,
 )
 from gangsaw.codecs.reads.quality.tree import MOST_TABLES, Tree, table_map
+from gangsaw.codecs.reads.quality.values import Values
 
 RAW_TOKENS = SYNTAX_TABLES * SYMBOLS  # n raw bits v are 2^n + v from here on
 VALUE_TOKENS = RAW_TOKENS + (2 << PRECISION)
@@ -46,14 +46,14 @@ class TokenModel(NamedTuple):
 
     Attributes
     ----------
-    values : (256,) uint8, of letters
+    values : of letters
     strides : of contexts
     token_of : (n_contexts,) uint16, the token of value 0 in each
     n_values : of each table
     n_tokens : how many different ones there are
     """
 
-    values: Text
+    values: Values
     strides: Strides
     token_of: npt.NDArray[np.uint16]
     n_values: int
@@ -94,7 +94,7 @@ def most_tables(components: Components) -> int:
     return min(MOST_TABLES, MOST_VALUES // components.befores)
 
 
-def token_model(values: Text, tree: Tree, components: Components) -> TokenModel:
+def token_model(values: Values, tree: Tree, components: Components) -> TokenModel:
     """Return what finds tokens."""
     n_values = components.befores
     firsts = VALUE_TOKENS + np.arange(tree.n_tables) * n_values
@@ -190,9 +190,11 @@ def write_letters(
     half = U(room.counts.size // COPIES)
     for first in range(0, length, PIECE):
         n = min(PIECE, length - first)
-        changed = look_at(text, begin, first, n, model.values, model.strides, step, changed, piece)
+        place, changed = look_at(
+            text, begin, first, n, model.values, model.strides, step, changed, piece
+        )
         to = U(at + first)
         for i in range(U(n)):
-            token = U(model.token_of[U(piece.contexts[i])]) + U(piece.values[i + U(BEFORE)])
+            token = U(model.token_of[U(piece.contexts[i])]) + U(piece.values[i + U(place)])
             out[to + i] = token
             room.counts[(i & U(COPIES - 1)) * half + token] += np.uint32(1)
