@@ -190,6 +190,16 @@ def sum_nodes(counts: Any, order: Any, starts: Any, sums: Any) -> None:
                 sums[node, s] += counts[row, s]
 
 
+def counts_of_tables(counts: Counts, tree: Tree) -> npt.NDArray[np.int64]:
+    """Return (n_tables, n) counts of the values of each table; of values that occur."""
+    nodes = np.zeros(len(counts.contexts), np.int64)
+    for level, components in zip(tree.levels, counts.contexts.T, strict=True):
+        nodes = level[nodes, components]
+    out = np.zeros((tree.n_tables, counts.counts.shape[1]), np.int64)
+    add_rows(tree.tables[nodes], counts.counts, np.arange(nodes.size), out)
+    return out
+
+
 class Shared(NamedTuple):
     """Tables while leaves join them.
 

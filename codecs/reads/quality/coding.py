@@ -20,7 +20,7 @@ from gangsaw.codecs.reads.entropy.tables import (
 from gangsaw.codecs.reads.lines import Lines, Places, Text
 from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
 from gangsaw.codecs.reads.quality import decode, decode_wide
-from gangsaw.codecs.reads.quality.choose import chosen_tree
+from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
 from gangsaw.codecs.reads.quality.contexts import components_of, strides_of
 from gangsaw.codecs.reads.quality.count import count_contexts
 from gangsaw.codecs.reads.quality.decode import Model, Source
@@ -28,6 +28,7 @@ from gangsaw.codecs.reads.quality.encode import Entries, encoded_windows, entrie
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tokens import (
     COPIES,
+    VALUE_TOKENS,
     TokenModel,
     TokenRuns,
     most_tables,
@@ -57,7 +58,11 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
     values, components = values_of(letters), components_of(max(1, letters.size))
     counts = count_contexts(lines, values, components)
     tree = chosen_tree(counts, components, most_tables(components))
-    runs, frequencies = _tokens(lines, token_model(values, tree, components))
+    model = token_model(values, tree, components, not counts.is_whole)
+    runs, of_tokens = _tokens(lines, model)
+    if counts.is_whole:
+        of_tokens[VALUE_TOKENS:] = counts_of_tables(counts, tree)[:, : model.n_values].ravel()
+    frequencies = normalised(table_counts(of_tokens, model.n_values))
     lanes, sizes = _encoded(lines, runs, entries_of(frequencies, components.befores))
     head = np.concatenate((stored_letters(letters), stored_tree(tree), stored_tables(frequencies)))
     return Coded(0, head, np.empty(0, np.uint8), lanes, sizes)
@@ -69,8 +74,8 @@ def _groups(n_windows: int, lane: int) -> list[slice]:
     return [slice(i, min(i + step, n_windows)) for i in range(0, n_windows, step)]
 
 
-def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, npt.NDArray[np.uint16]]:
-    """Return the tokens of all windows, and the frequencies in all tables."""
+def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Places]:
+    """Return the tokens of all windows, and how often each comes."""
     groups, lock = _groups(lines.n_windows, lines.lane), Lock()
     runs, counts = runs_of(lines), np.zeros(model.n_tokens, np.int64)
 
@@ -82,7 +87,7 @@ def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, npt.NDArray[np.
             counts[:] += own
 
     run_blocks(write_group, len(groups))
-    return runs, normalised(table_counts(counts, model.n_values))
+    return runs, counts
 
 
 def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Places]:

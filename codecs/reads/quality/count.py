@@ -32,11 +32,13 @@ class Counts(NamedTuple):
     contexts : (n, 4) uint8, the components of each context that occurs
     counts : (n, m) uint32, how often each value comes there; m is a multiple of ROW
     weight : how many times what is counted stands for
+    is_whole : whether these are all values of the block
     """
 
     contexts: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.uint32]
     weight: int
+    is_whole: bool
 
 
 class Rows(NamedTuple):
@@ -71,9 +73,10 @@ def count_contexts(lines: Lines, values: Values, components: Components) -> Coun
         U(size),
     )
     n = int(fill_rows(lines, weight, values, strides, scratch_of(), rows))
+    is_whole, n = weight == 1 and n >= 0, n if n >= 0 else most
     contexts = np.empty((n, 4), np.uint8)
     take_apart(rows.contexts[1 : n + 1], components, contexts)
-    return Counts(contexts, rows.counts[size : (n + 1) * size].reshape(n, size), weight)
+    return Counts(contexts, rows.counts[size : (n + 1) * size].reshape(n, size), weight, is_whole)
 
 
 def row_size(n_values: int) -> int:
@@ -83,7 +86,7 @@ def row_size(n_values: int) -> int:
 
 @jit_norefs
 def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, rows: Any) -> int:
-    """Count every `step`th window; return how many rows there are."""
+    """Count every `step`th window; return how many rows there are, -1 if there was no room."""
     known = 0
     for window in range(0, lines.windows.size - 1, step):
         for line in range(lines.windows[window], lines.windows[window + 1]):
@@ -96,13 +99,14 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
                 )
                 known = count_piece(n, at, scratch, known, rows)
                 if known < 0:
-                    return rows.contexts.size - 1
+                    return -1
     return known
 
 
 @jit_norefs_inline
 def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
     """Count a piece; return how many rows are known, -1 where there is no room for all."""
+    # in two loops, rows first and then counts, it was slower
     for i in range(U(n)):
         context = U(scratch.contexts[i])
         row = U(rows.row_of[context])

@@ -51,6 +51,7 @@ class TokenModel(NamedTuple):
     token_of : (n_contexts,) uint16, the token of value 0 in each
     n_values : of each table
     n_tokens : how many different ones there are
+    is_counting : whether those of values are counted, too
     """
 
     values: Values
@@ -58,6 +59,7 @@ class TokenModel(NamedTuple):
     token_of: npt.NDArray[np.uint16]
     n_values: int
     n_tokens: int
+    is_counting: bool
 
 
 class TokenRuns(NamedTuple):
@@ -94,13 +96,15 @@ def most_tables(components: Components) -> int:
     return min(MOST_TABLES, MOST_VALUES // components.befores)
 
 
-def token_model(values: Values, tree: Tree, components: Components) -> TokenModel:
+def token_model(
+    values: Values, tree: Tree, components: Components, is_counting: bool
+) -> TokenModel:
     """Return what finds tokens."""
     n_values = components.befores
     firsts = VALUE_TOKENS + np.arange(tree.n_tables) * n_values
     token_of = firsts.astype(np.uint16)[table_map(tree, components)]
     n_tokens = VALUE_TOKENS + tree.n_tables * n_values
-    return TokenModel(values, strides_of(components), token_of, n_values, n_tokens)
+    return TokenModel(values, strides_of(components), token_of, n_values, n_tokens, is_counting)
 
 
 def table_counts(counts: Places, n_values: int) -> Places:
@@ -195,6 +199,6 @@ def write_letters(
         )
         to = U(at + first)
         for i in range(U(n)):
-            token = U(model.token_of[U(piece.contexts[i])]) + U(piece.values[i + U(place)])
-            out[to + i] = token
-            room.counts[(i & U(COPIES - 1)) * half + token] += np.uint32(1)
+            out[to + i] = U(model.token_of[U(piece.contexts[i])]) + U(piece.values[i + U(place)])
+        for i in range(U(n if model.is_counting else 0)):
+            room.counts[(i & U(COPIES - 1)) * half + U(out[to + i])] += np.uint32(1)
