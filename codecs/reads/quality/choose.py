@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.quality.contexts import Components, U
 from gangsaw.codecs.reads.quality.costs import BIT, information, logarithm, logarithms
@@ -144,26 +144,52 @@ def choose_own(sums: Any, prices: Any, row: Any, logs: Any) -> int:
 
     Greedy, the frequent ones first: a node is worth it where rest and own cost less apart.
     """
-    totals, rest = sums.sum(1), sums.sum(0)
-    total = totals.sum()
-    for value in np.argsort(-totals, kind="mergesort"):
-        if totals[value] == 0 or totals[value] == total:
-            break
-        rest -= sums[value]
-        saved, symbols = gain_of_parting(
-            rest, total - totals[value], sums[value], totals[value], logs
-        )
-        if saved > prices.node + prices.node_symbol * symbols:
-            row[value] = 1
-            total -= totals[value]
-        else:
-            rest += sums[value]
+    totals, rest = np.zeros(len(sums), np.int64), np.zeros(sums.shape[1], np.int64)
+    for value in range(len(sums)):
+        totals[value] = add_times(sums[value], 1, rest)
+    order = np.argsort(-totals, kind="mergesort")
+    mark_own(sums, totals, rest, order, prices, row, logs)
     own = 0
     for value in range(row.size):
         if row[value]:
             own += 1
             row[value] = own
     return own
+
+
+@jit_norefs_part
+def mark_own(
+    sums: Any, totals: Any, rest: Any, order: Any, prices: Any, row: Any, logs: Any
+) -> None:
+    """Mark the values that get nodes of their own.
+
+    Parameters
+    ----------
+    totals, rest : of `sums` by component and by value; what is left of `rest` is what has none
+    order : components, the frequent ones first
+    """
+    total = totals.sum()
+    for value in order:
+        if totals[value] == 0 or totals[value] == total:
+            break
+        own = sums[value]
+        add_times(own, -1, rest)
+        saved, symbols = gain_of_parting(rest, total - totals[value], own, totals[value], logs)
+        if saved > prices.node + prices.node_symbol * symbols:
+            row[value] = 1
+            total -= totals[value]
+        else:
+            add_times(own, 1, rest)
+
+
+@jit_norefs_inline
+def add_times(counts: Any, n: int, out: Any) -> Any:
+    """Add counts n times to others; return their sum."""
+    total = np.int64(0)
+    for s in range(counts.size):
+        out[s] += n * np.int64(counts[s])
+        total += np.int64(counts[s])
+    return total
 
 
 @jit_norefs_inline
