@@ -59,7 +59,7 @@ def lines_of(block: Text, lane: int) -> Lines:
 
 
 @jit_norefs
-def count_newlines(text: Any) -> int:
+def count_newlines(text: Any) -> Any:
     """Return how many newlines there are."""
     n, whole = np.int64(0), text.size // len(LANES) * len(LANES)
     for i in range(0, whole, len(LANES)):

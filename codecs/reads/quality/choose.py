@@ -57,14 +57,14 @@ def _split(
     while True:
         children = np.zeros((starts.size - 1, size), np.int32)
         most = max(len(children), MOST_NODES >> len(counts.contexts.T) - 1 - level)
-        rows = Rows(column, counts.counts, order, starts)
+        rows = NodeRows(column, counts.counts, order, starts)
         after, ends = split_nodes(rows, prices, most, children, logarithms())
         if ends.size:
             return children, after, ends
         prices = Prices(2 * prices.node, 2 * prices.node_symbol, *prices[2:])
 
 
-class Rows(NamedTuple):
+class NodeRows(NamedTuple):
     """What is counted, by nodes of a level.
 
     Attributes
@@ -259,7 +259,8 @@ def share_tables(leaves: npt.NDArray[np.int64], most: int, prices: Prices) -> No
     totals, tables = leaves.sum(1), np.empty(n, np.int32)
     order = np.argsort(-totals, kind="stable")
     join_tables(leaves, totals, order, shared, prices, logarithms(), tables)
-    return renumbered(tables)
+    renumber(tables)
+    return tables
 
 
 @jit_norefs
@@ -326,11 +327,10 @@ def join(own: Any, total: int, table: int, shared: Any, logs: Any) -> None:
 
 
 @jit
-def renumbered(tables: Any) -> Any:
+def renumber(tables: Any) -> None:
     """Number tables in the order in which leaves name them."""
     names, known = np.full(MOST_TABLES, -1), 0
     for leaf in range(tables.size):
         if names[tables[leaf]] < 0:
             names[tables[leaf]], known = known, known + 1
         tables[leaf] = names[tables[leaf]]
-    return tables

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.jit import HAS_AVX512
+from gangsaw.codecs.core.numba.simd import static
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.tables import (
     decoder_tables,
@@ -21,7 +22,7 @@ from gangsaw.codecs.reads.lines import Lines, Places, Text
 from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
 from gangsaw.codecs.reads.quality import decode, decode_wide
 from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
-from gangsaw.codecs.reads.quality.contexts import components_of, strides_of
+from gangsaw.codecs.reads.quality.contexts import Components, components_of, strides_of
 from gangsaw.codecs.reads.quality.count import count_contexts
 from gangsaw.codecs.reads.quality.decode import Model, Source
 from gangsaw.codecs.reads.quality.encode import Entries, encoded_windows, entries_of
@@ -38,16 +39,17 @@ from gangsaw.codecs.reads.quality.tokens import (
     token_model,
     write_tokens,
 )
-from gangsaw.codecs.reads.quality.tree import read_tree, stored_tree, table_map
+from gangsaw.codecs.reads.quality.tree import Tree, read_tree, stored_tree, table_map
 from gangsaw.codecs.reads.quality.values import (
+    Values,
     letters_of,
     read_letters,
     stored_letters,
     values_of,
 )
 
-decode_windows = decode_wide.decode_windows if HAS_AVX512 else decode.decode_windows
 GROUP_BYTES, LEAST_GROUP = 1 << 21, 16  # of windows that a thread takes at once; least, windows
+LEAST_WIDE = 8 if HAS_AVX512 else 1 << 62  # windows for which vectors are quicker
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
@@ -56,16 +58,22 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
         return None
     letters = letters_of(lines.text)
     values, components = values_of(letters), components_of(max(1, letters.size))
-    counts = count_contexts(lines, values, components)
-    tree = chosen_tree(counts, components, most_tables(components))
-    model = token_model(values, tree, components, not counts.is_whole)
+    tree, known = _chosen(lines, values, components)
+    model = token_model(values, tree, components, is_counting=known is None)
     runs, of_tokens = _tokens(lines, model)
-    if counts.is_whole:
-        of_tokens[VALUE_TOKENS:] = counts_of_tables(counts, tree)[:, : model.n_values].ravel()
+    if known is not None:
+        of_tokens[VALUE_TOKENS:] = known[:, : model.n_values].ravel()
     frequencies = normalised(table_counts(of_tokens, model.n_values))
     lanes, sizes = _encoded(lines, runs, entries_of(frequencies, components.befores))
     head = np.concatenate((stored_letters(letters), stored_tree(tree), stored_tables(frequencies)))
     return Coded(0, head, np.empty(0, np.uint8), lanes, sizes)
+
+
+def _chosen(lines: Lines, values: Values, components: Components) -> tuple[Tree, Places | None]:
+    """Return the tree, and (n_tables, n) counts of the values of each table if all are counted."""
+    counts = count_contexts(lines, values, components)
+    tree = chosen_tree(counts, components, most_tables(components))
+    return tree, counts_of_tables(counts, tree) if counts.is_whole else None
 
 
 def _groups(n_windows: int, lane: int) -> list[slice]:
@@ -113,12 +121,23 @@ def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
     spans = np.zeros((payload.n_windows, 3), np.int64)
     groups = _groups(payload.n_windows, lane)
 
+    wide = decode_wide.wide_model(model) if _are_many(payload) else None
+
     def decode_group(i: int) -> None:
-        decode_windows(source, model, groups[i].start, spans[groups[i]], out)
+        first, own = groups[i].start, spans[groups[i]]
+        if wide is None:
+            decode.decode_windows(source, model, first, own, out)
+        else:
+            decode_wide.decode_windows(source, wide, first, own, out)
 
     run_blocks(decode_group, len(groups))
     check_spans(payload, spans)
     out[head.used :] = 0
+
+
+def _are_many(payload: Payload) -> bool:
+    """Whether windows are read by vectors, whose tables take a while."""
+    return int(np.count_nonzero(payload.begins < payload.ends)) >= LEAST_WIDE
 
 
 def model_of(payload: Payload) -> Model:
@@ -134,14 +153,15 @@ def model_of(payload: Payload) -> Model:
         raise CorruptChunk("its tables of values are wrong")
     if not letters.size and payload.head.n_lines != payload.head.used:
         raise CorruptChunk("it has lines of no letters that are not empty")
-    row_bits = (components.befores - 1).bit_length()
+    lows = decode.lows_of(of_values, letters.size)
     return Model(
         decoder_tables(frequencies[:SYNTAX_TABLES]),
         strides_of(components),
         np.append(table_map(tree, components), np.zeros(2, np.uint16)),
-        decode.slots_of(of_values),
-        decode.entries_of(of_values, letters, row_bits),
-        row_bits,
+        lows,
+        static(lows.size // tree.n_tables),
+        decode.padded_letters(letters),
+        components.befores,
     )
 
 

@@ -12,7 +12,7 @@ from gangsaw.codecs.reads.lines import Lines
 from gangsaw.codecs.reads.quality.contexts import CHANGES, Components, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
     PIECE,
-    look_at,
+    find_contexts,
     part_step,
     scratch_of,
 )
@@ -41,7 +41,7 @@ class Counts(NamedTuple):
     is_whole: bool
 
 
-class Rows(NamedTuple):
+class CountRows(NamedTuple):
     """Rows while they are filled; row 0 is none.
 
     Attributes
@@ -65,8 +65,8 @@ def count_contexts(lines: Lines, values: Values, components: Components) -> Coun
     """
     weight = max(1, -(-lines.text.size // SAMPLE))
     size = row_size(components.befores)
-    strides, most = strides_of(components), min(MOST_ROWS, MOST_CELLS // size)
-    rows = Rows(
+    strides, most = strides_of(components), min(MOST_ROWS, MOST_CELLS // size, lines.text.size)
+    rows = CountRows(
         np.zeros(int(np.prod(components.sizes)), np.uint16),
         np.empty(most + 1, np.int32),
         np.zeros((most + 1) * size, np.uint32),
@@ -94,7 +94,7 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
             grows, changed = part_step(length), 0
             for first in range(0, length, PIECE):
                 n = min(PIECE, length - first)
-                at, changed = look_at(
+                at, changed = find_contexts(
                     lines.text, begin, first, n, values, strides, grows, changed, scratch
                 )
                 known = count_piece(n, at, scratch, known, rows)

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
+from gangsaw.codecs.core.numba.simd import load, static
+from gangsaw.codecs.core.numba.simd_gather import count_lanes
 from gangsaw.codecs.reads.entropy.rans import begin_lane, get, get_number, get_small, is_whole
-from gangsaw.codecs.reads.entropy.tables import Tables
+from gangsaw.codecs.reads.entropy.tables import SYMBOLS, Tables
 from gangsaw.codecs.reads.lines import NEWLINE, Places, Text
 from gangsaw.codecs.reads.quality.contexts import (
     ONE,
@@ -30,9 +32,9 @@ STATE, AT, STOP, OUT, BEFORE, SECOND, THIRD, CHANGED, PLACE, GROWS = range(10)
 WINDOW, LINES, LENGTH_NOW, LEFT = range(10, 14)
 FIELDS = 14
 NONE = -1
-Words = npt.NDArray[np.uint32]
 SLOT, SHIFT = U(TOTAL - 1), U(PRECISION)
-LOW, FREQUENCY = 8, 20  # bits where these begin of an entry, above its letter
+ROWS = 64, 256  # places of a row, known when kernels are compiled
+VECTOR = static(64)
 PAD = 64  # bytes behind the lanes: others may read on while one is at its end
 WRONG = -1
 
@@ -45,18 +47,19 @@ class Model(NamedTuple):
     syntax : tables of what are no values
     strides : of contexts
     table_of : (n_contexts + 2,) uint16, the table of each
-    slots : (n_tables * 4096 + 4,) uint8, the value of each slot
-    entries : (n_tables << row_bits,) uint32 of each value: its letter, from bit 8 on its first
-        slot, from bit 20 on its frequency - 1
-    row_bits : of the places of a table in those
+    lows : (n_tables * n,) uint16, the first slot of each value, 4096 behind the last one
+    row : `static(n)`, places of a row of those: more than there are values
+    letters : (256,) uint8, of values
+    n_values : at least 1
     """
 
     syntax: Tables
     strides: Strides
     table_of: npt.NDArray[np.uint16]
-    slots: Text
-    entries: Words
-    row_bits: int
+    lows: npt.NDArray[np.uint16]
+    row: tuple[None, ...]
+    letters: Text
+    n_values: int
 
 
 class Source(NamedTuple):
@@ -87,32 +90,17 @@ class Lane(NamedTuple):
     past: Past
 
 
-def slots_of(frequencies: npt.NDArray[np.uint16]) -> Text:
-    """Return `Model.slots` of (n_tables, 256) frequencies; a missing table has value 0 alone."""
-    out = np.zeros(len(frequencies) * TOTAL + 4, np.uint8)
-    fill_slots(frequencies, out)
-    return out
+def lows_of(frequencies: npt.NDArray[np.uint16], n_values: int) -> npt.NDArray[np.uint16]:
+    """Return `Model.lows` of (n_tables, 256) frequencies; a missing table has value 0 alone."""
+    n = next(lanes for lanes in ROWS if lanes > n_values)
+    lows = np.cumsum(frequencies[:, : n - 1], axis=1, dtype=np.uint16)
+    lows[lows[:, -1] == 0] = TOTAL
+    return np.pad(lows, ((0, 0), (1, 0))).ravel()
 
 
-@jit
-def fill_slots(frequencies: Any, out: Any) -> None:
-    """Write the value of each slot."""
-    for table in range(len(frequencies)):
-        at = table * TOTAL
-        for value in range(frequencies.shape[1]):
-            n = np.int64(frequencies[table, value])
-            for slot in range(at, at + n):
-                out[slot] = value
-            at += n
-
-
-def entries_of(frequencies: npt.NDArray[np.uint16], letters: Text, row_bits: int) -> Words:
-    """Return `Model.entries` of (n_tables, 256) frequencies."""
-    wide = frequencies[:, : 1 << row_bits].astype(np.uint32)
-    low = np.cumsum(wide, axis=1, dtype=np.uint32) - wide
-    own = np.zeros(1 << row_bits, np.uint32)
-    own[: letters.size] = letters
-    return (own | (low % TOTAL) << LOW | (wide - 1) % TOTAL << FREQUENCY).ravel()
+def padded_letters(letters: Text) -> Text:
+    """Return `Model.letters`."""
+    return np.concatenate((letters, np.zeros(SYMBOLS - letters.size, np.uint8)))
 
 
 def decode_windows(source: Source, model: Model, first: int, spans: Places, out: Text) -> None:
@@ -242,13 +230,14 @@ def store(lane: Lane, n: int, lanes: Any, k: int) -> None:
 
 @jit_norefs_inline
 def take_letter(lane: Lane, model: Any) -> Any:
-    """Return value and letter that a lane says next, and the state, which may be too low."""
+    """Return the value that a lane says next, and the state, which may be too low."""
     x, table = lane.state, U(model.table_of[context_of(lane.past, model.strides)])
-    slot = x & SLOT
-    value = U(model.slots[table << SHIFT | slot])
-    entry = U(model.entries[(table << U(model.row_bits)) + value])
-    low, frequency = entry >> U(LOW) & SLOT, (entry >> U(FREQUENCY)) + ONE
-    return value, entry & U(255), frequency * (x >> SHIFT) + slot - low
+    slot, row = x & SLOT, table * U(len(model.row))
+    value, above = ZERO - ONE, np.int64(slot + ONE)
+    for first in range(0, len(model.row), len(VECTOR)):
+        value += U(count_lanes(load(model.lows, np.int64(row) + first, VECTOR) < above))
+    low, end = U(model.lows[row + value]), U(model.lows[row + value + ONE])
+    return value, (end - low) * (x >> SHIFT) + slot - low
 
 
 @jit_norefs_inline
@@ -256,11 +245,11 @@ def read_letter(
     lane: Lane, i: Any, word_at: Any, data: Any, model: Any, lanes: Any, k: int, out: Any
 ) -> Lane:
     """Read the letter i of lane k; its next word is at a place that is in `data`."""
-    value, letter, x = take_letter(lane, model)
+    value, x = take_letter(lane, model)
     word = U(data[word_at]) | U(data[word_at + ONE]) << U(8)
     taken = ZERO - U(x < U(LOWEST))  # a mask: a branch would be a toss-up
     x = x << (taken & U(16)) | word & taken
-    out[U(lanes[k, OUT]) + i] = letter
+    out[U(lanes[k, OUT]) + i] = model.letters[value]
     return Lane(x, lane.at + (taken & U(2)), after(lane.past, value, U(lanes[k, GROWS])))
 
 

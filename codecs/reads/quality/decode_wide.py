@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.core.numba.rans import PRECISION, TOTAL
 from gangsaw.codecs.core.numba.simd import (
     lane_leading_zeros,
@@ -22,14 +22,13 @@ from gangsaw.codecs.core.numba.simd import (
     store,
 )
 from gangsaw.codecs.core.numba.simd_gather import gather
+from gangsaw.codecs.reads.entropy.tables import Tables
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.quality import decode
-from gangsaw.codecs.reads.quality.contexts import CHANGES, U
+from gangsaw.codecs.reads.quality.contexts import CHANGES, Strides, U
 from gangsaw.codecs.reads.quality.decode import (
-    FREQUENCY,
     LEFT,
     LENGTH_NOW,
-    LOW,
     NONE,
     OUT,
     PAD,
@@ -45,9 +44,30 @@ from gangsaw.codecs.reads.quality.line_contexts import PART_BITS, TOP_BIT, part_
 SIDE = 32  # lanes side by side: two registers, while one waits the other goes on
 LANES = static(SIDE)
 STATE, AT, BEFORE, SECOND, THIRD, CHANGED, COUNTS, PLACE, GROWS, FIELDS = range(10)
+LOW, FREQUENCY = 8, 20  # bits where these begin of an entry, above its letter
 AT_ONCE = 4  # letters that are written together
 NO_LIMIT = 1 << 40
+MOST_CHANGED = 1 << CHANGES
 OCTET, HALF, WORD_BITS = (1 << 8) - 1, (1 << 16) - 1, 16
+
+
+class WideModel(NamedTuple):
+    """What vectors look up, see `decode.Model`.
+
+    Attributes
+    ----------
+    slots : (n_tables * 4096 + 4,) uint8, the value of each slot
+    entries : (n_tables << row_bits,) uint32 of each value: its letter, from bit LOW on its first
+        slot, from bit FREQUENCY on its frequency - 1
+    row_bits : of the places of a table in those
+    """
+
+    syntax: Tables
+    strides: Strides
+    table_of: npt.NDArray[np.uint16]
+    slots: Text
+    entries: npt.NDArray[np.uint32]
+    row_bits: int
 
 
 class Wide(NamedTuple):
@@ -87,7 +107,31 @@ class Board(NamedTuple):
     words: npt.NDArray[np.int32]
 
 
-def decode_windows(source: Source, model: Model, first: int, spans: Places, out: Text) -> None:
+def wide_model(model: Model) -> WideModel:
+    """Return what vectors look up in place of a model.
+
+    It is one of its own, not a part: `Model.row`, as an argument of kernels, takes as many words.
+    """
+    row, row_bits = len(model.row), (model.n_values - 1).bit_length()
+    lows = model.lows.reshape(-1, row).astype(np.uint32)
+    frequencies = np.diff(lows, axis=1, append=np.uint32(TOTAL))
+    packed = lows % TOTAL << LOW | (frequencies - 1) % TOTAL << FREQUENCY | model.letters[:row]
+    slots = np.zeros(len(lows) * TOTAL + 4, np.uint8)
+    fill_slots(lows, slots)
+    entries = packed[:, : 1 << row_bits].astype(np.uint32).ravel()
+    return WideModel(model.syntax, model.strides, model.table_of, slots, entries, row_bits)
+
+
+@jit
+def fill_slots(lows: Any, out: Any) -> None:
+    """Write the value of each slot."""
+    for table in range(len(lows)):
+        for value in range(lows.shape[1] - 1):
+            for slot in range(lows[table, value], lows[table, value + 1]):
+                out[table * TOTAL + slot] = value
+
+
+def decode_windows(source: Source, model: WideModel, first: int, spans: Places, out: Text) -> None:
     """As `decode.decode_windows`."""
     lanes = np.zeros((SIDE, decode.FIELDS), np.int64)
     lanes[:, WINDOW] = NONE
@@ -144,7 +188,7 @@ def next_letters(
 
 
 @jit_norefs_part
-def read_letters(data: Any, model: Any, n: int, board: Any, out: Any) -> None:
+def read_letters(data: Any, model: Any, n: Any, board: Any, out: Any) -> None:
     """Read n letters of each lane; 2 n + 2 bytes must follow the place of each."""
     fields, grows = board.fields, load(board.fields, GROWS * SIDE, LANES)
     wide = Wide(
@@ -162,6 +206,7 @@ def read_letters(data: Any, model: Any, n: int, board: Any, out: Any) -> None:
         for j in range(m):
             entry, wide = read_letter(wide, grows, data, model)
             letters = letters | (entry & OCTET) << 8 * j
+        wide = with_few_changes(wide)
         store(board.words, 0, letters)
         write_words(board, i, m, out)
     store(fields, STATE * SIDE, wide.x)
@@ -172,6 +217,14 @@ def read_letters(data: Any, model: Any, n: int, board: Any, out: Any) -> None:
     store(fields, CHANGED * SIDE, wide.changed)
     store(fields, COUNTS * SIDE, wide.counts)
     store(fields, PLACE * SIDE, wide.place)
+
+
+@jit_norefs_inline
+def with_few_changes(wide: Wide) -> Wide:
+    """Return lanes with sums of changes that say the same, and do not overflow in long lines."""
+    changed = minimum(wide.changed, MOST_CHANGED)
+    values = wide.before, wide.second, wide.third
+    return Wide(wide.x, wide.at, *values, changed, wide.counts, wide.place)
 
 
 @jit_norefs_inline

@@ -1,6 +1,6 @@
 """Contexts of many letters of a line at once: an encoder knows the letters before it codes them.
 
-What `contexts.context_of` says of one letter, in vectors; sums of changes are running sums of these.
+It is what `contexts.context_of` says of one, in vectors; sums of changes are running sums.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ SPAN = 4 * PIECE  # bytes of text whose values are found together
 LANES = static(WIDTH)
 PART_BITS = 20  # of a place: i < LONG letters times a step rounded up do not reach the next part
 TOP_BIT = 31
-FIRST = (
-    CHANGES  # the context of a first letter: no values before it, which are equal, and no changes
-)
+FIRST = CHANGES  # context of a first letter: no values before it, which are equal, no changes
 
 
 class Scratch(NamedTuple):
@@ -71,10 +69,9 @@ def part_step(length: int) -> int:
 
 @jit_norefs_inline
 def find_values(text: Any, begin: int, end: int, values: Any, scratch: Any) -> int:
-    """Return where in `scratch.values` those of text[begin:end] begin; they follow three others.
+    """Return where in `scratch.values` those of text[begin:end] begin; BEFORE others precede them.
 
-    They are found for many lines at once: for each of its own, vectors would wait for what was
-    just written byte by byte.
+    They are found for many lines at once: a line on its own would wait for them to be written.
     """
     spans = scratch.spans
     if begin - BEFORE < spans[0] or end > spans[1]:
@@ -85,11 +82,18 @@ def find_values(text: Any, begin: int, end: int, values: Any, scratch: Any) -> i
 
 
 @jit_norefs_part
-def look_at(
-    text: Any, line: int, first: int, n: int, values: Any, strides: Any, step: int, changed: int,
+def find_contexts(
+    text: Any,
+    line: int,
+    first: int,
+    n: int,
+    values: Any,
+    strides: Any,
+    step: int,
+    changed: Any,
     scratch: Any,
-) -> Any:  # fmt: skip
-    """Find the contexts of the letters first..first + n - 1 of a line.
+) -> Any:
+    """Find the contexts of the letters first..first + n - 1 of a line, PIECE at most.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from gangsaw.codecs.reads.quality.contexts import Components, Strides, U, stride
 from gangsaw.codecs.reads.quality.line_contexts import (
     PIECE,
     Scratch,
-    look_at,
+    find_contexts,
     part_step,
     scratch_of,
 )
@@ -194,7 +194,7 @@ def write_letters(
     half = U(room.counts.size // COPIES)
     for first in range(0, length, PIECE):
         n = min(PIECE, length - first)
-        place, changed = look_at(
+        place, changed = find_contexts(
             text, begin, first, n, model.values, model.strides, step, changed, piece
         )
         to = U(at + first)
