@@ -42,7 +42,7 @@ class Counts(NamedTuple):
 
 
 class CountRows(NamedTuple):
-    """Rows while they are filled; row 0 is none.
+    """Rows while they are filled; row 0 is of contexts that have none.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class CountRows(NamedTuple):
 def count_contexts(lines: Lines, values: Values, components: Components) -> Counts:
     """Count every `weight`th window, so that some SAMPLE bytes are looked at.
 
-    It ends before where rows are used up: no more could be learned of such values.
+    Where rows are used up, values of other contexts are left out.
     """
     weight = max(1, -(-lines.text.size // SAMPLE))
     size = row_size(components.befores)
@@ -73,7 +73,7 @@ def count_contexts(lines: Lines, values: Values, components: Components) -> Coun
         U(size),
     )
     n = int(fill_rows(lines, weight, values, strides, scratch_of(), rows))
-    is_whole, n = weight == 1 and n >= 0, n if n >= 0 else most
+    is_whole = weight == 1 and not rows.counts[:size].any()
     contexts = np.empty((n, 4), np.uint8)
     take_apart(rows.contexts[1 : n + 1], components, contexts)
     return Counts(contexts, rows.counts[size : (n + 1) * size].reshape(n, size), weight, is_whole)
@@ -86,7 +86,7 @@ def row_size(n_values: int) -> int:
 
 @jit_norefs
 def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, rows: Any) -> int:
-    """Count every `step`th window; return how many rows there are, -1 if there was no room."""
+    """Count every `step`th window; return how many rows there are."""
     known = 0
     for window in range(0, lines.windows.size - 1, step):
         for line in range(lines.windows[window], lines.windows[window + 1]):
@@ -98,21 +98,17 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
                     lines.text, begin, first, n, values, strides, grows, changed, scratch
                 )
                 known = count_piece(n, at, scratch, known, rows)
-                if known < 0:
-                    return -1
     return known
 
 
 @jit_norefs_inline
 def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
-    """Count a piece; return how many rows are known, -1 where there is no room for all."""
+    """Count a piece; return how many rows are known. Where there is no room, row 0 counts."""
     # in two loops, rows first and then counts, it was slower
     for i in range(U(n)):
         context = U(scratch.contexts[i])
         row = U(rows.row_of[context])
-        if row == 0:
-            if known + 1 == rows.contexts.size:
-                return -1
+        if row == 0 and known + 1 < rows.contexts.size:
             known += 1
             row = U(known)
             rows.row_of[context], rows.contexts[row] = known, context
