@@ -32,19 +32,20 @@ def prices_of(weight: int) -> Prices:
     """Return the prices where what is counted stands for `weight` times as much."""
     chance = CHANCE * weight
     prices = NODE, NODE_SYMBOL + chance, TABLE, TABLE_SYMBOL + chance
-    return Prices(*(BIT * price // weight for price in prices))
+    return Prices(*(BIT * price for price in prices))
 
 
 def chosen_tree(counts: Counts, components: Components, most: int = MOST_TABLES) -> Tree:
     """Return the tree for what was counted; `most` is of tables."""
     n, prices, levels = len(counts.contexts), prices_of(counts.weight), []
+    split = Prices(*(price // counts.weight for price in prices))  # of what is counted, as it is
     order, starts = np.arange(n), np.array([0, n])
     for level, size in enumerate(components.sizes):
-        children, order, starts = _split(counts, prices, level, size, order, starts)
+        children, order, starts = _split(counts, split, level, size, order, starts)
         levels.append(children)
     leaves = np.zeros((starts.size - 1, counts.counts.shape[1]), np.int64)
     sum_nodes(counts.counts, order, starts, leaves)
-    tables = share_tables(leaves, most, prices)
+    tables = share_tables(leaves * counts.weight, most, prices)
     befores, places, pairs, changes = levels
     return Tree((befores, places, pairs, changes), tables)
 
