@@ -15,3 +15,16 @@ PER_ITEM = {"sequence": 100, "quality": 40, "name": 40, "offset": 48}
 def peak_bytes(kind: str, items: int, n_blocks: int, busy: int) -> int:
     """Return a bound on what coding a chunk holds besides it, in bytes."""
     return n_blocks * (8 * items + PER_BLOCK) + busy * (PER_ITEM[kind] * items + PER_BUSY[kind])
+
+
+# on a device: what windows look into, at most; besides payload and target in one piece
+TABLES_OF_DEVICE = {"sequence": 2 << 20, "quality": 8 << 20, "name": 34 << 20, "offset": 1 << 16}
+PER_ITEM_OF_DEVICE = {"sequence": 16, "quality": 2, "name": 2, "offset": 8}
+PER_WINDOW_OF_DEVICE = {"sequence": 64, "quality": 64, "name": 2048, "offset": 64}
+
+
+def decoder_device_bytes(kind: str, n_bytes: int, items: int, lane: int) -> int:
+    """Return a bound on the device memory to decode one block of so many bytes."""
+    windows = -(-items // lane)
+    by_size = PER_ITEM_OF_DEVICE[kind] * items + PER_WINDOW_OF_DEVICE[kind] * windows
+    return n_bytes + by_size + TABLES_OF_DEVICE[kind]

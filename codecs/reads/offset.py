@@ -5,7 +5,7 @@ Any numbers of 64 bits come back, in any order; what grows in steps of much the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ PLAIN_BITS = 8  # of the first number that is not plain
 CENTRE = 8  # bytes of the usual difference
 TOKENS = 7  # of a number at most: its symbol, and 63 raw bits, 12 at a time
 GROUP = 16  # lanes that a thread decodes at a time
+WRONG_WINDOW = "its offsets are not those of such a block"
 
 Items = NumpyArray  # (n,) uint64
 
@@ -57,6 +58,33 @@ def encode(block: NumpyArray, params: Params) -> tuple[Text, Places]:
     return np.concatenate(parts), 8 * np.array(sizes, np.int64)
 
 
+class OffsetBlock(NamedTuple):
+    """What the lanes of a block look into.
+
+    Attributes
+    ----------
+    ends : (n_lanes,) int64, where each lane ends
+    centre : the usual difference
+    tables : the one table; None where windows are stored
+    """
+
+    ends: Places
+    centre: int
+    tables: Tables | None
+
+
+def read_block(data: Text, lane_bits: Places, n_items: int, lane: int) -> OffsetBlock:
+    """Return what the lanes of a payload look into; CorruptChunk where it is none of offsets."""
+    n, ends = -(-n_items // lane), np.cumsum(lane_bits >> 3)
+    if (lane_bits & 7).any() or ends[-1] != data.size or ends[SHARED_LANES + n - 1] != data.size:
+        raise CorruptChunk("its lanes are no bytes, or not all of the block")
+    if not ends[0] or ends[1] != ends[0] or data[0] > CODED:
+        raise CorruptChunk("its head is not that of offsets")
+    if data[0] == STORED:
+        return OffsetBlock(ends, 0, None)
+    return OffsetBlock(ends, *_read_head(data[1 : ends[0]]))
+
+
 def decode(
     data: Text, lane_bits: Places, out: NumpyArray, params: Params, is_partial: bool
 ) -> None:
@@ -65,15 +93,10 @@ def decode(
     Raises CorruptChunk where the payload is not that of such a block.
     """
     lane, n = params.sizes.lane, -(-out.size // params.sizes.lane)
-    ends = np.cumsum(lane_bits >> 3)
-    if (lane_bits & 7).any() or ends[-1] != data.size or ends[SHARED_LANES + n - 1] != data.size:
-        raise CorruptChunk("its lanes are no bytes, or not all of the block")
-    if not ends[0] or ends[1] != ends[0] or data[0] > CODED:
-        raise CorruptChunk("its head is not that of offsets")
-    if data[0] == STORED:
-        _read_stored(data, ends, out, lane, is_partial)
+    ends, centre, tables = read_block(data, lane_bits, out.size, lane)
+    if tables is None:
+        read_stored(data, ends, out, lane, is_partial)
         return
-    centre, tables = _read_head(data[1 : ends[0]])
 
     def decode_some(group: int) -> None:
         for i in range(group * GROUP, min(n, (group + 1) * GROUP)):
@@ -82,7 +105,7 @@ def decode(
             if is_partial and begin == end:
                 continue
             if not read_lane(data, int(begin), int(end), tables, centre, window):
-                raise CorruptChunk("its offsets are not those of such a block")
+                raise CorruptChunk(WRONG_WINDOW)
 
     run_blocks(decode_some, -(-n // GROUP))
 
@@ -113,7 +136,8 @@ def _encoded(windows: list[Items], centre: int, frequencies: npt.NDArray[np.uint
     return lanes
 
 
-def _read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, is_partial: bool) -> None:
+def read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, is_partial: bool) -> None:
+    """Fill a block from windows that are stored; CorruptChunk where they are not those."""
     sizes = np.diff(ends[SHARED_LANES - 1 :])
     windows = np.clip(out.size - np.arange(sizes.size) * lane, 0, lane)
     there = sizes > 0 if is_partial else windows > 0

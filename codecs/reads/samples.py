@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from gangsaw.codecs.core.samples import Sample
 
+KERNELS = {
+    name: [dict[str, int | str]()]
+    for name in ("offset.cu", *(f"{kind}/decode.cu" for kind in ("sequence", "quality", "name")))
+}
+
 
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""

@@ -20,6 +20,7 @@ SHARED_TABLES = (
 AHEAD = "neighbours are loaded from the block, ahead of use; the CPU has them in its table of lanes"
 SWAPPED = "words of foreign byte order are swapped one by one; the CPU swaps its whole table"
 BODIES = "loops that are given their body, so that two kernels share them; the CPU has two loops"
+WINDOWS = "each of all windows at once looks where the next begins; the CPU goes along and checks"
 LAUNCHES = "what one launch leaves for the next; the CPU has it in hand"
 SAMPLES = "looks over a block for the host to choose; the CPU slices arrays, or sees it on its way"
 
@@ -36,6 +37,11 @@ EXCEPTIONS = {
         " on_device put_difference put_sample",
         ARITHMETIC: "summed_neighbors",
         STEPS: "code_first code_sample code_tile",
+    },
+    "codecs/reads": {
+        WINDOWS: "end_of is_legal limit_of",
+        PLACES: "this_window",
+        STEPS: "begin_lines begin_memory forget_line get_variant read_match rest_of_number",
     },
     "codecs/visibility": {
         SHARED_BITS: "Pending Window add grow skip taken write",
