@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,8 @@ class LookedInto(NamedTuple):
     arrays: Sequence[NumpyArray]
 
 
-class TextDecoder(NamedTuple):
+@dataclass(frozen=True)
+class TextDecoder:
     """The decoder of a kind of text; called, it is a decoder of `gpu.py`.
 
     Attributes
