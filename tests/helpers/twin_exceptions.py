@@ -56,6 +56,11 @@ EXCEPTIONS = {
         SAMPLES: "find_wide sample_rows sample_words",
         ARITHMETIC: "has_ended",
     },
+    "tasks/reads": {
+        WARP: "lowest",
+        ARITHMETIC: "complement",
+        STEPS: "sign_word",
+    },
     "tasks/tcr": {
         WARP: "find_longest",
         SHARED_MEMORY: "Reference gene table",
