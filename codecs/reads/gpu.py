@@ -1,8 +1,17 @@
 """GPU backend of the codec of reads: windows are decoded on the device, a thread for each.
 
-Heads and tables of blocks are read on the host, by the CPU's own functions, and so are blocks that
-are stored. Blocks are encoded on the host, wherever they lie: an encoder of sequences looks for
-overlaps of reads one after the other.
+Heads and tables of blocks are read on the host, and so are blocks that are stored, by the CPU's own
+functions. Numba compiles each of these once for a machine:
+
+    entropy.tables        read_tables fill_slots normalise write_tables    tables of symbols
+    entropy.rans          lay_out_symbols                                  the same for an encoder
+    quality.tree          read_level read_labels fill_map                  contexts of a block
+    name.model            fill_modes                                       a mode for each stream
+    sequence.dictionary   read_columns are_second index_columns            columns, anchors
+    sequence.consensus    read_slices                                      what pieces are copied of
+
+Offsets are encoded on the device. Text is encoded on the host, wherever it lies: layouts, trees and
+modes are chosen one step after the other.
 """
 
 from __future__ import annotations
@@ -17,9 +26,9 @@ from gangsaw.codecs.core.cuda.batches import in_batches
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads import cpu, gpu_offset
+from gangsaw.codecs.reads import cpu, gpu_offset_decode, gpu_offset_encode
 from gangsaw.codecs.reads.gpu_windows import EncodedBlock
-from gangsaw.codecs.reads.memory import decoder_device_bytes
+from gangsaw.codecs.reads.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.reads.name import gpu_decode as name
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.quality import gpu_decode as quality
@@ -33,20 +42,34 @@ DECODERS: dict[str, Decoder] = {
     "sequence": sequence.DECODER,
     "quality": quality.DECODER,
     "name": name.DECODER,
-    "offset": gpu_offset.decode_blocks,
+    "offset": gpu_offset_decode.decode_blocks,
 }
 
 
 def encode(sources: Sequence[DeviceArray], params: Params, output: Output) -> None:
-    """Encode every block on the host, see `cpu.encode`.
+    """Encode every block to the same bytes as on the CPU: offsets on the device, text on the host.
 
     Parameters
     ----------
     sources : CuPy blocks (n,) of uint8, or of uint64 for offsets, any strides
     params : choices of the encoder
     output : in host memory; takes what `cpu.encode` gives it
+
+    Raises
+    ------
+    DeviceError : one block alone is too large for the device's memory, or the device failed
     """
-    cpu.encode([to_host(source) for source in sources], params, output)
+    if params.kind != "offset":
+        cpu.encode([to_host(source) for source in sources], params, output)
+        return
+    needed = [encoder_bytes(source, params) for source in sources]
+    encode_run = partial(gpu_offset_encode.encode_blocks, params=params)
+    output.take_all(in_batches(encode_run, needed, sources))
+
+
+def encoder_bytes(source: DeviceArray, params: Params) -> int:
+    """Return a bound on the device memory that encoding one block of offsets takes."""
+    return encoder_device_bytes(source.shape[0], params.sizes.lane)
 
 
 def decode(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:

@@ -28,3 +28,16 @@ def decoder_device_bytes(kind: str, n_bytes: int, items: int, lane: int) -> int:
     windows = -(-items // lane)
     by_size = PER_ITEM_OF_DEVICE[kind] * items + PER_WINDOW_OF_DEVICE[kind] * windows
     return n_bytes + by_size + TABLES_OF_DEVICE[kind]
+
+
+SORTED_PER_ITEM = 96  # of offsets: differences, as they are and sorted, and where others end
+WRITTEN_PER_ITEM = 16  # room for a lane, seven tokens an item; its copy
+PER_BLOCK_OF_DEVICE = 1 << 14  # tables; allocations are of 512 bytes
+
+
+def encoder_device_bytes(items: int, lane: int) -> int:
+    """Return a bound on the device memory to encode one block of offsets, and to decode it."""
+    windows = -(-items // lane)
+    written = WRITTEN_PER_ITEM * windows * lane + PER_WINDOW_OF_DEVICE["offset"] * windows
+    encoder = SORTED_PER_ITEM * items + written + PER_BLOCK_OF_DEVICE
+    return max(encoder, decoder_device_bytes("offset", 8 * items, items, lane))

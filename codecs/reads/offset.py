@@ -48,14 +48,34 @@ def encode(block: NumpyArray, params: Params) -> tuple[Text, Places]:
         count_symbols(window, centre, counts[0])
     frequencies = normalised(counts)
     lanes = _encoded(windows, centre, frequencies)
-    shared = np.concatenate((np.array([centre], "<i8").view(np.uint8), stored_tables(frequencies)))
-    mode = CODED
-    if shared.size + sum(part.size for part in lanes) >= block.nbytes:
-        shared, mode = shared[:0], STORED
-        lanes = [window.astype("<u8").view(np.uint8) for window in windows]
-    parts = [np.array([mode], np.uint8), shared, *lanes]
-    sizes = [1 + shared.size, 0, *(part.size for part in lanes)]
-    return np.concatenate(parts), 8 * np.array(sizes, np.int64)
+    head = coded_head(centre, frequencies)
+    if not pays(head, sum(part.size for part in lanes), block.nbytes):
+        return stored_payload(block, lane)
+    return joined_payload(head, lanes)
+
+
+def coded_head(centre: int, frequencies: npt.NDArray[np.uint16]) -> Text:
+    """Return lane 0 of a block that is coded by one table, (1, 256)."""
+    parts = np.array([CODED], np.uint8), np.array([centre], "<i8").view(np.uint8)
+    return np.concatenate((*parts, stored_tables(frequencies)))
+
+
+def pays(head: Text, n_bytes: int, block_bytes: int) -> bool:
+    """Whether a head and so many bytes of lanes are less than a block that is stored."""
+    return head.size - 1 + n_bytes < block_bytes
+
+
+def stored_payload(block: NumpyArray, lane: int) -> tuple[Text, Places]:
+    """Return the payload of a block that is stored, and the bits of its lanes."""
+    windows = [block[at : at + lane] for at in range(0, block.size, lane)]
+    lanes = [window.astype("<u8").view(np.uint8) for window in windows]
+    return joined_payload(np.array([STORED], np.uint8), lanes)
+
+
+def joined_payload(head: Text, lanes: list[Text]) -> tuple[Text, Places]:
+    """Return the payload of a head and the lanes of windows, and the bits of all lanes."""
+    sizes = [head.size, 0, *(part.size for part in lanes)]
+    return np.concatenate([head, *lanes]), 8 * np.array(sizes, np.int64)
 
 
 class OffsetBlock(NamedTuple):
@@ -114,13 +134,17 @@ OFFSET = Coding(encode, decode)
 
 
 def usual_difference(block: Items) -> int:
-    """Return a difference that most others are near to, as a number with a sign."""
+    """Return a difference that most others are near to, as a number with a sign.
+
+    block : (n,) uint64 of NumPy or CuPy, whose functions NumPy's find; `arange` would stay here
+    """
     changes = np.sort(np.diff(block).view(np.int64))
     if not changes.size:
         return 0
     reach = np.minimum(changes, np.iinfo(np.int64).max - PLAIN) + PLAIN
     stops = np.searchsorted(changes, reach)
-    first = int((stops - np.arange(changes.size)).argmax())
+    numbers = np.cumsum(np.ones_like(changes)) - 1
+    first = int((stops - numbers).argmax())
     return int(changes[(first + int(stops[first])) // 2])
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gangsaw.codecs.core.samples import Sample
 
 KERNELS = {
-    name: [dict[str, int | str]()]
-    for name in ("offset.cu", *(f"{kind}/decode.cu" for kind in ("sequence", "quality", "name")))
+    **{f"offset_{name}.cu": [dict[str, int | str]()] for name in ("encode", "decode")},
+    **{f"{kind}/decode.cu": [dict[str, int | str]()] for kind in ("sequence", "quality", "name")},
 }
 
 

@@ -40,8 +40,9 @@ EXCEPTIONS = {
     },
     "codecs/reads": {
         WINDOWS: "end_of is_legal limit_of",
-        PLACES: "this_window",
-        STEPS: "begin_lines begin_memory forget_line get_variant read_match rest_of_number",
+        PLACES: "items_of this_window",
+        STEPS: "begin_lines begin_memory finish forget_line get_variant read_match rest_of_number",
+        LAUNCHES: "join_lanes",
     },
     "codecs/visibility": {
         SHARED_BITS: "Pending Window add grow skip taken write",

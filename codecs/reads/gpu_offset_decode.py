@@ -52,7 +52,7 @@ def _decode_coded(blocks: dict[int, WindowsOfBlock]) -> dict[int, CorruptChunk]:
     if not sum(counts):
         return {}
     is_right = cupy().empty(sum(counts), np.uint8)
-    kernel = load(__package__, "offset.cu", {}).get_function("decode")
+    kernel = load(__package__, "offset_decode.cu", {}).get_function("decode")
     upload = launch_windows(kernel, list(blocks.values()), is_right)
     found = np.split(to_host(is_right), np.cumsum(counts)[:-1])
     del upload  # the device is done
