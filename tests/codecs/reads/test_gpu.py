@@ -1,0 +1,99 @@
+"""Reads on a GPU beyond the samples: parts of blocks, all sorts of layouts, wrong lanes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+from emulator.host_module import schedule
+from helpers.counting_store import CountingStore
+from helpers.every_codec import coder, gpu_cases
+from helpers.read_layouts import made, recipes
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gangsaw.codecs import Reads
+from gangsaw.codecs.core.container import frame
+from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.reads import gpu
+
+CASES = [case for case in gpu_cases() if case.codec_type is Reads]
+FORGED = [
+    "offset-lengths",
+    "quality-equal",
+    "name-uuid",
+    "sequence-pieces",
+    "sequence-sorted-pairs",
+]
+PARTS = ["offset-lengths", "quality-any-length", "name-illumina", "sequence-long"]
+named = {case.sample.name: case for case in CASES}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_is_as_in_the_whole(name: str, cupy: Any) -> None:
+    """Some lanes are there, the windows of others stay unwritten."""
+    case, rng = named[name], np.random.default_rng(2)
+    options: dict[str, Any] = {"shape": case.array.shape, "chunks": case.array.shape}
+    array = zarr.create_array(
+        CountingStore(), serializer=case.codec, compressors=None, dtype=case.array.dtype, **options
+    )
+    array[:] = case.array
+    with zarr.config.enable_gpu():
+        for begin in rng.integers(0, case.array.size, 4).tolist():
+            part = slice(begin, begin + 40)
+            np.testing.assert_array_equal(array[part].get(), case.array[part])
+
+
+def test_every_layout_is_decoded(cupy: Any) -> None:
+    @settings(max_examples=15, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(recipe=recipes, seed=st.integers(0, 3))
+    def check(recipe: Any, seed: int) -> None:
+        case = made(recipe)
+        data, bits = case.payload()
+        out = cupy.empty(case.block.size, np.uint8)
+        with schedule(seed=seed, checks=recipe.size < 1 << 16):
+            gpu.decode(Runs((data,), bits[None]), [out], case.params)
+        np.testing.assert_array_equal(out.get(), case.block)
+
+    check()
+
+
+def wrong_lanes(blocks: Runs, rng: np.random.Generator) -> Runs:
+    """Flipped bits behind the heads, and bytes that go from one window's lane to another's."""
+    payload, lanes = blocks.joined_payload().copy(), blocks.lane_bits
+    assert lanes is not None
+    lanes = lanes.copy()
+    at = rng.integers(int(lanes[0, :2].sum()) // 8, payload.size, rng.integers(0, 3))
+    payload[at] ^= rng.integers(1, 256, at.size).astype(np.uint8)
+    giver, taker = rng.integers(2, lanes.shape[1], 2)
+    n = 8 * int(rng.integers(0, 1 + lanes[0, giver] // 8))
+    lanes[0, giver] -= n
+    lanes[0, taker] += n
+    return Runs.back_to_back(payload, blocks.lengths, lanes)
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_wrong_lanes_are_corrupt_and_meet_nowhere(name: str, cupy: Any) -> None:
+    """In any order of threads: two that write to one byte would be a fault of the kernel."""
+    case, rng = named[name], np.random.default_rng(8)
+    plan = coder(case)
+    blocks = frame.unpack(case.encode(), plan.layout)
+    outcomes = []
+    for seed in range(12):
+        data = frame.pack(wrong_lanes(blocks, rng), plan.layout)
+        with schedule(seed=seed):
+            found = [refuses(case, data, library) for library in (np, cupy)]
+        assert found[0] == found[1]
+        outcomes.append(found[0])
+    assert sum(outcomes) > 6
+
+
+def refuses(case: Any, data: bytes, library: Any) -> bool:
+    try:
+        np.testing.assert_array_equal(case.decode(data, library), case.decode(data))
+    except CorruptChunk:
+        return True
+    return False
