@@ -1,5 +1,7 @@
-"""What specialises CUDA sources of this domain: nothing does."""
+"""What specialises CUDA sources of this domain."""
 
 from __future__ import annotations
 
-KERNELS: dict[str, list[dict[str, int | str]]] = {"order/signatures.cu": [{}]}
+from gangsaw.tasks.reads.order.gpu_signatures import DEFINES
+
+KERNELS = {"order/signatures.cu": [DEFINES]}

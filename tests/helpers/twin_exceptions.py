@@ -60,7 +60,7 @@ EXCEPTIONS = {
     "tasks/reads": {
         WARP: "lowest",
         ARITHMETIC: "complement",
-        STEPS: "sign_word",
+        STEPS: "has_three mixed sign_half sign_word",
     },
     "tasks/tcr": {
         WARP: "find_longest",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +23,11 @@ from gangsaw.codecs.reads.lines import Lines, Places, Text
 from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
 from gangsaw.codecs.reads.quality import decode, encode
 from gangsaw.codecs.reads.quality.choose import chosen_tree
-from gangsaw.codecs.reads.quality.contexts import components_of, strides_of
+from gangsaw.codecs.reads.quality.contexts import Components, components_of, strides_of
 from gangsaw.codecs.reads.quality.count import count_contexts
 from gangsaw.codecs.reads.quality.decode import Model, Source, decode_windows
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES, count_syntax
-from gangsaw.codecs.reads.quality.tree import read_tree, stored_tree, table_map
+from gangsaw.codecs.reads.quality.tree import Tree, read_tree, stored_tree, table_map
 from gangsaw.codecs.reads.quality.values import (
     letters_of,
     read_letters,
@@ -106,8 +107,25 @@ def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
     out[head.used :] = 0
 
 
-def model_of(payload: Payload) -> Model:
-    """Return what the lanes of a block look into; CorruptChunk where that is wrong."""
+class QualityHead(NamedTuple):
+    """What lane 0 of a block says.
+
+    Attributes
+    ----------
+    letters : (A,) uint8, ascending
+    components : of contexts
+    tree : of contexts
+    frequencies : (SYNTAX_TABLES + n_tables, 256) uint16; of values all tables are there, if A > 0
+    """
+
+    letters: Text
+    components: Components
+    tree: Tree
+    frequencies: npt.NDArray[np.uint16]
+
+
+def head_of(payload: Payload) -> QualityHead:
+    """Return what lane 0 of a block says; CorruptChunk where that is wrong."""
     if payload.head.flags or payload.shared.size:
         raise CorruptChunk("it has flags or a second lane")
     letters, rest = read_letters(payload.rest)
@@ -119,6 +137,13 @@ def model_of(payload: Payload) -> Model:
         raise CorruptChunk("its tables of values are wrong")
     if not letters.size and payload.head.n_lines != payload.head.used:
         raise CorruptChunk("it has lines of no letters that are not empty")
+    return QualityHead(letters, components, tree, frequencies)
+
+
+def model_of(payload: Payload) -> Model:
+    """Return what the lanes of a block look into; CorruptChunk where that is wrong."""
+    letters, components, tree, frequencies = head_of(payload)
+    of_values = frequencies[SYNTAX_TABLES:]
     lows = decode.lows_of(of_values, letters.size)
     return Model(
         decoder_tables(frequencies[:SYNTAX_TABLES]),

@@ -7,14 +7,16 @@ constexpr int NUMBER = 0, SAME = 1, LENGTH = 2, MORE = 3;  // tables of syntax.p
 constexpr int PLACES = 8, LAST_LEVEL = 7, LONG = 1000, PLACE_BITS = 40;  // of contexts.py
 constexpr unsigned MOST_CHANGED = 1 << LAST_LEVEL;  // a sum from which on the level is the last
 
+constexpr int LOW = 8, COUNT = 20;  // bits of an entry where these begin, above the letter
+
 struct Block {
     Text text;
     Place part, before, shift;  // `Strides` of contexts.py
-    Place row;                  // places of a row of `lows`, a power of two
+    Place row_bits;             // of the places of a table in `entries`
     Tables syntax;
     const unsigned short* table_of;  // of each context
-    const unsigned short* lows;      // the first slot of each value, TOTAL behind the last one
-    const Byte* letters;             // of values
+    const Byte* slots;               // of each table TOTAL: values
+    const unsigned* entries;         // of each value: letter, first slot, frequency - 1
 };
 
 // What contexts are made of: three values, the sum of changes + 1, and a place.
@@ -43,16 +45,17 @@ __device__ __forceinline__ Past after(const Past& past, unsigned value, unsigned
     return {value, past.before, past.second, min(changed, MOST_CHANGED), past.place + step};
 }
 
-// The value that a lane says next: the last one that begins at or before the slot.
-__device__ __forceinline__ unsigned take_letter(Lane& lane, const Past& past, const Block& block) {
+// The value that a lane says next, and its letter.
+__device__ __forceinline__ unsigned take_letter(Lane& lane, const Past& past, const Block& block,
+                                                Byte& letter) {
     const unsigned slot = lane.x & (TOTAL - 1);
-    const unsigned short* low = block.lows + block.table_of[context_of(past, block)] * block.row;
-    unsigned value = 0;
-    for (unsigned step = unsigned(block.row) >> 1; step > 0; step >>= 1)
-        if (low[value + step] <= slot) value += step;
-    const unsigned first = low[value], frequency = low[value + 1] - first;
+    const Place table = block.table_of[context_of(past, block)];
+    const unsigned value = block.slots[table * TOTAL + slot];
+    const unsigned entry = block.entries[(table << block.row_bits) + value];
+    const unsigned first = entry >> LOW & (TOTAL - 1), frequency = (entry >> COUNT) + 1;
     lane.x = frequency * (lane.x >> PRECISION) + slot - first;
     refill(lane);
+    letter = Byte(entry);
     return value;
 }
 
@@ -77,8 +80,7 @@ __device__ __forceinline__ void read_line(Lane& lane, const Block& block, Place 
     const unsigned long long step = place_step(length);
     Past past = {0, 0, 0, 1, 0};
     for (Place i = begin; i < begin + length; ++i) {
-        const unsigned value = take_letter(lane, past, block);
-        block.text.out[i] = block.letters[value];
+        const unsigned value = take_letter(lane, past, block, block.text.out[i]);
         past = after(past, value, step);
     }
 }

@@ -9,10 +9,18 @@ from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import in_runs, launch, load, pull
 from gangsaw.tasks.reads.order.chain import Numbers
 from gangsaw.tasks.reads.order.packed import WORD, PackedReads, packed_reads
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, HALVED, HASH, LENGTH
 from gangsaw.tasks.reads.text import Text
 
 THREADS, SHARE = 128, 8  # of a thread block, of a read: as in signatures.cu
 WORD_BYTES, READ_BYTES = 12, 32  # on the device: letters and marks; places, length, bins
+DEFINES: dict[str, int | str] = {
+    "GS_LENGTH": LENGTH,
+    "GS_HALVED": HALVED,
+    "GS_BIN_BITS": BIN_BITS,
+    "GS_HASH": f"{int(HASH)}u",
+    "GS_HASH_BITS": 8 * HASH.dtype.itemsize,
+}
 MOST_READS = 1 << 26  # of a launch: threads are counted in 32 bits
 
 
@@ -52,6 +60,6 @@ def _signed(reads: PackedReads) -> Numbers:
     cp, n = cupy(), reads.lengths.size
     bins = cp.empty((n, 2), np.int64)
     arguments = [cp.asarray(part) for part in reads]
-    kernel = load(__package__, "signatures.cu", {}).get_function("sign_lines")
+    kernel = load(__package__, "signatures.cu", DEFINES).get_function("sign_lines")
     launch(kernel, -(-n * SHARE // THREADS), THREADS, [*arguments, np.int32(n), bins])
     return pull(bins)
