@@ -18,7 +18,10 @@ from gangsaw.codecs import Reads
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads import gpu
+from gangsaw.codecs.reads import cpu, gpu
+from gangsaw.codecs.reads.cpu import CODINGS
+from gangsaw.codecs.reads.params import Params
+from gangsaw.codecs.reads.payload import CODED
 
 CASES = [case for case in gpu_cases() if case.codec_type is Reads]
 FORGED = [
@@ -89,6 +92,26 @@ def test_wrong_lanes_are_corrupt_and_meet_nowhere(name: str, cupy: Any) -> None:
         assert found[0] == found[1]
         outcomes.append(found[0])
     assert sum(outcomes) > 6
+
+
+LINES = {"sequence": b"ACGTTGCA\n", "quality": b"IIIHHGGF\n", "name": b"read.1/1\n"}
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_lines_begin_in_their_window(kind: str, cupy: Any) -> None:
+    """The lane of a wide window is none of a narrow one; a block of names has no flags."""
+    wide, narrow = (Params(kind=kind, lane=lane) for lane in (2048, 64))
+    block = np.frombuffer(LINES[kind] * 200, np.uint8)
+    data, bits = CODINGS[kind].encode(block, wide)
+    assert data[0] == CODED
+    more = np.append(bits, np.zeros(-(-block.size // 64) - 1, np.int64))
+    flagged = np.append(data[:1] | 16, data[1:])  # the second flag, which no kind has
+    for payload, lanes, params in ((data, more, narrow), (flagged, bits, wide)):
+        for backend, library in ((cpu, np), (gpu, cupy)):
+            out = library.zeros(block.size, np.uint8)
+            backend.decode(Runs((data,), bits[None]), [out], wide)
+            with pytest.raises(CorruptChunk):
+                backend.decode(Runs((payload,), lanes[None]), [out], params)
 
 
 def refuses(case: Any, data: bytes, library: Any) -> bool:
