@@ -7,8 +7,7 @@ functions. Numba compiles each of these once for a machine:
     entropy.rans          lay_out_symbols                                  the same for an encoder
     quality.tree          read_level read_labels fill_map                  contexts of a block
     name.model            fill_modes                                       a mode for each stream
-    sequence.dictionary   read_columns are_second index_columns            columns, anchors
-    sequence.consensus    read_slices                                      what pieces are copied of
+    sequence.dictionary   read_columns index_columns                       columns, anchors
 
 Offsets are encoded on the device. Text is encoded on the host, wherever it lies: layouts, trees and
 modes are chosen one step after the other.

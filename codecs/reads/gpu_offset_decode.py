@@ -10,7 +10,7 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import load
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.reads.gpu_windows import EncodedBlock, WindowsOfBlock, launch_windows
+from gangsaw.codecs.reads.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
 from gangsaw.codecs.reads.offset import WRONG_WINDOW, OffsetBlock, read_block, read_stored
 from gangsaw.codecs.reads.params import Params
 
@@ -53,8 +53,8 @@ def _decode_coded(blocks: dict[int, WindowsOfBlock]) -> dict[int, CorruptChunk]:
         return {}
     is_right = cupy().empty(sum(counts), np.uint8)
     kernel = load(__package__, "offset_decode.cu", {}).get_function("decode")
-    upload = launch_windows(kernel, list(blocks.values()), is_right)
+    on_device = Blocks(list(blocks.values()))
+    on_device.launch(kernel, on_device.windows(), is_right)
     found = np.split(to_host(is_right), np.cumsum(counts)[:-1])
-    del upload  # the device is done
     pairs = zip(blocks, found, strict=True)
     return {i: CorruptChunk(WRONG_WINDOW) for i, own in pairs if not own.all()}

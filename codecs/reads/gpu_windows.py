@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,8 @@ class WindowsOfBlock(NamedTuple):
     wanted : (n,) int64, the windows that are decoded, ascending
     out : contiguous CuPy array that they fill
     numbers, arrays : what they look into, in the order of the kernel's `Block`
+    rooms : bytes of memory that kernels fill first, which follows in that order
+    slices : (n, 2) int64, where lanes that kernels fill it from begin and end in the payload
     """
 
     data: Text
@@ -51,6 +54,8 @@ class WindowsOfBlock(NamedTuple):
     out: DeviceArray
     numbers: Sequence[int]
     arrays: Sequence[NumpyArray]
+    rooms: Sequence[int] = ()
+    slices: Places = np.empty((0, 2), np.int64)
 
 
 class Upload:
@@ -79,37 +84,48 @@ class Upload:
         return data
 
 
-def launch_windows(kernel: Kernel, blocks: Sequence[WindowsOfBlock], *outs: DeviceArray) -> Upload:
-    """Start a kernel with a thread for each window of all blocks, which are some.
+class Blocks:
+    """Blocks on the device, with all that kernels look into; lives until the device is done."""
 
-    Parameters
-    ----------
-    outs : what the kernel fills, with a row for each window
-
-    Returns
-    -------
-    What must live until the device is done.
-    """
-    cp, upload = cupy(), Upload()
-    places = [[upload.add(one) for one in (block.data, *block.arrays)] for block in blocks]
-    data = upload.sent()
-    windows = np.concatenate(
-        [_window_rows(i, block, places[i][0]) for i, block in enumerate(blocks)]
-    )
-    rows = np.array(
-        [
-            [block.out.data.ptr, *block.numbers, *(data.data.ptr + place for place in own[1:])]
+    def __init__(self, blocks: Sequence[WindowsOfBlock]) -> None:
+        cp, upload = cupy(), Upload()
+        self.blocks, self._upload = blocks, upload
+        places = [[upload.add(one) for one in (block.data, *block.arrays)] for block in blocks]
+        self._firsts = [own[0] for own in places]
+        self._data = upload.sent()
+        sizes = [-(-size // ALIGNED) * ALIGNED for block in blocks for size in block.rooms]
+        self._room: DeviceArray = cp.empty(max(1, sum(sizes)), np.uint8)
+        rooms = iter((self._room.data.ptr + np.cumsum(sizes) - sizes).tolist())
+        rows = [
+            [
+                *(block.out.data.ptr, *block.numbers),
+                *(self._data.data.ptr + place for place in own[1:]),
+                *islice(rooms, len(block.rooms)),
+            ]
             for block, own in zip(blocks, places, strict=True)
-        ],
-        np.int64,
-    )
-    arguments = [data, cp.asarray(rows), cp.asarray(windows), np.int32(len(windows)), *outs]
-    launch(kernel, -(-len(windows) // THREADS), THREADS, arguments)
-    return upload
+        ]
+        self._rows = cp.asarray(np.array(rows, np.int64))
 
+    def windows(self) -> Places:
+        """(n, 4) int64 `Window` of windows.cuh, of those that are wanted of all blocks."""
+        bounds = [np.stack([block.begins, block.ends], axis=1) for block in self.blocks]
+        wanted = [block.wanted for block in self.blocks]
+        return self._lanes([own[which] for own, which in zip(bounds, wanted, strict=True)], wanted)
 
-def _window_rows(number: int, block: WindowsOfBlock, place: int) -> Places:
-    """(n, 4) int64 `Window` of windows.cuh, of a block whose payload begins at a place."""
-    own = block.wanted
-    begins, ends = block.begins[own] + place, block.ends[own] + place
-    return np.stack([np.full(own.size, number), own, begins, ends], axis=1)
+    def slices(self) -> Places:
+        """(n, 4) int64 likewise, of the slices of all blocks."""
+        bounds = [block.slices for block in self.blocks]
+        return self._lanes(bounds, [np.arange(len(own)) for own in bounds])
+
+    def launch(self, kernel: Kernel, lanes: Places, *outs: DeviceArray, threads: int = 1) -> None:
+        """Start a kernel with so many threads for each of some lanes; outs : what it fills."""
+        grid = -(-len(lanes) * threads // THREADS)
+        arguments = [self._data, self._rows, cupy().asarray(lanes), np.int32(len(lanes)), *outs]
+        launch(kernel, grid, THREADS, arguments)
+
+    def _lanes(self, bounds: Sequence[Places], numbers: Sequence[Places]) -> Places:
+        rows = [
+            np.column_stack([np.full(len(own), i), which, own + first])
+            for i, (own, which, first) in enumerate(zip(bounds, numbers, self._firsts, strict=True))
+        ]
+        return np.concatenate(rows)

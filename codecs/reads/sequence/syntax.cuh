@@ -50,13 +50,13 @@ struct Block {
     Place is_sorted, pairs;
     Place size, low_bits;  // this and what follows: `Dictionary` of dictionary.py
     Tables tables;
-    const Byte* forward;
-    const Byte* backward;
     const Place* hot;
     const Place* columns;
     const Byte* variants;
     const unsigned long long* marks;
     const Place* ranks;
+    Byte* forward;  // of consensus.cu, which fills both strands
+    Byte* backward;
 };
 
 // What a line remembers of those before it in its window.

@@ -10,7 +10,7 @@ import zarr
 from emulator.host_module import schedule
 from helpers.counting_store import CountingStore
 from helpers.every_codec import coder, gpu_cases
-from helpers.read_layouts import made, recipes
+from helpers.read_layouts import Recipe, made, recipes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +21,8 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads import cpu, gpu
 from gangsaw.codecs.reads.cpu import CODINGS
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import CODED
+from gangsaw.codecs.reads.payload import CODED, HEAD
+from gangsaw.codecs.reads.sequence.dictionary import SIZES
 
 CASES = [case for case in gpu_cases() if case.codec_type is Reads]
 FORGED = [
@@ -92,6 +93,26 @@ def test_wrong_lanes_are_corrupt_and_meet_nowhere(name: str, cupy: Any) -> None:
         assert found[0] == found[1]
         outcomes.append(found[0])
     assert sum(outcomes) > 6
+
+
+def test_damaged_columns_are_corrupt_as_on_the_cpu(cupy: Any) -> None:
+    """Among them second letters that are those of the consensus, which kernels compare."""
+    case = made(Recipe(4, 300, 300, 50, 3, 0.05, 0.02, 0.3, False, False, False, 4096))
+    data, bits = case.payload()
+    first = HEAD.size + SIZES.size
+    reasons = []
+    for bit in range(8 * first, 8 * first + 24):
+        wrong, out = data.copy(), cupy.zeros(case.block.size, np.uint8)
+        wrong[bit // 8] ^= 1 << bit % 8
+        try:
+            cpu.decode(Runs((wrong,), bits[None]), [out.get()], case.params)
+        except CorruptChunk as error:
+            reasons.append(error.reason)
+            with pytest.raises(CorruptChunk):
+                gpu.decode(Runs((wrong,), bits[None]), [out], case.params)
+        else:
+            gpu.decode(Runs((wrong,), bits[None]), [out], case.params)
+    assert "the second letter of a column is its first" in reasons
 
 
 LINES = {"sequence": b"ACGTTGCA\n", "quality": b"IIIHHGGF\n", "name": b"read.1/1\n"}
