@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -140,8 +141,25 @@ def _are_many(payload: Payload) -> bool:
     return int(np.count_nonzero(payload.begins < payload.ends)) >= LEAST_WIDE
 
 
-def model_of(payload: Payload) -> Model:
-    """Return what the lanes of a block look into; CorruptChunk where that is wrong."""
+class QualityHead(NamedTuple):
+    """What lane 0 of a block says.
+
+    Attributes
+    ----------
+    letters : (A,) uint8, ascending
+    components : of contexts
+    tree : of contexts
+    frequencies : (SYNTAX_TABLES + n_tables, 256) uint16; of values all tables are there, if A > 0
+    """
+
+    letters: Text
+    components: Components
+    tree: Tree
+    frequencies: npt.NDArray[np.uint16]
+
+
+def head_of(payload: Payload) -> QualityHead:
+    """Return what lane 0 of a block says; CorruptChunk where that is wrong."""
     if payload.head.flags or payload.shared.size:
         raise CorruptChunk("it has flags or a second lane")
     letters, rest = read_letters(payload.rest)
@@ -153,6 +171,13 @@ def model_of(payload: Payload) -> Model:
         raise CorruptChunk("its tables of values are wrong")
     if not letters.size and payload.head.n_lines != payload.head.used:
         raise CorruptChunk("it has lines of no letters that are not empty")
+    return QualityHead(letters, components, tree, frequencies)
+
+
+def model_of(payload: Payload) -> Model:
+    """Return what the lanes of a block look into; CorruptChunk where that is wrong."""
+    letters, components, tree, frequencies = head_of(payload)
+    of_values = frequencies[SYNTAX_TABLES:]
     lows = decode.lows_of(of_values, letters.size)
     return Model(
         decoder_tables(frequencies[:SYNTAX_TABLES]),

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.simd import load, static
 from gangsaw.codecs.core.numba.simd_gather import count_lanes
 from gangsaw.codecs.reads.entropy.rans import begin_lane, get, get_number, get_small, is_whole
-from gangsaw.codecs.reads.entropy.tables import SYMBOLS, Tables
+from gangsaw.codecs.reads.entropy.tables import ABSENT, SYMBOLS, Tables
 from gangsaw.codecs.reads.lines import NEWLINE, Places, Text
 from gangsaw.codecs.reads.quality.contexts import (
     ONE,
@@ -174,6 +174,7 @@ def begin_window(
     n_lines, x, at = get_number(model.syntax, NUMBER, x, at, source.data, stop)
     place = (first + window) * source.lane + lead
     lanes[k, WINDOW], lanes[k, LINES], lanes[k, OUT] = window, n_lines, place
+    at |= 0 if n_lines else ABSENT  # it has one line at least
     lanes[k, STATE], lanes[k, AT], lanes[k, STOP] = x, at, stop
     lanes[k, LENGTH_NOW], lanes[k, GROWS] = 0, place_step(0)
     spans[window, 0], spans[window, 2] = place, n_lines

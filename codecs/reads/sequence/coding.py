@@ -10,7 +10,7 @@ from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.rans import count_tokens, encoded_lanes
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
 from gangsaw.codecs.reads.lines import Lines, Text
-from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
+from gangsaw.codecs.reads.payload import Coded, Head, Payload, check_spans
 from gangsaw.codecs.reads.sequence.block import block_of
 from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
 from gangsaw.codecs.reads.sequence.decode import Windows, decode_windows
@@ -76,8 +76,7 @@ def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
 def windows_of(payload: Payload, pairs: bool, first: int, last: int) -> Windows:
     """Return some windows of a block; CorruptChunk where its flags are not known."""
     head = payload.head
-    if head.flags & ~SORTED:
-        raise CorruptChunk("its flags are not known")
+    check_flags(head)
     return Windows(
         read_only(payload.data),
         payload.begins[first:last],
@@ -89,6 +88,12 @@ def windows_of(payload: Payload, pairs: bool, first: int, last: int) -> Windows:
         bool(head.flags & SORTED),
         pairs,
     )
+
+
+def check_flags(head: Head) -> None:
+    """Raise CorruptChunk where flags of a block are not known."""
+    if head.flags & ~SORTED:
+        raise CorruptChunk("its flags are not known")
 
 
 SEQUENCE = of_lines(encode_lines, decode_lanes)
