@@ -117,7 +117,7 @@ def encode(
 ) -> Summary:
     """Compress what is open by a recipe; see `compress`."""
     if isinstance(source, Stream):
-        _check_stream(source, device, recipe.options, resume)
+        _check_stream(source, recipe.options, resume)
     with staged_at_target(
         source, target, client=client, resume=resume, overwrite=overwrite
     ) as ready:
@@ -127,6 +127,8 @@ def encode(
                 target,
                 choose=recipe.codecs,
                 chunks=recipe.chunks,
+                client=client,
+                options=options_for(device, client),
                 resume=resume,
                 overwrite=overwrite,
                 on_progress=on_progress,
@@ -226,12 +228,10 @@ def _check_own(names: Iterable[str]) -> None:
             raise BadParams(f"{name!r} is said by {said} (of {SourceOptions.__module__})")
 
 
-def _check_stream(stream: Stream, device: str, options: Mapping[str, object], resume: bool) -> None:
+def _check_stream(stream: Stream, options: Mapping[str, object], resume: bool) -> None:
     """Raise BadParams for what cannot be done with a source that comes once, from its start."""
     if resume and not getattr(stream, "is_repeatable", False):
         raise BadParams(f"{stream.name} is a stream: it cannot be resumed, use --overwrite")
-    if device != "cpu":
-        raise BadParams(f"{stream.name} is a stream: it is encoded on device cpu as it comes")
     of_codecs = (option for of in codec_table.answers().values() for option in of.options)
     for option in of_codecs:
         if option.name in options and options[option.name] in option.scans:
