@@ -78,7 +78,8 @@ class ReadStream:
         files = [FastqFile(path) for path in self.paths]
         writer = _Writer(self)
         for mates in self._ordered(files):
-            yield writer.piece(mates)
+            if mates:  # a file without records has no bins
+                yield writer.piece(mates)
         yield writer.last(files)
         self.outcome[ATTRIBUTE] = writer.contents(files).to_dict()
 

@@ -195,9 +195,6 @@ def test_what_is_refused(gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path
     assert not store.exists()
     right.write_text("one line\n")
     assert "fewer lines than the other" in gangsaw(*command).failed(USAGE)
-    left.write_text("")
-    right.write_text("")
-    assert "is empty" in gangsaw(*command).failed(USAGE)
 
 
 def test_an_old_store_stays_until_the_new_one_is_whole(

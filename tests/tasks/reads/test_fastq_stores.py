@@ -90,6 +90,15 @@ def test_mates_come_back(
         assert there_and_back(folder, first, second) == [first, second]
 
 
+@pytest.mark.parametrize("own", [{}, {"order": "sorted"}, {"interleaved": "yes"}])
+def test_files_without_records(tmp_path: Path, own: dict[str, str]) -> None:
+    assert there_and_back(tmp_path, b"", **own) == [b""]
+    assert gangsaw.info(tmp_path / "reads.zarr").arrays
+    assert gangsaw.verify(tmp_path / "reads.zarr", against=tmp_path / "in_0.fastq", **own).ok
+    if not own:
+        assert there_and_back(tmp_path, b"", b"\n") == [b"", b"\n"]
+
+
 def test_mates_alternate_in_one_target(tmp_path: Path) -> None:
     first, second = fastq("ACG", "TTT", name="a"), fastq("CC", "GGGG", name="b")
     whole = there_and_back(tmp_path, first, second, n_targets=1)[0]

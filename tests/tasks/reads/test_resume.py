@@ -81,8 +81,8 @@ def test_a_stopped_job_goes_on_to_the_same_store(
     compress(source, tmp_path / "whole.zarr")
     target = tmp_path / "reads.zarr"
     with (
-        in_process() if on_workers else nullcontext() as client,
         stopped_after(monkeypatch, steps),
+        in_process() if on_workers else nullcontext() as client,
     ):
         compress(source, target, client=client)
     written = {path: path.stat().st_mtime_ns for path in target.rglob("c/*")}
@@ -107,7 +107,7 @@ def test_a_job_that_stopped_at_its_end_goes_on(
     def stop(array: GrowingArray) -> None:
         if len(finished) == 2:
             raise OSError("stopped")
-        finished.append(array.name)
+        finished.append(array.sample.name)
         finish(array)
 
     monkeypatch.setattr(GrowingArray, "finish", stop)
