@@ -127,7 +127,7 @@ def spool(
     begun = find_begun(final, origins) if resume else None
     if begun is not None and (done := _finished(begun.work, jobs)):
         return _known_summary(str(final), begun.work, done, started)
-    place = begun or choose_target(final, jobs, resume=False, overwrite=overwrite)
+    place = begun or choose_target(final, jobs, resume=resume, overwrite=overwrite)
     _write_begin(place, objects, jobs, origins)
     meter = Meter(0, on_progress, started)
     arrays = {

@@ -17,10 +17,11 @@ from helpers.job_tasks import Square
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.codecs.core.memory.threads import set_thread_limit
 from gangsaw.tasks.engine.batches import do_batches
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.pace import MOST, TASK_SECONDS, Pace
-from gangsaw.tasks.engine.pools import WINDOW
+from gangsaw.tasks.engine.pools import CARRIED_BYTES, WINDOW
 from gangsaw.tasks.engine.window import Options, run
 
 
@@ -136,6 +137,35 @@ def test_the_window_bounds_what_is_in_flight(client: Client) -> None:
     assert widest <= (WINDOW + 1) * MOST
 
 
+@pytest.mark.parametrize(("carried_bytes", "most"), [(1, 4), (CARRIED_BYTES // 3, 3)])
+@pytest.mark.parametrize("here", [False, True])
+def test_few_batches_that_carry_samples_are_in_flight(
+    client: Client, carried_bytes: int, most: int, here: bool
+) -> None:
+    """Two for each of two threads, fewer where they are large; in this process it says how many."""
+    ahead = widest = 0
+
+    def batches() -> Iterator[range]:
+        nonlocal ahead, widest
+        for i in range(40):
+            ahead += 1
+            widest = max(widest, ahead)
+            yield range(i, i + 1)
+
+    def on_done(_: range, __: list[int]) -> None:
+        nonlocal ahead
+        ahead -= 1
+
+    set_thread_limit(2 if here else None)
+    try:
+        task = Square(carried_bytes=carried_bytes)
+        run(task, batches(), on_done, client=None if here else client)
+    finally:
+        set_thread_limit(None)
+    assert ahead == 0
+    assert most <= widest <= (4 if here else most)
+
+
 def test_few_tasks_do_many_short_batches(client: Client, tmp_path: Path) -> None:
     assert squares(Tally(folder=str(tmp_path)), client, 400) == [i**2 for i in range(1600)]
     assert len(list(tmp_path.iterdir())) < 100
@@ -237,8 +267,10 @@ def test_final_errors_stop_at_once(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_killed_worker_is_replaced(client: Client, tmp_path: Path) -> None:
-    assert squares(Square("die once", str(tmp_path)), client) == [i**2 for i in range(80)]
+@pytest.mark.parametrize("carried_bytes", [0, 1 << 20])
+def test_a_killed_worker_is_replaced(client: Client, tmp_path: Path, carried_bytes: int) -> None:
+    task = Square("die once", str(tmp_path), carried_bytes=carried_bytes)
+    assert squares(task, client) == [i**2 for i in range(80)]
     assert len({path.suffix for path in tmp_path.iterdir()}) == 2
 
 

@@ -69,9 +69,10 @@ def stopped_after(monkeypatch: pytest.MonkeyPatch, n: int) -> Iterator[None]:
         return stored(step, batch)
 
     stored = StoreStep.__call__
-    with monkeypatch.context() as patch, pytest.raises(JobFailed, match=STOPPED):
+    with monkeypatch.context() as patch:
         patch.setattr(StoreStep, "__call__", store)
-        yield
+        with pytest.raises(JobFailed, match=STOPPED):
+            yield
 
 
 @pytest.mark.parametrize(("steps", "on_workers"), [(1, False), (5, True), (11, False)])
