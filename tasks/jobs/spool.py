@@ -282,10 +282,16 @@ class _Reading:
     def add(self, records: Records) -> None:
         """Count a step that is stored."""
         counts = len(records.rows), records.raw_bytes, records.stored_bytes
-        done = self.meter.progress.raw_bytes + records.raw_bytes
+        self.meter.add(*counts, resumed=records.from_journal, share=self._share(records))
+
+    def _share(self, records: Records) -> float | None:
+        """Return what is done with these: of what was read, some waits to be cut and encoded."""
         read: float | None = getattr(self.stream, "share_read", None)
-        share = None if read is None else read * done / max(1, self.taken_bytes)
-        self.meter.add(*counts, resumed=records.from_journal, share=share)
+        if read is None:
+            return None
+        before = self.meter.progress
+        share = read * (before.raw_bytes + records.raw_bytes) / max(1, self.taken_bytes)
+        return max(before.share or 0.0, share)  # a short file is read before much of it is cut
 
 
 def _finish(work: Place, arrays: dict[str, GrowingArray], metadata: bytes, stream: Stream) -> None:

@@ -15,6 +15,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.digest import sum_records
 from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords, Places
 from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_lines, same_lines
+from gangsaw.tasks.reads.measured import share_read
 from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
 from gangsaw.tasks.reads.stored import Field
 from gangsaw.tasks.reads.text import Text
@@ -54,6 +55,12 @@ class ReadStream:
     def is_repeatable(self) -> bool:
         """Whether the reads can be read again: no path is a pipe."""
         return all(Path(path).is_file() for path in self.paths)
+
+    @property
+    def share_read(self) -> float | None:
+        """How much of the files was read so far, 0 to 1; None where that says nothing."""
+        is_read_once = self.is_repeatable and self.settings.order == "kept"
+        return share_read(self.paths) if is_read_once else None
 
     @property
     def kept(self) -> tuple[str, ...]:

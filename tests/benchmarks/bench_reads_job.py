@@ -28,7 +28,7 @@ from gangsaw.tasks.store.place import open_place
 
 Seconds = npt.NDArray[np.float64]  # of each round
 ROUNDS = 2
-COPIES = 4  # of a file, one behind the other: several chunks of each array
+COPIES = 8  # of a file, one behind the other: several chunks of each array
 SETS = {
     "hiv1 250": ("hiv1_miseq250_R1",),
     "shigella 150": ("shigella_ERR6005894_R1", "shigella_ERR6005894_R2"),

@@ -114,7 +114,8 @@ the other. The machine is shared.
 
 The whole job is in wall clock. What its stages allow is half their sum, as each is measured alone
 on one thread: two threads or workers that never wait would need that. Files are the sets' own,
-several times one behind the other, so that arrays have several chunks.
+several times one behind the other, so that arrays have several chunks: where sequences are one
+chunk, as those of one such file alone, one thread encodes them while the other ends early.
 """
 
 
