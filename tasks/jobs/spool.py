@@ -141,7 +141,7 @@ def spool(
         for array in sample.arrays
     }
     steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-    _fill(arrays, steps, _Reading(stream, meter), client, options)
+    _fill(arrays, steps, _StreamMeter(stream, meter), client, options)
     _finish(place.work, arrays, objects[METADATA].to_bytes(), stream)
     place.publish()
     place.drop_given_up()
@@ -234,7 +234,7 @@ def _job(
 def _fill(
     arrays: Mapping[str, GrowingArray],
     steps: Iterator[tuple[str, int, NumpyArray]],
-    reading: _Reading,
+    meter: _StreamMeter,
     client: Client | None,
     options: Options | None,
 ) -> None:
@@ -243,7 +243,7 @@ def _fill(
 
     def batches() -> Iterator[StepBatch]:
         for name, _, samples in steps:
-            reading.taken_bytes += samples.nbytes
+            meter.taken_bytes += samples.nbytes
             yield arrays[name].step(names.index(name), samples)
 
     def on_done(batch: StepBatch, done: StepDone) -> None:
@@ -253,9 +253,9 @@ def _fill(
                 "again with --overwrite"
             )
         growing[batch.array].entries.append(done.records)
-        reading.add(done.records)
+        meter.add(done.records)
 
-    with can_be_resumed() if reading.is_repeatable else nullcontext():
+    with can_be_resumed() if meter.is_repeatable else nullcontext():
         run(_task(growing), batches(), on_done, client=client, options=options)
 
 
@@ -266,7 +266,7 @@ def _task(arrays: Sequence[GrowingArray]) -> ArraysTask[range, StepDone]:
     return ArraysTask("compress", peak, 1, on_device, waits=True, carried_bytes=carried)
 
 
-class _Reading:
+class _StreamMeter:
     """How far a stream has come.
 
     Attributes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import xarray as xr
 import zarr
 from helpers.clusters import in_process
 from helpers.job_data import objects
-from numpy.typing import NDArray
+from helpers.streams import Given, Samples
 from zarr.codecs import ZstdCodec
 
 import gangsaw
@@ -26,41 +24,9 @@ from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.compared import compared
 from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.jobs.verify import verify
-from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.place import Place
-
-Samples = Mapping[str, NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Given:
-    """A stream of the pieces that it is given; what is `raised` comes behind them."""
-
-    parts: tuple[Samples, ...]
-    raised: Exception | None = None
-    name: str = "given"
-    coords: tuple[Coordinate, ...] = ()
-    attrs: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def arrays(self) -> tuple[Described, ...]:
-        """All arrays of the first piece."""
-        return tuple(
-            Described(
-                name=name,
-                shape=(0, *part.shape[1:]),
-                dtype=part.dtype,
-                dims=(f"{name}_step", *(f"{name}_{i}" for i in range(1, part.ndim))),
-                chunks=None,
-            )
-            for name, part in self.parts[0].items()
-        )
-
-    def pieces(self) -> Iterator[Samples]:
-        yield from self.parts
-        if self.raised is not None:
-            raise self.raised
 
 
 def cut(whole: Samples, *ends: int) -> tuple[Samples, ...]:
