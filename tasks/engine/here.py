@@ -13,7 +13,7 @@ from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.engine.batches import commit, committed_on_device
 from gangsaw.tasks.engine.failure import ChunkFailed
-from gangsaw.tasks.engine.memory import check_memory, this_process
+from gangsaw.tasks.engine.memory import check_memory, this_process, threads_that_fit
 from gangsaw.tasks.engine.pools import SLOTS, TASKS_PER_THREAD
 from gangsaw.tasks.engine.work import DeviceTask, Task
 
@@ -42,9 +42,11 @@ def in_threads(
     on_done: Callable[[BatchT, ResultT], None],
     interrupts: Waiting,
 ) -> None:
-    """Do batches that carry their samples in threads, while this one takes further ones."""
-    threads = thread_limit()
-    check_memory(task.peak_bytes, [{**this_process(), "nthreads": threads}])
+    """Do batches that carry their samples in threads, while this one takes further ones.
+
+    So many as this process may use, and as have the memory that the task promises to need.
+    """
+    threads = threads_that_fit(task.peak_bytes, thread_limit())
     coming = ((batch,) for batch in batches)
     _ahead(lambda taken: _committed(task, taken), coming, on_done, interrupts, threads)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -9,6 +10,8 @@ from typing import TypedDict
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
+
+log = logging.getLogger(__name__)
 
 BASE_BYTES = 300 << 20  # of a worker with Numba kernels loaded
 USABLE = 0.8  # of the limit: there Dask pauses a worker
@@ -83,6 +86,20 @@ def check_memory(peak_bytes: int, workers: Iterable[Worker]) -> None:
                 f"{_mib(need)} ({_mib(peak_bytes)} per task): use smaller chunks, fewer threads "
                 f"per worker or a higher memory limit"
             )
+
+
+def threads_that_fit(peak_bytes: int, threads: int) -> int:
+    """Return how many threads of this process may each need so much, at least 1, at most `threads`.
+
+    Raises BadParams where not even one may.
+    """
+    here = this_process()
+    check_memory(peak_bytes, [here])
+    room = int(USABLE * (here["memory_limit"] or 0)) - BASE_BYTES
+    fit = min(threads, max(1, room // peak_bytes)) if peak_bytes else threads
+    if fit < threads:
+        log.warning("memory for %d of %d threads: each may need %s", fit, threads, _mib(peak_bytes))
+    return fit
 
 
 def _mib(n: int) -> str:

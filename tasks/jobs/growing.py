@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from zarr.core.buffer import Buffer
@@ -78,14 +79,11 @@ class StoreStep:
 
     def __call__(self, batch: range) -> StepDone:
         """Return the records of the step's chunks; raise ChunkFailed for one of them."""
-        return self._done(batch, lambda: self.write(batch))
+        return self._done(batch, partial(self.write, batch))
 
     def on_device(self, batches: Sequence[range]) -> list[StepDone]:
         """Do the same on the GPU of this process."""
-        return [
-            self._done(batch, lambda batch=batch: self.write.on_device([batch])[0])
-            for batch in batches
-        ]
+        return [self._done(batch, partial(self._on_device, batch)) for batch in batches]
 
     def commit(self, done: Sequence[StepDone]) -> None:
         """Journal steps when their chunks are on the disk."""
@@ -100,6 +98,10 @@ class StoreStep:
             if known is not None:  # chunks were lost since
                 self.write.journal.forget(batch)
         return StepDone(write())
+
+    def _on_device(self, batch: range) -> Records:
+        (records,) = self.write.on_device([batch])
+        return records
 
     def _check_seen(self) -> None:
         """Raise OSError where this worker would write somewhere else than the client looks."""

@@ -18,8 +18,10 @@ from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.tasks.engine import memory
 from gangsaw.tasks.engine.batches import do_batches
 from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.memory import Worker
 from gangsaw.tasks.engine.pace import MOST, TASK_SECONDS, Pace
 from gangsaw.tasks.engine.pools import CARRIED_BYTES, WINDOW
 from gangsaw.tasks.engine.window import Options, run
@@ -292,6 +294,20 @@ def test_missing_resources_are_told(client: Client) -> None:
 def test_the_memory_promise_is_kept(client: Client) -> None:
     with pytest.raises(BadParams, match="use smaller chunks, fewer threads"):
         squares(Square(peak_bytes=1 << 50), client)
+
+
+def test_threads_of_this_process_share_its_memory(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Fewer run where it is little; a worker's threads are those that it was given."""
+    machine: Worker = {"name": "of this machine", "memory_limit": 10 << 30, "nthreads": 1}
+    monkeypatch.setattr(memory, "this_process", lambda: machine)
+    assert memory.threads_that_fit(2 << 30, 3) == 3
+    assert not caplog.messages
+    assert memory.threads_that_fit(2 << 30, 4) == 3  # 80 % of 10 GiB, less 300 MiB
+    assert caplog.messages == ["memory for 3 of 4 threads: each may need 2,048 MiB"]
+    with pytest.raises(BadParams, match=r"has 10,240 MiB for 1 threads, which need 10,615 MiB"):
+        memory.threads_that_fit(8 << 30, 1)
 
 
 def test_interrupting_leaves_nothing_in_flight(client: Client) -> None:
