@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.zarr import open_zarr
 from gangsaw.tasks.reads.export import RecordText
 from gangsaw.tasks.reads.fastq import Places
 from gangsaw.tasks.reads.kernels import gather_lines
 from gangsaw.tasks.reads.stored import Field, Stored
 from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.store.source import open_zarr
 
 if TYPE_CHECKING:
     import pyarrow
