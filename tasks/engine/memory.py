@@ -16,6 +16,9 @@ log = logging.getLogger(__name__)
 BASE_BYTES = 300 << 20  # of a worker with Numba kernels loaded
 USABLE = 0.8  # of the limit: there Dask pauses a worker
 COPIES = 4  # of a chunk: samples read, Zarr's padded copy, codec's work, stored bytes
+# of a batch with its samples, in the client: held for a retry, sent, in a scheduler of the same
+# process, sent on to a worker; and as much again waits to be cut
+CARRIED_COPIES = 5
 
 
 def transcode_bytes(

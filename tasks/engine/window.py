@@ -21,7 +21,7 @@ from gangsaw.codecs.core.errors import JobFailed
 from gangsaw.tasks.engine.batches import Done, do_batches
 from gangsaw.tasks.engine.failure import ChunkFailed
 from gangsaw.tasks.engine.here import in_threads, on_device, one_by_one, taken
-from gangsaw.tasks.engine.memory import Worker, check_memory, this_process
+from gangsaw.tasks.engine.memory import CARRIED_COPIES, Worker, check_memory, this_process
 from gangsaw.tasks.engine.pools import (
     CARRIED_BYTES,
     SLOTS,
@@ -149,8 +149,9 @@ def _on_workers(
     if options.device == "gpu":
         _check_gpus(cast("DeviceTask[BatchT, ResultT]", task), workers)
     carried = carried_bytes(task)
-    threads = TASKS_PER_THREAD * sum(worker["nthreads"] for worker in workers.values())
-    check_memory(carried * min(most_carried(carried), threads), [this_process()])
+    wanted = TASKS_PER_THREAD * sum(worker["nthreads"] for worker in workers.values())
+    in_flight = min(most_carried(carried), wanted)
+    check_memory(CARRIED_COPIES * carried * in_flight, [this_process()])
     left = len(batches) if isinstance(batches, Sized) else None
     with _large_graphs() if carried else nullcontext():
         _Window(client, task, options, left, interrupts).run(iter(batches), on_done)
