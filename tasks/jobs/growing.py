@@ -86,8 +86,9 @@ class StoreStep:
         return [self._done(batch, partial(self._on_device, batch)) for batch in batches]
 
     def commit(self, done: Sequence[StepDone]) -> None:
-        """Journal steps when their chunks are on the disk."""
-        self.write.commit([step.records for step in done])
+        """Return when the chunks are on the disk; who orders the steps journals them."""
+        with naming(self.address(done[0].records.batch)):
+            self.write.flushed([step.records for step in done])
 
     def _done(self, batch: range, write: Callable[[], Records]) -> StepDone:
         with naming(self.address(batch)):
@@ -132,7 +133,7 @@ class GrowingArray:
     ----------
     metadata : its zarr.json with the rows so far
     length : rows of a step
-    entries : records of the steps that are stored, in any order
+    entries : records of the steps that are stored
     """
 
     def __init__(
@@ -174,6 +175,12 @@ class GrowingArray:
         held = HeldRows(samples, self.sample.dims, self.sample.name, start=start)
         write = Transcode(held, self.place, self.stored_metadata, self.journal, self.peak_bytes)
         return ArrayBatch(number, StoreStep(write), range(first, first + self.job.batch_chunks))
+
+    def note(self, records: Records) -> None:
+        """Journal a step that is stored; those before it were."""
+        if not records.from_journal:
+            self.journal.write(records)
+        self.entries.append(records)
 
     def finish(self) -> None:
         """Record the final job, and fold the journal into the manifest."""

@@ -1,8 +1,8 @@
 """A stream of unknown length into a Zarr store: chunk by chunk, into arrays that grow.
 
-The codec is chosen by the first chunk. Steps of chunks along the first axis are encoded, stored and
-journalled side by side; at the end the arrays get their extents and their manifests. A stream that
-stopped can be resumed if it can be read again: what is stored is compared with it.
+The codec is chosen by the first chunk. Steps of chunks along the first axis are encoded and stored
+side by side, and journalled in order; at the end the arrays get their extents and their manifests.
+A stream that stopped can be resumed if it can be read again: what is stored is compared with it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -89,7 +90,7 @@ def spool(
     """Write every array of a stream into a Zarr v3 group, as its chunks become full.
 
     This process reads the stream and cuts it into steps of chunks. Threads of it, or the client's
-    workers, encode and store them, in any order.
+    workers, encode and store them.
 
     Parameters
     ----------
@@ -238,25 +239,40 @@ def _fill(
     client: Client | None,
     options: Options | None,
 ) -> None:
-    """Store steps as they become full, by the engine, which journals them as they are done."""
-    names, growing = list(arrays), list(arrays.values())
+    """Store steps as they become full, side by side, and journal them in order.
+
+    Where one is not what an earlier run read, none behind it is journalled: that run can still be
+    resumed with the right source.
+    """
+    growing = list(arrays.values())
+    order: deque[tuple[int, int]] = deque()  # of steps: number of the array, first chunk
+    stored: dict[tuple[int, int], StepDone] = {}
 
     def batches() -> Iterator[StepBatch]:
         for name, _, samples in steps:
             meter.taken_bytes += samples.nbytes
-            yield arrays[name].step(names.index(name), samples)
+            step = arrays[name].step(list(arrays).index(name), samples)
+            order.append((step.array, step.batch.start))
+            yield step
 
     def on_done(batch: StepBatch, done: StepDone) -> None:
-        if done.problems:
-            raise BadParams(
-                f"{done.problems[0]}; to resume, what an earlier run read must be unchanged: start "
-                "again with --overwrite"
-            )
-        growing[batch.array].entries.append(done.records)
-        meter.add(done.records)
+        stored[batch.array, batch.batch.start] = done
+        while order and order[0] in stored:
+            array, records = growing[order[0][0]], _unchanged(stored.pop(order.popleft()))
+            array.note(records)
+            meter.add(records)
 
     with can_be_resumed() if meter.is_repeatable else nullcontext():
         run(_task(growing), batches(), on_done, client=client, options=options)
+
+
+def _unchanged(done: StepDone) -> Records:
+    if done.problems:
+        raise BadParams(
+            f"{done.problems[0]}; to resume, what an earlier run read must be unchanged: start "
+            "again with --overwrite"
+        )
+    return done.records
 
 
 def _task(arrays: Sequence[GrowingArray]) -> ArraysTask[range, StepDone]:

@@ -344,5 +344,21 @@ def test_an_interrupt_in_a_destructor_is_not_lost(client: Client, on_dask: bool)
     assert len(done) == 3
 
 
+@pytest.mark.parametrize("on_dask", [False, True])
+def test_an_interrupt_ends_the_wait_for_what_to_do(client: Client, on_dask: bool) -> None:
+    """As for a pipe that says no more."""
+    went_on: list[range] = []
+
+    def batches() -> Iterator[range]:
+        yield range(1)
+        signal.raise_signal(signal.SIGINT)
+        went_on.append(range(1))
+
+    task = Square(carried_bytes=1)
+    with pytest.raises(KeyboardInterrupt):
+        run(task, batches(), lambda *_: None, client=client if on_dask else None)
+    assert not went_on
+
+
 def _tasks_known(dask_scheduler: object) -> int:
     return len(dask_scheduler.tasks)  # type: ignore[attr-defined]

@@ -147,10 +147,15 @@ def test_a_source_that_has_changed_is_refused(
     with stopped_after(monkeypatch, 8):
         compress(source, target)
     source.write_bytes(text(seed=2))
-    with pytest.raises(BadParams, match="c/0: the samples differ from the source; to resume, what"):
-        compress(source, target, resume=True)
+    message = "sequence, chunk c/0: the samples differ from the source; to resume, what"
+    with in_process() as client, pytest.raises(BadParams, match=message):
+        compress(source, target, resume=True, client=client)
     with pytest.raises(BadParams, match="holds a different job"):
         gangsaw.compress(source, target, resume=True, names="number")
+    source.write_bytes(text())
+    compress(source, target, resume=True)
+    compress(source, tmp_path / "whole.zarr")
+    assert tree(target) == tree(tmp_path / "whole.zarr")
 
 
 def test_a_pipe_cannot_be_resumed(tmp_path: Path) -> None:
