@@ -112,10 +112,11 @@ PgRC2 and fqzcomp as they were measured there on the same files: they were not b
 pigz and samtools ran here. CRAM holds unaligned records, with their names; of pairs one file after
 the other. The machine is shared.
 
-The whole job is in wall clock. What its stages allow is half their sum, as each is measured alone
-on one thread: two threads or workers that never wait would need that. Files are the sets' own,
-several times one behind the other, so that arrays have several chunks: where sequences are one
-chunk, as those of one such file alone, one thread encodes them while the other ends early.
+The whole job is in wall clock. What its stages allow is the time of encoding the chunks on two
+threads, as it is measured alone in the same rounds, and half the sum of the other stages: two
+threads or workers that never wait would need that. Files are the sets' own, several times one
+behind the other, so that arrays have several chunks: where sequences are one chunk, as those of one
+such file alone, one thread encodes them while the other ends early.
 """
 
 

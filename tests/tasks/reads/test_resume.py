@@ -94,7 +94,7 @@ def test_a_stopped_job_goes_on_to_the_same_store(
     assert again.resumed == journalled
     assert tree(target) == tree(tmp_path / "whole.zarr")
     rewritten = [path for path, when in written.items() if path.stat().st_mtime_ns != when]
-    assert len(rewritten) <= 2  # those that were stored and not yet journalled
+    assert len(rewritten) <= len(written) - journalled  # those that were stored and not journalled
     assert gangsaw.verify(target, against=source).ok
 
 
