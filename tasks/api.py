@@ -116,7 +116,7 @@ def encode(
 ) -> Summary:
     """Compress what is open by a recipe; see `compress`."""
     if isinstance(source, Stream):
-        _check_stream(source, device, recipe.options, resume)
+        _check_stream(source, recipe.options, resume)
     with staged_at_target(
         source, target, client=client, resume=resume, overwrite=overwrite
     ) as ready:
@@ -126,6 +126,8 @@ def encode(
                 target,
                 choose=recipe.codecs,
                 chunks=recipe.chunks,
+                client=client,
+                options=options_for(device, client),
                 resume=resume,
                 overwrite=overwrite,
                 on_progress=on_progress,
@@ -223,12 +225,10 @@ def _of_source(options: Mapping[str, object], names: Collection[str]) -> SourceO
     return SourceOptions(tuple(map(str, variables)), **texts, own=said)
 
 
-def _check_stream(stream: Stream, device: str, options: Mapping[str, object], resume: bool) -> None:
+def _check_stream(stream: Stream, options: Mapping[str, object], resume: bool) -> None:
     """Raise BadParams for what cannot be done with a source that comes once, from its start."""
     if resume and not getattr(stream, "is_repeatable", False):
         raise BadParams(f"{stream.name} is a stream: it cannot be resumed, use --overwrite")
-    if device != "cpu":
-        raise BadParams(f"{stream.name} is a stream: it is encoded on device cpu as it comes")
     of_codecs = (option for of in codec_table.answers().values() for option in of.options)
     for option in of_codecs:
         if option.name in options and options[option.name] in option.scans:

@@ -144,7 +144,7 @@ def _stored(made: Source | Stream, folder: Path, client: Client | None, resume: 
     """Store the result of a stage, and return it under the name that the user knows."""
     codec, overwrite = ZstdCodec(level=LEVEL), folder.exists() and not resume
     if isinstance(made, Stream):
-        spool(made, folder, choose=lambda _: codec, overwrite=folder.exists())
+        spool(made, folder, choose=lambda _: codec, client=client, overwrite=folder.exists())
     else:
         compress(made, folder, codec=codec, client=client, resume=resume, overwrite=overwrite)
     return replace(open_zarr(str(folder)), name=made.name)

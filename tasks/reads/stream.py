@@ -16,6 +16,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.digest import sum_records
 from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords, Places
 from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_lines, same_lines
+from gangsaw.tasks.reads.measured import share_read
 from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
 from gangsaw.tasks.reads.stored import Field
 from gangsaw.tasks.reads.text import Text
@@ -62,6 +63,12 @@ class ReadStream:
         return all(Path(path).is_file() for path in self.paths)
 
     @property
+    def share_read(self) -> float | None:
+        """How much of the files was read so far, 0 to 1; None where that says nothing."""
+        is_read_once = self.is_repeatable and self.settings.order == "kept"
+        return share_read(self.paths) if is_read_once else None
+
+    @property
     def kept(self) -> tuple[str, ...]:
         """Arrays of text that are stored."""
         own = {"quality": self.settings.qualities != "none", "name": self.settings.names == "keep"}
@@ -93,7 +100,8 @@ class ReadStream:
         files = self.files()
         writer = _Writer(self)
         for mates in self._ordered(files):
-            yield writer.piece(mates)
+            if mates:  # a file without records has no bins
+                yield writer.piece(mates)
         yield writer.last(files)
         self.outcome[ATTRIBUTE] = writer.contents(files).to_dict()
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.measured import MeasuredFile
 
 Text = npt.NDArray[np.uint8]
 
@@ -50,7 +51,7 @@ def _blocks(path: str) -> Iterator[Text]:
 def _plain(path: str) -> io.FileIO:
     if path == STDIN:
         return io.FileIO(sys.stdin.fileno(), closefd=False)
-    return io.FileIO(path)
+    return MeasuredFile(path)
 
 
 def opened(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.formats.format import ExportOptions
 
 LETTERS = st.text("ACGTNacgtnRYK.*-", max_size=60)
@@ -88,6 +89,27 @@ def test_mates_come_back(
     counts = [len(text.rstrip(b"\r\n").split(b"\n")) for text in (first, second)]
     if len({-(-n // 4) for n in counts}) == 1:
         assert there_and_back(folder, first, second) == [first, second]
+
+
+@pytest.mark.parametrize("own", [{}, {"order": "sorted"}, {"interleaved": "yes"}])
+def test_files_without_records(tmp_path: Path, own: dict[str, str]) -> None:
+    assert there_and_back(tmp_path, b"", **own) == [b""]
+    assert gangsaw.info(tmp_path / "reads.zarr").arrays
+    assert gangsaw.verify(tmp_path / "reads.zarr", against=tmp_path / "in_0.fastq", **own).ok
+    if not own:
+        assert there_and_back(tmp_path, b"", b"\n") == [b"", b"\n"]
+
+
+def test_progress_says_how_much_is_done(tmp_path: Path) -> None:
+    path, seen = tmp_path / "in.fastq.gz", list[Progress]()
+    path.write_bytes(gzip.compress(fastq(*["ACGT" * 20] * 500)))
+    chunks = {"sequence_byte": 1 << 12, "quality_byte": 1 << 12}
+    gangsaw.compress(path, tmp_path / "a.zarr", chunks=chunks, on_progress=seen.append)
+    shares = [state.share or 0.0 for state in seen]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 1
+    assert shares[-1] == 1
+    assert seen[0].seconds_left
 
 
 def test_mates_alternate_in_one_target(tmp_path: Path) -> None:

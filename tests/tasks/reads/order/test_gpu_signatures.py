@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from gangsaw.codecs.core.cuda import launch
+from gangsaw.codecs.reads.sequence.letters import codes_of
 from gangsaw.tasks.reads.order import gpu_signatures
 from gangsaw.tasks.reads.order.gpu_signatures import bins_of_lines
 from gangsaw.tasks.reads.order.packed import packed_reads
-from gangsaw.tasks.reads.order.signatures import CODES, HALVED, LENGTH, NO_BIN, sign_lines
+from gangsaw.tasks.reads.order.signatures import HALVED, LENGTH, NO_BIN, sign_lines
 
 # around a p-mer, a word, a thread's share, a half; one that every thread of a read goes over twice
 LENGTHS = [0, 1, LENGTH - 1, LENGTH, 15, 29, 30, 31, 32, 33, HALVED - 1, HALVED, 75, 151, 1003]
@@ -39,14 +40,13 @@ def test_letters_are_packed_in_two_bits() -> None:
         codes = reads.letters[words] >> (np.uint64(62) - np.uint64(2) * shift) & np.uint64(3)
         others = reads.others[words] >> shift & np.uint64(1)
         found = np.where(others, 4, codes)
-        np.testing.assert_array_equal(found, CODES[text[begin : begin + n]])
+        np.testing.assert_array_equal(found, codes_of(text[begin : begin + n]))
 
 
 @pytest.mark.parametrize("split", [False, True])
 def test_bins_are_those_of_the_cpu(cupy: Any, monkeypatch: Any, split: bool) -> None:
     text, begins, ends = lines()
-    expected = np.empty((begins.size, 2), np.int64)
-    sign_lines(text, begins, ends, CODES, expected)
+    expected = sign_lines(text, begins, ends)
     assert 0 < (expected == NO_BIN).sum() < expected.size
     if split:
         monkeypatch.setattr(gpu_signatures, "MOST_READS", 25)
