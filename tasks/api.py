@@ -122,7 +122,7 @@ def encode(
         source, target, client=client, resume=resume, overwrite=overwrite
     ) as ready:
         if isinstance(ready, Stream):
-            return spool(
+            summary = spool(
                 ready,
                 target,
                 choose=recipe.codecs,
@@ -131,6 +131,7 @@ def encode(
                 overwrite=overwrite,
                 on_progress=on_progress,
             )
+            return replace(summary, notes=tuple(getattr(ready, "notes", ())))
         return jobs.compress(
             ready,
             target,

@@ -14,7 +14,8 @@ from typing import IO
 
 import numpy as np
 
-from gangsaw.tasks.reads.fastq import SEQUENCE, SIGN_BYTES, FastqFile, FastqRecords
+from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
+from gangsaw.tasks.reads.kernels import LINES, NEWLINE
 from gangsaw.tasks.reads.order.chain import Edges, Numbers, ranks_of
 from gangsaw.tasks.reads.order.signatures import CODES, NO_BIN, sign_lines
 
@@ -38,10 +39,11 @@ def binned(passes: Passes, n_mates: int, scratch: Path | None) -> Iterator[Mates
     ranges = _ranges(sizes)
     n = int(ranges.max(initial=0)) + 1
     with TemporaryDirectory(prefix="gangsaw-bins-", dir=scratch) as folder:
-        paths = [Path(folder, f"{i}.fastq") for i in range(n)]
+        paths = [Path(folder, f"{i}.lines") for i in range(n)]
         _scatter(passes, ranks, ranges, paths)
         for path in paths:
-            yield _sorted_range(path, n_mates, ranks)
+            if path.stat().st_size:
+                yield _sorted_range(path, n_mates, ranks)
             path.unlink()
 
 
@@ -95,28 +97,19 @@ def _scatter(passes: Passes, ranks: Numbers, ranges: Numbers, paths: list[Path])
 
 
 def _write(file: IO[bytes], mates: Mates, chosen: Numbers) -> None:
-    """Write some records as FASTQ, mates one behind the other."""
+    """Write the four fields of some records as lines, mates one behind the other."""
     for i in chosen.tolist():
         for records in mates:
-            lines = zip(records.begins[i] - SIGN_BYTES, records.ends[i], strict=True)
+            lines = zip(records.begins[i], records.ends[i], strict=True)
             file.writelines(records.text[a:b].tobytes() + b"\n" for a, b in lines)
 
 
 def _sorted_range(path: Path, n_mates: int, ranks: Numbers) -> Mates:
     """Return the records of a range in the order of their bins."""
-    parts = list(FastqFile(str(path)).records())
-    if not parts:
-        return ()
-    whole = joined(parts)
+    text = np.fromfile(path, np.uint8)
+    ends = np.flatnonzero(text == NEWLINE)
+    begins = np.concatenate(([0], ends[:-1] + 1))
+    whole = FastqRecords(text, begins.reshape(-1, LINES), ends.reshape(-1, LINES))
     mates = tuple(whole.some(slice(i, None, n_mates)) for i in range(n_mates))
     order = np.argsort(ranks[bins_of(mates[0])].min(axis=1), kind="stable")
     return tuple(FastqRecords(m.text, m.begins[order], m.ends[order]) for m in mates)
-
-
-def joined(parts: list[FastqRecords]) -> FastqRecords:
-    """Return records of several texts as those of one."""
-    offsets = np.cumsum([0, *(part.text.size for part in parts[:-1])])
-    begins = [part.begins + offset for part, offset in zip(parts, offsets, strict=True)]
-    ends = [part.ends + offset for part, offset in zip(parts, offsets, strict=True)]
-    text = np.concatenate([part.text for part in parts])
-    return FastqRecords(text, np.concatenate(begins), np.concatenate(ends))
