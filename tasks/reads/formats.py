@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 FASTQ_NAMES = (".fastq", ".fq")
 FASTA_NAMES = (".fasta", ".fa", ".fna", ".fas", ".faa", ".ffn")
 PACKED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
+BAM_NAMES = (".bam", ".cram", ".sam")
+SAM_LINES = (b"@HD\t", b"@SQ\t", b"@RG\t", b"@PG\t", b"@CO\t")
+GZIP = b"\x1f\x8b"
 YES, NO = "yes", "no"
 
 
@@ -54,6 +57,18 @@ def _sure_of_fasta(look: Look) -> Sure:
     return _sure_of(look, b">", FASTA_NAMES)
 
 
+def _sure_of_bam(look: Look) -> Sure:
+    """Say how sure a path is: the blocks of BAM begin as any gzip file does."""
+    if look.is_folder or look.is_address or look.is_stream:
+        return Sure.NO
+    if look.start.startswith(b"CRAM"):
+        return Sure.CONTENT
+    signs = {".bam": (GZIP,), ".sam": SAM_LINES}
+    if look.start.startswith(signs.get(look.suffix, ())):
+        return Sure.CONTENT
+    return Sure.PERHAPS if look.suffix in BAM_NAMES else Sure.NO
+
+
 def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
     from gangsaw.tasks.reads.settings import Settings
     from gangsaw.tasks.reads.stream import ReadStream
@@ -73,6 +88,13 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> ReadStream:
     return _open(paths, replace(options, own=own), "fasta")
 
 
+def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
+    from gangsaw.tasks.reads.bam import is_paired
+
+    own = {**options.own, "interleaved": YES if is_paired(paths[0]) else NO}
+    return _open(paths, replace(options, own=own), "bam")
+
+
 def _fit_fastq(source: Source) -> Fit:
     from gangsaw.tasks.reads.export import fit
 
@@ -83,6 +105,12 @@ def _fit_fasta(source: Source) -> Fit:
     from gangsaw.tasks.reads.export import fit
 
     return fit(source, "fasta")
+
+
+def _fit_bam(source: Source) -> Fit:
+    from gangsaw.tasks.reads.bam_export import fit_bam
+
+    return fit_bam(source)
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work, kind: Format) -> None:
@@ -99,6 +127,17 @@ def _export_fastq(source: Source, paths: Paths, options: ExportOptions, work: Wo
 
 def _export_fasta(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
     _export(source, paths, options, work, FASTA)
+
+
+def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.reads.export import check_meant
+
+    if options.format is None:
+        check_meant(source, paths, BAM)
+    BAM.check_installed(paths[0])
+    from gangsaw.tasks.reads.bam_export import export_bam
+
+    export_bam(source, paths[0], str(options.own.get("shard", "")), work)
 
 
 _ORDER = Option("order", "Of the records in the store.", ORDERS[0], choices=ORDERS)
@@ -135,4 +174,19 @@ FASTA = Format(
     fit=_fit_fasta,
     paths=range(1, 3),
     streams=True,
+)
+
+BAM = Format(
+    name="bam",
+    title="BAM",
+    about="the reads of BAM, CRAM and SAM as they were before they were aligned; mates together",
+    sure=_sure_of_bam,
+    open=_open_bam,
+    options=(_ORDER, _QUALITIES, _NAMES),
+    export=_export_bam,
+    export_options=(_SHARD,),
+    suffixes=BAM_NAMES,
+    fit=_fit_bam,
+    needs=("pysam",),
+    extra="gangsaw[bam]",
 )

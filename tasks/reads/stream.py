@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.bam import BamFile
 from gangsaw.tasks.reads.digest import sum_records
 from gangsaw.tasks.reads.fasta import FastaFile, middle_length, refuse_protein, told_of_genomes
 from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords
@@ -31,7 +32,11 @@ CONTENTS = {"sequence": "read sequences", "quality": "read qualities", "name": "
 BINS = {2: 6, 10: 15, 20: 22, 25: 27, 30: 33, 35: 37, 40: 40}
 PHRED = 33
 # formats of files, and what reads each of them
-READERS: Mapping[str, Callable[[str], ReadFile]] = {"fastq": FastqFile, "fasta": FastaFile}
+READERS: Mapping[str, Callable[[str], ReadFile]] = {
+    "fastq": FastqFile,
+    "fasta": FastaFile,
+    "bam": BamFile,
+}
 
 Piece = Mapping[str, NumpyArray]
 
