@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -40,9 +40,10 @@ class BamFile(ReadFile):
 
     def records(self) -> Iterator[FastqRecords]:
         """Yield records; BadParams, with the number of the record, for what is not whole."""
-        with reading(self.path) as file:
+        reads = _Pairs(self)
+        with reading(self.path, lambda: f" (behind record {reads.n})") as file:
             lines: list[Line] = []
-            letters, reads = 0, _Pairs(self)
+            letters = 0
             for segment in file.fetch(until_eof=True):
                 if segment.flag & NOT_PRIMARY:
                     self._other += 1
@@ -161,10 +162,10 @@ def is_paired(path: str) -> bool:
 
 
 @contextmanager
-def reading(path: str) -> Iterator[AlignmentFile]:
+def reading(path: str, place: Callable[[], str] = str) -> Iterator[AlignmentFile]:
     """Open a file; BadParams for what is none, and for one that is cut off, also while it is read.
 
-    What htslib would print of them goes into the error alone.
+    What htslib would print of them goes into the error alone. `place` says how far it was read.
     """
     import pysam
 
@@ -175,6 +176,9 @@ def reading(path: str) -> Iterator[AlignmentFile]:
     except (GangsawError, FileNotFoundError, PermissionError):
         raise
     except (OSError, ValueError) as error:
-        raise BadParams(f"{path}: it is not whole, or no BAM, CRAM or SAM: {error}") from error
+        hint = " (aligned CRAM needs its reference: see REF_PATH)" if path.endswith("cram") else ""
+        raise BadParams(
+            f"{path}: it is not whole, or no BAM, CRAM or SAM: {error}{place()}{hint}"
+        ) from error
     finally:
         pysam.set_verbosity(before)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.formats.opening import find_format
 from gangsaw.tasks.reads import text
 from gangsaw.tasks.reads.settings import Settings
 from gangsaw.tasks.reads.stream import ReadStream
@@ -125,6 +126,14 @@ def test_what_is_no_fasta_is_named(tmp_path: Path, content: bytes, problem: str)
     with pytest.raises(BadParams, match=rf"in_0.fasta:? {problem}"):
         stored(tmp_path, content)
     assert not list(tmp_path.rglob("zarr.json"))
+
+
+def test_content_goes_before_the_suffix(tmp_path: Path) -> None:
+    found = []
+    for name, start in (("a.fq", b">"), ("b.fa", b"@"), ("c.fa", b">"), ("d.fa.gz", b"\x1f\x8b")):
+        (tmp_path / name).write_bytes(start)
+        found.append(find_format([str(tmp_path / name)]).name)
+    assert found == ["fasta", "fastq", "fasta", "fasta"]
 
 
 def test_protein_is_refused_and_genomes_are_told(tmp_path: Path, gangsaw: CommandLine) -> None:
