@@ -98,7 +98,9 @@ def _gathered(
     offsets = np.concatenate(([0], np.cumsum(field.ends - field.begins)))
     data = np.empty(int(offsets[-1]), np.uint8)
     gather_lines(field.text, field.begins, field.ends, offsets, data)
-    wrong = ~np.isin(data, allowed)
+    is_wrong = np.ones(256, bool)
+    is_wrong[allowed] = False
+    wrong = is_wrong[data]
     if wrong.any():
         at = int(np.argmax(wrong))
         record = first + int(np.searchsorted(offsets, at, "right"))

@@ -50,8 +50,9 @@ class RecordText(ABC):
 
     def has_returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
         """Say of each record (n,) whether lines of its file end with CR LF."""
-        files = np.array(self.contents.returns) & self.is_own
-        return files[np.arange(first, last) % self.contents.n_files]
+        files = np.array(self.contents.returns, bool) & self.is_own
+        returns: npt.NDArray[np.bool_] = files[np.arange(first, last) % self.contents.n_files]
+        return returns
 
 
 class FastqText(RecordText):

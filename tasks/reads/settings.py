@@ -91,7 +91,7 @@ class ReadsInfo:
         if not isinstance(data, Mapping) or data.get("version") != VERSION:
             raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
         try:
-            return cls(
+            found = cls(
                 format=data["format"],
                 settings=Settings(**{k: data[k] for k in Settings.__dataclass_fields__}),
                 n_files=data["n_files"],
@@ -101,8 +101,12 @@ class ReadsInfo:
                 returns=tuple(data["returns"]),
                 open=tuple(data["open"]),
                 tails=tuple(data["tails"]),
-                widths=tuple(data["widths"]),
+                widths=tuple(map(int, data["widths"])),
                 lost=tuple(data["lost"]),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
+        of_files = (found.returns, found.open, found.tails, found.widths)
+        if any(len(values) != found.n_files for values in of_files):
+            raise BadParams(f"attribute {ATTRIBUTE} is not whole: not all files are told of")
+        return found

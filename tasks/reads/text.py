@@ -105,7 +105,7 @@ def opened(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:
     return file
 
 
-def _gzip(file: io.BufferedReader[io.FileIO]) -> IO[bytes]:
+def _gzip(file: io.BufferedIOBase) -> IO[bytes]:
     """Return a reader of gzip members: by ISA-L, which is faster, where it is there."""
     if find_spec("isal"):
         from isal import igzip
