@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +34,7 @@ from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
 
+SHARED = {"variables", "group", "format"}  # options of all formats: fields of SourceOptions
 CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ def compress(
     params: Mapping[str, object] | None = None,
     block: Sequence[int] | None = None,
     chunks: ChunkChoice = None,
-    layout: SourceOptions | None = None,
     device: str = "cpu",
     client: Client | None = None,
     resume: bool = False,
@@ -70,8 +70,6 @@ def compress(
     params : parameters of the codec that differ from its defaults
     block : extents of a block, as the codec's parameter of that name has them
     chunks : extents of a chunk in the source's axis order or by axis name, -1 for a whole axis
-    layout : what the content of the source does not say, such as the shape of a raw file; an
-        option that the format does not take is an error
     device : "gpu" encodes on GPUs, with the same bytes: on that of this process, or on those of
         the client's workers that have the resource GPU=1, while the other workers use their cores
     client : Dask client; None works in this process, with its threads
@@ -79,7 +77,8 @@ def compress(
     overwrite : replace an existing store
     on_progress : called after each batch of chunks
     **options : options of codecs and formats, as of the command line: bit_depth="auto",
-        effort="fast"; None is not given
+        effort="fast", shape=(224, 512, 614) of a raw file; of all formats are `variables`, `group`
+        and `format`; None is not given. One that the codec or format does not take is an error
 
     Raises
     ------
@@ -90,10 +89,10 @@ def compress(
     JobFailed
         The job stopped; `resume` goes on from there.
     """
-    of_codecs, layout = _split(options, layout)
+    of_codecs, of_source = _split(options)
     extents = None if block is None else tuple(block)
     return encode(
-        _opened(source, layout),
+        _opened(source, of_source),
         target,
         Recipe(codec, params or {}, extents, of_codecs, chunks),
         device=device,
@@ -174,28 +173,25 @@ def verify(
     store: str | Path,
     *,
     against: str | Path | Sequence[str | Path] | Source | Stream | None = None,
-    layout: SourceOptions | None = None,
     device: str = "cpu",
     client: Client | None = None,
     on_progress: OnProgress | None = None,
-    **own: object,
+    **options: object,
 ) -> Report:
     """Check that every chunk of a store is there, whole and decodable; compare with `against`.
 
-    `device` is that of `compress`; `own` are options that only the format of `against` takes.
+    `device` and `options` are those of `compress`, as far as they tell of `against`.
     Raises BadParams where there is no such store, JobFailed where its job is not finished. What is
     wrong with the store is in the report, not raised.
     """
     if "://" not in str(store) and not Path(store).exists():
         raise BadParams(f"{store}: no such store")
-    _check_own(own)
-    wanted = layout or SourceOptions()
-    wanted = replace(wanted, own={**wanted.own, **own})
+    wanted = _of_source(options, options)
     if against is None and (asked := _flags_given(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
     other = None if against is None else _opened(against, wanted)
-    options = options_for(device, client)
-    run = partial(check, str(store), client=client, options=options, on_progress=on_progress)
+    how = options_for(device, client)
+    run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if other is None:
         return run()
     with TemporaryDirectory() as folder, staged(other, lambda name: Path(folder, name)) as ready:
@@ -204,27 +200,25 @@ def verify(
         return run(against=ready)
 
 
-def _split(
-    options: Mapping[str, object], layout: SourceOptions | None
-) -> tuple[dict[str, object], SourceOptions | None]:
-    """Return the options of codecs, and what is said of the source with the options of formats."""
-    names = {option.name for kind in readable() for option in kind.options}
-    of_codecs = {name: value for name, value in options.items() if value is not None}
-    own = {name: of_codecs.pop(name) for name in names & of_codecs.keys()}
-    _check_own(name for name in of_codecs if not codec_table.owners(name))
-    if not own:
-        return of_codecs, layout
-    layout = layout or SourceOptions()
-    return of_codecs, replace(layout, own={**layout.own, **own})
+def _split(options: Mapping[str, object]) -> tuple[dict[str, object], SourceOptions]:
+    """Return the options of codecs, and what is said of the source."""
+    of_formats = {option.name for kind in readable() for option in kind.options}
+    of_source = {*of_formats, *SHARED, "variable"}
+    of_codecs = {k: v for k, v in options.items() if k not in of_source and v is not None}
+    return of_codecs, _of_source(options, of_source)
 
 
-def _check_own(names: Iterable[str]) -> None:
-    """Raise BadParams for what is no option of one format, but a field of SourceOptions."""
-    shared = {field.name: field.name for field in fields(SourceOptions)} | {"variable": "variables"}
-    for name in names:
-        if name in shared:
-            said = f"layout=SourceOptions({shared[name]}=...)"
-            raise BadParams(f"{name!r} is said by {said} (of {SourceOptions.__module__})")
+def _of_source(options: Mapping[str, object], names: Collection[str]) -> SourceOptions:
+    """Return what these options say of a source; those of one format are its own."""
+    said = {k: v for k, v in options.items() if k in names and v is not None}
+    if "variable" in said:
+        raise BadParams("'variable' is said by variables=[...]")
+    shared = {name: said.pop(name) for name in SHARED & said.keys()}
+    variables = shared.pop("variables", ())
+    if isinstance(variables, str) or not isinstance(variables, Iterable):
+        raise BadParams(f"variables must be names, got {variables!r}")
+    texts = {name: str(value) for name, value in shared.items()}
+    return SourceOptions(tuple(map(str, variables)), **texts, own=said)
 
 
 def _check_stream(stream: Stream, device: str, options: Mapping[str, object], resume: bool) -> None:
@@ -243,11 +237,11 @@ def _check_stream(stream: Stream, device: str, options: Mapping[str, object], re
 
 
 def _opened(
-    source: str | Path | Sequence[str | Path] | Source | Stream, layout: SourceOptions | None
+    source: str | Path | Sequence[str | Path] | Source | Stream, options: SourceOptions
 ) -> Source | Stream:
     if isinstance(source, str | Path) or not isinstance(source, Source | Stream):
-        return open_paths(_paths(source), layout)
-    if layout is not None and (asked := _flags_given(layout)):
+        return open_paths(_paths(source), options)
+    if asked := _flags_given(options):
         raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
     return source
 

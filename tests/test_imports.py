@@ -56,8 +56,8 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 # the codecs that a domain may know by name: it was made for them
 CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}
 CODECS_OF |= {"tasks.reads": {"reads"}}
-# what others may know of tasks/formats: no format but Zarr, which jobs write
-SHARED_BY_FORMATS = {"atomic", "axes", "flat", "memory", "variables", "zarr"}
+# what others may know of tasks/formats: no format
+SHARED_BY_FORMATS = {"atomic", "axes", "flat", "layouts", "memory"}
 SHARED_BY_FORMATS |= {"export", "format", "opening", "table"}
 KNOW_NO_FORMAT = {"tasks.jobs", "tasks.store", "tasks.engine"}
 KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api", "tasks.bench"}
@@ -280,7 +280,7 @@ FORBIDDEN = [
     ("tasks.formats.export", "gangsaw.tasks.jobs.compress"),
     ("tasks.formats.opening", "gangsaw.tasks.formats.known.envi"),
     ("tasks.formats.opening", "gangsaw.tasks.radio.uvdata"),
-    ("tasks.store.place", "gangsaw.tasks.formats.zarr"),
+    ("tasks.store.source", "gangsaw.tasks.formats.flat"),
     ("tasks.engine.window", "gangsaw.cluster.local"),
     ("tasks.engine.memory", "gangsaw.tasks.store.place"),
     ("tasks.hyperspectral.plots", "gangsaw.codecs.visibility.axes"),

@@ -53,6 +53,14 @@ class Option:
             raise BadParams(f"{self.flag} cannot be {text!r}: {error}") from None
 
 
+def extents(text: str) -> tuple[int, ...]:
+    """Return the numbers of "198,256,256"; raise ValueError for other texts."""
+    try:
+        return tuple(int(part) for part in text.replace("x", ",").split(","))
+    except ValueError:
+        raise ValueError("say whole numbers such as 198,256,256") from None
+
+
 def flag(name: str) -> str:
     """Return an option as it is typed."""
     return "--" + name.replace("_", "-")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import extents
 from gangsaw.tasks.console.table_options import CHOICES, CODEC
 from gangsaw.tasks.formats import table
 
@@ -73,14 +74,6 @@ TargetFormat = Annotated[
         show_default=False,
     ),
 ]
-TargetInterleave = Annotated[
-    str | None,
-    typer.Option(help="bsq, bil or bip. (default: as the source was)", show_default=False),
-]
-TargetByteOrder = Annotated[
-    str | None,
-    typer.Option(help="little or big. (default: as the source was)", show_default=False),
-]
 Variable = Annotated[
     list[str] | None,
     typer.Option(
@@ -91,29 +84,6 @@ Group = Annotated[
     str,
     typer.Option(
         help="Group of a Zarr store or HDF5 file; DATA_DESC_ID of a MeasurementSet.",
-        rich_help_panel=SOURCE,
-    ),
-]
-Shape = Annotated[
-    str | None,
-    typer.Option(help="Raw: bands,rows,columns, whatever the interleave.", rich_help_panel=SOURCE),
-]
-Dtype = Annotated[
-    str | None, typer.Option(help="Raw: sample type, such as uint16.", rich_help_panel=SOURCE)
-]
-Interleave = Annotated[
-    str | None,
-    typer.Option(
-        help="Raw: bsq, bil or bip. (default: bsq)", show_default=False, rich_help_panel=SOURCE
-    ),
-]
-ByteOrder = Annotated[str | None, typer.Option(help="Raw: little or big.", rich_help_panel=SOURCE)]
-Offset = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="Raw: bytes before the first sample. (default: 0)",
-        show_default=False,
         rich_help_panel=SOURCE,
     ),
 ]
@@ -145,11 +115,9 @@ ParamsFile = Annotated[
 def extents_of(option: str, text: str) -> tuple[int, ...]:
     """Return the numbers of "198,256,256"; raise BadParams for other texts."""
     try:
-        return tuple(int(part) for part in text.replace("x", ",").split(","))
-    except ValueError:
-        raise BadParams(
-            f"{option} must be whole numbers such as 198,256,256, got {text!r}"
-        ) from None
+        return extents(text)
+    except ValueError as error:
+        raise BadParams(f"{option} cannot be {text!r}: {error}") from None
 
 
 def chunks_of(text: str | None) -> tuple[int, ...] | dict[str, int] | None:

@@ -37,24 +37,14 @@ class AnySource:
     format_: opt.SourceFormat = None
     variable: opt.Variable = None
     group: opt.Group = ""
-    shape: opt.Shape = None
-    dtype: opt.Dtype = None
-    interleave: opt.Interleave = None
-    byte_order: opt.ByteOrder = None
-    offset: opt.Offset = None
 
     def options(self, own: Mapping[str, str]) -> SourceOptions:
-        """Return the options for opening it, with the formats' own; BadParams for a wrong shape."""
+        """Return the options for opening it, with the formats' own."""
         from gangsaw.tasks.formats.format import SourceOptions
 
         return SourceOptions(
             variables=tuple(self.variable or ()),
             group=self.group,
-            shape=None if self.shape is None else opt.extents_of("--shape", self.shape),
-            dtype=self.dtype,
-            interleave=self.interleave,
-            byte_order=self.byte_order,
-            offset=self.offset,
             format=self.format_,
             own=own,
         )
@@ -65,14 +55,12 @@ class Layout:
     """How a target is written in its format."""
 
     format_: opt.TargetFormat = None
-    interleave: opt.TargetInterleave = None
-    byte_order: opt.TargetByteOrder = None
 
     def options(self, own: Mapping[str, str]) -> ExportOptions:
         """Return the options for writing it, with the formats' own."""
         from gangsaw.tasks.formats.format import ExportOptions
 
-        return ExportOptions(self.format_, self.interleave, self.byte_order, own)
+        return ExportOptions(self.format_, own)
 
 
 @dataclass(frozen=True)

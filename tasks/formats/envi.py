@@ -23,9 +23,10 @@ from gangsaw.tasks.formats.envi_header import (
     find_data,
     read_header,
 )
-from gangsaw.tasks.formats.flat import INTERLEAVES, FlatArray, check_size, file_identity
-from gangsaw.tasks.formats.variables import SMALL
+from gangsaw.tasks.formats.flat import FlatArray, check_size, file_identity
+from gangsaw.tasks.formats.layouts import INTERLEAVES
 from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.variables import SMALL
 
 UNITS_FIELDS = ("wavelength", "fwhm")  # both are in "wavelength units"
 MOST_NUMBER = 1e100  # of map info: products of two stay finite; NaN is not below it

@@ -20,7 +20,6 @@ from gangsaw.tasks.formats.envi_header import (
     existing_data,
     header_text,
 )
-from gangsaw.tasks.formats.flat import INTERLEAVES
 from gangsaw.tasks.formats.flat_export import (
     FlatFile,
     export_grid,
@@ -29,6 +28,7 @@ from gangsaw.tasks.formats.flat_export import (
     raw_dims,
     write_flat,
 )
+from gangsaw.tasks.formats.layouts import INTERLEAVES
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 
 if TYPE_CHECKING:

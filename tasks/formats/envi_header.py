@@ -14,7 +14,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.flat import INTERLEAVES
+from gangsaw.tasks.formats.layouts import INTERLEAVES
 
 Fields = dict[str, str | list[str]]
 

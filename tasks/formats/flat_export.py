@@ -18,8 +18,7 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import run
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.axes import image_dims
-from gangsaw.tasks.formats.flat import INTERLEAVES
-from gangsaw.tasks.formats.raw import BYTE_ORDERS
+from gangsaw.tasks.formats.layouts import BYTE_ORDERS, INTERLEAVES
 from gangsaw.tasks.source import Region, Source, SourceArray
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.layout import default_chunks

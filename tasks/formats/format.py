@@ -18,8 +18,6 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import Option, flag, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from distributed import Client
 
     from gangsaw.tasks.engine.progress import OnProgress
@@ -71,37 +69,32 @@ class SourceOptions:
     ----------
     variables : arrays to take; none is all
     group : group of a Zarr store or HDF5 file; data description of a MeasurementSet
-    shape, dtype, interleave, byte_order, offset : of a raw file, see `open_raw`
     format : name of the format, instead of that of the content
     own : values of the options that one format brings, by name
     """
 
     variables: tuple[str, ...] = ()
     group: str = ""
-    shape: Sequence[int] | None = None
-    dtype: str | None = None
-    interleave: str | None = None
-    byte_order: str | None = None
-    offset: int | None = None
     format: str | None = None
     own: Mapping[str, object] = field(default_factory=dict)
+
+    def keywords(self) -> dict[str, object]:
+        """Return them as keywords of the public functions; what is not given is left out."""
+        shared = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "own"}
+        return {**{name: value for name, value in shared.items() if value}, **self.own}
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """How to write; None is the suffix's or the source's choice.
+    """How to write; a format that is None is that of the suffix.
 
     Attributes
     ----------
     format : name of the format, instead of that of the suffix
-    interleave : "bsq", "bil" or "bip"
-    byte_order : "little" or "big"
     own : values of the options that one format brings, by name
     """
 
     format: str | None = None
-    interleave: str | None = None
-    byte_order: str | None = None
     own: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -184,8 +177,7 @@ class Format:
     takes : fields of SourceOptions that `open` takes
     options : those of opening that the format brings, as options of `compress` and `verify`
     export : writes a source to these paths; None for a format that is only read
-    export_takes : fields of ExportOptions that `export` takes
-    export_options : those of exporting that the format brings, as options of `decompress`
+    export_options : those that `export` takes, as options of `decompress`
     suffixes : of targets, in lower case, the usual one first
     fit : returns how a data set would fit
     needs : modules that `open` imports and the package does not install
@@ -203,7 +195,6 @@ class Format:
     takes: frozenset[str] = frozenset()
     options: tuple[Option, ...] = ()
     export: Callable[[Source, Paths, ExportOptions, Work], None] | None = None
-    export_takes: frozenset[str] = frozenset()
     export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()
     fit: Callable[[Source], Fit] = fits
@@ -221,7 +212,7 @@ class Format:
     @property
     def exports_with(self) -> frozenset[str]:
         """The names of all options that `export` takes."""
-        return self.export_takes | {option.name for option in self.export_options}
+        return frozenset(option.name for option in self.export_options)
 
     def for_opening(self, what: str, options: SourceOptions) -> SourceOptions:
         """Return the options with the values of their texts.

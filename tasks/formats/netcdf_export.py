@@ -19,8 +19,8 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
-from gangsaw.tasks.formats.variables import fill_of
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.variables import fill_of
 
 if TYPE_CHECKING:
     import h5netcdf

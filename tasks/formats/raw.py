@@ -6,16 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.flat import INTERLEAVES, FlatArray, check_size, file_identity
+from gangsaw.tasks.formats.flat import FlatArray, check_size, file_identity
+from gangsaw.tasks.formats.layouts import BYTE_ORDERS, INTERLEAVES
 from gangsaw.tasks.source import Coordinate
-
-BYTE_ORDERS: dict[str, Literal["<", ">"]] = {"little": "<", "big": ">"}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ import xarray as xr
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.formats.variables import (
+from gangsaw.tasks.source import Coordinate, Described, Region
+from gangsaw.tasks.store.variables import (
     SMALL,
     TEXT_BYTES,
     fill_of,
@@ -26,7 +27,6 @@ from gangsaw.tasks.formats.variables import (
     split,
     too_many_texts,
 )
-from gangsaw.tasks.source import Coordinate, Described, Region
 
 HDF5 = b"\x89HDF"
 NETCDF3 = b"CDF"

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.axes import spectral_axis
-from gangsaw.tasks.formats.zarr import ZarrArray, ZarrSource
 from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.plots import draw_map, label_axes, title
 from gangsaw.tasks.jobs.report import ArrayInfo
+from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

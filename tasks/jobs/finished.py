@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
-from gangsaw.tasks.formats.zarr import metadata_errors
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
 from gangsaw.tasks.store.journal import FOLDER, batch_chunks
 from gangsaw.tasks.store.manifest import read_manifest
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.records import Records
+from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.target import is_unfinished
 
 

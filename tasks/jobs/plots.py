@@ -11,9 +11,9 @@ import numpy as np
 from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.atomic import whole_files
-from gangsaw.tasks.formats.zarr import ZarrArray, ZarrSource
 from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.report import ArrayInfo, BitMap, StoreInfo
+from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

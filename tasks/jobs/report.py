@@ -16,9 +16,9 @@ from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.suits import Answers, Picture
-from gangsaw.tasks.formats.zarr import ZarrSource, metadata_errors, open_zarr
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.source import ZarrSource, metadata_errors, open_zarr
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray

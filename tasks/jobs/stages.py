@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from zarr.codecs import ZstdCodec
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.zarr import open_zarr
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.source import Source, Stage, Stream
 from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.store.source import open_zarr
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -18,7 +18,6 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.formats.variables import TEXTS, as_text
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import launch_batches
@@ -27,6 +26,7 @@ from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.records import Records
+from gangsaw.tasks.store.variables import TEXTS, as_text
 
 if TYPE_CHECKING:
     from distributed import Client

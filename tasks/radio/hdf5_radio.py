@@ -19,7 +19,6 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.formats.variables import SMALL
 from gangsaw.tasks.radio.hdf5_template import make_template
 from gangsaw.tasks.radio.radio import (
     FREQUENCY,
@@ -31,6 +30,7 @@ from gangsaw.tasks.radio.radio import (
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
 from gangsaw.tasks.source import Coordinate, Region
+from gangsaw.tasks.store.variables import SMALL
 
 MOST_PACKED = 1100  # bytes that one stored byte may stand for; Deflate gives at most 1032
 COMPLEX = "complex"  # the axis of real and imaginary part where they are integers

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.formats.variables import SMALL
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
 from gangsaw.tasks.source import Coordinate, Described, Region, Source
+from gangsaw.tasks.store.variables import SMALL
 
 TEMPLATE = "template"
 FREQUENCY, POLARIZATION = "frequency", "polarization"

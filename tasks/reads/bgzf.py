@@ -1,5 +1,5 @@
-"""BGZF, the gzip of bgzip: members of 64 KiB of text that say how long they are (SAM specification,
-section 4.1), inflated by several threads.
+"""BGZF, the gzip of bgzip: members of 64 KiB of text that say how long they are (SAM specification, "The
+BGZF compression format"), inflated by several threads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class NoEndBlockError(EOFError):
     """The empty member that ends each such file is missing."""
 
 
-class Run(NamedTuple):
+class Members(NamedTuple):
     """Members one behind the other.
 
     Attributes
@@ -97,7 +97,7 @@ def texts(file: IO[bytes], threads: int) -> Iterator[Text | bytes]:
                 future.cancel()
 
 
-def _runs(file: IO[bytes]) -> Iterator[Run | bytes]:
+def _runs(file: IO[bytes]) -> Iterator[Members | bytes]:
     """Yield members in runs; last, as bytes, what is left where another member follows."""
     rest, last_size = b"", 0
     while more := file.read(READ):
@@ -108,13 +108,13 @@ def _runs(file: IO[bytes]) -> Iterator[Run | bytes]:
             if size > MOST_TEXT or n < FIXED + TAIL:
                 raise zlib.error("a block says that it holds more than 64 KiB")
             if sum(sizes) + size > RUN:
-                yield Run(data, ends, sizes)
+                yield Members(data, ends, sizes)
                 ends, sizes = [at], []
             at, last_size = at + n, size
             ends.append(at)
             sizes.append(size)
         if sizes:
-            yield Run(data, ends, sizes)
+            yield Members(data, ends, sizes)
         rest = bytes(data[at:])
         if _is_other(rest):
             yield rest

@@ -62,11 +62,11 @@ def export(source: Source, paths: Paths, shard: str, work: Work, kind: str) -> N
     stored = opened(source, paths)
     first, last = shard_of(shard or "1/1", stored)
     with _outputs(paths, work) as outputs:
-        for text, which in _texts(text_of(stored, kind), first, last, len(paths)):
+        for text, which in _texts(records_text(stored, kind), first, last, len(paths)):
             outputs[which].write(text)
 
 
-def text_of(stored: Stored, kind: str = "") -> RecordText:
+def records_text(stored: Stored, kind: str = "") -> RecordText:
     """Return the records as text of a format, by default of the one that they came from.
 
     Raises BadParams where there are no qualities for FASTQ.

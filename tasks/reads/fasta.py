@@ -134,8 +134,8 @@ def told_of_genomes(n_records: int, middle: int) -> list[str]:
     if middle <= GENOME_LETTERS and n_records >= GENOME_RECORDS:
         return []
     return [
-        f"{n_records:,} record{'s' * (n_records > 1)} of about {middle:,} letters: stored as reads, "
-        "as genomes have no codec of their own yet"
+        f"{n_records:,} record{'s' * (n_records > 1)} of about {middle:,} letters: stored as "
+        "reads, as genomes have no codec of their own yet"
     ]
 
 

@@ -8,7 +8,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.reads.fasta import NUMBERING
 from gangsaw.tasks.reads.fasta_kernels import fold_records
 from gangsaw.tasks.reads.files import Places
-from gangsaw.tasks.reads.record_text import RecordText, names_of
+from gangsaw.tasks.reads.record_text import RecordText
 from gangsaw.tasks.reads.stored import Field, Stored
 from gangsaw.tasks.reads.text import Text
 
@@ -26,7 +26,7 @@ class FastaText(RecordText):
 
     def texts(self, first: int, last: int, n_targets: int) -> list[Text]:
         """Return the text of records for each of some targets, to which they go in turns."""
-        names = names_of(self.stored, first, last)
+        names = self.names(first, last)
         sequences = self.stored.lines("sequence", first, last)
         folds = self._folds(first, last, sequences.ends - sequences.begins)
         ends = self.has_returns(first, last), self.numbers("odd_end", first, last, NUMBERING)

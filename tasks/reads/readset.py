@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.zarr import open_zarr
-from gangsaw.tasks.reads.export import text_of
+from gangsaw.tasks.reads.export import records_text
 from gangsaw.tasks.reads.fastq import Places
 from gangsaw.tasks.reads.kernels import gather_lines
 from gangsaw.tasks.reads.record_text import names_of
 from gangsaw.tasks.reads.stored import Field, Stored
 from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.store.source import open_zarr
 
 if TYPE_CHECKING:
     import pyarrow
@@ -128,7 +128,7 @@ class ReadSet:
 
         Raises BadParams where there are no qualities for FASTQ.
         """
-        return text_of(self._stored).text(first, last).tobytes()
+        return records_text(self._stored).text(first, last).tobytes()
 
     def _reads(self, first: int, last: int) -> Reads:
         has_qualities = self._stored.has("quality")

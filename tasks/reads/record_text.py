@@ -37,6 +37,10 @@ class RecordText(ABC):
     def texts(self, first: int, last: int, n_targets: int) -> list[Text]:
         """Return the text of records for each of some targets, to which they go in turns."""
 
+    def names(self, first: int, last: int) -> Field:
+        """Return the names of records: those that are stored, or numbers, or nothing."""
+        return names_of(self.stored, first, last)
+
     def numbers(self, name: str, first: int, last: int, numbering: int) -> Places:
         """Return the numbers of lines of these records, less that of the first one."""
         if not self.is_own:
@@ -74,7 +78,7 @@ class FastqText(RecordText):
 
     def fields(self, first: int, last: int) -> list[Field]:
         """Return name, sequence, line behind "+" and quality of records first..last - 1."""
-        name = names_of(self.stored, first, last)
+        name = self.names(first, last)
         sequence = self.stored.lines("sequence", first, last)
         quality = self.stored.lines("quality", first, last)
         letters, values = (field.ends - field.begins for field in (sequence, quality))
@@ -83,7 +87,7 @@ class FastqText(RecordText):
         if (letters != values).any():
             number = first + int(np.argmax(letters != values)) + 1
             raise BadParams(f"record {number} has no qualities, which FASTQ needs")
-        return [name, sequence, self._signs(name, first, last), quality]
+        return [name, sequence, self.signs(name, first, last), quality]
 
     def returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
         """Say of each line (n, 4) whether it ends with CR LF."""
@@ -91,7 +95,7 @@ class FastqText(RecordText):
         returns.reshape(-1)[self.numbers("odd_end", first, last, LINES)] ^= True
         return returns
 
-    def _signs(self, name: Field, first: int, last: int) -> Field:
+    def signs(self, name: Field, first: int, last: int) -> Field:
         """Return what stands behind "+": nothing or the name, and what is said of odd records."""
         begin, end = np.searchsorted(self.odd_signs, (first, last)).tolist()
         none = np.zeros(last - first, np.int64)

@@ -89,7 +89,7 @@ class ReadStream:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of some records; BadParams for what is not of the format, or has no mate."""
-        files = self._files()
+        files = self.files()
         writer, middle = _Writer(self, files), 0
         is_guess = self.format == "fasta" and not self.is_named
         for mates in self._ordered(files):
@@ -104,7 +104,8 @@ class ReadStream:
             self.notes.append(f"not in the store: {', '.join(contents.lost)}")
         self.outcome[ATTRIBUTE] = contents.to_dict()
 
-    def _files(self) -> list[ReadFile]:
+    def files(self) -> list[ReadFile]:
+        """Return the files, to be read once."""
         return [READERS[self.format](path) for path in self.paths]
 
     def _ordered(self, files: list[ReadFile]) -> Iterator[tuple[FastqRecords, ...]]:
@@ -119,7 +120,7 @@ class ReadStream:
         from gangsaw.tasks.reads.order.shuffle import binned
 
         def again() -> Iterator[tuple[FastqRecords, ...]]:
-            files[:] = self._files()  # the last ones say how lines end
+            files[:] = self.files()  # the last ones say how lines end
             return _mates(files, interleaved)
 
         for mates in binned(again, 2 if self.is_paired else 1, None):

@@ -170,7 +170,7 @@ def test_a_scheduler_that_is_not_there(gangsaw: CommandLine, tmp_path: Path, sce
         (("--param", "mode=fast"), "mode must be one of full, reduced, got 'fast'"),
         (("--param", "nope=1"), "unknown parameter 'nope'; known are"),
         (("--param", "prediction_bands=16"), "prediction_bands must be in 0..15, got 16"),
-        (("--block", "a,b"), "--block must be whole numbers"),
+        (("--block", "a,b"), "--block cannot be 'a,b': say whole numbers"),
         (("--chunks", "1,2"), "must be 3 extents"),
         (("--chunks", "t=3"), "has no axis 't'; it has band, y, x"),
         (("--chunks", "y=three"), "--chunks must be such as"),

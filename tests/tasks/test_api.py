@@ -54,19 +54,22 @@ def test_a_store_is_drawn(tmp_path: Path) -> None:
     assert any("bits/sample of each block" in title for title in titles)
 
 
-@pytest.mark.parametrize("name", ["group", "variable", "shape", "format"])
-def test_what_is_said_of_the_source_is_given_by_layout(tmp_path: Path, name: str) -> None:
-    field = name.replace("variable", "variables")
-    line = rf"'{name}' is said by layout=SourceOptions\({field}=\.\.\.\)"
-    with pytest.raises(gangsaw.BadParams, match=line):
-        gangsaw.compress(tmp_path, tmp_path / "a.zarr", **{name: "x"})
-    with pytest.raises(gangsaw.BadParams, match=line):
-        gangsaw.verify(tmp_path, against=tmp_path, **{name: "x"})
+def test_what_is_said_of_the_source(tmp_path: Path) -> None:
+    (tmp_path / "a.raw").write_bytes(cube().tobytes())
+    said = {"format": "raw", "shape": cube().shape, "dtype": cube().dtype.name}
+    gangsaw.compress(tmp_path / "a.raw", tmp_path / "a.zarr", **said)
+    assert gangsaw.verify(tmp_path / "a.zarr", against=tmp_path / "a.raw", **said).ok
+    gangsaw.compress(tmp_path / "a.zarr", tmp_path / "b.zarr", variables=["data"], group=None)
+    for wrong in ({"variable": "data"}, {"variables": "data"}, {"variables": 5}):
+        with pytest.raises(gangsaw.BadParams, match="variable"):
+            gangsaw.compress(tmp_path / "a.zarr", tmp_path / "c.zarr", **wrong)
+    with pytest.raises(gangsaw.BadParams, match="--colour"):
+        gangsaw.verify(tmp_path / "a.zarr", against=tmp_path / "b.zarr", colour="red")
 
 
 def test_a_format_of_what_is_open_comes_too_late(tmp_path: Path) -> None:
-    from gangsaw.tasks.formats.opening import SourceOptions, open_source
+    from gangsaw.tasks.formats.opening import open_source
 
     opened = open_source(str(write_envi(tmp_path / "scene.hdr", cube())))
     with pytest.raises(gangsaw.BadParams, match="is open: --format comes too late"):
-        gangsaw.compress(opened, tmp_path / "a.zarr", layout=SourceOptions(format="raw"))
+        gangsaw.compress(opened, tmp_path / "a.zarr", format="raw")

@@ -48,10 +48,10 @@ def verify(
         report = api.verify(
             store,
             against=against or None,
-            layout=source.options(format_options),
             device=cluster.device,
             client=client,
             on_progress=show,
+            **source.options(format_options).keywords(),
         )
     if as_json:
         write_json({**vars(report), "ok": report.ok})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gangsaw.tasks.formats.format import (
     ExportOptions,
@@ -16,8 +16,10 @@ from gangsaw.tasks.formats.format import (
     Work,
     refused,
 )
+from gangsaw.tasks.formats.layouts import BYTE_ORDER, INTERLEAVE
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.layouts import FlatLayout
     from gangsaw.tasks.source import Source
 
 INTERLEAVED = {".bsq": "bsq", ".bil": "bil", ".bip": "bip"}
@@ -65,12 +67,13 @@ def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) ->
     from gangsaw.tasks.formats.envi_export import EnviLayout, export_envi
 
     target = Path(paths[0])
-    interleave = options.interleave or INTERLEAVED.get(target.suffix.lower())
+    layout = cast("FlatLayout", options.own)
+    interleave = layout.get("interleave", INTERLEAVED.get(target.suffix.lower()))
     export_envi(
         source.arrays[0],
         source.coords,
         target,
-        EnviLayout(interleave, options.byte_order),
+        EnviLayout(interleave, layout.get("byte_order")),
         overwrite=work.overwrite,
         client=work.client,
         on_progress=work.on_progress,
@@ -84,7 +87,7 @@ ENVI = Format(
     sure=_sure,
     open=_open,
     export=_export,
-    export_takes=frozenset({"interleave", "byte_order"}),
+    export_options=(INTERLEAVE, BYTE_ORDER),
     suffixes=(".hdr", ".img", ".dat", *INTERLEAVED),
     fit=_fit,
 )

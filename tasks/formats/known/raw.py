@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from gangsaw.codecs.core.options import Option, extents
 from gangsaw.tasks.formats.format import (
     ExportOptions,
     Fit,
@@ -16,8 +17,10 @@ from gangsaw.tasks.formats.format import (
     Work,
     refused,
 )
+from gangsaw.tasks.formats.layouts import BYTE_ORDER, BYTE_ORDERS, INTERLEAVE, INTERLEAVES
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.layouts import FlatLayout, RawLayout
     from gangsaw.tasks.source import Source
 
 
@@ -35,13 +38,14 @@ def _sure(look: Look) -> Sure:
 def _open(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.formats.raw import open_raw
 
+    own = cast("RawLayout", options.own)
     return open_raw(
         paths[0],
-        options.shape,
-        options.dtype,
-        options.interleave or "bsq",
-        options.byte_order,
-        options.offset or 0,
+        own.get("shape"),
+        own.get("dtype"),
+        own.get("interleave", "bsq"),
+        own.get("byte_order"),
+        own.get("offset", 0),
     )
 
 
@@ -59,13 +63,13 @@ def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) ->
     from gangsaw.tasks.formats.envi_export import kept_byte_order
     from gangsaw.tasks.formats.flat_export import export_raw, only_array, raw_dims
 
-    array = only_array(source)
+    array, layout = only_array(source), cast("FlatLayout", options.own)
     kept = kept_byte_order(header_fields(array.attrs, (), None))
     export_raw(
         array,
         Path(paths[0]),
-        dims=raw_dims(array, options.interleave),
-        byte_order=options.byte_order or kept,
+        dims=raw_dims(array, layout.get("interleave")),
+        byte_order=layout.get("byte_order", kept),
         overwrite=work.overwrite,
         client=work.client,
         on_progress=work.on_progress,
@@ -78,9 +82,15 @@ RAW = Format(
     about="samples alone, as `--shape` and `--dtype` say",
     sure=_sure,
     open=_open,
-    takes=frozenset({"shape", "dtype", "interleave", "byte_order", "offset"}),
+    options=(
+        Option("shape", "bands,rows,columns, whatever the interleave.", read=extents),
+        Option("dtype", "Sample type, such as uint16."),
+        Option("interleave", "Order of the axes.", "bsq", choices=tuple(INTERLEAVES)),
+        Option("byte_order", "Of the samples.", "that of --dtype", choices=tuple(BYTE_ORDERS)),
+        Option("offset", "Bytes before the first sample.", "0", read=int),
+    ),
     export=_export,
-    export_takes=frozenset({"interleave", "byte_order"}),
+    export_options=(INTERLEAVE, BYTE_ORDER),
     suffixes=(".raw", ".bin"),
     fit=_fit,
 )

@@ -29,7 +29,7 @@ def _sure(look: Look) -> Sure:
 
 
 def _open(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.formats.zarr import open_zarr
+    from gangsaw.tasks.store.source import open_zarr
 
     return open_zarr(paths[0], options.group, options.variables)
 

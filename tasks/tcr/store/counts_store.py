@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.formats.zarr import metadata_errors
 from gangsaw.tasks.store.chunks import METADATA, ZarrArray
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.store.source import metadata_errors
 
 ROW_DIM = "reference"
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")

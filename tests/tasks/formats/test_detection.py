@@ -24,7 +24,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
 
 PLAIN = SourceOptions()
-RAW = SourceOptions(shape=(2, 2), dtype="u1")
+RAW = SourceOptions(own={"shape": (2, 2), "dtype": "u1"})
 GROUP = SourceOptions(group="Data")
 
 

@@ -94,7 +94,7 @@ def test_a_lone_zarr_array(tmp_path: Path) -> None:
 
 
 def test_a_replaced_zarr_array_is_noticed(tmp_path: Path) -> None:
-    from gangsaw.tasks.formats.zarr import _array
+    from gangsaw.tasks.store.source import _array
 
     zarr.create_array(tmp_path / "a.zarr", data=cube())
     (array,) = open_source(str(tmp_path / "a.zarr")).arrays
@@ -140,10 +140,9 @@ def test_raw_round_trip(tmp_path: Path, interleave: str, byte_order: str) -> Non
     kind = samples.dtype.newbyteorder(byte_order)
     data = b"head" + samples.transpose(ORDERS[interleave]).astype(kind).tobytes()
     (tmp_path / "a.raw").write_bytes(data)
-    options = SourceOptions(
-        shape=(5, 7, 6), dtype="int32", interleave=interleave, byte_order=byte_order, offset=4
-    )
-    (array,) = open_source(str(tmp_path / "a.raw"), options).arrays
+    layout = {"interleave": interleave, "byte_order": byte_order, "offset": 4}
+    own = {"shape": (5, 7, 6), "dtype": "int32", **layout}
+    (array,) = open_source(str(tmp_path / "a.raw"), SourceOptions(own=own)).arrays
     assert np.array_equal(whole(array), samples.transpose(ORDERS[interleave]))
     export_raw(array, tmp_path / "b.raw", byte_order=byte_order)
     assert (tmp_path / "b.raw").read_bytes() == data[4:]
@@ -154,21 +153,21 @@ def test_raw_round_trip(tmp_path: Path, interleave: str, byte_order: str) -> Non
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (SourceOptions(shape=(5, 7, 6)), "describe it with --shape and --dtype"),
-        (SourceOptions(shape=(5, 7, 7), dtype="u2"), "is truncated"),
-        (SourceOptions(shape=(5, 7, 0), dtype="u2"), "positive extents"),
-        (SourceOptions(shape=(5, 7, 6), dtype="pixel"), "unknown dtype 'pixel'"),
-        (SourceOptions(shape=(5, 7, 6), dtype="M8[s]"), "dtype must be a number"),
-        (SourceOptions(shape=(5, 7, 6), dtype="u2", byte_order="odd"), "little or big"),
-        (SourceOptions(shape=(5, 7, 6), dtype="u2", interleave="bpi"), "bsq, bil or bip"),
-        (SourceOptions(shape=(5, 42), dtype="u2", interleave="bip"), "needs --shape bands,rows"),
-        (SourceOptions(), "is of no known format"),
+        ({"shape": (5, 7, 6)}, "describe it with --shape and --dtype"),
+        ({"shape": (5, 7, 7), "dtype": "u2"}, "is truncated"),
+        ({"shape": (5, 7, 0), "dtype": "u2"}, "positive extents"),
+        ({"shape": (5, 7, 6), "dtype": "pixel"}, "unknown dtype 'pixel'"),
+        ({"shape": (5, 7, 6), "dtype": "M8[s]"}, "dtype must be a number"),
+        ({"shape": (5, 7, 6), "dtype": "u2", "byte_order": "odd"}, "little or big"),
+        ({"shape": (5, 7, 6), "dtype": "u2", "interleave": "bpi"}, "bsq, bil or bip"),
+        ({"shape": (5, 42), "dtype": "u2", "interleave": "bip"}, "needs --shape bands,rows"),
+        ({}, "is of no known format"),
     ],
 )
-def test_raw_mistakes(tmp_path: Path, options: SourceOptions, line: str) -> None:
+def test_raw_mistakes(tmp_path: Path, options: dict[str, object], line: str) -> None:
     (tmp_path / "a.raw").write_bytes(cube().tobytes())
     with pytest.raises(BadParams, match=line) as raised:
-        open_source(str(tmp_path / "a.raw"), options)
+        open_source(str(tmp_path / "a.raw"), SourceOptions(own=options))
     assert "\n" not in str(raised.value)
 
 

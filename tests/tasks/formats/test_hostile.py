@@ -27,8 +27,8 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.engine.memory import check_memory, this_process
 from gangsaw.tasks.formats.envi import open_envi
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
-from gangsaw.tasks.formats.variables import MOST_WHOLE
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
+from gangsaw.tasks.store.variables import MOST_WHOLE
 
 HUGE = 10**11  # values, of 8 bytes 745 GiB
 UTM = "map info = {UTM, 1, 1, 5e5, 4e6, 15, 15, 33, North, WGS-84}\n"

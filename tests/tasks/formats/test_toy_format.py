@@ -18,7 +18,6 @@ from helpers.command_line import CommandLine
 import gangsaw as package
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.format import SourceOptions
 from gangsaw.tasks.formats.opening import open_paths, open_source
 from gangsaw.tasks.formats.table import formats
 
@@ -120,7 +119,7 @@ def test_an_option_of_opening_that_the_format_brings(
     assert gangsaw("verify", store, *against, *HERE).code == FAILURE
     package.compress(mates, same, skip=2)
     assert package.verify(same, against=mates, skip=2).ok
-    assert package.verify(same, against=mates, layout=SourceOptions(own={"skip": "2"})).ok
+    assert package.verify(same, against=mates, skip="2").ok
     line = gangsaw("verify", store, "--skip", 2, *HERE).failed(USAGE)
     assert "--skip tells of a source: name it by --against" in line
     line = gangsaw("compress", left, right, store, "--skip", "two", *HERE).failed(USAGE)

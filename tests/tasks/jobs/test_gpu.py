@@ -35,7 +35,6 @@ from gangsaw.tasks.bench.device import CASES, Workbench, device_machine, figures
 from gangsaw.tasks.engine.pools import HostPool, make_pools
 from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.formats.opening import SourceOptions
 from gangsaw.tasks.formats.raw import RawSource
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.source import Region
@@ -107,8 +106,7 @@ def test_this_process_writes_the_bytes_of_the_cpu(
     compress(source, store, chunks=CHUNKS, options=GPU)
     assert objects(store) == objects(plain)
     assert backends() == ["gpu"]
-    layout = SourceOptions(shape=SHAPE, dtype="<u2")
-    assert api.verify(store, against=source.name, layout=layout, device="gpu").ok
+    assert api.verify(store, against=source.name, device="gpu", shape=SHAPE, dtype="<u2").ok
 
 
 def test_many_chunks_of_a_task_are_one_call(

@@ -239,7 +239,7 @@ def test_tables_below_visibilities_are_kept(
     stored = stored if stored.is_file() else next(p for p in stored.rglob("*") if p.is_file())
     stored.write_bytes(b"damaged")
     assert gangsaw("verify", tmp_path / "b.zarr", *HERE).code == 1
-    monkeypatch.setattr("gangsaw.tasks.formats.zarr.MOST_BELOW", 50)
+    monkeypatch.setattr("gangsaw.tasks.store.source.MOST_BELOW", 50)
     assert "antenna_xds below holds" in refusal(gangsaw, tmp_path / "a.zarr")
     gangsaw.ok(
         "compress", tmp_path / "a.zarr", tmp_path / "c.zarr", "--variable", "VISIBILITY", *HERE

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.format import ExportOptions, SourceOptions
+from gangsaw.tasks.formats.format import ExportOptions
 from gangsaw.tasks.reads.stream import ReadStream
 
 LETTERS = st.text("ACGTNacgtnRYK.*-", max_size=60)
@@ -55,7 +55,7 @@ def there_and_back(
     paths = [folder / f"in_{i}.fastq" for i in range(len(given_texts))]
     for path, text in zip(paths, given_texts, strict=True):
         path.write_bytes(text)
-    gangsaw.compress(paths, folder / "reads.zarr", layout=SourceOptions(own=own), overwrite=True)
+    gangsaw.compress(paths, folder / "reads.zarr", overwrite=True, **own)
     return back(folder, n_targets or len(paths))
 
 

@@ -18,8 +18,8 @@ from zarr.storage import MemoryStore
 from gangsaw.codecs.ccsds123.codec import Ccsds123
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.formats.raw import RawSource
-from gangsaw.tasks.formats.zarr import open_zarr
 from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.source import open_zarr
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from zarr.errors import UnknownCodecError
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
-from gangsaw.tasks.formats.variables import NUMBERS, TEXTS, as_text, json_attrs, split
 from gangsaw.tasks.source import Below, Coordinate, Described, Region
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.target import JOB
+from gangsaw.tasks.store.variables import NUMBERS, TEXTS, as_text, json_attrs, split
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
