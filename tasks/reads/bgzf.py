@@ -1,5 +1,7 @@
-"""BGZF, the gzip of bgzip: members of 64 KiB of text that say how long they are (SAM specification, "The
-BGZF compression format"), inflated by several threads.
+"""BGZF, the gzip of bgzip, inflated by several threads.
+
+Its members have 64 KiB of text at most and say how long they are (SAM specification, "The BGZF
+compression format").
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class NoEndBlockError(EOFError):
     """The empty member that ends each such file is missing."""
 
 
-class Members(NamedTuple):
+class MemberRun(NamedTuple):
     """Members one behind the other.
 
     Attributes
@@ -97,7 +99,7 @@ def texts(file: IO[bytes], threads: int) -> Iterator[Text | bytes]:
                 future.cancel()
 
 
-def _runs(file: IO[bytes]) -> Iterator[Members | bytes]:
+def _runs(file: IO[bytes]) -> Iterator[MemberRun | bytes]:
     """Yield members in runs; last, as bytes, what is left where another member follows."""
     rest, last_size = b"", 0
     while more := file.read(READ):
@@ -108,13 +110,13 @@ def _runs(file: IO[bytes]) -> Iterator[Members | bytes]:
             if size > MOST_TEXT or n < FIXED + TAIL:
                 raise zlib.error("a block says that it holds more than 64 KiB")
             if sum(sizes) + size > RUN:
-                yield Members(data, ends, sizes)
+                yield MemberRun(data, ends, sizes)
                 ends, sizes = [at], []
             at, last_size = at + n, size
             ends.append(at)
             sizes.append(size)
         if sizes:
-            yield Members(data, ends, sizes)
+            yield MemberRun(data, ends, sizes)
         rest = bytes(data[at:])
         if _is_other(rest):
             yield rest
