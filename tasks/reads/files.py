@@ -104,6 +104,11 @@ class ReadFile(ABC):
     def records(self) -> Iterator[FastqRecords]:
         """Yield records; BadParams, with the number of record and line, for what is none."""
 
+    def lost_by_order(self) -> tuple[str, ...]:
+        """Return what else an order other than kept does not keep, in words; known at the end."""
+        odd = {"line ends unlike the first": self.odd_ends, "odd folds of lines": self.folds}
+        return tuple(what for what, queue in odd.items() if queue.seen)
+
     def _blocks(self) -> Iterator[Text]:
         """Yield the file's text."""
         try:

@@ -216,14 +216,15 @@ class _Writer:
             open=tuple(file.ends_open and is_kept for file in files),
             tails=tuple(file.tail.decode("ascii") if is_kept else "" for file in files),
             widths=tuple(file.width for file in files),
-            lost=tuple(dict.fromkeys(part for file in files for part in self._lost(file))),
+            lost=self._lost(),
         )
 
-    def _lost(self, file: ReadFile) -> list[str]:
-        """Return what of a file is not in the store: in another order, how single lines were."""
-        odd = {"line ends unlike the first": file.odd_ends, "odd folds of lines": file.folds}
-        is_kept = self.stream.settings.order == "kept"
-        return [*file.lost, *(what for what, queue in odd.items() if queue.seen and not is_kept)]
+    def _lost(self) -> tuple[str, ...]:
+        """Return what of the files is not in the store, in words."""
+        found = [part for file in self.files for part in file.lost]
+        if self.stream.settings.order != "kept":
+            found += [part for file in self.files for part in file.lost_by_order()]
+        return tuple(dict.fromkeys(found))
 
     def _odd_lines(self) -> dict[str, NumpyArray]:
         """Return lines, of the records so far, that end or are folded unlike the others."""
