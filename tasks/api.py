@@ -28,7 +28,7 @@ from gangsaw.tasks.jobs.device import check_here
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.jobs.report import StoreInfo, describe
 from gangsaw.tasks.jobs.spool import spool
-from gangsaw.tasks.jobs.stages import staged, staged_at_target
+from gangsaw.tasks.jobs.stages import scratch_of, staged, staged_at_target
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
@@ -194,7 +194,10 @@ def verify(
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if other is None:
         return run()
-    with TemporaryDirectory() as folder, staged(other, lambda name: Path(folder, name)) as ready:
+    with (
+        TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
+        staged(other, lambda name: Path(folder, name)) as ready,
+    ):
         if isinstance(ready, Stream):
             return compared(run(), str(store), ready)
         return run(against=ready)

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 # one slice per axis, 0 <= start < stop <= extent, step 1
 Region: TypeAlias = "tuple[slice[int, int, int | None], ...]"
@@ -136,7 +140,8 @@ class Source(Protocol):
     """A file or store that a job reads: its arrays, coordinates and attributes.
 
     One that has groups below has them as `below`, a tuple of `Below`; one that goes through stages
-    before it is encoded has them as `stages`, a tuple of `Stage`, and so has a `Stream`.
+    before it is encoded has them as `stages`, a tuple of `Stage` or `JobStage`, and perhaps the
+    folder for what they keep as `scratch`, a path or ""; so has a `Stream`.
     """
 
     @property
@@ -215,3 +220,34 @@ class Stage:
 
     name: str
     run: Callable[[Source | Stream], Source | Stream]
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where a stage works that is a job of its own.
+
+    Attributes
+    ----------
+    folder : for what it keeps; it need not exist, and is removed when the target is complete
+    client : Dask client, whose workers see the folder; None works in this process
+    resume : go on with what an earlier run left in the folder, which is empty otherwise
+    """
+
+    folder: Path
+    client: Client | None = None
+    resume: bool = False
+
+
+@dataclass(frozen=True)
+class JobStage:
+    """A stage that keeps its own objects and journal, where those of an array would not fit.
+
+    Attributes
+    ----------
+    name : of the stage, of lower-case letters
+    run : returns the result for a source, which reads it in the folder; equal sources give equal
+        samples, since `verify` runs it again
+    """
+
+    name: str
+    run: Callable[[Source | Stream, Room], Source | Stream]

@@ -105,7 +105,12 @@ class ReadFile(ABC):
         """Yield records; BadParams, with the number of record and line, for what is none."""
 
     def lost_by_order(self) -> tuple[str, ...]:
-        """Return what else an order other than kept does not keep, in words; known at the end."""
+        """Return what else an order other than kept does not keep, in words; known at the end.
+
+        It keeps the line ends of formats whose records have as many lines as arrays.
+        """
+        if self.numbering == LINES:
+            return ()
         odd = {"line ends unlike the first": self.odd_ends, "odd folds of lines": self.folds}
         return tuple(what for what, queue in odd.items() if queue.seen)
 

@@ -75,8 +75,9 @@ def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
 
     own = {name: str(value) for name, value in options.own.items()}
     is_interleaved = own.pop("interleaved", NO) == YES
-    settings = Settings(**own, interleaved=is_interleaved)
-    return ReadStream(paths, settings, format=kind, is_named=options.format is not None)
+    scratch = own.pop("scratch", "")
+    settings, is_named = Settings(**own, interleaved=is_interleaved), options.format is not None
+    return ReadStream(paths, settings, scratch=scratch, format=kind, is_named=is_named)
 
 
 def _open_fastq(paths: Paths, options: SourceOptions) -> ReadStream:
@@ -141,6 +142,7 @@ def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work
 
 
 _ORDER = Option("order", "Of the records in the store.", ORDERS[0], choices=ORDERS)
+_SCRATCH = Option("scratch", "Folder for what an order other than kept needs.", "beside the target")
 _QUALITIES = Option("qualities", "What to store of them.", QUALITIES[0], choices=QUALITIES)
 _NAMES = Option("names", "What to store of them.", NAMES[0], choices=NAMES)
 _INTERLEAVED = Option("interleaved", "Whether mates alternate in one file.", NO, choices=(NO, YES))
@@ -152,7 +154,7 @@ FASTQ = Format(
     about="reads; two files of mates together, or a stream",
     sure=_sure_of_fastq,
     open=_open_fastq,
-    options=(_ORDER, _QUALITIES, _NAMES, _INTERLEAVED),
+    options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES, _INTERLEAVED),
     export=_export_fastq,
     export_options=(_SHARD,),
     suffixes=(*FASTQ_NAMES, *PACKED),
@@ -167,7 +169,7 @@ FASTA = Format(
     about="reads without qualities, on lines of any width; two files of mates, or a stream",
     sure=_sure_of_fasta,
     open=_open_fasta,
-    options=(_ORDER, _NAMES, _INTERLEAVED),
+    options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED),
     export=_export_fasta,
     export_options=(_SHARD,),
     suffixes=(*FASTA_NAMES, *PACKED),
@@ -182,7 +184,7 @@ BAM = Format(
     about="the reads of BAM, CRAM and SAM as they were before they were aligned; mates together",
     sure=_sure_of_bam,
     open=_open_bam,
-    options=(_ORDER, _QUALITIES, _NAMES),
+    options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES),
     export=_export_bam,
     export_options=(_SHARD,),
     suffixes=BAM_NAMES,

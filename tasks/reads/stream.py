@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,10 @@ from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_li
 from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
 from gangsaw.tasks.reads.stored import Field
 from gangsaw.tasks.reads.text import Text
-from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.source import Coordinate, Described, JobStage
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.reads.order.arranged import Arranged
 
 CHUNK = 1 << 25  # bytes; no line lies over a border of these
 OFFSETS = 1 << 20  # starts of a chunk
@@ -53,6 +57,8 @@ class ReadStream:
     settings: Settings = field(default_factory=Settings)
     coords: tuple[Coordinate, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict)
+    scratch: str = ""
+    arranged: Arranged | None = None
     outcome: dict[str, object] = field(default_factory=dict, compare=False)
     format: str = "fastq"
     is_named: bool = False
@@ -78,6 +84,15 @@ class ReadStream:
     def is_paired(self) -> bool:
         """Whether mates are records 2i and 2i + 1."""
         return len(self.paths) == 2 or self.settings.interleaved
+
+    @property
+    def stages(self) -> tuple[JobStage, ...]:
+        """The stage that gives the records another order."""
+        if self.settings.order == "kept" or self.arranged is not None:
+            return ()
+        from gangsaw.tasks.reads.order.job import ordered
+
+        return (JobStage("order", lambda _, room: ordered(self, room)),)
 
     @property
     def arrays(self) -> tuple[Described, ...]:
@@ -109,22 +124,16 @@ class ReadStream:
         return [READERS[self.format](path) for path in self.paths]
 
     def _ordered(self, files: list[ReadFile]) -> Iterator[tuple[FastqRecords, ...]]:
-        """Yield the records in the order that is wanted; at the end `files` have been read."""
-        order, interleaved = self.settings.order, self.settings.interleaved
-        if order == "kept":
-            yield from _mates(files, interleaved)
-            return
-        if not self.is_repeatable:
-            raise BadParams(f"{self.name} is read once: --order {order} needs files")
-        from gangsaw.tasks.reads.order.arrange import by_place
-        from gangsaw.tasks.reads.order.shuffle import binned
+        """Return the records in the order that is wanted; `files` are those to be read once."""
+        if self.arranged is not None:
+            return self.arranged.groups(files)
+        if self.settings.order != "kept":
+            raise BadParams(f"{self.name} goes through stages, and is read then")
+        return self.groups(files)
 
-        def again() -> Iterator[tuple[FastqRecords, ...]]:
-            files[:] = self.files()  # the last ones say how lines end
-            return _mates(files, interleaved)
-
-        for mates in binned(again, 2 if self.is_paired else 1, None):
-            yield by_place(mates) if order == "sorted" else mates
+    def groups(self, files: list[ReadFile]) -> Iterator[tuple[FastqRecords, ...]]:
+        """Yield the records of files, which are read once, in their order; mates together."""
+        return _mates(files, self.settings.interleaved)
 
 
 def _mates(files: list[ReadFile], is_interleaved: bool) -> Iterator[tuple[FastqRecords, ...]]:
@@ -204,7 +213,7 @@ class _Writer:
 
     def contents(self) -> ReadsInfo:
         """Return what the store says of itself."""
-        files, is_kept = self.files, self.stream.settings.order == "kept"
+        files = self.files
         return ReadsInfo(
             format=self.stream.format,
             settings=self.stream.settings,
@@ -213,23 +222,18 @@ class _Writer:
             digest=f"{self.digest:016x}",
             sign=self.sign or "",
             returns=tuple(file.has_returns for file in files),
-            open=tuple(file.ends_open and is_kept for file in files),
-            tails=tuple(file.tail.decode("ascii") if is_kept else "" for file in files),
+            open=tuple(file.ends_open for file in files),
+            tails=tuple(file.tail.decode("ascii") for file in files),
             widths=tuple(file.width for file in files),
             lost=self._lost(),
         )
 
     def _lost(self) -> tuple[str, ...]:
         """Return what of the files is not in the store, in words."""
-        found = [part for file in self.files for part in file.lost]
-        if self.stream.settings.order != "kept":
-            found += [part for file in self.files for part in file.lost_by_order()]
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(part for file in self.files for part in file.lost))
 
     def _odd_lines(self) -> dict[str, NumpyArray]:
         """Return lines, of the records so far, that end or are folded unlike the others."""
-        if self.stream.settings.order != "kept":
-            return {}
         n_files, numbering = len(self.files), self.files[0].numbering
         ends, folds = [], []
         for which, file in enumerate(self.files):
