@@ -43,14 +43,8 @@ class RecordText(ABC):
 
     def numbers(self, name: str, first: int, last: int, numbering: int) -> Places:
         """Return the numbers of lines of these records, less that of the first one."""
-        if not self.is_own:
-            return np.empty(0, np.int64)
-        begin, end = self.stored.between(name, numbering * first, numbering * last)
-        found = self.stored.some_numbers(name, begin, end) - numbering * first
-        ends = ([-1], found, [numbering * (last - first)])
-        if (np.diff(np.concatenate(ends)) < 1).any():
-            raise CorruptChunk(f"{name} does not grow")
-        return found
+        none = np.empty(0, np.int64)
+        return numbers_of(self.stored, name, first, last, numbering)[1] if self.is_own else none
 
     def has_returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
         """Say of each record (n,) whether lines of its file end with CR LF."""
@@ -66,7 +60,6 @@ class FastqText(RecordText):
         super().__init__(stored, "fastq")
         if not stored.has("quality"):
             raise BadParams("the store holds no qualities, which FASTQ needs")
-        self.odd_signs = stored.numbers("plus_record")
 
     def texts(self, first: int, last: int, n_targets: int) -> list[Text]:
         """Return the text of records for each of some targets, to which they go in turns."""
@@ -87,7 +80,7 @@ class FastqText(RecordText):
         if (letters != values).any():
             number = first + int(np.argmax(letters != values)) + 1
             raise BadParams(f"record {number} has no qualities, which FASTQ needs")
-        return [name, sequence, self.signs(name, first, last), quality]
+        return [name, sequence, signs_of(self.stored, name, first, last), quality]
 
     def returns(self, first: int, last: int) -> npt.NDArray[np.bool_]:
         """Say of each line (n, 4) whether it ends with CR LF."""
@@ -95,17 +88,33 @@ class FastqText(RecordText):
         returns.reshape(-1)[self.numbers("odd_end", first, last, LINES)] ^= True
         return returns
 
-    def signs(self, name: Field, first: int, last: int) -> Field:
-        """Return what stands behind "+": nothing or the name, and what is said of odd records."""
-        begin, end = np.searchsorted(self.odd_signs, (first, last)).tolist()
-        none = np.zeros(last - first, np.int64)
-        usual = name if self.contents.sign == "name" else Field(name.text, none, none)
-        if begin == end:
-            return usual
-        odd, which = self.stored.lines("plus", begin, end), self.odd_signs[begin:end] - first
-        begins, ends = usual.begins.copy(), usual.ends.copy()
-        begins[which], ends[which] = odd.begins + name.text.size, odd.ends + name.text.size
-        return Field(np.concatenate((name.text, odd.text)), begins, ends)
+
+def numbers_of(
+    stored: Stored, name: str, first: int, last: int, numbering: int
+) -> tuple[int, Places]:
+    """Return which is the first number of records first..last - 1 in an array of growing numbers,
+    and these numbers less that of the first record, of which each has so many; none where there is
+    no such array. Raises CorruptChunk where they do not grow.
+    """
+    begin, end = stored.between(name, numbering * first, numbering * last)
+    found = stored.some_numbers(name, begin, end) - numbering * first
+    ends = ([-1], found, [numbering * (last - first)])
+    if (np.diff(np.concatenate(ends)) < 1).any():
+        raise CorruptChunk(f"{name} does not grow")
+    return begin, found
+
+
+def signs_of(stored: Stored, name: Field, first: int, last: int) -> Field:
+    """Return what stands behind "+": nothing or the name, and what is said of odd records."""
+    begin, which = numbers_of(stored, "plus_record", first, last, 1)
+    none = np.zeros(last - first, np.int64)
+    usual = name if stored.contents.sign == "name" else Field(name.text, none, none)
+    if not which.size:
+        return usual
+    odd = stored.lines("plus", begin, begin + which.size)
+    begins, ends = usual.begins.copy(), usual.ends.copy()
+    begins[which], ends[which] = odd.begins + name.text.size, odd.ends + name.text.size
+    return Field(np.concatenate((name.text, odd.text)), begins, ends)
 
 
 def names_of(stored: Stored, first: int, last: int) -> Field:

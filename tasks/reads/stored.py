@@ -119,10 +119,6 @@ class Stored:
             raise CorruptChunk(f"{name} has a line without an end")
         return Field(text, begins, ends)
 
-    def numbers(self, name: str) -> Places:
-        """Return all of a small array of numbers, none where it is not there."""
-        return self.some_numbers(name, 0, self._arrays[name].size if self.has(name) else 0)
-
     def some_numbers(self, name: str, begin: int, end: int) -> Places:
         """Return items of an array of numbers, none where it is not there."""
         if not self.has(name):

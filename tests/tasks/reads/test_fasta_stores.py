@@ -88,6 +88,15 @@ def test_folds_that_do_not_add_up_are_corrupt(tmp_path: Path) -> None:
             back(store)
 
 
+def test_line_ends_that_do_not_grow_are_corrupt(tmp_path: Path) -> None:
+    store = stored(tmp_path, b">a\r\nACGTA\nCC\n>b\nACG\r\nCC\r\n")
+    ends = zarr.open_group(store)["odd_end"]
+    assert isinstance(ends, zarr.Array)
+    ends[:] = np.flip(np.asarray(ends[:]))
+    with pytest.raises(CorruptChunk, match="odd_end does not grow"):
+        back(store)
+
+
 @pytest.mark.parametrize("order", ["bins", "sorted"])
 def test_other_orders_keep_records_and_the_usual_lines(tmp_path: Path, order: str) -> None:
     """Line ends and widths are those of most; what was odd is told."""
