@@ -52,17 +52,30 @@ def staged(
     """
     made: list[Path] = []
     stages: tuple[Stage | JobStage, ...] = getattr(source, "stages", ())
-    for stage in stages:
-        made.append(folder_of(stage.name))
-        if isinstance(stage, JobStage):
-            if not resume:
-                _remove(made[-1])
-            source = stage.run(source, Room(made[-1], client, resume))
-        else:
-            source = _stored(stage.run(source), made[-1], client, resume)
-    yield source
-    for folder in made:
-        _remove(folder)
+    # what was read of a pipe is of no use to a later run
+    is_over = any(isinstance(stage, JobStage) for stage in stages) and _comes_once(source)
+    try:
+        for stage in stages:
+            made.append(folder_of(stage.name))
+            source = _staged_by(stage, source, Room(made[-1], client, resume))
+        yield source
+        is_over = True
+    finally:
+        for folder in made if is_over else ():
+            _remove(folder)
+
+
+def _comes_once(source: Source | Stream) -> bool:
+    return isinstance(source, Stream) and not getattr(source, "is_repeatable", False)
+
+
+def _staged_by(stage: Stage | JobStage, source: Source | Stream, room: Room) -> Source | Stream:
+    """Return the result of a stage, which is in the room."""
+    if isinstance(stage, Stage):
+        return _stored(stage.run(source), room.folder, room.client, room.resume)
+    if not room.resume:
+        _remove(room.folder)
+    return stage.run(source, room)
 
 
 @contextmanager

@@ -98,6 +98,7 @@ class PartsTask:
     make : returns an object; frozen, picklable and small
     peak_bytes : memory that it needs at most
     waits : that a commit takes time
+    carried_bytes : more than none lets the engine do objects in threads where there is no client
     """
 
     name: str
@@ -105,6 +106,7 @@ class PartsTask:
     make: Callable[[int], Made]
     peak_bytes: int
     waits: bool = True
+    carried_bytes: int = 1
 
     def __call__(self, number: int) -> Records:
         """Make an object and write it; one that is journalled is not made again."""

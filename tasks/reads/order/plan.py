@@ -29,13 +29,13 @@ class OrderLimits:
     Attributes
     ----------
     part_bytes : text of a part of the input, and of a step of a shuffle
-    range_letters : of a range of the target, which is ordered in memory: those of a chunk
+    range_letters : of a range of the target, which is ordered in memory: it is to fit into a chunk
     most_segments : that one level of a shuffle may write
     bucket_groups : groups whose edges are merged at a time
     """
 
     part_bytes: int = 1 << 26
-    range_letters: int = 1 << 25
+    range_letters: int = (1 << 25) * 63 // 64  # with the record over its border it fits
     most_segments: int = 100_000
     bucket_groups: int = 1 << 20
 
@@ -45,7 +45,7 @@ class OrderLimits:
 
     def n_ranges(self, weight: int) -> int:
         """Return how many ranges groups of so much weight are cut into."""
-        return max(1, weight // self.range_letters)
+        return max(1, -(-weight // self.range_letters))
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.clusters import in_process
 
 import gangsaw
-from gangsaw.codecs.core.errors import BadParams, JobFailed
-from gangsaw.tasks.api import workers
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.reads.fastq import FastqFile
 from gangsaw.tasks.reads.order import job
 from gangsaw.tasks.reads.order.plan import OrderLimits
+from gangsaw.tasks.reads.settings import Settings
+from gangsaw.tasks.reads.stream import ReadStream
 from gangsaw.tasks.reads.synthetic import make_reads
+from gangsaw.tasks.source import Room
 from gangsaw.tasks.store.place import Place
 
 RANGE = 1 << 13
@@ -66,7 +70,7 @@ def test_limits_and_workers_do_not_change_the_store(source: Path, tmp_path: Path
     whole = tree(compress(source, tmp_path / "one.zarr", ONE))
     assert tree(compress(source, tmp_path / "many.zarr", MANY)) == whole
     assert tree(compress(source, tmp_path / "two.zarr", TWO_LEVELS)) == whole
-    with workers(workers=1, threads=2) as client:
+    with in_process() as client:
         assert tree(compress(source, tmp_path / "c.zarr", TWO_LEVELS, client=client)) == whole
     assert {path.name for path in tmp_path.iterdir()} == {
         "in.fastq",
@@ -137,6 +141,19 @@ def test_a_source_that_changed_is_refused(
         source.write_bytes(whole)
 
 
+def test_records_that_get_lost_are_noticed(source: Path, tmp_path: Path) -> None:
+    made = ReadStream((str(source),), Settings(order="bins", interleaved=True))
+    arranged = job.ordered(made, Room(tmp_path / "room")).arranged
+    assert arranged is not None
+    other = replace(arranged, facts=replace(arranged.facts, digest=1))
+    with pytest.raises(CorruptChunk, match="not those that were read"):
+        list(other.groups([FastqFile(str(source))]))
+    path = arranged.parts.path(0)
+    path.write_bytes(path.read_bytes()[:-9] + b"123456789")
+    with pytest.raises(CorruptChunk, match="scratch is damaged"):
+        list(arranged.groups([FastqFile(str(source))]))
+
+
 def test_need_is_told_and_too_little_room_refused(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,13 +167,22 @@ def test_need_is_told_and_too_little_room_refused(
     assert not list(tmp_path.glob(".a*/*/0*"))
 
 
+def piped(text: bytes, pipe: Path, target: Path) -> None:
+    writer = threading.Thread(target=lambda: pipe.write_bytes(text))
+    writer.start()
+    try:
+        compress(pipe, target)
+    finally:
+        writer.join()
+
+
 def test_a_pipe_is_ordered_and_not_resumed(source: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.fastq"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_bytes(source.read_bytes()))
-    writer.start()
-    compress(pipe, tmp_path / "a.zarr")
-    writer.join()
+    with pytest.raises(BadParams, match="record 500"):
+        piped(source.read_bytes()[:-40], pipe, tmp_path / "a.zarr")
+    assert not list(tmp_path.glob(".*"))  # nobody could go on with it
+    piped(source.read_bytes(), pipe, tmp_path / "a.zarr")
     whole = tree(compress(source, tmp_path / "whole.zarr"))
     own = tree(tmp_path / "a.zarr")
     assert {k: v for k, v in own.items() if "/c/" in k} == {

@@ -12,10 +12,10 @@ import zarr
 
 import gangsaw
 from gangsaw import reads
-from gangsaw.tasks.reads.order import job
+from gangsaw.tasks.reads.order import chain, job
 from gangsaw.tasks.reads.order.chain import edges_of, heaviest, ranks_of
-from gangsaw.tasks.reads.order.plan import OrderLimits
-from gangsaw.tasks.reads.order.signatures import CODES, LENGTH, NO_BIN, sign_part
+from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, CODES, LENGTH, NO_BIN, sign_part
 from gangsaw.tasks.reads.synthetic import make_reads
 
 MADE = make_reads(1500, 80, genome=6000)
@@ -116,3 +116,38 @@ def test_a_chain_of_bins_is_walked_along() -> None:
     joined = {frozenset(pair) for pair in pairwise(chain)}
     assert sum(frozenset(p) in joined for p in pairwise(walked)) >= 3
     assert ranks[NO_BIN] == ranks[100] == NO_BIN
+
+
+def test_of_many_edges_the_heaviest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same whether runs wait or are merged one by one."""
+    rng = np.random.default_rng(3)
+    bins = np.minimum(rng.geometric(0.02, (4000, 2)), 200)
+    runs = [edges_of(part) for part in np.split(bins, 8)]
+    counts = Counter(map(tuple, [*bins.tolist(), *bins[:, ::-1].tolist()]))
+    of_7 = sorted((n, b) for (a, b), n in counts.items() if a == 7)
+    for waiting in (1, 1 << 22):
+        monkeypatch.setattr(chain, "WAITING", waiting)
+        keys = heaviest(runs)
+        found = keys[keys >> BIN_BITS == 7] & (NO_BIN - 1)
+        assert found.tolist() == [b for _, b in of_7[-chain.NEIGHBOURS :]]
+
+
+def test_a_bin_that_is_too_large_is_cut() -> None:
+    """Ranges are equal to a record, whatever the parts."""
+    rng = np.random.default_rng(4)
+    bins = rng.choice([5, 6, 7, NO_BIN], (3000, 1), p=[0.1, 0.7, 0.1, 0.1]).repeat(2, axis=1)
+    weights = rng.integers(1, 100, 3000)
+    ranks = ranks_of(heaviest([edges_of(bins)]))
+    limits, whole = OrderLimits(range_letters=9000), None
+    for n_parts in (1, 6):
+        parts = list(zip(np.split(bins, n_parts), np.split(weights, n_parts), strict=True))
+        plan = plan_for(ranks, lambda parts=parts: iter(parts), limits)  # type: ignore[misc]
+        ranges = np.concatenate(
+            [plan.ranges_of(i, ranks[b[:, 0]], w) for i, (b, w) in enumerate(parts)]
+        )
+        sizes = np.bincount(ranges, weights)
+        assert sizes.size == plan.n_ranges > 10
+        assert np.ptp(sizes) < 200
+        assert whole is None or np.array_equal(ranges, whole)
+        whole = ranges
+    assert (np.diff(ranges[np.argsort(ranks[bins[:, 0]], kind="stable")]) >= 0).all()
