@@ -121,7 +121,7 @@ def encode(
         source, target, client=client, resume=resume, overwrite=overwrite
     ) as ready:
         if isinstance(ready, Stream):
-            return spool(
+            summary = spool(
                 ready,
                 target,
                 choose=recipe.codecs,
@@ -132,6 +132,7 @@ def encode(
                 overwrite=overwrite,
                 on_progress=on_progress,
             )
+            return replace(summary, notes=tuple(getattr(ready, "notes", ())))
         return jobs.compress(
             ready,
             target,

@@ -174,7 +174,8 @@ class Stream(Protocol):
 
     One that knows some attributes of the target group only when all was read has them then as
     `outcome`; one that can be read again, as its paths are files, has `is_repeatable`, True; one
-    that knows how much of its files it has read has that as `share_read`, 0 to 1 or None.
+    that knows how much of its files it has read has that as `share_read`, 0 to 1 or None; one that
+    has to tell a user something when all was read has it as `notes`, sentences.
 
     Its arrays are described with an extent of 0 along their first axis, which grows. Their names,
     other extents, types and attributes are known before the first record is read.

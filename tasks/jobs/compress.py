@@ -46,6 +46,7 @@ class Summary(Amounts):
     seconds : wall clock of this run
     run_bytes : raw bytes of this run
     unread_bytes : of the files after the last sample: the given shape may be too small
+    notes : what else a user should know, such as what of the source is not in the store
     """
 
     store: str
@@ -58,6 +59,7 @@ class Summary(Amounts):
     run_bytes: int
     seconds: float
     unread_bytes: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def bits_per_sample(self) -> float:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.export import RecordText
+from gangsaw.tasks.reads.export import records_text
 from gangsaw.tasks.reads.fastq import Places
 from gangsaw.tasks.reads.kernels import gather_lines
+from gangsaw.tasks.reads.record_text import names_of
 from gangsaw.tasks.reads.stored import Field, Stored
 from gangsaw.tasks.reads.text import Text
 from gangsaw.tasks.store.source import open_zarr
@@ -122,15 +123,18 @@ class ReadSet:
         for first in range(0, len(self), n):
             yield self[first : first + n]
 
-    def fastq(self, first: int, last: int) -> bytes:
-        """Return reads first..last - 1 as FASTQ text; BadParams where there are no qualities."""
-        return RecordText(self._stored).text(first, last).tobytes()
+    def text(self, first: int, last: int) -> bytes:
+        """Return reads first..last - 1 as text: FASTA where they came from it, else FASTQ.
+
+        Raises BadParams where there are no qualities for FASTQ.
+        """
+        return records_text(self._stored).text(first, last).tobytes()
 
     def _reads(self, first: int, last: int) -> Reads:
         has_qualities = self._stored.has("quality")
         lines = self._stored.lines
         return Reads(
-            names=_ragged(RecordText(self._stored).names(first, last)),
+            names=_ragged(names_of(self._stored, first, last)),
             sequences=_ragged(lines("sequence", first, last)),
             qualities=_ragged(lines("quality", first, last)) if has_qualities else None,
             first=first,

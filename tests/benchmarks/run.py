@@ -103,13 +103,14 @@ that tell a speed twice measured it twice, minutes apart.
 """
 READS = """# Results of the codec of sequencing reads
 
-Written by `python tests/benchmarks/run.py reads reads_order reads_job --write`, from the sets of the shared
-data folder. Records are in the order of their files but where another is named, in one chunk for
-each array, and two files lie one behind the other; what came out was compared with what went in.
-Stored bytes are those of whole frames, with header, index and lanes' checksums. Speeds are CPU time
-of one core, medians of several rounds: Mbases/s are 10^6 letters, MB/s 10^6 bytes of text. What is
-asked of bits are figures of the specification's prototype, and of SPRING, PgRC2, ORCOM and fqzcomp
-as they were measured there on the same files: neither Debian nor PyPI has these programs. zstd,
+Written by `python tests/benchmarks/run.py reads reads_order reads_job --write`, from the sets of
+the shared data folder. Records are in the order of their files but where another is named, in one
+chunk for each array, and two files lie one behind the other; what came out was compared with what
+went in. Stored bytes are those of whole frames, with header, index and lanes' checksums. Speeds are
+CPU time of one core, medians of several rounds: Mbases/s are 10^6 letters, MB/s 10^6 bytes of text.
+What is asked of bits are figures of the specification's prototype, and of SPRING, PgRC2, ORCOM and
+fqzcomp as they were measured there on the same files: neither Debian nor PyPI has these programs.
+zstd,
 pigz and samtools ran here. CRAM holds unaligned records, with their names; of pairs one file after
 the other. Binning alone is signatures, order by bin and moving of lines that lie in memory. The
 machine is shared.

@@ -106,4 +106,5 @@ def rows(summary: Summary) -> list[tuple[str, str]]:
         ("chunks", f"{summary.chunks}{resumed}"),
         ("throughput", f"{rate(summary.throughput)} in {clock(summary.seconds)}"),
         *([("not read", unread)] if summary.unread_bytes else []),
+        *(("note", note) for note in summary.notes),
     ]

@@ -16,7 +16,7 @@ def extract(
         str, typer.Argument(help="First read : end, from 0, such as 1000:2000.", metavar="reads")
     ],
 ) -> None:
-    """Write some reads of a store as FASTQ to standard output.
+    """Write some reads of a store, as FASTQ or FASTA, to standard output.
 
     Example: gangsaw extract reads.zarr 1000:2000 > some.fastq
     """
@@ -25,7 +25,7 @@ def extract(
     found = open(store)
     first, last = numbers(reads, len(found))
     for begin in range(first, last, BATCH):
-        sys.stdout.buffer.write(found.fastq(begin, min(begin + BATCH, last)))
+        sys.stdout.buffer.write(found.text(begin, min(begin + BATCH, last)))
 
 
 BATCH = 1 << 16  # reads that are written at once

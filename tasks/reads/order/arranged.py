@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.reads.fastq import FastqFile
+from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES
 from gangsaw.tasks.reads.order.groups import Mates, ReadGroups, Segments, unpacked
 from gangsaw.tasks.reads.order.intake import Facts
@@ -30,7 +30,7 @@ class Arranged:
     n_ranges: int
     facts: Facts
 
-    def groups(self, files: Sequence[FastqFile]) -> Iterator[Mates]:
+    def groups(self, files: Sequence[ReadFile]) -> Iterator[Mates]:
         """Yield the groups; `files`, which are not read, know what they would know.
 
         Raises CorruptChunk where they are not those that were read.
@@ -53,7 +53,7 @@ class Arranged:
             )
 
 
-def _note_ends(batch: ReadGroups, first: int, files: Sequence[FastqFile]) -> None:
+def _note_ends(batch: ReadGroups, first: int, files: Sequence[ReadFile]) -> None:
     """Add the lines of groups that end unlike most, numbered as those of each file."""
     per_file = batch.odd.shape[1] // len(files)
     for i, file in enumerate(files):
@@ -62,5 +62,5 @@ def _note_ends(batch: ReadGroups, first: int, files: Sequence[FastqFile]) -> Non
         bits = own[records, None] >> np.arange(LINES) & 1
         lines = (records + first * per_file)[:, None] * LINES + np.arange(LINES)
         if records.size:
-            file.odd_ends.append(lines[bits == 1])
+            file.odd_ends.add(lines[bits == 1][:, None])
         file.n_records += own.size

@@ -19,12 +19,12 @@ import numpy.typing as npt
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
-from gangsaw.tasks.reads.fastq import QUALITY, FastqFile
+from gangsaw.tasks.reads.fastq import QUALITY
+from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES
 from gangsaw.tasks.reads.order.groups import (
     PER_RECORD,
     Mates,
-    Numbers,
     packed,
     sealed,
     sizes_of,
@@ -42,23 +42,28 @@ AT_ONCE = 2  # parts that are compressed and written while others are read
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What is known of a file when all was read, as `FastqFile` has it; and the file's stamp."""
+    """What is known of a file when all was read, as `ReadFile` has it; and the file's stamp."""
 
     has_returns: bool
     ends_open: bool
     tail: str
+    width: int
+    lost: tuple[str, ...]
     stamp: str
 
     @classmethod
-    def of(cls, file: FastqFile) -> FileFacts:
+    def of(cls, file: ReadFile) -> FileFacts:
         """Return those of a file that was read to its end."""
         tail = file.tail.decode("ascii")
-        return cls(file.has_returns, file.ends_open, tail, stamp_of(file.path))
+        lost = (*file.lost, *file.lost_by_order())
+        stamp = stamp_of(file.path)
+        return cls(file.has_returns, file.ends_open, tail, file.width, lost, stamp)
 
-    def tell(self, file: FastqFile) -> None:
+    def tell(self, file: ReadFile) -> None:
         """Let a file that is not read know it."""
         file.has_returns, file.ends_open = self.has_returns, self.ends_open
-        file.tail = self.tail.encode("ascii")
+        file.tail, file.width = self.tail.encode("ascii"), self.width
+        file.lost = tuple(self.lost)
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ def facts_of(parts: Parts) -> Facts | None:
     return None if found is None else Facts.from_json(found.to_bytes())
 
 
-def needed(stream: ReadStream, files: list[FastqFile]) -> Iterator[Mates]:
+def needed(stream: ReadStream, files: list[ReadFile]) -> Iterator[Mates]:
     """Yield the groups of files, which are read once, without what will not be stored."""
     for mates in stream.groups(files):
         if stream.settings.qualities == "none":
@@ -113,7 +118,7 @@ def needed(stream: ReadStream, files: list[FastqFile]) -> Iterator[Mates]:
 
 
 def take_in(
-    groups: Iterator[Mates], files: Sequence[FastqFile], parts: Parts, part_bytes: int
+    groups: Iterator[Mates], files: Sequence[ReadFile], parts: Parts, part_bytes: int
 ) -> Facts:
     """Store all groups of records of files that are being read, and journal them part by part.
 
@@ -125,10 +130,9 @@ def take_in(
     parts.place.clean()
     made: list[Future[Records]] = []
     n, digest = 0, 0
-    odd = [_OddEnds(file) for file in files]
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="gangsaw-intake") as pool:
         for pieces in cut_in_parts(groups, part_bytes):
-            batch = _packed(pieces, n, odd)
+            batch = _packed(pieces, n, files)
             found = unpacked([batch])
             n, digest = n + len(found), (digest + found.digest()) % (1 << 64)
             if len(made) >= AT_ONCE:
@@ -185,28 +189,17 @@ def cut_in_parts(groups: Iterable[Mates], part_bytes: int) -> Iterator[list[Mate
         yield waiting
 
 
-def _packed(pieces: list[Mates], first: int, odd: list[_OddEnds]) -> npt.NDArray[np.uint8]:
+def _packed(pieces: list[Mates], first: int, files: Sequence[ReadFile]) -> npt.NDArray[np.uint8]:
     n, k = sum(len(mates[0]) for mates in pieces), len(pieces[0])
     ends = np.zeros((n, k), np.uint8)
-    per_file = k // len(odd)
-    for i, lines in enumerate(odd):
-        own = lines.take(per_file * (first + n)) - LINES * per_file * first
-        record, line = own // LINES, own % LINES
+    per_file = k // len(files)
+    for i, file in enumerate(files):
+        last = per_file * (first + n)
+        own, _ = file.odd_ends.take(file.numbering * last)[:, 0], file.folds.take(last)
+        if file.numbering != LINES:  # `ReadFile.lost_by_order` tells of them
+            continue
+        record, line = np.divmod(own - LINES * per_file * first, LINES)
         column = i * per_file + record % per_file
         np.bitwise_or.at(ends, (record // per_file, column), (1 << line).astype(np.uint8))
     none = np.zeros(n, np.int64)
     return packed(pieces, ends, none, none)
-
-
-class _OddEnds:
-    """The lines of a file that end unlike most, taken as their records are: few wait."""
-
-    def __init__(self, file: FastqFile) -> None:
-        self.file = file
-
-    def take(self, end: int) -> Numbers:
-        """Remove and return the lines of records before `end`."""
-        whole: Numbers = np.concatenate([np.empty(0, np.int64), *self.file.odd_ends])
-        n = int(np.searchsorted(whole, LINES * end))
-        self.file.odd_ends[:] = [whole[n:]] if n < whole.size else []
-        return whole[:n]

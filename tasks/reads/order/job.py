@@ -118,6 +118,7 @@ class _OrderJob:
             "version": VERSION,
             "source": self.stream.name,
             "order": settings.order,
+            "format": self.stream.format,
             "interleaved": settings.interleaved,
             "has_qualities": settings.qualities != "none",
             "limits": asdict(self.limits),
