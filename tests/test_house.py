@@ -18,8 +18,11 @@ SUFFIXES = {".py", ".cu", ".cuh"}
 FILE_LINES = 400
 MEDIAN_LINES = 10
 FUNCTION_LINES = 60
+PARAMETERS = 10
 # functions that may be longer: file and name, with the reason
 LONG: dict[str, str] = {}
+# those that may have more parameters
+MANY = {"tasks/api.py compress": "what a user says of a job, all but two by keyword"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -64,6 +67,28 @@ def test_no_function_is_long() -> None:
     long = {name for name, lines in functions().items() if lines > FUNCTION_LINES}
     plain = {f"{name.partition(':')[0]} {name.rpartition(' ')[2]}" for name in long}
     assert plain == set(LONG)
+
+
+def parameters(function: Function) -> int:
+    """Parameters of all kinds; `*` and `**` are one each."""
+    of = function.args
+    starred = [one for one in (of.vararg, of.kwarg) if one]
+    return len([*of.posonlyargs, *of.args, *of.kwonlyargs, *starred])
+
+
+def test_no_function_has_many_parameters() -> None:
+    found = {
+        f"{name} {node.name}"
+        for name, node in nodes(PACKAGE)
+        if isinstance(node, Function) and parameters(node) > PARAMETERS
+    }
+    assert found == set(MANY)
+
+
+def test_parameters_of_all_kinds_count() -> None:
+    function = ast.parse("def f(a, /, b, *c, d=1, **e): pass").body[0]
+    assert isinstance(function, Function)
+    assert parameters(function) == 5
 
 
 def test_no_file_is_long() -> None:

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.bits import trailing_zeros
+from gangsaw.codecs.core.numba.floats import load_le64
+from gangsaw.codecs.core.numba.jit import jit, jit_inline
 
 NEWLINE = 10
 Text = npt.NDArray[np.uint8]
@@ -43,14 +45,48 @@ class Lines(NamedTuple):
 def lines_of(block: Text, lane: int) -> Lines:
     """Return the lines of a block, (n,) uint8 and contiguous."""
     text = block[: int(count_used(block))]
-    newlines = np.flatnonzero(text == NEWLINE)
     is_open = text.size > 0 and text[-1] != NEWLINE
-    n = newlines.size + is_open
-    starts, ends = np.zeros(n, np.int64), np.full(n, text.size, np.int64)
-    ends[: newlines.size] = newlines
-    starts[1:] = newlines[: n - 1] + 1
+    n = int(count_newlines(text)) + is_open
+    starts, ends = np.empty(n, np.int64), np.empty(n, np.int64)
+    find_lines(text, starts, ends)
     firsts = np.arange(-(-block.size // lane) + 1) * lane
     return Lines(text, starts, ends, bool(is_open), np.searchsorted(starts, firsts), lane)
+
+
+@jit
+def count_newlines(text: Any) -> Any:
+    """Return how many bytes of a text are newlines."""
+    n = 0
+    for i in range(text.size):
+        n += text[i] == NEWLINE
+    return n
+
+
+@jit
+def find_lines(text: Any, starts: Any, ends: Any) -> None:
+    """Fill (n,) with the first byte of each line, and with its newline or the end of the text."""
+    k, at = 0, 0
+    for word in range(text.size >> 3):
+        marks = _newlines(load_le64(text, 8 * word))
+        while marks:
+            end = 8 * word + (trailing_zeros(marks) >> 3)
+            starts[k], ends[k] = at, end
+            k, at = k + 1, end + 1
+            marks &= marks - np.uint64(1)
+    for i in range(text.size & ~7, text.size):
+        if text[i] == NEWLINE:
+            starts[k], ends[k] = at, i
+            k, at = k + 1, i + 1
+    if at < text.size:
+        starts[k], ends[k] = at, text.size
+
+
+@jit_inline
+def _newlines(word: Any) -> Any:
+    """Return a word with the highest bit of those of its bytes set that are newlines."""
+    zeros = word ^ np.uint64(0x0A0A0A0A0A0A0A0A)
+    low = np.uint64(0x7F7F7F7F7F7F7F7F)
+    return ~((zeros & low) + low | zeros | low)
 
 
 @jit

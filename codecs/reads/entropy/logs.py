@@ -40,44 +40,14 @@ def log2(value: Any) -> int:
 
 
 @jit_inline
-def table_cost(counts: Any) -> tuple[int, int]:
-    """Return what a table of (n,) counts takes, and what its symbols take, in 2^-FRACTION bits."""
+def symbols_cost(counts: Any) -> int:
+    """Return what symbols of (n,) counts take by a table of these, in units of 2^-FRACTION bits."""
     total = np.int64(0)
     for s in range(counts.size):
         total += counts[s]
-    if total == 0:
-        return 1 << FRACTION, 0
-    whole, bits, before, cost = log2(total), 9, -1, np.int64(0)
+    cost = np.int64(0)
     for s in range(counts.size):
         n = np.int64(counts[s])
         if n:
-            cost += n * (whole - log2(n))
-            share = max(1, n * 4096 // total)
-            bits += 2 * bit_length(share) + 2 * bit_length(s - before) - 2
-            before = s
-    return bits << FRACTION, int(cost)
-
-
-@jit_inline
-def expected_cost(counts: Any, novel: int) -> int:
-    """Return what as many symbols that are not counted may take, in units of 2^-FRACTION bits.
-
-    Each counted symbol as if it had not been counted; counts alone promise too much where they
-    are few.
-
-    novel : what a symbol takes that was never counted
-    """
-    total, once = np.int64(0), np.int64(0)
-    for s in range(counts.size):
-        total += counts[s]
-        once += counts[s] == 1
-    if total == 0:
-        return 0
-    whole, cost = log2(total), np.int64(0)
-    if once:
-        cost = once * (whole - log2(once) + novel)
-    for s in range(counts.size):
-        n = np.int64(counts[s])
-        if n > 1:
-            cost += n * (whole - log2(n - 1))
+            cost += n * (log2(total) - log2(n))
     return int(cost)

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.entropy.rans import put, put_number, put_raw, put_small
-from gangsaw.codecs.reads.name.split import CLASSES, DIGIT, common_prefix, is_same, next_token
+from gangsaw.codecs.reads.name.split import Token, common_prefix, is_same, next_token
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
     DIGITS,
@@ -25,6 +26,7 @@ from gangsaw.codecs.reads.name.streams import (
     MATCH,
     MATCHES,
     MOST_DIGITS,
+    MOST_TOKENS,
     NUMBER,
     PADDED,
     PARTS,
@@ -44,9 +46,21 @@ from gangsaw.codecs.reads.name.streams import (
     Cuts,
 )
 
+ALL = (1 << MOST_TOKENS) - 1
 LEAST_MATCH = 3  # digits: a shorter number is equal to another one by chance
 DIFFERENCES = 4  # UP, UP + 1, DOWN, DOWN + 1
 TOKENS_A_WINDOW = 10  # two numbers: bit length, and up to 40 bits
+
+
+def _values() -> npt.NDArray[np.int64]:
+    """(256,) values of hexadecimal digits, others 0."""
+    out = np.zeros(256, np.int64)
+    for digits in (b"0123456789abcdef", b"0123456789ABCDEF"):
+        out[list(digits)] = np.arange(16)
+    return out
+
+
+VALUES = _values()
 
 
 class NameLines(NamedTuple):
@@ -61,6 +75,8 @@ class NameLines(NamedTuple):
     template : tokens of the line that comes before each window's first one
     n_template : of them
     differences : (COLUMNS, DIFFERENCES) bool, whether each beats the number
+    most : lines of a window that are written
+    both : whether operands of numbers are written besides those of differences
     """
 
     text: npt.NDArray[np.uint8]
@@ -71,10 +87,16 @@ class NameLines(NamedTuple):
     template: Cuts
     n_template: int
     differences: npt.NDArray[np.bool_]
+    most: int
+    both: bool
 
 
 def most_tokens(source: NameLines, first: int, stop: int) -> int:
-    """Return how many tokens windows first to stop - 1 may take: a byte is three at most."""
+    """Return how many tokens windows first to stop - 1 may take: a byte is three at most.
+
+    A token of one byte is an operation, the byte and the end of a text, or an operation and one
+    operand, or two.
+    """
     lo, hi = int(source.windows[first]), int(source.windows[stop])
     if lo == hi:
         return 0
@@ -83,26 +105,24 @@ def most_tokens(source: NameLines, first: int, stop: int) -> int:
 
 
 @jit_norefs
-def write_windows(
-    source: Any, first: int, stop: int, old: Any, new: Any, tokens: Any, ends: Any
-) -> int:
+def write_windows(source: Any, first: int, stop: int, cuts: Any, tokens: Any, ends: Any) -> int:
     """Write what windows first to stop - 1 say, its tables being streams; return how many tokens.
 
     Parameters
     ----------
-    old, new : room for cuts
+    cuts : room
     tokens : room for `most_tokens`
     ends : (stop - first,) int64, filled with where the tokens of each window end
     """
     n = 0
     for window in range(first, stop):
-        n = _write_window(source, window, old, new, tokens, n)
+        n = _write_window(source, window, cuts, tokens, n)
         ends[window - first] = n
     return n
 
 
 @jit_norefs_inline
-def _write_window(source: Any, window: int, old: Any, new: Any, tokens: Any, n: int) -> int:
+def _write_window(source: Any, window: int, cuts: Any, tokens: Any, n: int) -> int:
     """Append a window; an empty one says nothing."""
     first, stop = source.windows[window], source.windows[window + 1]
     if first == stop:
@@ -110,55 +130,62 @@ def _write_window(source: Any, window: int, old: Any, new: Any, tokens: Any, n: 
     n = put_number(tokens, n, FIRST_LINES, source.starts[first] - window * source.lane)
     n = put_number(tokens, n, FIRST_LINES + 1, stop - first)
     for k in range(COLUMNS):
-        old.places[k], old.kinds[k] = source.template.places[k], source.template.kinds[k]
-    n_old = source.n_template
-    for line in range(first, stop):
-        n_new, n = _write_line(source, line, old, n_old, new, tokens, n)
-        old, new, n_old = new, old, n_new
+        cuts.places[k], cuts.kinds[k] = source.template.places[k], source.template.kinds[k]
+        cuts.values[k] = source.template.values[k]
+    n_tokens, wide, before = source.n_template, ALL, 0
+    for line in range(first, min(stop, first + source.most)):
+        n_tokens, wide, n = _write_line(source, line, before, cuts, n_tokens, wide, tokens, n)
+        before = source.starts[line]
     return n
 
 
 @jit_norefs_inline
 def _write_line(
-    source: Any, line: int, old: Any, n_old: int, new: Any, tokens: Any, n: int
-) -> tuple[int, int]:
-    """Append a line; return its tokens and how many there are in all."""
-    text, at, end = source.text, source.starts[line], source.ends[line]
-    n_same = _copy_same(text, at, end, old, n_old, new)
-    at, run = new.places[n_same], 0  # column from which on tokens have been the same
-    k = n_same
+    source: Any, line: int, before: int, cuts: Any, n_old: int, wide: int, tokens: Any, n: int
+) -> tuple[int, int, int]:
+    """Append a line; return its tokens, which of them are wide, and how many there are in all.
+
+    Parameters
+    ----------
+    before : where the line before begins
+    cuts : its n_old tokens, replaced one by one
+    wide : as bits, which of them may be numbers of LEAST_MATCH digits
+    """
+    text, begin, end = source.text, source.starts[line], source.ends[line]
+    k = _count_same(text, begin, end, before, cuts, n_old)
+    run, old_at = 0, cuts.places[k]  # column from which on tokens have been the same
+    at = begin + old_at
     while at < end:
+        old_end = cuts.places[k + 1] if k < n_old else old_at
+        old = Token(before + old_at, before + old_end, cuts.kinds[k], cuts.values[k])
         if k < n_old and is_same(text, at, end, old, k):
-            at, kind = at + old.places[k + 1] - old.places[k], old.kinds[k]
-            new.kinds[k], new.places[k + 1] = kind, at
+            at += old_end - old_at
         else:
-            at, kind = next_token(text, at, end, k)
-            new.kinds[k], new.places[k + 1] = kind, at
+            token = next_token(text, at, end, k)
             n = _put_same(tokens, n, run, k)
-            n = _write_token(source, old, n_old, new, k, tokens, n)
-            run = k + 1
-        k += 1
-    n_new = k
-    if n_new == n_old:
-        return n_new, put(tokens, n, run * PER_COLUMN, REST)
-    n = _put_same(tokens, n, run, n_new)
-    return n_new, put(tokens, n, n_new * PER_COLUMN, END)
+            n = _write_token(source, old, cuts, k, token, wide & (1 << k) - 1, tokens, n)
+            cuts.kinds[k], cuts.values[k] = token.kind, token.value
+            is_wide: Any = np.int64(token.kind == DIGITS) & np.int64(token.end - at >= LEAST_MATCH)
+            wide = wide & ~(1 << k) | is_wide << k
+            at, run = token.end, k + 1
+        k, old_at = k + 1, old_end
+        cuts.places[k] = at - begin
+    if k == n_old:
+        return k, wide, put(tokens, n, run * PER_COLUMN, REST)
+    n = _put_same(tokens, n, run, k)
+    return k, wide, put(tokens, n, k * PER_COLUMN, END)
 
 
 @jit_norefs_inline
-def _copy_same(text: Any, at: int, end: int, old: Any, n_old: int, new: Any) -> int:
-    """Set the cuts of tokens that lie in what both lines begin with; return how many."""
-    new.places[0] = at
-    most = min(end - at, old.places[n_old] - old.places[0])
-    prefix = common_prefix(text, at, old.places[0], most)
-    shift, n = at - old.places[0], 0
-    is_whole = prefix == end - at and prefix == most and most == old.places[n_old] - old.places[0]
-    stop = old.places[0] + prefix + is_whole
-    while n < n_old and old.places[n + 1] < stop:  # the last one may go on here
-        new.kinds[n] = old.kinds[n]
-        n += 1
-        new.places[n] = old.places[n] + shift
-    return n
+def _count_same(text: Any, at: int, end: int, before: int, cuts: Any, n_old: int) -> int:
+    """Return how many tokens lie in what both lines begin with."""
+    old_size = cuts.places[n_old]
+    prefix = common_prefix(text, at, before, min(end - at, old_size))
+    stop = prefix + (prefix == end - at and prefix == old_size)
+    k = 0
+    while k < n_old and cuts.places[k + 1] < stop:  # the last one may go on here
+        k += 1
+    return k
 
 
 @jit_norefs_inline
@@ -170,56 +197,79 @@ def _put_same(tokens: Any, n: int, run: int, k: int) -> int:
 
 
 @jit_norefs_inline
-def _write_token(source: Any, old: Any, n_old: int, new: Any, k: int, tokens: Any, n: int) -> int:
-    """Append a token that differs from that of the line before."""
-    kind, text, column = new.kinds[k], source.text, k * PER_COLUMN
-    if kind == DIGITS:
-        match = _match(text, new, k)
+def _write_token(
+    source: Any, old: Any, cuts: Any, k: int, token: Any, wide: int, tokens: Any, n: int
+) -> int:
+    """Append a token that differs from that of the line before, which is empty if there is none.
+
+    wide : bits of the tokens before it in its line that it may match
+    """
+    text, column = source.text, k * PER_COLUMN
+    if token.kind == DIGITS:
+        match = _match(text, cuts, k, token, wide)
         if match >= 0:
             n = put(tokens, n, column, MATCH)
             return put(tokens, n, column + MATCHES, match)
-        operation, value = _number(source, old, n_old, new, k)
-        if operation != TEXT:
-            return _put_number(tokens, n, column, operation, value)
-    elif kind != WORD:
-        return _put_hexadecimal(text, new, k, tokens, n)
+        padded = _padding(text, old, token)
+        if padded >= 0:
+            plain = _number(token.value)
+            operation, operand = _changed(source, old, k, token, plain)
+            if source.both and operation != plain and plain < LONG:
+                n = _put_operand(tokens, n, column, plain, token.value)
+            if operation != TEXT:
+                return _put_number(tokens, n, column, operation, padded, operand)
+    elif token.kind != WORD:
+        return _put_hexadecimal(text, token, column, tokens, n)
     n = put(tokens, n, column, TEXT)
-    for i in range(new.places[k], new.places[k + 1]):
+    for i in range(token.at, token.end):
         n = put(tokens, n, column + TEXT_BYTES, text[i])
     return put(tokens, n, column + TEXT_BYTES, TEXT_END)
 
 
 @jit_norefs_inline
-def _match(text: Any, new: Any, k: int) -> int:
-    """Return an earlier token of the line that is equal to token k, or -1."""
-    b = new.places[k]
-    size = new.places[k + 1] - b
-    for j in range(k if size >= LEAST_MATCH else 0):
-        a = new.places[j]
-        if new.places[j + 1] - a == size and common_prefix(text, a, b, size) == size:
-            return j
+def _match(text: Any, cuts: Any, k: int, token: Any, wide: int) -> int:
+    """Return an earlier number of the line that is equal to token k, or -1."""
+    size, begin = token.end - token.at, token.at - cuts.places[k]
+    left = np.uint64(wide if size >= LEAST_MATCH else 0)
+    while left:
+        j = trailing_zeros(left)
+        a = cuts.places[j]
+        is_like = cuts.values[j] == token.value and cuts.places[j + 1] - a == size
+        if is_like and common_prefix(text, begin + a, token.at, size) == size:  # long ones wrap
+            return int(j)
+        left &= left - np.uint64(1)
     return -1
 
 
 @jit_norefs_inline
-def _number(source: Any, old: Any, n_old: int, new: Any, k: int) -> tuple[int, int]:
-    """Return the operation that gives a number, TEXT where there is none, and its operand."""
-    text, at, end = source.text, new.places[k], new.places[k + 1]
-    old_size = old.places[k + 1] - old.places[k] if k < n_old else 0
-    has_zeros = end - at > 1 and text[at] == 48
-    if end - at > MOST_DIGITS or (has_zeros and end - at != old_size):
-        return TEXT, 0
-    padded = PADDED if has_zeros else 0
-    value = parsed(text, at, end)
-    if k < n_old and old.kinds[k] == DIGITS and old_size <= MOST_DIGITS:
-        change = value - parsed(text, old.places[k], old.places[k + 1])
-        which = _difference(change)
-        if which >= 0 and source.differences[k, which]:
-            return UP + which + padded, abs(change)
+def _padding(text: Any, old: Any, token: Any) -> int:
+    """Return what leading zeros add to the operation of a number; -1 where it can be none."""
+    size = token.end - token.at
+    if size > MOST_DIGITS:
+        return -1
+    if size == 1 or text[token.at] != 48:
+        return 0
+    return PADDED if old.end - old.at == size else -1
+
+
+@jit_norefs_inline
+def _number(value: int) -> int:
+    """Return the operation that gives a number, TEXT where there is none."""
     for width in range(1, 4):
         if value < 1 << 8 * width:
-            return NUMBER + width - 1 + padded, value
-    return (LONG + padded if value < 1 << 40 else TEXT), value
+            return NUMBER + width - 1
+    return LONG if value < 1 << 40 else TEXT
+
+
+@jit_norefs_inline
+def _changed(source: Any, old: Any, k: int, token: Any, operation: int) -> tuple[int, int]:
+    """Return the operation that a number takes, a difference or that given, and its operand."""
+    if old.end > old.at and old.kind == DIGITS and old.end - old.at <= MOST_DIGITS:
+        change = token.value - old.value
+        which = _difference(change)
+        if which >= 0 and source.differences[k, which]:
+            return UP + which, abs(change)
+    return operation, token.value
 
 
 @jit_norefs_inline
@@ -232,21 +282,18 @@ def _difference(change: int) -> int:
 
 
 @jit_norefs_inline
-def parsed(text: Any, at: int, end: int) -> int:
-    """Return the number that at most MOST_DIGITS digits are."""
-    value = np.int64(0)
-    for i in range(at, end):
-        value = 10 * value + np.int64(text[i]) - 48
-    return int(value)
+def _put_number(tokens: Any, n: int, column: int, operation: int, padded: int, value: int) -> int:
+    """Append an operation and its operand."""
+    n = put(tokens, n, column, operation + padded)
+    if operation == LONG:
+        return put_number(tokens, n, column + LONG_BITS, value)
+    return _put_operand(tokens, n, column, operation, value)
 
 
 @jit_norefs_inline
-def _put_number(tokens: Any, n: int, column: int, operation: int, value: int) -> int:
-    """Append an operation and its operand, bytes from the high one on."""
-    n = put(tokens, n, column, operation)
-    which = (operation - UP) % PADDED
-    if which == LONG - UP:
-        return put_number(tokens, n, column + LONG_BITS, value)
+def _put_operand(tokens: Any, n: int, column: int, operation: int, value: int) -> int:
+    """Append the bytes of an operand from the high one on."""
+    which = operation - UP
     stream = column + PARTS[which]
     for i in range(WIDTHS[which] - 1, -1, -1):
         n = put(tokens, n, stream, value >> 8 * i & 255)
@@ -254,16 +301,10 @@ def _put_number(tokens: Any, n: int, column: int, operation: int, value: int) ->
     return n
 
 
-@jit_norefs_inline
-def digit_of(c: Any) -> int:
-    """Return the value of a hexadecimal digit."""
-    return int(np.int64(c) - 48 if CLASSES[c] == DIGIT else (np.int64(c) & 7) + 9)
-
-
 @jit_norefs_part
-def _put_hexadecimal(text: Any, new: Any, k: int, tokens: Any, n: int) -> int:
+def _put_hexadecimal(text: Any, token: Any, column: int, tokens: Any, n: int) -> int:
     """Append a hexadecimal word or a UUID."""
-    at, end, kind, column = new.places[k], new.places[k + 1], new.kinds[k], k * PER_COLUMN
+    at, end, kind = token.at, token.end, token.kind
     if kind in (HEX_LOWER, HEX_UPPER):
         n = put(tokens, n, column, HEX + (kind == HEX_UPPER))
         n = put_small(tokens, n, column + HEX_DIGITS, column + HEX_REST, end - at)
@@ -271,9 +312,9 @@ def _put_hexadecimal(text: Any, new: Any, k: int, tokens: Any, n: int) -> int:
     n = put(tokens, n, column, UUID + (kind == UUID_UPPER))
     n = _put_digits(text, at, at + 8, tokens, n)
     n = _put_digits(text, at + 9, at + 13, tokens, n)
-    n = put(tokens, n, column + VERSION, digit_of(text[at + 14]))
+    n = put(tokens, n, column + VERSION, VALUES[text[at + 14]])
     n = _put_digits(text, at + 15, at + 18, tokens, n)
-    n = put(tokens, n, column + VARIANT, digit_of(text[at + 19]))
+    n = put(tokens, n, column + VARIANT, VALUES[text[at + 19]])
     n = _put_digits(text, at + 20, at + 23, tokens, n)
     return _put_digits(text, at + 24, at + 36, tokens, n)
 
@@ -283,9 +324,9 @@ def _put_digits(text: Any, at: int, end: int, tokens: Any, n: int) -> int:
     """Append hexadecimal digits, three at a time, raw."""
     while at < end:
         some = min(3, end - at)
-        value = 0
+        value = np.int64(0)
         for i in range(at, at + some):
-            value = value << 4 | digit_of(text[i])
+            value = value << 4 | VALUES[text[i]]
         n = put_raw(tokens, n, 4 * some, value)
         at += some
     return n

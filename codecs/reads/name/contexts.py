@@ -10,12 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_part
-from gangsaw.codecs.reads.entropy.logs import FRACTION, expected_cost, table_cost
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
 from gangsaw.codecs.reads.entropy.rans import RAW as RAW_BITS
 from gangsaw.codecs.reads.name.streams import (
-    ABSENT,
-    ALONE,
     BEFORE,
     FIRST_LINES,
     N_MODES,
@@ -27,7 +24,6 @@ from gangsaw.codecs.reads.name.streams import (
 
 SYMBOLS = 256
 LENGTHS = 9  # bit lengths of a byte
-SYMBOL_PRICE = 6  # bits that one more symbol of a table may take
 SOURCES = 3  # what a mode may look at: modes from BEFORE on, two each
 
 
@@ -104,31 +100,33 @@ def context(memory: Any, stream: Any, mode: Any) -> int:
 
 
 @jit_norefs
-def note_contexts(tokens: Any, ends: Any, memory: Any, most: int, out: Any) -> int:
-    """Note the bytes of windows, at most so many, with what each source is before them.
+def note_contexts(
+    tokens: Any, begin: int, ends: Any, most: int, memory: Any, places: Any, out: Any
+) -> None:
+    """Note bytes of some windows, at most so many, with what each source is before them.
 
     Parameters
     ----------
+    begin : first token of the windows
     ends : (n_windows,) int64, where the tokens of each window end
-    out : (2 + SOURCES, n) uint16: streams, bytes, sources
-
-    Returns
-    -------
-    How many there are.
+    places : (N_STREAMS,) int64, the next place in `out` of each stream; moved on
+    out : (n,) uint32, filled with bytes and, from bit 8 on, 8 bits for each source
     """
-    i, n = 0, 0
+    i, n = begin, 0
     for window in range(ends.size):
         _forget(memory)
         while i < ends[window] and n < most:
             stream = np.int64(tokens.tables[i])
             if stream < RAW_BITS:
-                out[0, n], out[1, n] = stream, tokens.symbols[i]
+                noted = np.uint32(tokens.symbols[i])
                 for source in range(SOURCES):
-                    out[2 + source, n] = context(memory, stream, BEFORE + 2 * source)
+                    seen = np.uint32(context(memory, stream, BEFORE + 2 * source))
+                    noted |= seen << np.uint32(8 + 8 * source)
+                out[places[stream]] = noted
+                places[stream] += 1
                 remember(memory, stream, tokens.symbols[i])
                 n += 1
             i += 1
-    return n
 
 
 @jit_norefs
@@ -146,64 +144,6 @@ def assign_tables(tokens: Any, ends: Any, memory: Any, modes: Any, base: Any) ->
                 tokens.tables[i] = RAW_BITS + 8 if mode == RAW else table
                 remember(memory, stream, tokens.symbols[i])
             i += 1
-
-
-@jit_norefs
-def count_pairs(noted: Any, order: Any, counts: Any) -> None:
-    """Count bytes of one stream after each source's into zeroed (SOURCES, 256, 256) int32.
-
-    order : which of those that `note_contexts` noted
-    """
-    for k in range(order.size):
-        i = order[k]
-        for source in range(SOURCES):
-            counts[source, noted[2 + source, i], noted[1, i]] += 1
-
-
-@jit
-def mode_costs(counts: Any, scale: int, costs: Any) -> None:
-    """Fill (N_MODES,) int64 with what each mode takes of a stream, in units of 2^-FRACTION bits.
-
-    Parameters
-    ----------
-    counts : (SOURCES, 256, 256) int32; short ones of bit lengths are made of them
-    scale : tokens of the stream for each 256 that are counted
-    """
-    alone = np.zeros(SYMBOLS, np.int32)
-    for seen in range(SYMBOLS):
-        alone += counts[0, seen]
-    total = np.int64(alone.sum())
-    novel = int(table_cost(alone)[1] // total)
-    costs[ABSENT] = 1 << 60
-    costs[RAW] = (total * scale >> 8) * 8 << FRACTION
-    costs[ALONE] = _scaled_cost(alone, scale, alone, novel)
-    short = np.zeros((LENGTHS, SYMBOLS), np.int32)
-    for source in range(SOURCES):
-        mode = BEFORE + 2 * source
-        short[:] = 0
-        for seen in range(SYMBOLS):
-            costs[mode + 1] += _scaled_cost(counts[source, seen], scale, alone, novel)
-            short[CLASSES[BEFORE * SYMBOLS + seen]] += counts[source, seen]
-        for length in range(LENGTHS):
-            costs[mode] += _scaled_cost(short[length], scale, alone, novel)
-
-
-@jit_part
-def _scaled_cost(counts: Any, scale: int, alone: Any, novel: int) -> int:
-    """Return the cost of a table, and of what would be said in it if all were counted.
-
-    alone : (256,) counts of the stream
-    novel : what a symbol takes that was never counted
-    """
-    table, symbols = table_cost(counts)
-    if scale <= 256:
-        return int(table + symbols)
-    once, missing = np.int64(0), np.int64(0)
-    for s in range(counts.size):
-        once += counts[s] == 1
-        missing += counts[s] == 0 and alone[s] > 0
-    more = min(missing, once * (scale - 256) >> 8) * SYMBOL_PRICE << FRACTION
-    return int(table + more + (expected_cost(counts, novel) >> 8) * scale)
 
 
 @jit_norefs

@@ -15,16 +15,18 @@ from gangsaw.codecs.reads.lines import Lines, Places, Text
 from gangsaw.codecs.reads.name.columns import DIFFERENCES, NameLines, most_tokens, write_windows
 from gangsaw.codecs.reads.name.contexts import assign_tables, no_memory
 from gangsaw.codecs.reads.name.model import first_tables, stored_modes, stored_template
-from gangsaw.codecs.reads.name.modes import Part, chosen_modes
+from gangsaw.codecs.reads.name.modes import Part, Pilot, chosen_modes
 from gangsaw.codecs.reads.name.policy import chosen_differences
 from gangsaw.codecs.reads.name.split import split_line
 from gangsaw.codecs.reads.name.streams import COLUMNS, N_STREAMS, no_cuts
 from gangsaw.codecs.reads.payload import Coded
 
 LONGEST_TEMPLATE = 1 << 12  # bytes: a longer line is dear where windows are few
-PART = 1 << 16  # bytes, or one window: what a thread writes at a time
-PILOTS = 32  # parts that choices are made of
-FEWER = 4  # of which one in so many is written both ways, with and without differences
+PART = 1 << 18  # bytes, or one window: what a thread writes at a time
+PILOTS = 32  # that choices are made of
+PILOT = 1 << 16  # bytes, or one window
+Windows = tuple[int, int]  # the first one, and the one behind the last
+MOST_LINES = 256  # of a pilot's window that differences are chosen by
 T = TypeVar("T")
 
 
@@ -32,11 +34,11 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
     """Return the coded form of a block; None where there is nothing to code."""
     if not lines.starts.size:
         return None
-    groups = _groups(lines)
-    pilots = _pilots(lines, groups)
-    source = _source(lines, [groups[i] for i in pilots[::FEWER]])
+    groups = _groups(lines, PART)
+    pilots = _pilots(lines)
+    source = _source(lines, pilots)
     parts = _each(lambda group: written(source, *group), groups)
-    modes = chosen_modes(parts, pilots)
+    modes = chosen_modes(parts, _found(pilots, groups, parts))
     n_tables, base = first_tables(modes)
     _each(lambda part: assign_tables(part.tokens, part.ends, no_memory(), modes, base), parts)
     frequencies = normalised(_counted(parts, n_tables))
@@ -52,7 +54,7 @@ def written(source: NameLines, first: int, stop: int) -> Part:
     """Return what windows first to stop - 1 say."""
     room = rans.tokens_of(most_tokens(source, first, stop))
     ends = np.zeros(stop - first, np.int64)
-    n = int(write_windows(source, first, stop, no_cuts(), no_cuts(), room, ends))
+    n = int(write_windows(source, first, stop, no_cuts(), room, ends))
     return Part(rans.Tokens(room.tables[:n].copy(), room.symbols[:n].copy()), ends)
 
 
@@ -73,32 +75,43 @@ def _encoded(part: Part, entries: npt.NDArray[np.uint32]) -> tuple[Text, Places]
     return out[begin:].copy(), sizes
 
 
-def _source(lines: Lines, pilots: Sequence[tuple[int, int]]) -> NameLines:
+def _source(lines: Lines, pilots: Sequence[Windows]) -> NameLines:
     """Return lines with what is chosen for them."""
     template = no_cuts()
     n = 0
     if lines.ends[0] <= LONGEST_TEMPLATE:
         n = int(split_line(lines.text, 0, int(lines.ends[0]), template))
-    choice = np.zeros((COLUMNS, DIFFERENCES), np.bool_)
     rest = (lines.text, lines.starts, lines.ends, lines.windows, lines.lane, template, n)
-    both = [
-        _counted([written(NameLines(*rest, all_or_none), *group) for group in pilots], N_STREAMS)
-        for all_or_none in (~choice, choice)
-    ]
-    return NameLines(*rest, chosen_differences(*both))
+    both = NameLines(*rest, np.ones((COLUMNS, DIFFERENCES), np.bool_), MOST_LINES, True)
+    counts = _counted([written(both, *group) for group in pilots], N_STREAMS)
+    chosen = chosen_differences(counts)
+    return NameLines(*rest, chosen, lines.starts.size, False)
 
 
-def _groups(lines: Lines) -> list[tuple[int, int]]:
-    """Return the first window of each part, and the one behind its last."""
-    step = max(1, PART // lines.lane)
+def _groups(lines: Lines, n_bytes: int) -> list[Windows]:
+    """Return the first window of each so many bytes, and the one behind their last."""
+    step = max(1, n_bytes // lines.lane)
     firsts = range(0, lines.n_windows, step)
     return [(first, min(first + step, lines.n_windows)) for first in firsts]
 
 
-def _pilots(lines: Lines, groups: Sequence[tuple[int, int]]) -> Places:
-    """Return which groups choices are made of, spread over those that hold lines."""
-    held = [i for i, (a, b) in enumerate(groups) if lines.windows[a] < lines.windows[b]]
-    return np.array(held)[np.unique(np.arange(PILOTS) * len(held) // PILOTS)]
+def _pilots(lines: Lines) -> list[Windows]:
+    """Return the windows that choices are made of, spread over those that hold lines."""
+    groups = _groups(lines, PILOT)
+    held = [(a, b) for a, b in groups if lines.windows[a] < lines.windows[b]]
+    return [held[i] for i in np.unique(np.arange(PILOTS) * len(held) // PILOTS)]
+
+
+def _found(
+    pilots: Sequence[Windows], groups: Sequence[Windows], parts: Sequence[Part]
+) -> list[Pilot]:
+    """Return pilots where they are in parts; no pilot is in two of them."""
+    firsts = [first for first, _ in groups]
+    owners = np.searchsorted(firsts, [first for first, _ in pilots], side="right") - 1
+    return [
+        Pilot(parts[i], a - firsts[i], b - firsts[i])
+        for i, (a, b) in zip(owners, pilots, strict=True)
+    ]
 
 
 def _each(function: Callable[..., T], items: Sequence[object]) -> list[T]:

@@ -43,10 +43,17 @@ def first_tables(modes: Modes) -> tuple[int, Places]:
 
 def stored_modes(modes: Modes) -> Text:
     """Return the bytes of modes."""
-    out, at = np.zeros(modes.size + SPARE, np.uint8), 0
+    out = np.zeros(modes.size + SPARE, np.uint8)
+    return out[: int(write_modes(modes, out))]
+
+
+@jit
+def write_modes(modes: Modes, out: npt.NDArray[np.uint8]) -> int:
+    """Write modes to zeroed bytes; return how many they take."""
+    at = 0
     for mode in modes:
-        at = put_gamma(out, at, int(mode) + 1)
-    return out[: (at + 7) // 8]
+        at = put_gamma(out, at, np.int64(mode) + 1)
+    return (at + 7) // 8
 
 
 def read_modes(data: Text) -> tuple[Modes, Text]:

@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
-from gangsaw.codecs.reads.entropy.logs import log2, table_cost
+from gangsaw.codecs.reads.entropy.logs import log2, symbols_cost
 from gangsaw.codecs.reads.name.columns import DIFFERENCES
 from gangsaw.codecs.reads.name.streams import (
     COLUMNS,
     LONG,
     NUMBER,
     OPERATIONS,
-    PADDED,
     PARTS,
     PER_COLUMN,
     UP,
@@ -23,40 +22,39 @@ from gangsaw.codecs.reads.name.streams import (
 Counts = npt.NDArray[np.int64]
 
 
-def chosen_differences(as_differences: Counts, as_numbers: Counts) -> npt.NDArray[np.bool_]:
+def chosen_differences(counts: Counts) -> npt.NDArray[np.bool_]:
     """Return (COLUMNS, DIFFERENCES), whether each difference of a column beats its number.
 
     Parameters
     ----------
-    as_differences, as_numbers : (N_STREAMS, 256) of pilots with all differences, with none
+    counts : (N_STREAMS, 256) of pilots that write all differences, and all operands of numbers
     """
     out = np.zeros((COLUMNS, DIFFERENCES), np.bool_)
-    for column in range(COLUMNS):
-        own = slice(column * PER_COLUMN, (column + 1) * PER_COLUMN)
-        choose_differences(as_differences[own], as_numbers[own], out[column])
+    choose_differences(counts, out)
     return out
 
 
 @jit_norefs
-def choose_differences(changed: Counts, plain: Counts, out: npt.NDArray[np.bool_]) -> None:
-    """Fill (DIFFERENCES,) for a column, from its streams (PER_COLUMN, 256) both ways."""
-    numbers, bits = np.int64(0), np.int64(0)
-    for which in range(NUMBER - UP, LONG - UP):
-        numbers += _said(plain, which)
-        bits += _operand_bits(plain, which)
-    said = changed[OPERATIONS].sum()
-    for which in range(DIFFERENCES):
-        n = _said(changed, which)
-        if n and numbers:
-            own = _operand_bits(changed, which) + n * (log2(said) - log2(n))
-            out[which] = own < n * (bits // numbers)
+def choose_differences(counts: Counts, out: npt.NDArray[np.bool_]) -> None:
+    """Fill (COLUMNS, DIFFERENCES)."""
+    for column in range(COLUMNS):
+        _choose(counts[column * PER_COLUMN : (column + 1) * PER_COLUMN], out[column])
 
 
 @jit_norefs
-def _said(streams: Counts, which: int) -> int:
-    """Return how often an operation was said, padded or not."""
-    operations = streams[OPERATIONS]
-    return int(operations[UP + which] + operations[UP + which + PADDED])
+def _choose(streams: Counts, out: npt.NDArray[np.bool_]) -> None:
+    """Fill (DIFFERENCES,) for a column, from its streams (PER_COLUMN, 256)."""
+    numbers, bits = np.int64(0), np.int64(0)
+    for which in range(NUMBER - UP, LONG - UP):
+        n = streams[PARTS[which]].sum()
+        numbers += n
+        bits += _operand_bits(streams, which) if n else 0
+    said = streams[OPERATIONS].sum() if numbers else 0
+    for which in range(DIFFERENCES):
+        n = streams[PARTS[which]].sum()
+        if n and numbers:
+            own = _operand_bits(streams, which) + n * (log2(said) - log2(n))
+            out[which] = own < n * (bits // numbers)
 
 
 @jit_norefs
@@ -64,5 +62,5 @@ def _operand_bits(streams: Counts, which: int) -> int:
     """Return the cost of an operation's operands, each byte alone."""
     cost = np.int64(0)
     for part in range(PARTS[which], PARTS[which] + WIDTHS[which]):
-        cost += table_cost(streams[part])[1]
+        cost += symbols_cost(streams[part])
     return int(cost)

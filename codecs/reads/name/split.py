@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gangsaw.codecs.core.numba.bits import trailing_zeros
 from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.lines import Text
@@ -17,6 +18,7 @@ from gangsaw.codecs.reads.name.streams import (
     MOST_TOKENS,
     UUID_LENGTH,
     UUID_LOWER,
+    UUID_PARTS,
     UUID_UPPER,
     WORD,
 )
@@ -37,6 +39,23 @@ def _classes() -> Text:
 
 
 CLASSES = _classes()
+DIGIT_CLASSES = np.where(CLASSES == 0, np.uint8(LETTER), CLASSES)  # what is no digit is a letter
+
+
+class Token(NamedTuple):
+    """A token of a line.
+
+    Attributes
+    ----------
+    at, end : where it begins and ends in the text
+    kind : of it
+    value : of a number of at most MOST_DIGITS digits
+    """
+
+    at: int
+    end: int
+    kind: int
+    value: int
 
 
 @jit_norefs
@@ -45,28 +64,71 @@ def split_line(text: Any, at: int, end: int, cuts: Any) -> int:
 
     Numbers, hexadecimal words, and what is between them.
     """
-    n = 0
-    cuts.places[0] = at
+    n, begin = 0, at
+    cuts.places[0] = 0
     while at < end:
-        at, cuts.kinds[n] = next_token(text, at, end, n)
-        n += 1
-        cuts.places[n] = at
+        token = next_token(text, at, end, n)
+        at, n = token.end, n + 1
+        cuts.places[n], cuts.kinds[n - 1], cuts.values[n - 1] = at - begin, token.kind, token.value
     return n
 
 
 @jit_norefs_inline
-def next_token(text: Any, at: int, end: int, n: int) -> tuple[int, int]:
-    """Return where the token ends that begins in a line after n others, and its kind."""
+def next_token(text: Any, at: int, end: int, n: int) -> Token:
+    """Return the token that begins in a line after n others."""
+    stop, kind, value = _number(text, at, end)
     if n == MOST_TOKENS - 1:
-        return end, WORD
-    stop, kind = _hexadecimal(text, at, end)
-    if kind != WORD:
-        return stop, kind
-    if CLASSES[text[at]] == DIGIT:
-        while at < end and CLASSES[text[at]] == DIGIT:
-            at += 1
-        return at, DIGITS
-    return _end_of_word(text, at, end), WORD
+        stop, kind = end, WORD
+    elif kind != DIGITS:
+        stop, kind = _hexadecimal(text, at, end)
+        if kind == WORD:
+            stop, kind = _plain(text, at, end)
+    return Token(at, stop, kind, value)
+
+
+@jit_norefs_inline
+def _number(text: Any, at: int, end: int) -> tuple[int, int, int]:
+    """Return the end, kind and value of digits that begin here; WORD where they may be others."""
+    stop, value = at, np.int64(0)
+    if at + 8 <= text.size:
+        n, value = _eight(load_le64(text, at), end - at)
+        stop += n
+    if stop == at or stop == at + 8:
+        while stop < end and CLASSES[text[stop]] == DIGIT:
+            value = 10 * value + np.int64(text[stop]) - 48
+            stop += 1
+    is_plain = stop > at
+    if stop < end:  # no letter follows, nor `-` behind as many digits as a UUID begins with
+        is_plain &= CLASSES[text[stop]] == 0 and (text[stop] != 45 or stop - at != HEX_LEAST)
+    return stop, DIGITS if is_plain else WORD, int(value)
+
+
+@jit_norefs_inline
+def _eight(word: Any, most: int) -> tuple[int, Any]:
+    """Return how many of 8 bytes, at most so many, are digits from the first one on; their value.
+
+    All at once: lengths of numbers are hard to predict.
+    """
+    digits = word ^ np.uint64(0x3030303030303030)
+    others = (digits | digits + np.uint64(0x0606060606060606)) & np.uint64(0xF0F0F0F0F0F0F0F0)
+    n = min(most, 8 if others == 0 else trailing_zeros(others) >> 3)
+    if n == 0:
+        return 0, np.int64(0)
+    digits <<= np.uint64(64 - 8 * n)
+    pairs = digits * np.uint64(10) + (digits >> np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF)
+    fours = pairs * np.uint64(100) + (pairs >> np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)
+    value = fours * np.uint64(10000) + (fours >> np.uint64(32)) & np.uint64(0xFFFFFFFF)
+    return n, np.int64(value)
+
+
+@jit_norefs_inline
+def _plain(text: Any, at: int, end: int) -> tuple[int, int]:
+    """Return the end and kind of a token that is not hexadecimal."""
+    if CLASSES[text[at]] != DIGIT:
+        return _end_of_word(text, at, end), WORD
+    while at < end and CLASSES[text[at]] == DIGIT:
+        at += 1
+    return at, DIGITS
 
 
 @jit_norefs_inline
@@ -84,17 +146,16 @@ def _end_of_word(text: Any, at: int, end: int) -> int:
 
 @jit_norefs_inline
 def is_same(text: Any, at: int, end: int, old: Any, k: int) -> bool:
-    """Whether a token that begins here is token k of the line before, and ends where it did."""
-    begin, kind = old.places[k], old.kinds[k]
-    size = old.places[k + 1] - begin
+    """Whether token k, which begins here, is that of the line before, and ends where it did."""
+    size = old.end - old.at
     if size > end - at:
         return False
     for i in range(size):
-        if text[at + i] != text[begin + i]:
+        if text[at + i] != text[old.at + i]:
             return False
     if at + size == end or k == MOST_TOKENS - 1:
         return bool(at + size == end)
-    return bool((CLASSES[text[at + size]] == DIGIT) == (kind == WORD) or kind > DIGITS)
+    return bool((CLASSES[text[at + size]] == DIGIT) == (old.kind == WORD) or old.kind > DIGITS)
 
 
 @jit_norefs_inline
@@ -116,19 +177,17 @@ def _hexadecimal(text: Any, at: int, end: int) -> tuple[int, int]:
 
 
 @jit_norefs_part
-def _uuid_case(text: Any, at: int) -> int:
+def _uuid_case(text: Any, at: Any) -> int:
     """Return the case of the letters of a UUID (LOWER if it has none), 0 where it is none."""
-    seen = 0
-    for i in range(UUID_LENGTH):
-        c = text[at + i]
-        if i in (8, 13, 18, 23):
-            if c != 45:
-                return 0
-        elif CLASSES[c] in (0, LETTER):
+    for i in range(8, 24, 5):
+        if text[at + i] != 45:
             return 0
-        else:
-            seen |= CLASSES[c]
-    if seen & LOWER and seen & UPPER:
+    seen = 0
+    for size in UUID_PARTS:
+        for i in range(at, at + size):
+            seen |= DIGIT_CLASSES[text[i]]
+        at += size + 1
+    if seen & LETTER or (seen & LOWER and seen & UPPER):
         return 0
     return UPPER if seen & UPPER else LOWER
 
@@ -137,8 +196,14 @@ def _uuid_case(text: Any, at: int) -> int:
 def common_prefix(text: Any, a: int, b: int, most: int) -> int:
     """Return how many of the bytes text[a : a + most] are those of text[b : b + most]."""
     n = 0
-    while n + 8 <= most and load_le64(text, a + n) == load_le64(text, b + n):
+    while n + 8 <= most:
+        differ = load_le64(text, a + n) ^ load_le64(text, b + n)
+        if differ:
+            return n + int(trailing_zeros(differ) >> 3)
         n += 8
+    if max(a, b) + n + 8 <= text.size:
+        differ = load_le64(text, a + n) ^ load_le64(text, b + n) | np.uint64(1 << 63)
+        return min(most, n + int(trailing_zeros(differ) >> 3))
     while n < most and text[a + n] == text[b + n]:
         n += 1
     return n

@@ -49,14 +49,17 @@ class Cuts(NamedTuple):
 
     Attributes
     ----------
-    places : (COLUMNS + 1,) int64, where each begins, and where the last one ends
+    places : (COLUMNS + 1,) int64, where in the line each begins, and where the last one ends
     kinds : (COLUMNS,) uint8
+    values : (COLUMNS,) int64 of those that are numbers of at most MOST_DIGITS digits
     """
 
     places: npt.NDArray[np.int64]
     kinds: npt.NDArray[np.uint8]
+    values: npt.NDArray[np.int64]
 
 
 def no_cuts() -> Cuts:
     """Return room for the tokens of a line."""
-    return Cuts(np.zeros(COLUMNS + 1, np.int64), np.zeros(COLUMNS, np.uint8))
+    values = np.zeros(COLUMNS, np.int64)
+    return Cuts(np.zeros(COLUMNS + 1, np.int64), np.zeros(COLUMNS, np.uint8), values)

@@ -21,7 +21,7 @@ from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary
 from gangsaw.codecs.reads.sequence.exceptions import get_runs
 from gangsaw.codecs.reads.sequence.letters import copy
-from gangsaw.codecs.reads.sequence.pieces import get_pieces
+from gangsaw.codecs.reads.sequence.pieces import Window, get_pieces
 
 
 class Windows(NamedTuple):
@@ -83,9 +83,12 @@ def fill_window(
     """Decode a window; return where its lines begin and end, and how many there are."""
     data, stop, tables = windows.data, windows.ends[w], dictionary.tables
     x, at = begin_lane(data, windows.begins[w], stop)
-    window_end = min((w + 1) * windows.lane, out.size)
-    used = windows.used - windows.first * windows.lane
+    end, used = min((w + 1) * windows.lane, out.size), windows.used - windows.first * windows.lane
     text_end, open_end = min(used, out.size), used if windows.is_open else -1
+    window = Window(
+        data, stop, dictionary, memory, windows.is_sorted, windows.pairs, out, end, text_end,
+        open_end,
+    )  # fmt: skip
     memory[:] = 0
     odd = 0
     if at <= stop and windows.pairs:
@@ -101,12 +104,9 @@ def fill_window(
     begin = w * windows.lane + lead
     place = begin
     for i in range(n):
-        if at > stop or place >= window_end or place >= text_end:
+        if at > stop or place >= end or place >= text_end:
             return -2, -2, -2
-        place, x, at = get_line(
-            windows, dictionary, memory, i > 0, odd, x, at, stop, out, place, window_end,
-            text_end, open_end,
-        )  # fmt: skip
+        place, x, at = get_line(window, i > 0, odd, x, at, place)
         odd ^= windows.pairs
     if not is_whole(x, at, stop):
         return -2, -2, -2
@@ -115,15 +115,14 @@ def fill_window(
 
 @jit_norefs_inline
 def get_line(
-    windows: Any, dictionary: Any, memory: Any, has_before: bool, odd: int, x: int, at: int,
-    stop: int, out: Any, place: int, window_end: int, text_end: int,
-    open_end: int,
-) -> tuple[int, int, int]:  # fmt: skip
+    window: Any, has_before: bool, odd: int, x: int, at: int, place: int
+) -> tuple[int, int, int]:
     """Decode a line; return the place behind it, state and place of the lane."""
-    data, tables = windows.data, dictionary.tables
+    data, stop, out, memory = window.data, window.stop, window.out, window.memory
+    tables = window.dictionary.tables
     length = memory[syntax.AT_LENGTH]
     repeats = 0
-    if windows.is_sorted and not windows.pairs and has_before:
+    if window.is_sorted and not window.pairs and has_before:
         repeats, x, at = get(tables, syntax.REPEAT + memory[syntax.AT_REPEAT], x, at, data, stop)
         memory[syntax.AT_REPEAT] = repeats
     if not repeats:
@@ -132,20 +131,17 @@ def get_line(
             length, x, at = get_small(tables, syntax.LENGTH, syntax.REST, x, at, data, stop)
         memory[syntax.AT_LENGTH] = length
     end = place + length
-    is_closed = end != open_end
-    if at > stop or end + is_closed > text_end or not (is_closed or length):
+    is_closed = end != window.open_end
+    if at > stop or end + is_closed > window.text_end or not (is_closed or length):
         return place, x, at | ABSENT
     if repeats:
-        copy(out, place - length - 1, out, place, length, window_end)
+        copy(out, place - length - 1, out, place, length, window.end)
     else:
         if not odd:
             memory[syntax.AT_MATE] = 0
         runs, x, at = get_runs(tables, x, at, data, stop, out, place, length)
         if length and at <= stop:
-            x, at = get_pieces(
-                data, dictionary, windows.is_sorted, memory, odd, runs > 0, x, at, stop,
-                out, place, end, window_end,
-            )  # fmt: skip
+            x, at = get_pieces(window, odd, runs > 0, x, at, place, end)
     if is_closed:
         out[end] = NEWLINE
         return end + 1, x, at

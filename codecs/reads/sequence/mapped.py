@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,28 +23,38 @@ from gangsaw.codecs.reads.sequence.columns import (
 from gangsaw.codecs.reads.sequence.letters import NOT_A_BASE
 
 
+class Reference(NamedTuple):
+    """What the place of a later piece of a line is given by.
+
+    Attributes
+    ----------
+    end, strand : of the mapped piece before; -1 and 0 where there is none
+    """
+
+    end: int
+    strand: int
+
+
 @jit_norefs_inline
 def put_mapped(
-    block: Any, line: Any, k: Any, odd: Any, is_one_of_several: bool,
-    end: Any, strand: Any, memory: Any, places: Any, tokens: Any, n: int,
-) -> tuple[int, Any, Any]:  # fmt: skip
-    """Append a mapped piece; return the number of tokens, and where it ends, on which strand.
-
-    end, strand : of the mapped piece before in the line; -1 and 0 where there is none
-    """
-    place, own = block.position[k], np.int64(block.strand[k])
+    block: Any, line: Any, k: Any, odd: Any, several: bool, before: Any, memory: Any, places: Any,
+    tokens: Any, n: int,
+) -> tuple[int, Reference]:  # fmt: skip
+    """Append a mapped piece; return the number of tokens, and what the next one is given by."""
+    place = block.position[k]
+    own: Any = np.int64(block.strand[k])
     length = block.end[k] - block.begin[k]
-    if end < 0:
+    if before.end < 0:
         n = put_first_place(block, k, odd, memory, tokens, n)
         memory[syntax.AT_STRAND], memory[syntax.AT_MATE] = own, 1
         if not (block.is_sorted and odd):
             memory[syntax.AT_PRIMARY] = place
     else:
         anchor = place + length if own else place
-        n = put_place(block, k, syntax.OF_LATER, end, strand, anchor, tokens, n)
+        n = put_place(block, k, syntax.OF_LATER, before.end, before.strand, anchor, tokens, n)
     begin = block.starts[line] + block.begin[k]
-    n = put_mismatches(block, begin, k, is_one_of_several, places, tokens, n)
-    return n, place if own else place + length, own
+    n = put_mismatches(block, begin, k, several, places, tokens, n)
+    return n, Reference(place if own else place + length, own)
 
 
 @jit_norefs_inline

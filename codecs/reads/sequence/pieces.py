@@ -5,26 +5,71 @@ No table has a symbol that its element lacks (`is_legal` of `syntax.py`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.reads.entropy.rans import get, get_number, get_raw, get_small
 from gangsaw.codecs.reads.entropy.tables import ABSENT
+from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.dictionary import first_column
+from gangsaw.codecs.reads.sequence.dictionary import Dictionary, first_column
 from gangsaw.codecs.reads.sequence.fours import get_fours, get_fours_between
 from gangsaw.codecs.reads.sequence.letters import code_of, copy, is_base, letter_of
 
 
+class Window(NamedTuple):
+    """A window that is decoded: what all of its lines read, remember and fill.
+
+    Attributes
+    ----------
+    data : (n,) uint8 in which its lane lies
+    stop : where the lane ends
+    dictionary : of the block
+    memory : (syntax.MEMORY,) int64, what lines remember of those before
+    is_sorted, pairs : see `Block`
+    out : (n,) uint8 to fill
+    end : where in `out` the window ends; behind it nothing is written but the end of a line
+    text_end : where the text does, or `out`
+    open_end : where a line ends that has no newline; -1 if none has
+    """
+
+    data: Text
+    stop: int
+    dictionary: Dictionary
+    memory: Places
+    is_sorted: bool
+    pairs: bool
+    out: Text
+    end: int
+    text_end: int
+    open_end: int
+
+
+class Piece(NamedTuple):
+    """A piece of a line.
+
+    Attributes
+    ----------
+    place, n : where it begins in `out`, and its letters
+    several : whether its line has more of them
+    has_runs : whether exceptions lie in its line
+    """
+
+    place: int
+    n: int
+    several: bool
+    has_runs: bool
+
+
 @jit_norefs_inline
 def get_pieces(
-    data: Any, dictionary: Any, is_sorted: bool, memory: Any, odd: int, has_runs: bool, x: int,
-    at: int, stop: int, out: Any, place: int, end: int, window_end: int,
-) -> tuple[int, int]:  # fmt: skip
+    window: Any, odd: int, has_runs: bool, x: int, at: int, place: int, end: int
+) -> tuple[int, int]:
     """Decode the letters of a line, out[place:end]; return state and place of the lane."""
-    tables = dictionary.tables
+    data, stop, out, memory = window.data, window.stop, window.out, window.memory
+    tables = window.dictionary.tables
     kind, x, at = get(tables, syntax.KIND + 2 * memory[syntax.AT_KIND] + odd, x, at, data, stop)
     memory[syntax.AT_KIND] = kind
     several = kind == syntax.SEVERAL
@@ -46,27 +91,25 @@ def get_pieces(
         if at > stop or n < 1 or n > end - place - left:
             return x, at | ABSENT
         if mapped:
-            reference, strand, x, at = get_mapped(
-                data, dictionary, is_sorted, memory, odd, several, has_runs, reference, strand,
-                x, at, stop, out, place, n, window_end,
-            )  # fmt: skip
+            piece = Piece(place, n, several, has_runs)
+            reference, strand, x, at = get_mapped(window, odd, piece, reference, strand, x, at)
         elif has_runs:
             x, at = get_fours_between(
                 tables, syntax.LITERAL, x, at, data, stop, out, place, place + n
             )
         else:
-            x, at = get_fours(tables, syntax.LITERAL, x, at, data, stop, out, place, n, window_end)
+            x, at = get_fours(tables, syntax.LITERAL, x, at, data, stop, out, place, n, window.end)
         place += n
     return (x, at) if count > 0 else (x, at | ABSENT)
 
 
 @jit_norefs_inline
 def get_mapped(
-    data: Any, dictionary: Any, is_sorted: bool, memory: Any, odd: int, several: bool,
-    has_runs: bool, reference: int, strand: int, x: int, at: int, stop: int, out: Any, place: int,
-    n: int, window_end: int,
-) -> tuple[int, int, int, int]:  # fmt: skip
+    window: Any, odd: int, piece: Any, reference: int, strand: int, x: int, at: int
+) -> tuple[int, int, int, int]:
     """Decode a mapped piece; return where it ends, its strand, state and place of the lane."""
+    dictionary, memory, is_sorted = window.dictionary, window.memory, window.is_sorted
+    data, stop, out, place, n = window.data, window.stop, window.out, piece.place, piece.n
     is_first = reference < 0
     if is_first:
         position, strand, x, at = get_first_place(
@@ -84,16 +127,13 @@ def get_mapped(
             memory[syntax.AT_PRIMARY] = position
     source = dictionary.backward if strand else dictionary.forward
     begin = dictionary.size - position - n if strand else position
-    if has_runs:
+    if piece.has_runs:
         for i in range(n):
             byte = out[place + i]
             out[place + i] = source[begin + i] if is_base(byte) else byte
     else:
-        copy(source, begin, out, place, n, window_end)
-    x, at = get_mismatches(
-        data, dictionary, several, has_runs, source, begin, position, strand, x, at, stop,
-        out, place, n,
-    )  # fmt: skip
+        copy(source, begin, out, place, n, window.end)
+    x, at = get_mismatches(window, piece, source, begin, position, strand, x, at)
     return position if strand else position + n, strand, x, at
 
 
@@ -147,12 +187,16 @@ def get_place(
 
 @jit_norefs_inline
 def get_mismatches(
-    data: Any, dictionary: Any, several: bool, has_runs: bool, source: Any, begin: int,
-    position: int, strand: int, x: int, at: int, stop: int, out: Any, place: int, n: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Put in place of the consensus what differs from it; return state and place of the lane."""
-    tables = dictionary.tables
-    left, x, at = get_small(tables, syntax.MISMATCHES + several, syntax.REST, x, at, data, stop)
+    window: Any, piece: Any, source: Any, begin: int, position: int, strand: int, x: int, at: int
+) -> tuple[int, int]:
+    """Put in place of the consensus what differs from it; return state and place of the lane.
+
+    source, begin : the consensus on this strand, and where the piece begins in it
+    """
+    data, stop, dictionary, out = window.data, window.stop, window.dictionary, window.out
+    tables, place, n, has_runs = dictionary.tables, piece.place, piece.n, piece.has_runs
+    table = syntax.MISMATCHES + piece.several
+    left, x, at = get_small(tables, table, syntax.REST, x, at, data, stop)
     if left > n or at > stop:
         return x, at | ABSENT
     # columns of class > 0: the next one is number k, at letter `variable`; n, where there is none

@@ -23,7 +23,7 @@ from gangsaw.codecs.reads.sequence.block import Block
 from gangsaw.codecs.reads.sequence.exceptions import put_runs
 from gangsaw.codecs.reads.sequence.fours import put_fours
 from gangsaw.codecs.reads.sequence.letters import NOT_A_BASE
-from gangsaw.codecs.reads.sequence.mapped import put_mapped
+from gangsaw.codecs.reads.sequence.mapped import Reference, put_mapped
 
 AT_ONCE = 1 << 16  # bytes of windows whose tokens are made in one call
 # tokens of a window, a line, a piece, a letter, and a letter that is no base: at most
@@ -168,7 +168,7 @@ def put_pieces(
     if count > 1:
         n = put_small(tokens, n, syntax.PIECES, syntax.REST, count)
     before: Any = 0
-    end, strand = -1, 0  # of the mapped piece before
+    reference = Reference(-1, 0)
     for k in range(first, first + count):
         mapped = np.int64(block.is_mapped[k])
         if count > 1:
@@ -178,8 +178,8 @@ def put_pieces(
                 length = block.end[k] - block.begin[k]
                 n = put_small(tokens, n, syntax.PIECE_LENGTH + mapped, syntax.REST, length)
         if mapped:
-            n, end, strand = put_mapped(
-                block, line, k, odd, count > 1, end, strand, memory, places, tokens, n
+            n, reference = put_mapped(
+                block, line, k, odd, count > 1, reference, memory, places, tokens, n
             )
         else:
             begin = block.starts[line] + block.begin[k]

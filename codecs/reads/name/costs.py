@@ -1,0 +1,232 @@
+"""What each mode takes of a stream, by those of its bytes that were noted, in integers.
+
+Pairs of a byte and what was before it are sorted, not counted in squares of 256 by 256: most
+streams fill little of these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.rans import PRECISION
+from gangsaw.codecs.reads.entropy.bits import bit_length
+from gangsaw.codecs.reads.entropy.logs import FRACTION, log2
+from gangsaw.codecs.reads.name.contexts import CLASSES, LENGTHS, SOURCES, SYMBOLS
+from gangsaw.codecs.reads.name.streams import ABSENT, ALONE, BEFORE, RAW
+
+SYMBOL_PRICE = 6  # bits that one more symbol of a table may take
+NO_TABLE = 1 << FRACTION
+MULTIPLIER = 1664525  # D. E. Knuth and H. W. Lewis, of a linear congruential generator
+IMPOSSIBLE = 1 << 60
+
+
+class Scratch(NamedTuple):
+    """Room for one stream.
+
+    Attributes
+    ----------
+    some, by_byte, by_source : (n,) uint32, notes of the stream: some of them, and those sorted
+    bounds : (SYMBOLS + 1,) int64, where each value begins in what was sorted last
+    symbols, counts : (SYMBOLS,) int64, those of one table, ascending
+    short : (LENGTHS, SYMBOLS) int64, counts of the tables of bit lengths
+    """
+
+    some: npt.NDArray[np.uint32]
+    by_byte: npt.NDArray[np.uint32]
+    by_source: npt.NDArray[np.uint32]
+    bounds: npt.NDArray[np.int64]
+    symbols: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    short: npt.NDArray[np.int64]
+
+
+class Stream(NamedTuple):
+    """What the costs of all tables of a stream hang on.
+
+    Attributes
+    ----------
+    scale : bytes of the stream for each 256 that are noted
+    n_symbols : different bytes
+    novel : what a symbol takes that was never counted
+    """
+
+    scale: int
+    n_symbols: int
+    novel: int
+
+
+def scratch_of(n: int) -> Scratch:
+    """Return room for streams of which at most n bytes count."""
+    some, by_byte, by_source = np.empty((3, n), np.uint32)
+    symbols, counts = np.zeros((2, SYMBOLS), np.int64)
+    bounds, short = np.zeros(SYMBOLS + 1, np.int64), np.zeros((LENGTHS, SYMBOLS), np.int64)
+    return Scratch(some, by_byte, by_source, bounds, symbols, counts, short)
+
+
+@jit_norefs
+def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, costs: Any) -> None:
+    """Fill zeroed (N_STREAMS, N_MODES) int64 in units of 2^-FRACTION bits.
+
+    Streams of one byte alone, which have no choice, keep zeros.
+
+    Parameters
+    ----------
+    notes : (n,) uint32 of `note_contexts`
+    firsts, ends : (N_STREAMS,) int64, where the notes of each stream lie
+    totals : (N_STREAMS,) int64, bytes of each stream, also those that are not noted
+    room : `Scratch`
+    """
+    for stream in range(totals.size):
+        own = notes[firsts[stream] : ends[stream]]
+        if own.size > room.some.size:
+            _draw(own, room.some)
+            own = room.some
+        if own.size:
+            _mode_costs(own, totals[stream], room, costs[stream])
+
+
+@jit_norefs_inline
+def _draw(notes: Any, out: Any) -> None:
+    """Draw one of each so many notes, not every n-th: names of mates alternate."""
+    step, state = notes.size // out.size, np.uint32(1)
+    for i in range(out.size):
+        state = np.uint32(state * np.uint32(MULTIPLIER) + np.uint32(1))
+        out[i] = notes[i * step + (np.int64(state >> np.uint32(16)) * step >> 16)]
+
+
+@jit_norefs_part
+def _mode_costs(notes: Any, total: int, room: Any, costs: Any) -> None:
+    """Fill (N_MODES,) for a stream."""
+    n = notes.size
+    _sort(notes, n, 0, room.bounds, room.by_byte)
+    k = 0
+    for s in range(SYMBOLS):
+        if room.bounds[s] < room.bounds[s + 1]:
+            room.symbols[k], room.counts[k] = s, room.bounds[s + 1] - room.bounds[s]
+            k += 1
+    if k == 1:
+        return
+    scale = (total << 8) // n
+    novel = _entropy(room.counts, k, n) // n
+    stream = Stream(scale, k, novel)
+    costs[ABSENT] = IMPOSSIBLE
+    costs[RAW] = (n * scale >> 8) * 8 << FRACTION
+    costs[ALONE] = _table_cost(room, k, n, stream)
+    for source in range(SOURCES):
+        _sort(room.by_byte, n, 8 + 8 * source, room.bounds, room.by_source)
+        mode = BEFORE + 2 * source
+        costs[mode + 1] = _long_cost(room, stream)
+        costs[mode] = _short_cost(room, stream)
+
+
+@jit_norefs_inline
+def _sort(notes: Any, n: int, shift: int, bounds: Any, out: Any) -> None:
+    """Sort by 8 bits, those that are equal as they came; set where each value begins."""
+    bounds[:] = 0
+    for i in range(n):
+        bounds[1 + (np.int64(notes[i]) >> shift & 255)] += 1
+    for value in range(SYMBOLS):
+        bounds[value + 1] += bounds[value]
+    for i in range(n):
+        own = np.int64(notes[i]) >> shift & 255
+        out[bounds[own]] = notes[i]
+        bounds[own] += 1
+    for value in range(SYMBOLS, 0, -1):
+        bounds[value] = bounds[value - 1]
+    bounds[0] = 0
+
+
+@jit_norefs_part
+def _long_cost(room: Any, stream: Any) -> int:
+    """Return the cost of a table for each value of a source; count those of each bit length."""
+    cost = np.int64(0)
+    room.short[:] = 0
+    for value in range(SYMBOLS):
+        begin, end = room.bounds[value], room.bounds[value + 1]
+        if begin == end:
+            cost += NO_TABLE
+            continue
+        k = _count_runs(room, begin, end)
+        length = CLASSES[BEFORE * SYMBOLS + value]
+        for i in range(k):
+            room.short[length, room.symbols[i]] += room.counts[i]
+        cost += _table_cost(room, k, end - begin, stream)
+    return int(cost)
+
+
+@jit_norefs_inline
+def _count_runs(room: Any, begin: int, end: int) -> int:
+    """Set symbols and counts of sorted notes; return how many symbols there are."""
+    before: Any = np.int64(room.by_source[begin]) & 255
+    k, first = 0, begin
+    for i in range(begin + 1, end):
+        symbol = np.int64(room.by_source[i]) & 255
+        if symbol != before:
+            room.symbols[k], room.counts[k] = before, i - first
+            k, first, before = k + 1, i, symbol
+    room.symbols[k], room.counts[k] = before, end - first
+    return k + 1
+
+
+@jit_norefs_part
+def _short_cost(room: Any, stream: Any) -> int:
+    """Return the cost of a table for each bit length of a source."""
+    cost = np.int64(0)
+    for length in range(LENGTHS):
+        k, total = 0, np.int64(0)
+        for symbol in range(SYMBOLS):
+            n = room.short[length, symbol]
+            if n:
+                room.symbols[k], room.counts[k] = symbol, n
+                k, total = k + 1, total + n
+        cost += _table_cost(room, k, total, stream) if k else NO_TABLE
+    return int(cost)
+
+
+@jit_norefs_part
+def _table_cost(room: Any, k: int, total: Any, stream: Any) -> int:
+    """Return the cost of a table of k symbols, and of what would be said in it if all counted.
+
+    Symbols take what they take as they are counted, which promises too much where they are few,
+    or as if each had not been counted, which promises too little, by as much: what is right for
+    `scale` lies in between.
+    """
+    whole, novel = log2(total), stream.scale - 256  # of 256: bytes that are not counted
+    once, as_counted, as_new = np.int64(0), np.int64(0), np.int64(0)
+    bits, before = np.int64(9 - 2 * k), np.int64(-1)
+    for i in range(k):
+        n = room.counts[i]
+        bits += 2 * bit_length(room.symbols[i] - before)
+        before = room.symbols[i]
+        if n == 1:
+            once += 1
+        else:
+            own = log2(n)
+            bits += 2 * _share_bits(own, whole)
+            as_counted += n * (whole - own)
+            as_new += n * (whole - log2(n - 1))
+    bits += 2 * once * _share_bits(0, whole)
+    bits += min(stream.n_symbols - k, once * novel >> 8) * SYMBOL_PRICE
+    cost = (as_counted >> 9) * (stream.scale + 256) + (as_new >> 9) * novel
+    if once:
+        cost += once * whole + (once * (whole - log2(once) + stream.novel) >> 8) * novel
+    return int((bits << FRACTION) + cost)
+
+
+@jit_norefs_inline
+def _share_bits(own: int, whole: int) -> int:
+    """Return the bits of a frequency, from logarithms of a count and of all."""
+    return 1 + (max(0, own - whole + (PRECISION << FRACTION)) >> FRACTION)
+
+
+@jit_norefs_inline
+def _entropy(counts: Any, k: int, total: int) -> int:
+    """Return what symbols take that are as frequent as they are counted."""
+    whole, cost = log2(total), np.int64(0)
+    for i in range(k):
+        cost += counts[i] * (whole - log2(counts[i]))
+    return int(cost)
