@@ -20,13 +20,26 @@ class Waiting:
     """Holds an interrupt back until a safe place."""
 
     def __init__(self) -> None:
-        self.arrived = False
+        self.arrived = self.is_let_in = False
 
     def hold(self, number: int, frame: FrameType | None) -> None:
         """Hold the first; a second one acts at once: the user has seen that nothing happens."""
-        if self.arrived:
+        acts, self.arrived = self.arrived or self.is_let_in, True
+        if acts:
             signal.default_int_handler(number, frame)
-        self.arrived = True
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let an interrupt act at once, as while a pipe is read that may never say more.
+
+        One that a `__del__` swallows there is known, and acts at the next safe place.
+        """
+        self.let_in()
+        self.is_let_in = True
+        try:
+            yield
+        finally:
+            self.is_let_in = False
 
     def let_in(self) -> None:
         """Raise KeyboardInterrupt, once, if one arrived."""

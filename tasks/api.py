@@ -28,7 +28,7 @@ from gangsaw.tasks.jobs.device import check_here
 from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.jobs.report import StoreInfo, describe
 from gangsaw.tasks.jobs.spool import spool
-from gangsaw.tasks.jobs.stages import staged, staged_at_target
+from gangsaw.tasks.jobs.stages import scratch_of, staged, staged_at_target
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
@@ -116,20 +116,23 @@ def encode(
 ) -> Summary:
     """Compress what is open by a recipe; see `compress`."""
     if isinstance(source, Stream):
-        _check_stream(source, device, recipe.options, resume)
+        _check_stream(source, recipe.options, resume)
     with staged_at_target(
         source, target, client=client, resume=resume, overwrite=overwrite
     ) as ready:
         if isinstance(ready, Stream):
-            return spool(
+            summary = spool(
                 ready,
                 target,
                 choose=recipe.codecs,
                 chunks=recipe.chunks,
+                client=client,
+                options=options_for(device, client),
                 resume=resume,
                 overwrite=overwrite,
                 on_progress=on_progress,
             )
+            return replace(summary, notes=tuple(getattr(ready, "notes", ())))
         return jobs.compress(
             ready,
             target,
@@ -193,7 +196,10 @@ def verify(
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if other is None:
         return run()
-    with TemporaryDirectory() as folder, staged(other, lambda name: Path(folder, name)) as ready:
+    with (
+        TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
+        staged(other, lambda name: Path(folder, name)) as ready,
+    ):
         if isinstance(ready, Stream):
             return compared(run(), str(store), ready)
         return run(against=ready)
@@ -226,12 +232,10 @@ def _of_source(options: Mapping[str, object], names: Collection[str]) -> SourceO
     return SourceOptions(tuple(map(str, variables)), **texts, own=said)
 
 
-def _check_stream(stream: Stream, device: str, options: Mapping[str, object], resume: bool) -> None:
+def _check_stream(stream: Stream, options: Mapping[str, object], resume: bool) -> None:
     """Raise BadParams for what cannot be done with a source that comes once, from its start."""
     if resume and not getattr(stream, "is_repeatable", False):
         raise BadParams(f"{stream.name} is a stream: it cannot be resumed, use --overwrite")
-    if device != "cpu":
-        raise BadParams(f"{stream.name} is a stream: it is encoded on device cpu as it comes")
     of_codecs = (option for of in codec_table.answers().values() for option in of.options)
     for option in of_codecs:
         if option.name in options and options[option.name] in option.scans:

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 # one slice per axis, 0 <= start < stop <= extent, step 1
 Region: TypeAlias = "tuple[slice[int, int, int | None], ...]"
@@ -136,7 +140,8 @@ class Source(Protocol):
     """A file or store that a job reads: its arrays, coordinates and attributes.
 
     One that has groups below has them as `below`, a tuple of `Below`; one that goes through stages
-    before it is encoded has them as `stages`, a tuple of `Stage`, and so has a `Stream`.
+    before it is encoded has them as `stages`, a tuple of `Stage` or `JobStage`, and perhaps the
+    folder for what they keep as `scratch`, a path or ""; so has a `Stream`.
     """
 
     @property
@@ -168,9 +173,11 @@ class Stream(Protocol):
     """A source of unknown length, read once and in order: records from a pipe.
 
     One that knows some attributes of the target group only when all was read has them then as
-    `outcome`; one that can be read again, as its paths are files, has `is_repeatable`, True. One
-    of which a store may keep less, or another order, has `as_stored`: given the store as a source,
-    it returns the stream that the store must equal.
+    `outcome`; one that can be read again, as its paths are files, has `is_repeatable`, True; one
+    that knows how much of its files it has read has that as `share_read`, 0 to 1 or None; one that
+    has to tell a user something when all was read has it as `notes`, sentences. One of which a
+    store may keep less, or another order, has `as_stored`: given the store as a source, it returns
+    the stream that the store must equal.
 
     Its arrays are described with an extent of 0 along their first axis, which grows. Their names,
     other extents, types and attributes are known before the first record is read.
@@ -216,3 +223,34 @@ class Stage:
 
     name: str
     run: Callable[[Source | Stream], Source | Stream]
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where a stage works that is a job of its own.
+
+    Attributes
+    ----------
+    folder : for what it keeps; it need not exist, and is removed when the target is complete
+    client : Dask client, whose workers see the folder; None works in this process
+    resume : go on with what an earlier run left in the folder, which is empty otherwise
+    """
+
+    folder: Path
+    client: Client | None = None
+    resume: bool = False
+
+
+@dataclass(frozen=True)
+class JobStage:
+    """A stage that keeps its own objects and journal, where those of an array would not fit.
+
+    Attributes
+    ----------
+    name : of the stage, of lower-case letters
+    run : returns the result for a source, which reads it in the folder; equal sources give equal
+        samples, since `verify` runs it again
+    """
+
+    name: str
+    run: Callable[[Source | Stream, Room], Source | Stream]

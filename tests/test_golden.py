@@ -13,15 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from helpers.every_codec import TESTS, Case, cases, codec_types, folder, golden, label
+from helpers.every_codec import TESTS, Case, cases, codec_types, folder, golden, home, label
 
 FILES = [(kind, path) for kind in codec_types() for path in sorted(golden(kind).rglob("*.json"))]
-
-
-def home(case: Case) -> Path:
-    """The folder of the codec's files of the version of frames that it writes."""
-    version = case.codec.coder(case.array.shape, case.array.dtype).layout.version
-    return golden(case.codec_type) / f"v{version}"
 
 
 def checksum(array: npt.NDArray[Any]) -> str:

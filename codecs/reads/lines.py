@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.bits import trailing_zeros
-from gangsaw.codecs.core.numba.floats import load_le64
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.bits import count_ones, trailing_zeros
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs
+from gangsaw.codecs.core.numba.simd import bits_of, load, static
 
 NEWLINE = 10
+LANES = static(64)  # bytes that are looked at together
+U = np.uint64
 Text = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 
@@ -46,47 +48,40 @@ def lines_of(block: Text, lane: int) -> Lines:
     """Return the lines of a block, (n,) uint8 and contiguous."""
     text = block[: int(count_used(block))]
     is_open = text.size > 0 and text[-1] != NEWLINE
-    n = int(count_newlines(text)) + is_open
-    starts, ends = np.empty(n, np.int64), np.empty(n, np.int64)
-    find_lines(text, starts, ends)
+    n_newlines = int(count_newlines(text))
+    starts, ends = (np.empty(n_newlines + is_open, np.int64) for _ in range(2))
+    find_newlines(text, ends[:n_newlines])
+    ends[n_newlines:] = text.size
+    starts[:1], starts[1:] = 0, ends[:-1] + 1
     firsts = np.arange(-(-block.size // lane) + 1) * lane
     return Lines(text, starts, ends, bool(is_open), np.searchsorted(starts, firsts), lane)
 
 
-@jit
+@jit_norefs
 def count_newlines(text: Any) -> Any:
-    """Return how many bytes of a text are newlines."""
-    n = 0
-    for i in range(text.size):
+    """Return how many newlines there are."""
+    n, whole = np.int64(0), text.size // len(LANES) * len(LANES)
+    for i in range(0, whole, len(LANES)):
+        n += count_ones(bits_of(load(text, i, LANES) == NEWLINE))
+    for i in range(U(whole), U(text.size)):
         n += text[i] == NEWLINE
     return n
 
 
-@jit
-def find_lines(text: Any, starts: Any, ends: Any) -> None:
-    """Fill (n,) with the first byte of each line, and with its newline or the end of the text."""
-    k, at = 0, 0
-    for word in range(text.size >> 3):
-        marks = _newlines(load_le64(text, 8 * word))
-        while marks:
-            end = 8 * word + (trailing_zeros(marks) >> 3)
-            starts[k], ends[k] = at, end
-            k, at = k + 1, end + 1
-            marks &= marks - np.uint64(1)
-    for i in range(text.size & ~7, text.size):
+@jit_norefs
+def find_newlines(text: Any, out: Any) -> None:
+    """Fill in where all newlines are."""
+    n, whole = U(0), text.size // len(LANES) * len(LANES)
+    for i in range(0, whole, len(LANES)):
+        bits = bits_of(load(text, i, LANES) == NEWLINE)
+        while bits:
+            out[n] = i + trailing_zeros(bits)
+            n += U(1)
+            bits &= bits - U(1)
+    for i in range(U(whole), U(text.size)):
         if text[i] == NEWLINE:
-            starts[k], ends[k] = at, i
-            k, at = k + 1, i + 1
-    if at < text.size:
-        starts[k], ends[k] = at, text.size
-
-
-@jit_inline
-def _newlines(word: Any) -> Any:
-    """Return a word with the highest bit of those of its bytes set that are newlines."""
-    zeros = word ^ np.uint64(0x0A0A0A0A0A0A0A0A)
-    low = np.uint64(0x7F7F7F7F7F7F7F7F)
-    return ~((zeros & low) + low | zeros | low)
+            out[n] = i
+            n += U(1)
 
 
 @jit

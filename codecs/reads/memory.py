@@ -15,3 +15,29 @@ PER_ITEM = {"sequence": 100, "quality": 40, "name": 40, "offset": 48}
 def peak_bytes(kind: str, items: int, n_blocks: int, busy: int) -> int:
     """Return a bound on what coding a chunk holds besides it, in bytes."""
     return n_blocks * (8 * items + PER_BLOCK) + busy * (PER_ITEM[kind] * items + PER_BUSY[kind])
+
+
+# on a device: what windows look into, at most; besides payload and target in one piece
+TABLES_OF_DEVICE = {"sequence": 2 << 20, "quality": 8 << 20, "name": 34 << 20, "offset": 1 << 16}
+PER_ITEM_OF_DEVICE = {"sequence": 16, "quality": 2, "name": 2, "offset": 8}
+PER_WINDOW_OF_DEVICE = {"sequence": 64, "quality": 64, "name": 2048, "offset": 64}
+
+
+def decoder_device_bytes(kind: str, n_bytes: int, items: int, lane: int) -> int:
+    """Return a bound on the device memory to decode one block of so many bytes."""
+    windows = -(-items // lane)
+    by_size = PER_ITEM_OF_DEVICE[kind] * items + PER_WINDOW_OF_DEVICE[kind] * windows
+    return n_bytes + by_size + TABLES_OF_DEVICE[kind]
+
+
+SORTED_PER_ITEM = 96  # of offsets: differences, as they are and sorted, and where others end
+WRITTEN_PER_ITEM = 16  # room for a lane, seven tokens an item; its copy
+PER_BLOCK_OF_DEVICE = 1 << 14  # tables; allocations are of 512 bytes
+
+
+def encoder_device_bytes(items: int, lane: int) -> int:
+    """Return a bound on the device memory to encode one block of offsets, and to decode it."""
+    windows = -(-items // lane)
+    written = WRITTEN_PER_ITEM * windows * lane + PER_WINDOW_OF_DEVICE["offset"] * windows
+    encoder = SORTED_PER_ITEM * items + written + PER_BLOCK_OF_DEVICE
+    return max(encoder, decoder_device_bytes("offset", 8 * items, items, lane))

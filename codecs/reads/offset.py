@@ -5,7 +5,7 @@ Any numbers of 64 bits come back, in any order; what grows in steps of much the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ PLAIN_BITS = 8  # of the first number that is not plain
 CENTRE = 8  # bytes of the usual difference
 TOKENS = 7  # of a number at most: its symbol, and 63 raw bits, 12 at a time
 GROUP = 16  # lanes that a thread decodes at a time
+WRONG_WINDOW = "its offsets are not those of such a block"
 
 Items = NumpyArray  # (n,) uint64
 
@@ -47,14 +48,61 @@ def encode(block: NumpyArray, params: Params) -> tuple[Text, Places]:
         count_symbols(window, centre, counts[0])
     frequencies = normalised(counts)
     lanes = _encoded(windows, centre, frequencies)
-    shared = np.concatenate((np.array([centre], "<i8").view(np.uint8), stored_tables(frequencies)))
-    mode = CODED
-    if shared.size + sum(part.size for part in lanes) >= block.nbytes:
-        shared, mode = shared[:0], STORED
-        lanes = [window.astype("<u8").view(np.uint8) for window in windows]
-    parts = [np.array([mode], np.uint8), shared, *lanes]
-    sizes = [1 + shared.size, 0, *(part.size for part in lanes)]
-    return np.concatenate(parts), 8 * np.array(sizes, np.int64)
+    head = coded_head(centre, frequencies)
+    if not pays(head, sum(part.size for part in lanes), block.nbytes):
+        return stored_payload(block, lane)
+    return joined_payload(head, lanes)
+
+
+def coded_head(centre: int, frequencies: npt.NDArray[np.uint16]) -> Text:
+    """Return lane 0 of a block that is coded by one table, (1, 256)."""
+    parts = np.array([CODED], np.uint8), np.array([centre], "<i8").view(np.uint8)
+    return np.concatenate((*parts, stored_tables(frequencies)))
+
+
+def pays(head: Text, n_bytes: int, block_bytes: int) -> bool:
+    """Whether a head and so many bytes of lanes are less than a block that is stored."""
+    return head.size - 1 + n_bytes < block_bytes
+
+
+def stored_payload(block: NumpyArray, lane: int) -> tuple[Text, Places]:
+    """Return the payload of a block that is stored, and the bits of its lanes."""
+    windows = [block[at : at + lane] for at in range(0, block.size, lane)]
+    lanes = [window.astype("<u8").view(np.uint8) for window in windows]
+    return joined_payload(np.array([STORED], np.uint8), lanes)
+
+
+def joined_payload(head: Text, lanes: list[Text]) -> tuple[Text, Places]:
+    """Return the payload of a head and the lanes of windows, and the bits of all lanes."""
+    sizes = [head.size, 0, *(part.size for part in lanes)]
+    return np.concatenate([head, *lanes]), 8 * np.array(sizes, np.int64)
+
+
+class OffsetBlock(NamedTuple):
+    """What the lanes of a block look into.
+
+    Attributes
+    ----------
+    ends : (n_lanes,) int64, where each lane ends
+    centre : the usual difference
+    tables : the one table; None where windows are stored
+    """
+
+    ends: Places
+    centre: int
+    tables: Tables | None
+
+
+def read_block(data: Text, lane_bits: Places, n_items: int, lane: int) -> OffsetBlock:
+    """Return what the lanes of a payload look into; CorruptChunk where it is none of offsets."""
+    n, ends = -(-n_items // lane), np.cumsum(lane_bits >> 3)
+    if (lane_bits & 7).any() or ends[-1] != data.size or ends[SHARED_LANES + n - 1] != data.size:
+        raise CorruptChunk("its lanes are no bytes, or not all of the block")
+    if not ends[0] or ends[1] != ends[0] or data[0] > CODED:
+        raise CorruptChunk("its head is not that of offsets")
+    if data[0] == STORED:
+        return OffsetBlock(ends, 0, None)
+    return OffsetBlock(ends, *_read_head(data[1 : ends[0]]))
 
 
 def decode(
@@ -65,15 +113,10 @@ def decode(
     Raises CorruptChunk where the payload is not that of such a block.
     """
     lane, n = params.sizes.lane, -(-out.size // params.sizes.lane)
-    ends = np.cumsum(lane_bits >> 3)
-    if (lane_bits & 7).any() or ends[-1] != data.size or ends[SHARED_LANES + n - 1] != data.size:
-        raise CorruptChunk("its lanes are no bytes, or not all of the block")
-    if not ends[0] or ends[1] != ends[0] or data[0] > CODED:
-        raise CorruptChunk("its head is not that of offsets")
-    if data[0] == STORED:
-        _read_stored(data, ends, out, lane, is_partial)
+    ends, centre, tables = read_block(data, lane_bits, out.size, lane)
+    if tables is None:
+        read_stored(data, ends, out, lane, is_partial)
         return
-    centre, tables = _read_head(data[1 : ends[0]])
 
     def decode_some(group: int) -> None:
         for i in range(group * GROUP, min(n, (group + 1) * GROUP)):
@@ -82,7 +125,7 @@ def decode(
             if is_partial and begin == end:
                 continue
             if not read_lane(data, int(begin), int(end), tables, centre, window):
-                raise CorruptChunk("its offsets are not those of such a block")
+                raise CorruptChunk(WRONG_WINDOW)
 
     run_blocks(decode_some, -(-n // GROUP))
 
@@ -91,13 +134,17 @@ OFFSET = Coding(encode, decode)
 
 
 def usual_difference(block: Items) -> int:
-    """Return a difference that most others are near to, as a number with a sign."""
+    """Return a difference that most others are near to, as a number with a sign.
+
+    block : (n,) uint64 of NumPy or CuPy, whose functions NumPy's find; `arange` would stay here
+    """
     changes = np.sort(np.diff(block).view(np.int64))
     if not changes.size:
         return 0
     reach = np.minimum(changes, np.iinfo(np.int64).max - PLAIN) + PLAIN
     stops = np.searchsorted(changes, reach)
-    first = int((stops - np.arange(changes.size)).argmax())
+    numbers = np.cumsum(np.ones_like(changes)) - 1
+    first = int((stops - numbers).argmax())
     return int(changes[(first + int(stops[first])) // 2])
 
 
@@ -113,7 +160,8 @@ def _encoded(windows: list[Items], centre: int, frequencies: npt.NDArray[np.uint
     return lanes
 
 
-def _read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, is_partial: bool) -> None:
+def read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, is_partial: bool) -> None:
+    """Fill a block from windows that are stored; CorruptChunk where they are not those."""
     sizes = np.diff(ends[SHARED_LANES - 1 :])
     windows = np.clip(out.size - np.arange(sizes.size) * lane, 0, lane)
     there = sizes > 0 if is_partial else windows > 0

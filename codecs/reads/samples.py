@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from gangsaw.codecs.core.samples import Sample
 
+KERNELS = {
+    **{f"offset_{name}.cu": [dict[str, int | str]()] for name in ("encode", "decode")},
+    "sequence/consensus.cu": [dict[str, int | str]()],
+    **{f"{kind}/decode.cu": [dict[str, int | str]()] for kind in ("sequence", "quality", "name")},
+}
+
 
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""

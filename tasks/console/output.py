@@ -104,9 +104,10 @@ class AddBar:
         task = self.display.add_task(title, total=None, status=status)
 
         def show(state: Progress) -> None:
-            self.display.update(
-                task, total=state.total or None, completed=state.done, status=status_of(state)
-            )
+            total, done = float(state.total or 0) or None, float(state.done)
+            if total is None and state.share is not None:  # of a stream
+                total, done = 1.0, state.share
+            self.display.update(task, total=total, completed=done, status=status_of(state))
 
         return show
 
@@ -123,7 +124,7 @@ def _bytes_status(state: Progress) -> str:
 
 def time_left(state: Progress) -> list[str]:
     """Return the words for the time left, none where it is zero or unknown."""
-    if state.seconds_left is None or state.done >= state.total:
+    if state.seconds_left is None or state.done >= state.total > 0:
         return []
     return [f"{clock(state.seconds_left)} left"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -10,9 +11,14 @@ from typing import TypedDict
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 
+log = logging.getLogger(__name__)
+
 BASE_BYTES = 300 << 20  # of a worker with Numba kernels loaded
 USABLE = 0.8  # of the limit: there Dask pauses a worker
 COPIES = 4  # of a chunk: samples read, Zarr's padded copy, codec's work, stored bytes
+# of a batch with its samples, in the client: held for a retry, sent, in a scheduler of the same
+# process, sent on to a worker; and as much again waits to be cut
+CARRIED_COPIES = 5
 
 
 def transcode_bytes(
@@ -83,6 +89,20 @@ def check_memory(peak_bytes: int, workers: Iterable[Worker]) -> None:
                 f"{_mib(need)} ({_mib(peak_bytes)} per task): use smaller chunks, fewer threads "
                 f"per worker or a higher memory limit"
             )
+
+
+def threads_that_fit(peak_bytes: int, threads: int) -> int:
+    """Return how many threads of this process may each need so much, at least 1, at most `threads`.
+
+    Raises BadParams where not even one may.
+    """
+    here = this_process()
+    check_memory(peak_bytes, [here])
+    room = int(USABLE * (here["memory_limit"] or 0)) - BASE_BYTES
+    fit = min(threads, max(1, room // peak_bytes)) if peak_bytes else threads
+    if fit < threads:
+        log.warning("memory for %d of %d threads: each may need %s", fit, threads, _mib(peak_bytes))
+    return fit
 
 
 def _mib(n: int) -> str:

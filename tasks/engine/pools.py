@@ -17,6 +17,9 @@ GPU = "GPU"  # resource of a worker that has one: GPU=1
 SLOTS = 4  # tasks that share a GPU: one reads, one copies in, one computes, one copies out, writes
 WINDOW = 64  # least futures in flight: hides the scheduler's round trip
 TASKS_PER_THREAD = 2  # one runs, one waits
+# Samples of batches that carry theirs, in flight: the client and the scheduler hold them. It is 32
+# chunks of the usual size, and one client does not read faster than 16 threads encode.
+CARRIED_BYTES = 1 << 30
 
 
 def checked_device(device: str) -> Device:
@@ -40,6 +43,7 @@ class Pool:
     flying : tasks in flight
     addresses : of the workers that tasks are restricted to; () leaves it to the resources
     threads : of the workers
+    carried : tasks in flight at most where their batches carry samples, one each; 0 elsewhere
     pace : of its batches
     """
 
@@ -50,6 +54,7 @@ class Pool:
     flying: int = 0
     addresses: tuple[str, ...] = ()
     threads: int = 0
+    carried: int = 0
     pace: Pace = field(default_factory=Pace)
 
     def fits(self, worker: Worker) -> bool:
@@ -64,14 +69,14 @@ class Pool:
     def update(self, workers: Workers) -> None:
         """Follow workers that came and went."""
         self.threads = sum(w["nthreads"] for w in workers.values() if self.fits(w))
-        self.size = max(WINDOW, TASKS_PER_THREAD * self.threads)
+        self.size = max(0 if self.carried else WINDOW, TASKS_PER_THREAD * max(1, self.threads))
 
     @property
     def has_room(self) -> bool:
         """Whether another task may be given to it: few before the pace is known."""
         is_known = self.batches or self.pace.seconds is not None
         size = self.size if is_known else TASKS_PER_THREAD * max(1, self.threads)
-        return self.flying < min(self.size, size)
+        return self.flying < min(self.size, size, self.carried or self.size)
 
     def landed(self, batches: int, seconds: float) -> None:
         """Record a task that ended."""
@@ -80,7 +85,7 @@ class Pool:
 
     def share(self, left: int | None) -> int:
         """Return how many of the remaining batches the next task gets."""
-        return self.batches or self.pace.batches(left, self.threads)
+        return self.batches or (1 if self.carried else self.pace.batches(left, self.threads))
 
     def __str__(self) -> str:
         """Return what its workers are called in messages, such as "worker with GPU=1"."""
@@ -109,7 +114,14 @@ class HostPool(Pool):
         self.size = TASKS_PER_THREAD * self.threads
 
 
-def make_pools(device: Device, batches: int, resources: Mapping[str, float]) -> list[Pool]:
+def most_carried(carried_bytes: int) -> int:
+    """Return how many batches may be in flight that carry so many bytes each; 0 bounds nothing."""
+    return max(2, CARRIED_BYTES // carried_bytes) if carried_bytes else 0
+
+
+def make_pools(
+    device: Device, batches: int, resources: Mapping[str, float], carried: int = 0
+) -> list[Pool]:
     """Return the pools for a job.
 
     Parameters
@@ -117,10 +129,12 @@ def make_pools(device: Device, batches: int, resources: Mapping[str, float]) -> 
     device : "gpu" uses workers with and without a GPU
     batches : that one task gets on a GPU
     resources : what a task takes of a worker's resources where all workers are alike
+    carried : most tasks in flight, of each pool, where batches carry samples
     """
     if device == "cpu":
-        return [Pool("cpu", resources=resources)]
-    return [GpuPool("gpu", batches, {GPU: 1 / SLOTS}), HostPool("cpu")]
+        return [Pool("cpu", resources=resources, carried=carried)]
+    gpus = GpuPool("gpu", batches, {GPU: 1 / SLOTS}, carried=carried)
+    return [gpus, HostPool("cpu", carried=carried)]
 
 
 def gpu_slots(worker: Worker) -> int:

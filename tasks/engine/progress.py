@@ -32,11 +32,12 @@ class Progress(Amounts):
 
     Attributes
     ----------
-    done, total : chunks
+    done, total : chunks; the total of a stream is 0 until it has ended
     resumed : chunks of `done` that an earlier run had finished
     raw_bytes, stored_bytes : of the chunks done, earlier runs included
     run_bytes : raw bytes of this run
     seconds : since this run began
+    share : of a stream that is done, 0 to 1; None where that is not known
     """
 
     done: int
@@ -46,10 +47,13 @@ class Progress(Amounts):
     stored_bytes: int
     run_bytes: int
     seconds: float
+    share: float | None = None
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimate from this run's pace; None before its first chunk."""
+        """Estimate from this run's pace; None before its first chunk, or where no end is known."""
+        if not self.total:  # of a stream, where an earlier run's chunks are read and compared
+            return self.seconds * (1 - self.share) / self.share if self.share else None
         ran = self.done - self.resumed
         return self.seconds / ran * (self.total - self.done) if ran else None
 
@@ -78,18 +82,28 @@ class Meter:
         """Count what an earlier run finished; report even where that is nothing."""
         self._set(done=chunks, resumed=chunks, raw_bytes=raw_bytes, stored_bytes=stored_bytes)
 
-    def add(self, chunks: int, raw_bytes: int, stored_bytes: int) -> None:
-        """Count a batch of this run."""
+    def add(
+        self,
+        chunks: int,
+        raw_bytes: int,
+        stored_bytes: int,
+        *,
+        resumed: bool = False,
+        share: float | None = None,
+    ) -> None:
+        """Count a batch of this run, or one that it found; `share` of a stream is done by now."""
         before = self.progress
         self._set(
+            share,
             done=before.done + chunks,
+            resumed=before.resumed + resumed * chunks,
             raw_bytes=before.raw_bytes + raw_bytes,
             stored_bytes=before.stored_bytes + stored_bytes,
-            run_bytes=before.run_bytes + raw_bytes,
+            run_bytes=before.run_bytes + (not resumed) * raw_bytes,
         )
 
-    def _set(self, **changed: int) -> None:
+    def _set(self, share: float | None = None, **changed: int) -> None:
         seconds = time.monotonic() - self.started
-        self.progress = replace(self.progress, seconds=seconds, **changed)
+        self.progress = replace(self.progress, seconds=seconds, share=share, **changed)
         if self.on_progress is not None:
             self.on_progress(self.progress)

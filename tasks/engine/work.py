@@ -39,6 +39,14 @@ class CommittingTask(Protocol[BatchIn, ResultIn]):
         """
 
 
+class CarryingTask(Protocol):
+    """A task whose batches hold their samples: few of them may be on their way at once."""
+
+    @property
+    def carried_bytes(self) -> int:
+        """Bytes that a batch holds at most; 0 where it says only what is to be read."""
+
+
 class DeviceTask(Task[BatchIn, ResultOut], Protocol[BatchIn, ResultOut]):
     """A task that a GPU can do too, on many batches at once."""
 
@@ -52,3 +60,8 @@ class DeviceTask(Task[BatchIn, ResultOut], Protocol[BatchIn, ResultOut]):
 
     def on_device(self, batches: Sequence[BatchIn], /) -> Sequence[ResultOut]:
         """Do the batches on the GPU of this process, with the same results as `__call__`."""
+
+
+def carried_bytes(task: object) -> int:
+    """Return how much the batches of a task carry each; see `CarryingTask`."""
+    return int(getattr(task, "carried_bytes", 0))

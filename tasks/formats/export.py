@@ -37,10 +37,11 @@ def export(
 
 
 def choose_format(source: Source, targets: Paths, options: ExportOptions) -> Format:
-    """Return the format to write; where formats share a suffix, that of the source."""
+    """Return the format to write; where the suffix is of several or of none, that of the source."""
     if options.format is not None:
         return named(options.format, writable())
     found = [kind for kind in writable() if _has_suffix(kind, targets)]
+    found = found or [kind for kind in writable() if kind.fit(source).is_own]
     if not found:
         what = ", ".join(targets)
         raise BadParams(f"the suffix of {what} is of no format: say --format {names(writable())}")

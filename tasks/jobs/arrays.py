@@ -90,6 +90,7 @@ class ArraysTask(Generic[BatchT, ResultT]):
     device_batches : that one task does at once on a GPU
     device_peak_bytes : host memory that such a task needs at most
     waits : whether a commit takes time, as on a disk
+    carried_bytes : samples that a batch carries at most; 0 where it names what is to be read
     """
 
     name: str
@@ -97,6 +98,7 @@ class ArraysTask(Generic[BatchT, ResultT]):
     device_batches: int
     device_peak_bytes: int
     waits: bool
+    carried_bytes: int = 0
 
     def __call__(self, item: ArrayBatch[BatchT, ResultT]) -> ResultT:
         """Do the batch."""

@@ -46,6 +46,7 @@ class Summary(Amounts):
     seconds : wall clock of this run
     run_bytes : raw bytes of this run
     unread_bytes : of the files after the last sample: the given shape may be too small
+    notes : what else a user should know, such as what of the source is not in the store
     """
 
     store: str
@@ -58,6 +59,7 @@ class Summary(Amounts):
     run_bytes: int
     seconds: float
     unread_bytes: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def bits_per_sample(self) -> float:
@@ -189,7 +191,7 @@ def _run(
 ) -> None:
     """Do the remaining batches of all arrays."""
     if options is not None and options.device == "gpu":
-        _check_codecs(arrays)
+        check_codecs({str(a.function.target): a.function.metadata for a in arrays})
     meter.resume(*_sums(records for array in arrays for records in array.entries.values()))
     waits = any(array.function.durable for array in arrays)
 
@@ -213,14 +215,15 @@ def _work(array: ArrayRun) -> ArrayWork[range, Records]:
     )
 
 
-def _check_codecs(arrays: Iterable[ArrayRun]) -> None:
-    functions = [array.function for array in arrays]
-    if not any(runs_on_gpu(function.metadata) for function in functions):
-        places = ", ".join(str(function.target) for function in functions)
+def check_codecs(metadata: Mapping[str, bytes]) -> None:
+    """Raise BadParams where no codec of these arrays, by place, runs on a GPU."""
+    if not any(map(runs_on_gpu, metadata.values())):
         able = ", ".join(
             name for name in codec_table.answers() if codec_table.has_module(name, "gpu")
         )
-        raise BadParams(f"no codec of {places} runs on a GPU, as {able} do: leave --device gpu out")
+        raise BadParams(
+            f"no codec of {', '.join(metadata)} runs on a GPU, as {able} do: leave --device gpu out"
+        )
 
 
 def _finish(arrays: Iterable[ArrayRun], place: Target) -> None:

@@ -11,28 +11,30 @@ import json
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
 from zarr.abc.store import Store
 from zarr.core.buffer import Buffer, default_buffer_prototype
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.jobs.check import same_bits
+from gangsaw.tasks.jobs.arrays import ArraysTask
 from gangsaw.tasks.jobs.choose import choose_layout
-from gangsaw.tasks.jobs.compress import Summary
-from gangsaw.tasks.jobs.regroup import Backlog, Pieces, regrouped, row_bytes, sampled
+from gangsaw.tasks.jobs.compress import Summary, check_codecs
+from gangsaw.tasks.jobs.device import COPIES
+from gangsaw.tasks.jobs.growing import GrowingArray, StepBatch, StepDone
+from gangsaw.tasks.jobs.regroup import Backlog, regrouped, row_bytes, sampled
+from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.source import Coordinate, Description, Stream, optional_names
-from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
-from gangsaw.tasks.store.journal import FOLDER, Job, Journal
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.journal import FOLDER, Job
 from gangsaw.tasks.store.layout import (
     CHUNK_BYTES,
     ArrayLayout,
@@ -40,18 +42,20 @@ from gangsaw.tasks.store.layout import (
     CodecChoices,
     check_axes,
 )
-from gangsaw.tasks.store.manifest import fold, read_manifest, write_manifest
+from gangsaw.tasks.store.manifest import read_manifest
 from gangsaw.tasks.store.place import Place, open_place
-from gangsaw.tasks.store.records import ROW, Records
+from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import build_objects, digest
 from gangsaw.tasks.store.target import (
-    JOB,
     ORIGIN,
     Target,
     choose_target,
     find_begun,
     write_skeleton,
 )
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,16 @@ def spool(
     *,
     choose: Choose = lambda _: "auto",
     chunks: ChunkChoice = None,
+    client: Client | None = None,
+    options: Options | None = None,
     resume: bool = False,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Summary:
     """Write every array of a stream into a Zarr v3 group, as its chunks become full.
+
+    This process reads the stream and cuts it into steps of chunks. Threads of it, or the client's
+    workers, encode and store them.
 
     Parameters
     ----------
@@ -89,6 +98,8 @@ def spool(
     target : path, address or Zarr store
     choose : returns the codec of each array, given the first chunk of all
     chunks : extents of a chunk as `compress` takes them; -1 not on the first axis, which grows
+    client : Dask client; None works in this process, with its threads
+    options : resources, retries, device
     resume : continue what an earlier run stored of the same stream, which is read again from its
         start and compared with it
     overwrite : replace an existing store, which stays complete until the new one is
@@ -97,8 +108,11 @@ def spool(
     Raises
     ------
     BadParams
-        The stream is empty or holds what its format forbids, the target may not be touched, codec
-        and chunks do not go together, or what an earlier run stored is not what is read now.
+        The stream holds what its format forbids, the target may not be touched, codec and chunks
+        do not go together, a worker has too little memory, or what an earlier run stored is not
+        what is read now.
+    JobFailed
+        A chunk could not be encoded or stored, or the workers are gone.
     """
     started = time.monotonic()
     lengths = {array.name: _rows(array, chunks) for array in stream.arrays}
@@ -108,15 +122,27 @@ def spool(
     objects = build_objects(stream.name, stream.arrays, stream.coords, stream.attrs, layouts)
     jobs = {array.name: _job(sample, array, objects, layouts) for array in stream.arrays}
     final = open_place(target, writable=True)
+    if options is not None and options.device == "gpu":
+        check_codecs({f"{final}/{n}": objects[f"{n}/{METADATA}"].to_bytes() for n in layouts})
     origins = {name: job.to_json() for name, job in jobs.items()}
     begun = find_begun(final, origins) if resume else None
     if begun is not None and (done := _finished(begun.work, jobs)):
         return _known_summary(str(final), begun.work, done, started)
-    place = begun or choose_target(final, jobs, resume=False, overwrite=overwrite)
+    place = begun or choose_target(final, jobs, resume=resume, overwrite=overwrite)
     _write_begin(place, objects, jobs, origins)
     meter = Meter(0, on_progress, started)
-    arrays = {name: _Growing(place.work / name, job, objects) for name, job in jobs.items()}
-    _fill(arrays, rows, pieces, meter)
+    arrays = {
+        array.name: GrowingArray(
+            place.work / array.name,
+            jobs[array.name],
+            layouts[array.name],
+            array,
+            objects[f"{array.name}/{METADATA}"],
+        )
+        for array in sample.arrays
+    }
+    steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
+    _fill(arrays, steps, _StreamMeter(stream, meter), client, options)
     _finish(place.work, arrays, objects[METADATA].to_bytes(), stream)
     place.publish()
     place.drop_given_up()
@@ -164,108 +190,6 @@ def _known_summary(
     )
 
 
-class _Growing:
-    """An array of the store that grows along its first axis, and what is stored of it."""
-
-    def __init__(self, place: Place, job: Job, objects: Mapping[str, Buffer]) -> None:
-        self.place, self.job, self.name = place, job, place.path.rpartition("/")[2]
-        metadata = json.loads(objects[f"{self.name}/{METADATA}"].to_bytes())
-        self.metadata: dict[str, object] = metadata
-        self.shape: list[int] = metadata["shape"]  # the same list, which grows
-        self.coder = self._coder()
-        self.length = self.coder.grid.chunks[0]
-        self.journal = Journal(place, job.fingerprint, job.batch_chunks)
-        self.entries: list[Records] = []
-
-    @property
-    def n_rows(self) -> int:
-        return self.shape[0]
-
-    @property
-    def n_chunks(self) -> int:
-        return sum(len(records.rows) for records in self.entries)
-
-    def step(self, samples: NumpyArray) -> _Step:
-        """Return the next step of chunks, which may be stored while others are."""
-        start, self.shape[0] = self.n_rows, self.n_rows + len(samples)
-        first = start // self.length * self.job.batch_chunks
-        batch = range(first, first + self.job.batch_chunks)
-        is_known = self.journal.read(batch) is not None
-        return _Step(self, self._coder(), batch, start, samples, is_known)
-
-    def note(self, step: _Step, rows: Sequence[tuple[int, int]]) -> Records:
-        """Journal a step that is stored; the steps before it were."""
-        raw = step.samples.nbytes
-        records = Records(self.job.fingerprint, step.batch.start, raw, np.array(rows, ROW))
-        if not step.is_known:
-            self.journal.write(records)
-        self.entries.append(records)
-        return records
-
-    def finish(self) -> None:
-        """Record the final job, and fold the journal into the manifest."""
-        metadata = self.place.get(METADATA)
-        assert metadata is not None, "written before"
-        whole = replace(self.job, n_chunks=self.n_chunks, array=digest(metadata))
-        self.place.put(JOB, whole.to_json())
-        write_manifest(self.place, fold(whole.fingerprint, self.entries))
-
-    def _coder(self) -> ArrayCoder:
-        return ArrayCoder(json.dumps(self.metadata).encode())
-
-
-@dataclass(frozen=True)
-class _Step:
-    """Chunks side by side along the first axis of an array.
-
-    Attributes
-    ----------
-    array : that grows
-    coder : of the array as it is with them
-    batch : numbers of the chunks
-    start : first row
-    samples : of all of them
-    is_known : whether the journal has them
-    """
-
-    array: _Growing
-    coder: ArrayCoder
-    batch: range
-    start: int
-    samples: NumpyArray
-    is_known: bool
-
-    def store(self) -> list[tuple[int, int]]:
-        """Encode and store the chunks, unless they are there; return bytes and checksum of each."""
-        found = [self._found(number) if self.is_known else None for number in self.batch]
-        rows = [row or self._stored(n) for row, n in zip(found, self.batch, strict=True)]
-        self.array.place.flush(map(self.coder.key, self.batch))
-        return rows
-
-    def _found(self, number: int) -> tuple[int, int] | None:
-        """Return those of a chunk that is in the store; BadParams where the source differs."""
-        stored = self.array.place.get(self.coder.key(number))
-        if stored is None:
-            return None
-        if not same_bits(self.coder.decode(number, stored), self._part(number)):
-            raise BadParams(
-                f"{self.array.place}: chunk {number} differs from the source, which has changed "
-                "since: start again with --overwrite"
-            )
-        data = stored.as_numpy_array()
-        return len(data), crc32c(data)
-
-    def _part(self, number: int) -> NumpyArray:
-        rows, *rest = self.coder.grid.region(number)
-        return self.samples[(slice(rows.start - self.start, rows.stop - self.start), *rest)]
-
-    def _stored(self, number: int) -> tuple[int, int]:
-        stored = self.coder.encode(number, self._part(number))
-        self.array.place.put(self.coder.key(number), stored)
-        data = stored.as_numpy_array()
-        return len(data), crc32c(data)
-
-
 def _rows(array: Description, chunks: ChunkChoice) -> int:
     """Return the most samples that a chunk may have along the first axis."""
     wanted = chunks.get(array.dims[0]) if isinstance(chunks, Mapping) else (chunks or (None,))[0]
@@ -276,8 +200,6 @@ def _rows(array: Description, chunks: ChunkChoice) -> int:
 
 def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> Sample:
     """Return a source of one chunk per array, its samples repeated where there are fewer so far."""
-    if not any(part.n_rows for part in rows.values()):
-        raise BadParams(f"{stream.name} is empty")
     arrays = tuple(
         MemoryArray(
             rows[array.name].sample(lengths[array.name]), array.dims, array.name, array.attrs
@@ -311,43 +233,98 @@ def _job(
 
 
 def _fill(
-    arrays: Mapping[str, _Growing], rows: Mapping[str, Backlog], pieces: Pieces, meter: Meter
+    arrays: Mapping[str, GrowingArray],
+    steps: Iterator[tuple[str, int, NumpyArray]],
+    meter: _StreamMeter,
+    client: Client | None,
+    options: Options | None,
 ) -> None:
-    """Store steps as they become full, one in each thread, and journal them in order."""
-    lengths, at_once = {name: array.length for name, array in arrays.items()}, thread_limit()
-    waiting: deque[tuple[_Step, Future[list[tuple[int, int]]]]] = deque()
+    """Store steps as they become full, side by side, and journal them in order.
 
-    def finish(n_left: int) -> None:
-        while len(waiting) > n_left:
-            step, future = waiting.popleft()
-            records = step.array.note(step, future.result())
-            meter.add(len(records.rows), records.raw_bytes, records.stored_bytes)
+    Where one is not what an earlier run read, none behind it is journalled: that run can still be
+    resumed with the right source.
+    """
+    growing = list(arrays.values())
+    order: deque[tuple[int, int]] = deque()  # of steps: number of the array, first chunk
+    stored: dict[tuple[int, int], StepDone] = {}
 
-    with ThreadPoolExecutor(at_once, thread_name_prefix="gangsaw-spool") as pool:
-        try:
-            for name, _, samples in regrouped(rows, pieces, lengths):
-                finish(at_once - 1)
-                step = arrays[name].step(samples)
-                waiting.append((step, pool.submit(step.store)))
-            finish(0)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+    def batches() -> Iterator[StepBatch]:
+        for name, _, samples in steps:
+            meter.taken_bytes += samples.nbytes
+            step = arrays[name].step(list(arrays).index(name), samples)
+            order.append((step.array, step.batch.start))
+            yield step
+
+    def on_done(batch: StepBatch, done: StepDone) -> None:
+        stored[batch.array, batch.batch.start] = done
+        while order and order[0] in stored:
+            array, records = growing[order[0][0]], _unchanged(stored.pop(order.popleft()))
+            array.note(records)
+            meter.add(records)
+
+    with can_be_resumed() if meter.is_repeatable else nullcontext():
+        run(_task(growing), batches(), on_done, client=client, options=options)
 
 
-def _finish(work: Place, arrays: dict[str, _Growing], metadata: bytes, stream: Stream) -> None:
+def _unchanged(done: StepDone) -> Records:
+    if done.problems:
+        raise BadParams(
+            f"{done.problems[0]}; to resume, what an earlier run read must be unchanged: start "
+            "again with --overwrite"
+        )
+    return done.records
+
+
+def _task(arrays: Sequence[GrowingArray]) -> ArraysTask[range, StepDone]:
+    peak = max(array.peak_bytes for array in arrays)
+    carried = max(array.step_bytes for array in arrays)
+    on_device = peak + COPIES * carried
+    return ArraysTask("compress", peak, 1, on_device, waits=True, carried_bytes=carried)
+
+
+class _StreamMeter:
+    """How far a stream has come.
+
+    Attributes
+    ----------
+    is_repeatable : whether it can be read again
+    taken_bytes : of all steps that were given to the engine
+    """
+
+    def __init__(self, stream: Stream, meter: Meter) -> None:
+        self.stream, self.meter, self.taken_bytes = stream, meter, 0
+        self.is_repeatable = bool(getattr(stream, "is_repeatable", False))
+
+    def add(self, records: Records) -> None:
+        """Count a step that is stored."""
+        counts = len(records.rows), records.raw_bytes, records.stored_bytes
+        self.meter.add(*counts, resumed=records.from_journal, share=self._share(records))
+
+    def _share(self, records: Records) -> float | None:
+        """Return what is done with these: of what was read, some waits to be cut and encoded."""
+        read: float | None = getattr(self.stream, "share_read", None)
+        if read is None:
+            return None
+        before = self.meter.progress
+        share = read * (before.raw_bytes + records.raw_bytes) / max(1, self.taken_bytes)
+        return max(before.share or 0.0, share)  # a short file is read before much of it is cut
+
+
+def _finish(work: Place, arrays: dict[str, GrowingArray], metadata: bytes, stream: Stream) -> None:
     """Write the arrays' extents, then the group's metadata, and the manifests last.
 
     Arrays of which the stream held nothing are removed where it said that this may be so.
     """
     group = json.loads(metadata)
     group["attributes"] |= getattr(stream, "outcome", {})
+    inline = group["consolidated_metadata"]["metadata"]
     for name in optional_names(stream.arrays):
         if not arrays[name].n_rows:
             (work / name).delete_all()
-            del arrays[name], group["consolidated_metadata"]["metadata"][name]
+            del arrays[name], inline[name]
     for name, array in arrays.items():
-        group["consolidated_metadata"]["metadata"][name] = array.metadata
-        work.put(f"{name}/{METADATA}", json.dumps(array.metadata, indent=2).encode())
+        inline[name] = json.loads(array.stored_metadata)
+        work.put(f"{name}/{METADATA}", array.stored_metadata)
     work.put(METADATA, json.dumps(group, indent=2).encode())
     work.flush([*(f"{name}/{METADATA}" for name in arrays), METADATA])
     for array in arrays.values():
@@ -356,13 +333,13 @@ def _finish(work: Place, arrays: dict[str, _Growing], metadata: bytes, stream: S
         array.journal.remove()
 
 
-def _summary(store: str, arrays: Mapping[str, _Growing], meter: Meter) -> Summary:
+def _summary(store: str, arrays: Mapping[str, GrowingArray], meter: Meter) -> Summary:
     done = meter.progress
     return Summary(
         store=store,
         arrays=tuple(arrays),
         chunks=done.done,
-        resumed=0,
+        resumed=done.resumed,
         samples=sum(math.prod(array.shape) for array in arrays.values()),
         raw_bytes=done.raw_bytes,
         stored_bytes=done.stored_bytes,

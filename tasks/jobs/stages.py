@@ -1,11 +1,12 @@
 """Stages of a source before it is encoded: each is a separate job with a journal. The result of a
 stage is a store. `compress` puts it into a hidden folder next to the target until the target is
 complete, so that `resume` finds it. `verify` compares the target with the results of the stages, in
-a temporary folder.
+a temporary folder. A stage that is a job of its own (`JobStage`) is only given such a folder.
 """
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,8 @@ from zarr.codecs import ZstdCodec
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.spool import spool
-from gangsaw.tasks.source import Source, Stage, Stream
-from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.source import JobStage, Room, Source, Stage, Stream
+from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import open_zarr
 
 if TYPE_CHECKING:
@@ -50,13 +51,31 @@ def staged(
     BadParams, JobFailed : as `compress` and `spool`
     """
     made: list[Path] = []
-    stages: tuple[Stage, ...] = getattr(source, "stages", ())
-    for stage in stages:
-        made.append(folder_of(stage.name))
-        source = _stored(stage.run(source), made[-1], client, resume)
-    yield source
-    for folder in made:
-        shutil.rmtree(folder, ignore_errors=True)
+    stages: tuple[Stage | JobStage, ...] = getattr(source, "stages", ())
+    # what was read of a pipe is of no use to a later run
+    is_over = any(isinstance(stage, JobStage) for stage in stages) and _comes_once(source)
+    try:
+        for stage in stages:
+            made.append(folder_of(stage.name))
+            source = _staged_by(stage, source, Room(made[-1], client, resume))
+        yield source
+        is_over = True
+    finally:
+        for folder in made if is_over else ():
+            _remove(folder)
+
+
+def _comes_once(source: Source | Stream) -> bool:
+    return isinstance(source, Stream) and not getattr(source, "is_repeatable", False)
+
+
+def _staged_by(stage: Stage | JobStage, source: Source | Stream, room: Room) -> Source | Stream:
+    """Return the result of a stage, which is in the room."""
+    if isinstance(stage, Stage):
+        return _stored(stage.run(source), room.folder, room.client, room.resume)
+    if not room.resume:
+        _remove(room.folder)
+    return stage.run(source, room)
 
 
 @contextmanager
@@ -68,29 +87,64 @@ def staged_at_target(
     resume: bool = False,
     overwrite: bool = False,
 ) -> Iterator[Source | Stream]:
-    """Do the same in folders next to a target, which must be free or replaceable."""
+    """Do the same in folders next to a target, which must be free or replaceable.
+
+    A source may name another folder for them as `scratch`.
+    """
     if not getattr(source, "stages", ()):
         yield source
         return
     place = open_place(target, writable=True)
-    folder = place.folder
-    if folder is None:
-        raise BadParams(f"{source.name} goes through stages, which need a folder as the target")
+    scratch = scratch_of(source)
+    if place.folder is None and scratch is None:
+        raise BadParams(
+            f"{source.name} goes through stages, which need a folder: name one by --scratch, or as "
+            "the target"
+        )
     if not (place.is_empty or resume or overwrite):
         raise BadParams(f"{place} exists: give another name, or --overwrite to replace it")
 
-    def folder_of(name: str) -> Path:
-        return folder.with_name(f".{folder.name}.gangsaw-stage-{name}")
-
-    with staged(source, folder_of, client=client, resume=resume) as ready:
+    beside = _beside(place, scratch)
+    with staged(
+        source,
+        lambda name: beside.with_name(f"{beside.name}.gangsaw-stage-{name}"),
+        client=client,
+        resume=resume,
+    ) as ready:
         yield ready
+
+
+def scratch_of(source: Source | Stream) -> Path | None:
+    """Return the folder that the user named for what stages keep; BadParams where it is none."""
+    named = str(getattr(source, "scratch", ""))
+    if named and not Path(named).is_dir():
+        raise BadParams(f"--scratch {named}: no such folder")
+    return Path(named).absolute() if named else None
+
+
+def _beside(place: Place, scratch: Path | None) -> Path:
+    """Return what folders of stages are named after; in a scratch each target has its own."""
+    if scratch is None:
+        assert place.folder is not None
+        return place.folder.with_name(f".{place.folder.name}")
+    name = str(place).rstrip("/").rpartition("/")[2]
+    return scratch / f".{name}.{hashlib.sha256(str(place).encode()).hexdigest()[:12]}"
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, at once for all who look: half of one would be taken for a whole one."""
+    if folder.exists():
+        gone = folder.with_name(f"{folder.name}-removed")
+        shutil.rmtree(gone, ignore_errors=True)
+        folder.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 def _stored(made: Source | Stream, folder: Path, client: Client | None, resume: bool) -> Source:
     """Store the result of a stage, and return it under the name that the user knows."""
     codec, overwrite = ZstdCodec(level=LEVEL), folder.exists() and not resume
     if isinstance(made, Stream):
-        spool(made, folder, choose=lambda _: codec, overwrite=folder.exists())
+        spool(made, folder, choose=lambda _: codec, client=client, overwrite=folder.exists())
     else:
         compress(made, folder, codec=codec, client=client, resume=resume, overwrite=overwrite)
     return replace(open_zarr(str(folder)), name=made.name)

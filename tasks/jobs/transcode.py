@@ -55,12 +55,16 @@ class Transcode:
     def commit(self, done: Sequence[Records]) -> None:
         """Journal batches when their chunks are on the disk."""
         with naming(self.address(range(done[0].batch.start, done[-1].batch.stop))):
-            new = [records for records in done if not records.from_journal]
-            if self.durable:
-                numbers = (number for records in new for number in records.batch)
-                self.target.flush(chunk_key(self.metadata, number) for number in numbers)
-            for records in new:
+            for records in self.flushed(done):
                 self.journal.write(records)
+
+    def flushed(self, done: Sequence[Records]) -> list[Records]:
+        """Return the batches that are to be journalled, when their chunks are on the disk."""
+        new = [records for records in done if not records.from_journal]
+        if self.durable:
+            numbers = (number for records in new for number in records.batch)
+            self.target.flush(chunk_key(self.metadata, number) for number in numbers)
+        return new
 
     def on_device(self, batches: Sequence[range]) -> list[Records]:
         """Do the same with all chunks of the batches at once on the GPU of this process."""

@@ -3,75 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.files import START, FastqRecords, Places, ReadFile, hint
 from gangsaw.tasks.reads.kernels import (
+    AT,
     FINE,
+    LENGTHS,
     LINE_OF,
     LINES,
     NEWLINE,
+    NO_AT,
     REASONS,
     RETURN,
     check_records,
     strip_returns,
 )
-from gangsaw.tasks.reads.text import Text, text_of
+from gangsaw.tasks.reads.text import Text
 
-Places = npt.NDArray[np.int64]
+__all__ = ["NAME", "QUALITY", "SEQUENCE", "SIGN", "FastqFile", "FastqRecords", "Places"]
+
 NAME, SEQUENCE, SIGN, QUALITY = range(LINES)
 SIGN_BYTES = np.array([1, 0, 1, 0])  # that lines begin with: "@" and "+"
 MOST_TAIL = 1 << 10  # bytes of blank lines behind the last record
 
 
-class FastqRecords(NamedTuple):
-    """Some records of a text.
-
-    Attributes
-    ----------
-    text : (m,) uint8
-    begins, ends : (n, 4) int64, name, sequence, what follows "+", and quality of each record: their
-        places in the text, without "@", "+" and line ends
-    """
-
-    text: Text
-    begins: Places
-    ends: Places
-
-    def __len__(self) -> int:
-        """Return how many records these are."""
-        return len(self.begins)
-
-    def some(self, which: slice[int | None, int | None, int | None]) -> FastqRecords:
-        """Return some of the records."""
-        return FastqRecords(self.text, self.begins[which], self.ends[which])
-
-
-class FastqFile:
-    """A FASTQ text, read once.
-
-    Attributes
-    ----------
-    path : for messages
-    n_records : that were yielded so far
-    has_returns : whether lines end with CR LF, as the first one does
-    odd_ends : numbers of lines that end otherwise, counted from the first record
-    ends_open : whether the last line has no newline; known at the end
-    tail : blank lines behind the last record; known at the end
-    """
-
-    def __init__(self, path: str) -> None:
-        self.path, self.n_records, self.has_returns = path, 0, False
-        self.odd_ends: list[Places] = []
-        self.ends_open, self.tail = False, b""
+class FastqFile(ReadFile):
+    """A FASTQ text, read once."""
 
     def records(self) -> Iterator[FastqRecords]:
         """Yield records; BadParams, with the number of record and line, for what is none."""
         rest: Text = np.empty(0, np.uint8)
         for block in self._blocks():
+            if self.n_records == 0 and not rest.size and block[0] != AT:
+                raise self._wrong(0, NO_AT, block[:START].tobytes())
             text = np.concatenate((rest, block)) if rest.size else block
             newlines = np.flatnonzero(text == NEWLINE)
             n = newlines.size // LINES * LINES
@@ -79,12 +46,6 @@ class FastqFile:
                 yield self._checked(text, newlines[:n])
             rest = text[newlines[n - 1] + 1 :] if n else text
         yield from self._last(rest)
-
-    def _blocks(self) -> Iterator[Text]:
-        try:
-            yield from text_of(self.path)
-        except BadParams as error:
-            raise BadParams(f"{error} (behind record {self.n_records})") from error
 
     def _last(self, rest: Text) -> Iterator[FastqRecords]:
         """Yield the record that ends without a newline, if there is one; take note of the tail."""
@@ -102,23 +63,24 @@ class FastqFile:
 
     def _checked(self, text: Text, line_ends: Places) -> FastqRecords:
         begins, ends = np.concatenate(([0], line_ends[:-1] + 1)), line_ends.copy()
-        if self.n_records == 0:
-            self.has_returns = bool(ends[0] and text[ends[0] - 1] == RETURN)
+        self._note_first(text, int(ends[0]))
         odd = np.empty(ends.size, np.int64)
         n_odd = int(strip_returns(text, begins, ends, self.has_returns, odd))
-        self.odd_ends += [odd[:n_odd] + LINES * self.n_records] if n_odd else []
+        self.odd_ends.add(odd[:n_odd, None] + LINES * self.n_records)
         begins, ends = begins.reshape(-1, LINES), ends.reshape(-1, LINES)
         first, reason = check_records(text, begins, ends)
         if reason != FINE:
-            raise self._wrong(int(first), int(reason))
+            raise self._wrong(int(first), int(reason), text[:START].tobytes())
         self.n_records += len(begins)
         return FastqRecords(text, begins + SIGN_BYTES, ends)
 
-    def _wrong(self, place: int, reason: int) -> BadParams:
+    def _wrong(self, place: int, reason: int, start: bytes) -> BadParams:
         record = self.n_records + place
+        other = "" if record or reason == LENGTHS else hint(start)
         line = LINES * record + LINE_OF[reason] + 1
         what = "its quality " if LINE_OF[reason] == QUALITY else "it "
-        return BadParams(f"{self.path}: line {line}, record {record + 1}: {what}{REASONS[reason]}")
+        why = f"{what}{REASONS[reason]}{other}"
+        return BadParams(f"{self.path}: line {line}, record {record + 1}: {why}")
 
     def _cut_off(self, n_lines: int) -> BadParams:
         line = LINES * self.n_records + n_lines

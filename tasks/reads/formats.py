@@ -1,7 +1,8 @@
-"""FASTQ as a format of the table: one file, two files of mates, or standard input."""
+"""Files of reads as formats of the table: one file, two files of mates, or standard input."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.options import Option
@@ -21,58 +22,173 @@ if TYPE_CHECKING:
     from gangsaw.tasks.reads.stream import ReadStream
     from gangsaw.tasks.source import Source
 
-NAMED = (".fastq", ".fq")
-PACKED = ("", ".gz", ".bgz", ".bz2", ".xz", ".zst")
+FASTQ_NAMES = (".fastq", ".fq")
+FASTA_NAMES = (".fasta", ".fa", ".fna", ".fas", ".faa", ".ffn")
+PACKED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
+BAM_NAMES = (".bam", ".cram", ".sam")
+SAM_LINES = (b"@HD\t", b"@SQ\t", b"@RG\t", b"@PG\t", b"@CO\t")
+GZIP = b"\x1f\x8b"
 YES, NO = "yes", "no"
 
 
-def _sure(look: Look) -> Sure:
-    if look.is_folder or look.is_address:
-        return Sure.NO
-    if look.is_stream:
-        return Sure.PERHAPS
-    if not look.path.lower().endswith(tuple(f"{name}{end}" for name in NAMED for end in PACKED)):
-        return Sure.NO
-    return Sure.CONTENT if look.start.startswith(b"@") else Sure.PERHAPS
+def _is_called(look: Look, names: tuple[str, ...]) -> bool:
+    return look.path.lower().endswith(
+        tuple(f"{name}{end}" for name in names for end in ("", *PACKED))
+    )
 
 
-def _open(paths: Paths, options: SourceOptions) -> ReadStream:
+def _sure_of(look: Look, sign: bytes, names: tuple[str, ...]) -> Sure:
+    """Say how sure a path is text with this first letter: by content where it is called as either.
+
+    A compressed one is known by its suffix alone.
+    """
+    if look.is_folder or look.is_address or look.is_stream:
+        return Sure.NO
+    if look.start.startswith(sign) and _is_called(look, FASTQ_NAMES + FASTA_NAMES):
+        return Sure.CONTENT
+    return Sure.PERHAPS if _is_called(look, names) else Sure.NO
+
+
+def _sure_of_fastq(look: Look) -> Sure:
+    return Sure.PERHAPS if look.is_stream else _sure_of(look, b"@", FASTQ_NAMES)
+
+
+def _sure_of_fasta(look: Look) -> Sure:
+    return _sure_of(look, b">", FASTA_NAMES)
+
+
+def _sure_of_bam(look: Look) -> Sure:
+    """Say how sure a path is: the blocks of BAM begin as any gzip file does."""
+    if look.is_folder or look.is_address or look.is_stream:
+        return Sure.NO
+    if look.start.startswith(b"CRAM"):
+        return Sure.CONTENT
+    signs = {".bam": (GZIP,), ".sam": SAM_LINES}
+    if look.start.startswith(signs.get(look.suffix, ())):
+        return Sure.CONTENT
+    return Sure.PERHAPS if look.suffix in BAM_NAMES else Sure.NO
+
+
+def _open(paths: Paths, options: SourceOptions, kind: str) -> ReadStream:
     from gangsaw.tasks.reads.settings import Settings
     from gangsaw.tasks.reads.stream import ReadStream
 
     own = {name: str(value) for name, value in options.own.items()}
     is_interleaved = own.pop("interleaved", NO) == YES
-    return ReadStream(paths, Settings(**own, interleaved=is_interleaved))
+    scratch = own.pop("scratch", "")
+    settings, is_named = Settings(**own, interleaved=is_interleaved), options.format is not None
+    return ReadStream(paths, settings, scratch=scratch, format=kind, is_named=is_named)
 
 
-def _fit(source: Source) -> Fit:
+def _open_fastq(paths: Paths, options: SourceOptions) -> ReadStream:
+    return _open(paths, options, "fastq")
+
+
+def _open_fasta(paths: Paths, options: SourceOptions) -> ReadStream:
+    own = {**options.own, "qualities": "none"}
+    return _open(paths, replace(options, own=own), "fasta")
+
+
+def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
+    from gangsaw.tasks.reads.bam import is_paired
+
+    own = {**options.own, "interleaved": YES if is_paired(paths[0]) else NO}
+    return _open(paths, replace(options, own=own), "bam")
+
+
+def _fit_fastq(source: Source) -> Fit:
     from gangsaw.tasks.reads.export import fit
 
-    return fit(source)
+    return fit(source, "fastq")
 
 
-def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.reads.export import export
+def _fit_fasta(source: Source) -> Fit:
+    from gangsaw.tasks.reads.export import fit
 
-    export(source, paths, str(options.own.get("shard", "")), work)
+    return fit(source, "fasta")
 
+
+def _fit_bam(source: Source) -> Fit:
+    from gangsaw.tasks.reads.bam_export import fit_bam
+
+    return fit_bam(source)
+
+
+def _export(source: Source, paths: Paths, options: ExportOptions, work: Work, kind: Format) -> None:
+    from gangsaw.tasks.reads.export import check_meant, export
+
+    if options.format is None:
+        check_meant(source, paths, kind)
+    export(source, paths, str(options.own.get("shard", "")), work, kind.name)
+
+
+def _export_fastq(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    _export(source, paths, options, work, FASTQ)
+
+
+def _export_fasta(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    _export(source, paths, options, work, FASTA)
+
+
+def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.reads.export import check_meant
+
+    if options.format is None:
+        check_meant(source, paths, BAM)
+    BAM.check_installed(paths[0])
+    from gangsaw.tasks.reads.bam_export import export_bam
+
+    export_bam(source, paths[0], str(options.own.get("shard", "")), work)
+
+
+_ORDER = Option("order", "Of the records in the store.", ORDERS[0], choices=ORDERS)
+_SCRATCH = Option("scratch", "Folder for what an order other than kept needs.", "beside the target")
+_QUALITIES = Option("qualities", "What to store of them.", QUALITIES[0], choices=QUALITIES)
+_NAMES = Option("names", "What to store of them.", NAMES[0], choices=NAMES)
+_INTERLEAVED = Option("interleaved", "Whether mates alternate in one file.", NO, choices=(NO, YES))
+_SHARD = Option("shard", "Which part of the records, such as 3/16.", "1/1")
 
 FASTQ = Format(
     name="fastq",
     title="FASTQ",
     about="reads; two files of mates together, or a stream",
-    sure=_sure,
-    open=_open,
-    options=(
-        Option("order", "Of the records in the store.", ORDERS[0], choices=ORDERS),
-        Option("qualities", "What to store of them.", QUALITIES[0], choices=QUALITIES),
-        Option("names", "What to store of them.", NAMES[0], choices=NAMES),
-        Option("interleaved", "Whether mates alternate in one file.", NO, choices=(NO, YES)),
-    ),
-    export=_export,
-    export_options=(Option("shard", "Which part of the records, such as 3/16.", "1/1"),),
-    suffixes=(*NAMED, ".gz", ".bgz", ".bz2", ".xz", ".zst"),
-    fit=_fit,
+    sure=_sure_of_fastq,
+    open=_open_fastq,
+    options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES, _INTERLEAVED),
+    export=_export_fastq,
+    export_options=(_SHARD,),
+    suffixes=(*FASTQ_NAMES, *PACKED),
+    fit=_fit_fastq,
     paths=range(1, 3),
     streams=True,
+)
+
+FASTA = Format(
+    name="fasta",
+    title="FASTA",
+    about="reads without qualities, on lines of any width; two files of mates, or a stream",
+    sure=_sure_of_fasta,
+    open=_open_fasta,
+    options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED),
+    export=_export_fasta,
+    export_options=(_SHARD,),
+    suffixes=(*FASTA_NAMES, *PACKED),
+    fit=_fit_fasta,
+    paths=range(1, 3),
+    streams=True,
+)
+
+BAM = Format(
+    name="bam",
+    title="BAM",
+    about="the reads of BAM, CRAM and SAM as they were before they were aligned; mates together",
+    sure=_sure_of_bam,
+    open=_open_bam,
+    options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES),
+    export=_export_bam,
+    export_options=(_SHARD,),
+    suffixes=BAM_NAMES,
+    fit=_fit_bam,
+    needs=("pysam",),
+    extra="gangsaw[bam]",
 )

@@ -14,9 +14,10 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.bags import bag_of
-from gangsaw.tasks.reads.export import RecordText
+from gangsaw.tasks.reads.export import records_text
 from gangsaw.tasks.reads.kernels import gather_lines
 from gangsaw.tasks.reads.ragged import Ragged
+from gangsaw.tasks.reads.record_text import names_of
 from gangsaw.tasks.reads.stored import Field, Stored
 from gangsaw.tasks.store.source import open_zarr
 
@@ -101,7 +102,6 @@ class ReadSet:
         except BadParams as error:
             raise BadParams(f"{path}: {error}") from error
         self.path, self.contents = path, self._stored.contents
-        self._text = RecordText(self._stored)
 
     def __len__(self) -> int:
         """Return how many reads there are."""
@@ -157,9 +157,12 @@ class ReadSet:
         mean = 1.0 if figures is None else max(1.0, figures.mean_length)
         return max(2, min(BATCH_READS, int(BATCH_LETTERS / mean)) // 2 * 2)
 
-    def fastq(self, first: int, last: int) -> bytes:
-        """Return reads first..last - 1 as FASTQ text; BadParams where there are no qualities."""
-        return self._text.text(first, last).tobytes()
+    def text(self, first: int, last: int) -> bytes:
+        """Return reads first..last - 1 as text: FASTA where they came from it, else FASTQ.
+
+        Raises BadParams where there are no qualities for FASTQ.
+        """
+        return records_text(self._stored).text(first, last).tobytes()
 
     def find(self, name: str | bytes) -> list[int]:
         """Return the numbers of reads of a name, or of its first word, ascending.
@@ -183,7 +186,7 @@ class ReadSet:
     def _reads(self, first: int, last: int) -> Reads:
         def lines(name: str) -> Ragged | None:
             if name == "name":
-                return _ragged(self._text.names(first, last))
+                return _ragged(names_of(self._stored, first, last))
             has = self._stored.has(name)
             return _ragged(self._stored.lines(name, first, last)) if has else None
 

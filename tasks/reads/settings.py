@@ -48,7 +48,7 @@ class ReadsInfo:
 
     Attributes
     ----------
-    format : "fastq"
+    format : of the files: "fastq", "fasta" or "bam"
     settings : what was kept
     n_files : files that the reads came from; of two, mates alternate
     records : how many there are
@@ -58,6 +58,8 @@ class ReadsInfo:
     open : whether the last line of each file has no newline
     tails : blank lines behind the last record of each file
     figures : of all reads, as they were counted; None where they were not
+    widths : letters of a full line of a sequence in each file; 0 where each is on one line
+    lost : what of the files is not in the store, in words
     """
 
     format: str
@@ -70,6 +72,8 @@ class ReadsInfo:
     open: tuple[bool, ...] = ()
     tails: tuple[str, ...] = ()
     figures: ReadFigures | None = None
+    widths: tuple[int, ...] = ()
+    lost: tuple[str, ...] = ()
 
     @property
     def is_paired(self) -> bool:
@@ -91,7 +95,7 @@ class ReadsInfo:
         if not isinstance(data, Mapping) or data.get("version") != VERSION:
             raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
         try:
-            return cls(
+            found = cls(
                 format=data["format"],
                 settings=Settings(**{k: data[k] for k in Settings.__dataclass_fields__}),
                 n_files=data["n_files"],
@@ -102,6 +106,12 @@ class ReadsInfo:
                 open=tuple(data["open"]),
                 tails=tuple(data["tails"]),
                 figures=ReadFigures.from_dict(data["figures"]) if "figures" in data else None,
+                widths=tuple(map(int, data["widths"])),
+                lost=tuple(data["lost"]),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
+        of_files = (found.returns, found.open, found.tails, found.widths)
+        if any(len(values) != found.n_files for values in of_files):
+            raise BadParams(f"attribute {ATTRIBUTE} is not whole: not all files are told of")
+        return found

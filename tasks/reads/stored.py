@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -143,9 +144,19 @@ class Stored:
         """Return items begin..end - 1 of an array; CorruptChunk where there are no such."""
         return self._arrays[name].read(begin, end)
 
-    def numbers(self, name: str) -> Places:
-        """Return all of a small array of numbers, none where it is not there."""
-        if name not in self._arrays:
+    def some_numbers(self, name: str, begin: int, end: int) -> Places:
+        """Return items of an array of numbers, none where it is not there."""
+        if not self.has(name):
             return np.empty(0, np.int64)
-        window = self._arrays[name]
-        return window.read(0, window.size).astype(np.int64)
+        return self._arrays[name].read(begin, end).astype(np.int64)
+
+    def between(self, name: str, low: int, high: int) -> tuple[int, int]:
+        """Return which items of an array of growing numbers are low..high - 1: first and end."""
+        size = self._arrays[name].size if self.has(name) else 0
+
+        def first(number: int) -> int:
+            return bisect_left(
+                range(size), number, key=lambda i: int(self.some_numbers(name, i, i + 1)[0])
+            )
+
+        return first(low), first(high)

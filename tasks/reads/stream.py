@@ -1,8 +1,8 @@
-"""FASTQ files as a stream of arrays: lines of sequences, qualities and names, and their starts."""
+"""Files of reads as a stream of arrays: sequences, qualities and names, and where they start."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,16 +13,21 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.bam import BamFile
 from gangsaw.tasks.reads.counts import PHRED, ReadCounts
 from gangsaw.tasks.reads.digest import sum_records
-from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords, Places
+from gangsaw.tasks.reads.fasta import FastaFile, middle_length, refuse_protein, told_of_genomes
+from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords
+from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_lines, same_lines
+from gangsaw.tasks.reads.measured import share_read
 from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
 from gangsaw.tasks.reads.stored import Field
 from gangsaw.tasks.reads.text import Text
-from gangsaw.tasks.source import Coordinate, Described, Source
+from gangsaw.tasks.source import Coordinate, Described, JobStage, Source
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.reads.order.arranged import Arranged
     from gangsaw.tasks.reads.unordered import UnorderedReads
 
 CHUNK = 1 << 25  # bytes; no line lies over a border of these
@@ -32,6 +37,12 @@ FIELDS = {"sequence": SEQUENCE, "quality": QUALITY, "name": NAME}
 CONTENTS = {"sequence": "read sequences", "quality": "read qualities", "name": "read names"}
 # of qualities, as sequencers bin them: the least of each bin, and what all of it become
 BINS = {2: 6, 10: 15, 20: 22, 25: 27, 30: 33, 35: 37, 40: 40}
+# formats of files, and what reads each of them
+READERS: Mapping[str, Callable[[str], ReadFile]] = {
+    "fastq": FastqFile,
+    "fasta": FastaFile,
+    "bam": BamFile,
+}
 
 Piece = Mapping[str, NumpyArray]
 
@@ -40,14 +51,20 @@ Piece = Mapping[str, NumpyArray]
 class ReadStream:
     """Reads of one file, or of two whose records are mates.
 
-    It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end.
+    It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end, `notes`
+    what a user should know then. `format` is one of READERS; `is_named`, whether the user said it.
     """
 
     paths: tuple[str, ...]
     settings: Settings = field(default_factory=Settings)
     coords: tuple[Coordinate, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict)
+    scratch: str = ""
+    arranged: Arranged | None = None
     outcome: dict[str, object] = field(default_factory=dict, compare=False)
+    format: str = "fastq"
+    is_named: bool = False
+    notes: list[str] = field(default_factory=list, compare=False)
 
     @property
     def name(self) -> str:
@@ -58,6 +75,12 @@ class ReadStream:
     def is_repeatable(self) -> bool:
         """Whether the reads can be read again: no path is a pipe."""
         return all(Path(path).is_file() for path in self.paths)
+
+    @property
+    def share_read(self) -> float | None:
+        """How much of the files was read so far, 0 to 1; None where that says nothing."""
+        is_read_once = self.is_repeatable and self.settings.order == "kept"
+        return share_read(self.paths) if is_read_once else None
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -71,11 +94,21 @@ class ReadStream:
         return len(self.paths) == 2 or self.settings.interleaved
 
     @property
+    def stages(self) -> tuple[JobStage, ...]:
+        """The stage that gives the records another order."""
+        if self.settings.order == "kept" or self.arranged is not None:
+            return ()
+        from gangsaw.tasks.reads.order.job import ordered
+
+        return (JobStage("order", lambda _, room: ordered(self, room)),)
+
+    @property
     def arrays(self) -> tuple[Described, ...]:
         """Lines of text and where they start; then what only some records have."""
         texts = [array for name in self.kept for array in (_text(name, self), _starts(name))]
         odd = (_text("plus", self), _starts("plus"), _numbers("plus_record"), _numbers("odd_end"))
-        return (*texts, *(replace(array, is_optional=True) for array in odd))
+        folds = (_numbers("fold_record"), _described("fold_length", "u8", "fold_record", {}))
+        return (*texts, *(replace(array, is_optional=True) for array in (*odd, *folds)))
 
     def as_stored(self, store: Source) -> ReadStream | UnorderedReads:
         """Return the reads as a store was made of them, for a comparison with it.
@@ -87,37 +120,46 @@ class ReadStream:
         return as_stored(self, store)
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield arrays of some records; BadParams for what is no FASTQ, or has no mate."""
-        files = [FastqFile(path) for path in self.paths]
-        writer = _Writer(self)
+        """Yield arrays of some records; BadParams for what is not of the format, or has no mate."""
+        files = self.files()
+        writer, middle = _Writer(self, files), 0
+        is_guess = self.format == "fasta" and not self.is_named
         for mates in self._ordered(files):
+            if not mates:
+                continue  # a file without records has no bins
+            if is_guess and writer.n_records == 0:
+                refuse_protein(mates[0], self.name)
+                middle = middle_length(mates[0])
             yield writer.piece(mates)
-        yield writer.last(files)
-        self.outcome[ATTRIBUTE] = writer.contents(files).to_dict()
+        yield writer.last()
+        self.notes.extend(told_of_genomes(writer.n_records, middle) if is_guess else [])
+        contents = writer.contents()
+        if contents.lost:
+            self.notes.append(f"not in the store: {', '.join(contents.lost)}")
+        self.outcome[ATTRIBUTE] = contents.to_dict()
 
     def records(self) -> Iterator[tuple[FastqRecords, ...]]:
         """Yield records in the order that is wanted, mates of each other at equal places."""
-        yield from self._ordered([FastqFile(path) for path in self.paths])
+        yield from self._ordered(self.files())
 
-    def _ordered(self, files: list[FastqFile]) -> Iterator[tuple[FastqRecords, ...]]:
-        """Yield the records in the order that is wanted; `files` are those to be read once."""
-        order, interleaved = self.settings.order, self.settings.interleaved
-        if order == "kept":
-            yield from _mates(files, interleaved)
-            return
-        if not self.is_repeatable:
-            raise BadParams(f"{self.name} is read once: --order {order} needs files")
-        from gangsaw.tasks.reads.order.arrange import by_place
-        from gangsaw.tasks.reads.order.shuffle import binned
+    def files(self) -> list[ReadFile]:
+        """Return the files, to be read once."""
+        return [READERS[self.format](path) for path in self.paths]
 
-        def again() -> Iterator[tuple[FastqRecords, ...]]:
-            return _mates([FastqFile(path) for path in self.paths], interleaved)
+    def _ordered(self, files: list[ReadFile]) -> Iterator[tuple[FastqRecords, ...]]:
+        """Return the records in the order that is wanted; `files` are those to be read once."""
+        if self.arranged is not None:
+            return self.arranged.groups(files)
+        if self.settings.order != "kept":
+            raise BadParams(f"{self.name} goes through stages, and is read then")
+        return self.groups(files)
 
-        for mates in binned(again, 2 if self.is_paired else 1, None):
-            yield by_place(mates) if order == "sorted" else mates
+    def groups(self, files: list[ReadFile]) -> Iterator[tuple[FastqRecords, ...]]:
+        """Yield the records of files, which are read once, in their order; mates together."""
+        return _mates(files, self.settings.interleaved)
 
 
-def _mates(files: list[FastqFile], is_interleaved: bool) -> Iterator[tuple[FastqRecords, ...]]:
+def _mates(files: list[ReadFile], is_interleaved: bool) -> Iterator[tuple[FastqRecords, ...]]:
     """Yield records that belong together: those of each file, or even and odd ones of a file."""
     if len(files) == 2:
         yield from _zipped(files)
@@ -138,7 +180,7 @@ def _mates(files: list[FastqFile], is_interleaved: bool) -> Iterator[tuple[Fastq
         raise BadParams(f"{file.path}: record {file.n_records} has no mate")
 
 
-def _zipped(files: list[FastqFile]) -> Iterator[tuple[FastqRecords, ...]]:
+def _zipped(files: list[ReadFile]) -> Iterator[tuple[FastqRecords, ...]]:
     """Yield as many records of both files as there are of each."""
     readers = [file.records() for file in files]
     waiting: list[FastqRecords | None] = [None, None]
@@ -166,14 +208,15 @@ class _Writer:
 
     Attributes
     ----------
+    files : what the records come from; others may take their places
     ends : where the text of each array ends so far
     n_records : so far
     digest : sum of the records' hashes so far
     counts : figures of the reads so far
     """
 
-    def __init__(self, stream: ReadStream) -> None:
-        self.stream, self.n_records, self.digest = stream, 0, 0
+    def __init__(self, stream: ReadStream, files: list[ReadFile]) -> None:
+        self.stream, self.files, self.n_records, self.digest = stream, files, 0, 0
         self.ends = dict.fromkeys((*stream.kept, "plus"), 0)
         self.sign: str | None = None
         self.counts = ReadCounts()
@@ -188,18 +231,17 @@ class _Writer:
         self._sum(mates)
         self._count(mates)
         self.n_records += sum(len(records) for records in mates)
-        return out
+        return out | self._odd_lines()
 
-    def last(self, files: list[FastqFile]) -> Piece:
-        """Return the ends of the arrays, and lines that end unlike the others."""
-        ends = {f"{name}_offset": np.array([end], "u8") for name, end in self.ends.items() if end}
-        odd = [_numbered(file, i, len(files)) for i, file in enumerate(files)]
-        return {**ends, "odd_end": np.sort(np.concatenate(odd)).astype("u8")}
+    def last(self) -> Piece:
+        """Return the ends of the arrays."""
+        return {f"{name}_offset": np.array([end], "u8") for name, end in self.ends.items() if end}
 
-    def contents(self, files: list[FastqFile]) -> ReadsInfo:
+    def contents(self) -> ReadsInfo:
         """Return what the store says of itself."""
+        files = self.files
         return ReadsInfo(
-            format="fastq",
+            format=self.stream.format,
             settings=self.stream.settings,
             n_files=len(files),
             records=self.n_records,
@@ -209,7 +251,29 @@ class _Writer:
             open=tuple(file.ends_open for file in files),
             tails=tuple(file.tail.decode("ascii") for file in files),
             figures=self.counts.figures(),
+            widths=tuple(file.width for file in files),
+            lost=self._lost(),
         )
+
+    def _lost(self) -> tuple[str, ...]:
+        """Return what of the files is not in the store, in words."""
+        return tuple(dict.fromkeys(part for file in self.files for part in file.lost))
+
+    def _odd_lines(self) -> dict[str, NumpyArray]:
+        """Return lines, of the records so far, that end or are folded unlike the others."""
+        n_files, numbering = len(self.files), self.files[0].numbering
+        ends, folds = [], []
+        for which, file in enumerate(self.files):
+            n = self.n_records // n_files
+            lines, rows = file.odd_ends.take(n * numbering)[:, 0], file.folds.take(n)
+            record = lines // numbering * n_files + which
+            ends.append(record * numbering + lines % numbering)
+            folds.append(rows * (n_files, 1) + (which, 0))
+        rows = np.concatenate(folds)
+        rows = rows[np.argsort(rows[:, 0], kind="stable")].astype("u8")
+        found = {"odd_end": np.sort(np.concatenate(ends)).astype("u8")}
+        found |= {"fold_record": rows[:, 0], "fold_length": rows[:, 1]}
+        return {name: array for name, array in found.items() if array.size}
 
     def _lines(self, name: str, fields: list[Field]) -> dict[str, NumpyArray]:
         """Return text and starts of lines, those of mates side by side."""
@@ -219,7 +283,10 @@ class _Writer:
             lengths[i::k] = one.ends - one.begins + 1
         starts = np.empty(n * k, np.int64)
         pair = 2 if self.stream.is_paired else 1
-        end = int(place_lines(lengths, pair, at, CHUNK, starts))
+        # what is sorted together begins a chunk
+        is_sorted = name == "sequence" and self.stream.settings.order == "sorted"
+        begin = -(-at // CHUNK) * CHUNK if is_sorted else at
+        end = int(place_lines(lengths, pair, begin, CHUNK, starts))
         text = np.zeros(end - at, np.uint8)
         for i, one in enumerate(fields):
             copy_lines(one.text, one.begins, one.ends, starts[i::k] - at, text)
@@ -299,12 +366,6 @@ def _bin_map() -> Text:
     for (least, following), value in zip(pairwise(bounds), BINS.values(), strict=True):
         values[least:following] = PHRED + value
     return values
-
-
-def _numbered(file: FastqFile, which: int, n_files: int) -> Places:
-    """Return lines that end unlike most, numbered over all records of the store."""
-    lines: Places = np.concatenate([np.empty(0, np.int64), *file.odd_ends])
-    return (lines // LINES * n_files + which) * LINES + lines % LINES
 
 
 def _text(name: str, stream: ReadStream) -> Described:

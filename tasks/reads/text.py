@@ -11,6 +11,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import IO, cast
 
@@ -18,14 +19,19 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.tasks.reads import bgzf
+from gangsaw.tasks.reads.measured import MeasuredFile
 
 Text = npt.NDArray[np.uint8]
 
 BLOCK = 1 << 23  # bytes of text
 AHEAD = 2  # blocks that wait to be parsed
 STDIN = "-"
+LIBRARIES = ("igzip_lib", "isal", "zstandard")  # modules of errors
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
-SIGN_BYTES = 6
+ZSTD_BYTES = 1 << 14  # that are decompressed at once: they may become many times as many
+SIGN_BYTES, HEAD_BYTES = 6, 64
 
 
 def text_of(path: str) -> Iterator[Text]:
@@ -42,15 +48,48 @@ def text_of(path: str) -> Iterator[Text]:
 def _blocks(path: str) -> Iterator[Text]:
     with _plain(path) as raw:
         buffered = io.BufferedReader(raw, BLOCK)
+        if bgzf.block_bytes(buffered.peek(HEAD_BYTES)[:HEAD_BYTES]):
+            yield from _bgzf_blocks(buffered, path)
+            return
         with opened(buffered, path) as file:
-            while (block := _read(file, path)).size:
-                yield block
+            yield from _read_blocks(file, path)
+
+
+def _bgzf_blocks(file: io.BufferedReader[io.FileIO], path: str) -> Iterator[Text]:
+    """Yield the text of a file of bgzip, and of members of other programs behind it."""
+    found = bgzf.texts(file, thread_limit())
+    while True:
+        with _damage_named(path):
+            block = next(found, None)
+        if block is None:
+            return
+        if isinstance(block, bytes):
+            with _gzip(io.BufferedReader(_Behind(block, file))) as rest:
+                yield from _read_blocks(rest, path)
+        elif block.size:
+            yield block
+
+
+class _Behind(io.RawIOBase):
+    """A file, with some bytes that were read of it before it."""
+
+    def __init__(self, start: bytes, file: IO[bytes]) -> None:
+        self._start, self._file = start, file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        taken = self._start[: len(buffer)] or self._file.read(len(buffer))
+        self._start = self._start[len(buffer) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
 
 
 def _plain(path: str) -> io.FileIO:
     if path == STDIN:
         return io.FileIO(sys.stdin.fileno(), closefd=False)
-    return io.FileIO(path)
+    return MeasuredFile(path)
 
 
 def opened(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:
@@ -67,7 +106,7 @@ def opened(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:
     return file
 
 
-def _gzip(file: io.BufferedReader[io.FileIO]) -> IO[bytes]:
+def _gzip(file: io.BufferedIOBase) -> IO[bytes]:
     """Return a reader of gzip members: by ISA-L, which is faster, where it is there."""
     if find_spec("isal"):
         from isal import igzip
@@ -81,17 +120,57 @@ def _zstd(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:
         raise BadParams(
             f'{path} is compressed by Zstandard: zstandard is missing: pip install "gangsaw[reads]"'
         )
-    import zstandard
-
-    decoder = zstandard.ZstdDecompressor(max_window_size=1 << 31)
-    return cast(IO[bytes], decoder.stream_reader(file, read_across_frames=True))
+    return cast(IO[bytes], io.BufferedReader(_ZstdFile(file)))
 
 
-def _read(file: IO[bytes], path: str) -> Text:
-    """Return the next bytes of the text, none at its end."""
-    block = np.empty(BLOCK, np.uint8)
+class _ZstdFile(io.RawIOBase):
+    """The text of Zstandard's frames. (Its own reader takes a frame that is cut off for whole.)"""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import zstandard
+
+        self._file, self._text, self._data = file, memoryview(b""), b""
+        self._new = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
+        self._frame = self._new()
+        self._is_begun = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._text:
+            self._data = self._data or self._file.read(ZSTD_BYTES)
+            if not self._data:
+                if self._is_begun:
+                    raise EOFError
+                return 0
+            self._text = memoryview(self._frame.decompress(self._data))
+            self._is_begun, self._data = not self._frame.eof, self._frame.unused_data
+            if self._frame.eof:
+                self._frame = self._new()
+        n = min(len(buffer), len(self._text))
+        buffer[:n], self._text = self._text[:n], self._text[n:]
+        return n
+
+
+def _read_blocks(file: IO[bytes], path: str) -> Iterator[Text]:
+    """Yield the text of an open file."""
+    while True:
+        block = np.empty(BLOCK, np.uint8)
+        with _damage_named(path):
+            n = cast(io.BufferedIOBase, file).readinto(block.data)
+        if not n:
+            return
+        yield block[:n]
+
+
+@contextmanager
+def _damage_named(path: str) -> Iterator[None]:
+    """Raise BadParams for what the libraries raise where compressed data are damaged."""
     try:
-        return block[: cast(io.BufferedIOBase, file).readinto(block.data)]
+        yield
+    except bgzf.NoEndBlockError as error:
+        raise BadParams(f"{path} is cut off: {error}") from error
     except EOFError as error:
         raise BadParams(f"{path} is cut off: its compressed data end too early") from error
     except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
@@ -101,7 +180,7 @@ def _read(file: IO[bytes], path: str) -> Text:
             raise
         raise BadParams(f"{path}: its compressed data are damaged: {error}") from error
     except Exception as error:  # those of isal and zstandard, which need not be installed
-        if type(error).__module__.split(".")[0] not in ("isal", "zstandard"):
+        if type(error).__module__.split(".")[0] not in LIBRARIES:
             raise
         raise BadParams(f"{path}: its compressed data are damaged: {error}") from error
 

@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reads.digest import sum_records
-from gangsaw.tasks.reads.export import RecordText
+from gangsaw.tasks.reads.record_text import signs_of
 from gangsaw.tasks.reads.settings import ATTRIBUTE, Settings
 from gangsaw.tasks.reads.stored import Field, Stored
 from gangsaw.tasks.source import Coordinate, Described, Source
@@ -103,4 +103,4 @@ def _fields(stored: Stored, first: int, last: int) -> list[Field]:
         stored.lines(name, first, last) if stored.has(name) else none
         for name in ("name", "sequence", "quality")
     )
-    return [name, sequence, RecordText(stored).signs(name, first, last), quality]
+    return [name, sequence, signs_of(stored, name, first, last), quality]

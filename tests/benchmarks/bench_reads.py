@@ -104,7 +104,8 @@ def arrays_of(paths: list[Path]) -> dict[str, Text]:
     return {name: np.concatenate(found) for name, found in parts.items()}
 
 
-def _letters(text: Text) -> int:
+def letters_of(text: Text) -> int:
+    """Return the bytes of a text above newlines."""
     return int(np.count_nonzero(text > 10))
 
 
@@ -123,7 +124,7 @@ def _sequences(
 ) -> Iterator[Row]:
     text = texts["sequence"]
     stored, encode, decode = _coded("sequence", text)
-    mega = _letters(text) / 1e6
+    mega = letters_of(text) / 1e6
     total[0] += mega
     total[1] += encode
     bits = 8e-6 * stored / mega
@@ -134,7 +135,7 @@ def _sequences(
 
 def _qualities(name: str, one: ReadFiles, text: Text) -> Iterator[Row]:
     stored, encode, decode = _coded("quality", text)
-    n = _letters(text)
+    n = letters_of(text)
     target = "" if one.qualities is None else f"<= {one.qualities}"
     note = "" if one.qualities is None else "asked: the best of fqzcomp 4.6 -q1 to -q3"
     yield Row(f"qualities, {name}", 8 * stored / n, "bits each", target, note)

@@ -20,6 +20,7 @@ from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.cuda.compiling import Compiled, compile_kernel
 
 PARENTS = ("gangsaw.codecs", "gangsaw.tasks")
+HOMES = ("samples", "variants")  # of what specialises sources; else `kernels.variants`
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 VERBOSE = "--ptxas-options=-v"  # the log then has what kernels take
 MAX_SPILL_BYTES = 64  # of a thread: what ptxas trades now and then for more warps at once
@@ -58,7 +59,7 @@ class Variant(NamedTuple):
 
 def variants(package: str) -> Iterator[Variant]:
     """Return the specialisations that a package names."""
-    home = "samples" if find_spec(f"{package}.samples") else "kernels.variants"
+    home = next((one for one in HOMES if find_spec(f"{package}.{one}")), "kernels.variants")
     named = importlib.import_module(f"{package}.{home}")
     for file, choices in getattr(named, "KERNELS", {}).items():
         for defines in choices:

@@ -112,6 +112,12 @@ def golden(codec_type: type[BlockCodec]) -> Path:
     return place(codec_type) / "golden" if own else TESTS / "golden" / folder(codec_type)
 
 
+def home(case: Case) -> Path:
+    """Folder of its golden files of the version of frames that it writes."""
+    version = case.codec.coder(case.array.shape, case.array.dtype).layout.version
+    return golden(case.codec_type) / f"v{version}"
+
+
 def assert_same_bits(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
     """Equal values and shapes; of floats also payloads of NaNs and signs of zeros."""
     with np.errstate(invalid="ignore"):  # signalling NaNs

@@ -20,11 +20,13 @@ class Square:
     Attributes
     ----------
     folder : holds one file per attempt at the number 7
+    carried_bytes : as if the numbers came with samples
     """
 
     trouble: str = ""
     folder: str = ""
     peak_bytes: int = 0
+    carried_bytes: int = 0
     name: str = "square"
 
     def __call__(self, batch: range) -> list[int]:

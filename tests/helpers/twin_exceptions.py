@@ -20,6 +20,7 @@ SHARED_TABLES = (
 AHEAD = "neighbours are loaded from the block, ahead of use; the CPU has them in its table of lanes"
 SWAPPED = "words of foreign byte order are swapped one by one; the CPU swaps its whole table"
 BODIES = "loops that are given their body, so that two kernels share them; the CPU has two loops"
+WINDOWS = "each of all windows at once looks where the next begins; the CPU goes along and checks"
 LAUNCHES = "what one launch leaves for the next; the CPU has it in hand"
 SAMPLES = "looks over a block for the host to choose; the CPU slices arrays, or sees it on its way"
 
@@ -37,6 +38,12 @@ EXCEPTIONS = {
         ARITHMETIC: "summed_neighbors",
         STEPS: "code_first code_sample code_tile",
     },
+    "codecs/reads": {
+        WINDOWS: "end_of is_legal limit_of",
+        PLACES: "items_of this_window",
+        STEPS: "begin_lines begin_memory finish forget_line get_variant read_match rest_of_number",
+        LAUNCHES: "join_lanes",
+    },
     "codecs/visibility": {
         SHARED_BITS: "Pending Window add grow skip taken write",
         SHARED_TABLES: "clear load_tables search write_tally",
@@ -49,6 +56,11 @@ EXCEPTIONS = {
         LAUNCHES: "join_parts packed place_tiles unpacked",
         SAMPLES: "find_wide sample_rows sample_words",
         ARITHMETIC: "has_ended",
+    },
+    "tasks/reads": {
+        WARP: "lowest",
+        ARITHMETIC: "complement",
+        STEPS: "has_three mixed sign_half sign_word",
     },
     "tasks/tcr": {
         WARP: "find_longest",

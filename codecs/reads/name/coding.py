@@ -47,7 +47,8 @@ def decode_windows(
         state[1] = payload.begins[window]
         lane = NameLane(payload.data, int(payload.ends[window]), state, memory)
         begin, is_open = int(window) * payload.lane, payload.head.is_open
-        found[i] = read_window(model, lane, text, begin, is_open, room)
+        end = min(begin + payload.lane, text.size)
+        found[i] = read_window(model, lane, text, begin, end, is_open, room)
     return found
 
 

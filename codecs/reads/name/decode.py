@@ -123,12 +123,15 @@ def _take_number(model: Any, lane: Any, stream: int) -> int:
 
 
 @jit_norefs
-def read_window(model: Any, lane: Any, out: Any, begin: int, is_open: bool, room: Any) -> Any:
+def read_window(
+    model: Any, lane: Any, out: Any, begin: int, end: int, is_open: bool, room: Any
+) -> Any:
     """Decode a window into out; return where its text begins and ends, and its lines.
 
     Parameters
     ----------
-    begin : where the window begins
+    begin, end : of the window, or where the block's text ends if that is before; its lines begin
+        there
     is_open : whether no newline follows the last line of the block
     room : two arrays of (MOST_TOKENS + 1,) int64
 
@@ -143,12 +146,12 @@ def read_window(model: Any, lane: Any, out: Any, begin: int, is_open: bool, room
     lead = _take_number(model, lane, FIRST_LINES)
     n_lines = _take_number(model, lane, FIRST_LINES + 1)
     at, old, new = begin + lead, room[0], room[1]
-    if at > out.size or n_lines == 0 or lane.state[1] > lane.stop:
+    if at >= end or n_lines == 0 or lane.state[1] > lane.stop:
         return begin, -1, 0
     n_old = model.cuts.size - 1
     at, n_old = _read_line(model, lane, model.template, model.cuts, n_old, out, at, new)
     for _ in range(1, n_lines):
-        if at < 0 or at == out.size:
+        if at < 0 or at + 1 >= end:
             return begin, -1, 0
         out[at] = NEWLINE
         old, new = new, old
@@ -316,7 +319,7 @@ def _print(value: int, width: int, out: Any, at: int) -> int:
     if value < 0:
         return -1
     n, power = 1, np.int64(10)
-    while value >= power:
+    while value >= power and n < 19:  # 10^19 is no int64
         n += 1
         power *= 10
     n = max(n, width)

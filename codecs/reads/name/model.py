@@ -20,6 +20,8 @@ Modes = npt.NDArray[np.uint8]
 
 def read_model(payload: Payload) -> NameModel:
     """Return what the lanes of a payload look into; CorruptChunk where it is wrong."""
+    if payload.head.flags:
+        raise CorruptChunk("its flags are not known")
     modes, rest = read_modes(payload.rest)
     n_tables, base = first_tables(modes)
     if n_tables > MOST_TABLES:

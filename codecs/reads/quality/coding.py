@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.core.numba.jit import HAS_AVX512
 from gangsaw.codecs.core.numba.simd import static
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.tables import (
-    SYMBOLS,
     decoder_tables,
     normalised,
     read_stored_tables,
@@ -20,14 +21,28 @@ from gangsaw.codecs.reads.entropy.tables import (
 )
 from gangsaw.codecs.reads.lines import Lines, Places, Text
 from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
-from gangsaw.codecs.reads.quality import decode, encode
-from gangsaw.codecs.reads.quality.choose import chosen_tree
-from gangsaw.codecs.reads.quality.contexts import components_of, strides_of
+from gangsaw.codecs.reads.quality import decode, decode_wide
+from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
+from gangsaw.codecs.reads.quality.contexts import Components, components_of, strides_of
 from gangsaw.codecs.reads.quality.count import count_contexts
-from gangsaw.codecs.reads.quality.decode import Model, Source, decode_windows
-from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES, count_syntax
-from gangsaw.codecs.reads.quality.tree import read_tree, stored_tree, table_map
+from gangsaw.codecs.reads.quality.decode import Model, Source
+from gangsaw.codecs.reads.quality.encode import Entries, encoded_windows, entries_of
+from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
+from gangsaw.codecs.reads.quality.tokens import (
+    COPIES,
+    VALUE_TOKENS,
+    TokenModel,
+    TokenRuns,
+    most_tables,
+    room_of,
+    runs_of,
+    table_counts,
+    token_model,
+    write_tokens,
+)
+from gangsaw.codecs.reads.quality.tree import Tree, read_tree, stored_tree, table_map
 from gangsaw.codecs.reads.quality.values import (
+    Values,
     letters_of,
     read_letters,
     stored_letters,
@@ -35,6 +50,7 @@ from gangsaw.codecs.reads.quality.values import (
 )
 
 GROUP_BYTES, LEAST_GROUP = 1 << 21, 16  # of windows that a thread takes at once; least, windows
+LEAST_WIDE = 8 if HAS_AVX512 else 1 << 62  # windows for which vectors are quicker
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
@@ -43,15 +59,22 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
         return None
     letters = letters_of(lines.text)
     values, components = values_of(letters), components_of(max(1, letters.size))
-    tree = chosen_tree(count_contexts(lines, values, components), components)
-    model = encode.EncoderModel(values, strides_of(components), table_map(tree, components))
-    tables, counts = _assigned(lines, model, tree.n_tables)
-    count_syntax(lines, counts)
-    frequencies = normalised(counts)
-    coder = encode.Coder(lines.text, tables, encode.entries_of(frequencies, letters))
-    lanes, sizes = _encoded(lines, coder)
+    tree, known = _chosen(lines, values, components)
+    model = token_model(values, tree, components, is_counting=known is None)
+    runs, of_tokens = _tokens(lines, model)
+    if known is not None:
+        of_tokens[VALUE_TOKENS:] = known[:, : model.n_values].ravel()
+    frequencies = normalised(table_counts(of_tokens, model.n_values))
+    lanes, sizes = _encoded(lines, runs, entries_of(frequencies, components.befores))
     head = np.concatenate((stored_letters(letters), stored_tree(tree), stored_tables(frequencies)))
     return Coded(0, head, np.empty(0, np.uint8), lanes, sizes)
+
+
+def _chosen(lines: Lines, values: Values, components: Components) -> tuple[Tree, Places | None]:
+    """Return the tree, and (n_tables, n) counts of the values of each table if all are counted."""
+    counts = count_contexts(lines, values, components)
+    tree = chosen_tree(counts, components, most_tables(components))
+    return tree, counts_of_tables(counts, tree) if counts.is_whole else None
 
 
 def _groups(n_windows: int, lane: int) -> list[slice]:
@@ -60,54 +83,83 @@ def _groups(n_windows: int, lane: int) -> list[slice]:
     return [slice(i, min(i + step, n_windows)) for i in range(0, n_windows, step)]
 
 
-def _assigned(
-    lines: Lines, model: encode.EncoderModel, n_tables: int
-) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int64]]:
-    """Return the table of each letter, and (SYNTAX_TABLES + n_tables, 256) counts of values."""
+def _tokens(lines: Lines, model: TokenModel) -> tuple[TokenRuns, Places]:
+    """Return the tokens of all windows, and how often each comes."""
     groups, lock = _groups(lines.n_windows, lines.lane), Lock()
-    tables = np.empty(lines.text.size, np.uint16)
-    counts = np.zeros((SYNTAX_TABLES + n_tables, SYMBOLS), np.int64)
+    runs, counts = runs_of(lines), np.zeros(model.n_tokens, np.int64)
 
-    def assign_group(i: int) -> None:
-        own = np.zeros((n_tables, SYMBOLS), np.int64)
-        encode.assign_tables(lines, groups[i].start, groups[i].stop, model, tables, own.reshape(-1))
+    def write_group(i: int) -> None:
+        room = room_of(model)
+        write_tokens(lines, groups[i].start, groups[i].stop, model, room, runs)
+        own = room.counts.reshape(COPIES, -1).sum(0, dtype=np.int64)
         with lock:
-            counts[SYNTAX_TABLES:] += own
+            counts[:] += own
 
-    run_blocks(assign_group, len(groups))
-    return tables, counts
+    run_blocks(write_group, len(groups))
+    return runs, counts
 
 
-def _encoded(lines: Lines, coder: encode.Coder) -> tuple[Text, Places]:
+def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Places]:
     """Return all lanes, and the bytes of each."""
     groups = _groups(lines.n_windows, lines.lane)
-    parts, sizes = [np.empty(0, np.uint8)] * len(groups), np.zeros(lines.n_windows, np.int64)
+    parts, sizes = [np.empty(0, np.uint16)] * len(groups), np.zeros(lines.n_windows, np.int64)
 
     def encode_group(i: int) -> None:
         own = groups[i]
-        parts[i], sizes[own] = encode.encoded_windows(lines, own.start, own.stop, coder)
+        some = TokenRuns(runs.tokens, runs.begins[own], runs.ends[own])
+        parts[i], sizes[own] = encoded_windows(some, entries)
 
     run_blocks(encode_group, len(groups))
-    return np.concatenate(parts), sizes
+    words = np.concatenate(parts).astype("<u2", copy=False)
+    return words.view(np.uint8), words.itemsize * sizes
 
 
 def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     head, lane, model = payload.head, payload.lane, model_of(payload)
-    source = Source(payload.data, payload.begins, payload.ends, lane, head.used, head.is_open)
+    data = np.concatenate((payload.data, np.zeros(decode.PAD, np.uint8)))
+    source = Source(data, payload.begins, payload.ends, lane, head.used, head.is_open)
     spans = np.zeros((payload.n_windows, 3), np.int64)
     groups = _groups(payload.n_windows, lane)
 
+    wide = decode_wide.wide_model(model) if _are_many(payload) else None
+
     def decode_group(i: int) -> None:
-        decode_windows(source, model, groups[i].start, spans[groups[i]], out)
+        first, own = groups[i].start, spans[groups[i]]
+        if wide is None:
+            decode.decode_windows(source, model, first, own, out)
+        else:
+            decode_wide.decode_windows(source, wide, first, own, out)
 
     run_blocks(decode_group, len(groups))
     check_spans(payload, spans)
     out[head.used :] = 0
 
 
-def model_of(payload: Payload) -> Model:
-    """Return what the lanes of a block look into; CorruptChunk where that is wrong."""
+def _are_many(payload: Payload) -> bool:
+    """Whether windows are read by vectors, whose tables take a while."""
+    return int(np.count_nonzero(payload.begins < payload.ends)) >= LEAST_WIDE
+
+
+class QualityHead(NamedTuple):
+    """What lane 0 of a block says.
+
+    Attributes
+    ----------
+    letters : (A,) uint8, ascending
+    components : of contexts
+    tree : of contexts
+    frequencies : (SYNTAX_TABLES + n_tables, 256) uint16; of values all tables are there, if A > 0
+    """
+
+    letters: Text
+    components: Components
+    tree: Tree
+    frequencies: npt.NDArray[np.uint16]
+
+
+def head_of(payload: Payload) -> QualityHead:
+    """Return what lane 0 of a block says; CorruptChunk where that is wrong."""
     if payload.head.flags or payload.shared.size:
         raise CorruptChunk("it has flags or a second lane")
     letters, rest = read_letters(payload.rest)
@@ -119,14 +171,22 @@ def model_of(payload: Payload) -> Model:
         raise CorruptChunk("its tables of values are wrong")
     if not letters.size and payload.head.n_lines != payload.head.used:
         raise CorruptChunk("it has lines of no letters that are not empty")
+    return QualityHead(letters, components, tree, frequencies)
+
+
+def model_of(payload: Payload) -> Model:
+    """Return what the lanes of a block look into; CorruptChunk where that is wrong."""
+    letters, components, tree, frequencies = head_of(payload)
+    of_values = frequencies[SYNTAX_TABLES:]
     lows = decode.lows_of(of_values, letters.size)
     return Model(
         decoder_tables(frequencies[:SYNTAX_TABLES]),
         strides_of(components),
-        table_map(tree, components),
+        np.append(table_map(tree, components), np.zeros(2, np.uint16)),
         lows,
         static(lows.size // tree.n_tables),
         decode.padded_letters(letters),
+        components.befores,
     )
 
 

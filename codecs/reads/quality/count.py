@@ -1,4 +1,4 @@
-"""How often which value comes in which context, counted in a hash table of those that occur."""
+"""How often which value comes in which context: a row of counts for each context that occurs."""
 
 from __future__ import annotations
 
@@ -8,101 +8,119 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
-from gangsaw.codecs.reads.lines import Lines, Text
-from gangsaw.codecs.reads.quality.contexts import (
-    CHANGES,
-    START,
-    Components,
-    U,
-    after,
-    context_of,
-    place_step,
-    strides_of,
+from gangsaw.codecs.reads.lines import Lines
+from gangsaw.codecs.reads.quality.contexts import CHANGES, Components, U, strides_of
+from gangsaw.codecs.reads.quality.line_contexts import (
+    PIECE,
+    find_contexts,
+    part_step,
+    scratch_of,
 )
+from gangsaw.codecs.reads.quality.values import Values
 
 SAMPLE = 1 << 22  # values that are enough to choose a tree by
-SLOTS_BITS = 18, 20  # of a first table, which stays in a core's cache, and of a second
-LOAD = 3  # quarters of a table that are filled at most
-MULTIPLIER = np.uint32(0x9E3779B1)  # 2^32 by the golden ratio (D. Knuth)
-VALUE_BITS, HALF, COUNT = U(8), U(32), U((1 << 32) - 1)
+MOST_ROWS = (1 << 16) - 1  # their numbers are 16 bits, of which 0 is none
+MOST_CELLS = 1 << 22  # counts in all rows
+ROW = 8  # values by which rows grow: what goes over them takes vectors
 
 
 class Counts(NamedTuple):
-    """What was counted, one entry for each pair of context and value that occurs.
+    """What was counted.
 
     Attributes
     ----------
-    contexts : (n, 4) uint8, the components
-    values : (n,) uint8
-    counts : (n,) int64
+    contexts : (n, 4) uint8, the components of each context that occurs
+    counts : (n, m) uint32, how often each value comes there; m is a multiple of ROW
     weight : how many times what is counted stands for
+    is_whole : whether these are all values of the block
     """
 
     contexts: npt.NDArray[np.uint8]
-    values: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.uint32]
     weight: int
+    is_whole: bool
 
 
-def count_contexts(lines: Lines, values: Text, components: Components) -> Counts:
-    """Count every `weight`th window, so that some SAMPLE bytes are looked at."""
+class CountRows(NamedTuple):
+    """Rows while they are filled; row 0 is of contexts that have none.
+
+    Attributes
+    ----------
+    row_of : (n_contexts,) uint16, the row of each context
+    contexts : (n,) int32, the context of each row
+    counts : (n * size,) uint32
+    size : of a row
+    """
+
+    row_of: npt.NDArray[np.uint16]
+    contexts: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.uint32]
+    size: np.uint64
+
+
+def count_contexts(lines: Lines, values: Values, components: Components) -> Counts:
+    """Count every `weight`th window, so that some SAMPLE bytes are looked at.
+
+    Where rows are used up, values of other contexts are left out.
+    """
     weight = max(1, -(-lines.text.size // SAMPLE))
-    for bits in SLOTS_BITS:
-        slots = np.zeros(1 << bits, np.uint64)
-        if fill_slots(lines, weight, values, strides_of(components), slots, bits):
-            break  # else what was counted is taken: no more could be learned of such values
-    n = int(np.count_nonzero(slots))
-    out = Counts(np.empty((n, 4), np.uint8), np.empty(n, np.uint8), np.empty(n, np.int64), weight)
-    take_apart(slots, components, out)
-    return out
+    size = row_size(components.befores)
+    strides, most = strides_of(components), min(MOST_ROWS, MOST_CELLS // size, lines.text.size)
+    rows = CountRows(
+        np.zeros(int(np.prod(components.sizes)), np.uint16),
+        np.empty(most + 1, np.int32),
+        np.zeros((most + 1) * size, np.uint32),
+        U(size),
+    )
+    n = int(fill_rows(lines, weight, values, strides, scratch_of(), rows))
+    is_whole = weight == 1 and not rows.counts[:size].any()
+    contexts = np.empty((n, 4), np.uint8)
+    take_apart(rows.contexts[1 : n + 1], components, contexts)
+    return Counts(contexts, rows.counts[size : (n + 1) * size].reshape(n, size), weight, is_whole)
+
+
+def row_size(n_values: int) -> int:
+    """Return the counts of a row."""
+    return -(-n_values // ROW) * ROW
 
 
 @jit_norefs
-def fill_slots(lines: Any, step: int, values: Any, strides: Any, slots: Any, bits: int) -> bool:
-    """Count every `step`th window in 2^bits zeroed slots; whether there was room.
-
-    A slot that is used has the key `context << 8 | value` plus 1 in its upper half, and below it a
-    count: both are in one line of the cache.
-    """
-    left = slots.size // 4 * LOAD
+def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, rows: Any) -> int:
+    """Count every `step`th window; return how many rows there are."""
+    known = 0
     for window in range(0, lines.windows.size - 1, step):
         for line in range(lines.windows[window], lines.windows[window + 1]):
-            begin, end = U(lines.starts[line]), U(lines.ends[line])
-            past, grows = START, place_step(lines.ends[line] - lines.starts[line])
-            for i in range(begin, end):
-                value = U(values[lines.text[i]])
-                key = np.uint32(context_of(past, strides) << VALUE_BITS | value)
-                left -= count_key(key, slots, np.uint32(32 - bits))
-                if left == 0:
-                    return False
-                past = after(past, value, grows)
-    return True
+            begin, length = lines.starts[line], lines.ends[line] - lines.starts[line]
+            grows, changed = part_step(length), 0
+            for first in range(0, length, PIECE):
+                n = min(PIECE, length - first)
+                at, changed = find_contexts(
+                    lines.text, begin, first, n, values, strides, grows, changed, scratch
+                )
+                known = count_piece(n, at, scratch, known, rows)
+    return known
 
 
 @jit_norefs_inline
-def count_key(key: Any, slots: Any, shift: Any) -> int:
-    """Count a key; return whether it is new."""
-    name, slot = U(key) + U(1), U(np.uint32(key * MULTIPLIER) >> shift)
-    while slots[slot] >> HALF != name:
-        if slots[slot] == 0:
-            slots[slot] = name << HALF | U(1)
-            return 1
-        slot = (slot + U(1)) & U(slots.size - 1)
-    slots[slot] += U(1)
-    return 0
+def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
+    """Count a piece; return how many rows are known. Where there is no room, row 0 counts."""
+    # in two loops, rows first and then counts, it was slower
+    for i in range(U(n)):
+        context = U(scratch.contexts[i])
+        row = U(rows.row_of[context])
+        if row == 0 and known + 1 < rows.contexts.size:
+            known += 1
+            row = U(known)
+            rows.row_of[context], rows.contexts[row] = known, context
+        rows.counts[row * rows.size + U(scratch.values[i + U(at)])] += np.uint32(1)
+    return known
 
 
 @jit_norefs
-def take_apart(slots: Any, components: Any, out: Any) -> None:
-    """Fill in the components of the keys that are there, see `context_of`, and their counts."""
-    n = 0
-    for slot in slots:
-        if slot:
-            key = np.int64(slot >> HALF) - 1
-            rest, change = key >> 8, (key >> 8) % CHANGES
-            rest, pair = rest // CHANGES // components.pairs, rest // CHANGES % components.pairs
-            part, before = rest // components.befores, rest % components.befores
-            out.contexts[n, 0], out.contexts[n, 1] = before, part
-            out.contexts[n, 2], out.contexts[n, 3] = pair, change
-            out.values[n], out.counts[n] = key & 255, out.weight * np.int64(slot & COUNT)
-            n += 1
+def take_apart(numbers: Any, components: Any, out: Any) -> None:
+    """Fill in the components of contexts, see `context_of`."""
+    for i in range(numbers.size):
+        rest, change = numbers[i] // CHANGES, numbers[i] % CHANGES
+        rest, pair = rest // components.pairs, rest % components.pairs
+        out[i, 0], out[i, 1] = rest % components.befores, rest // components.befores
+        out[i, 2], out[i, 3] = pair, change

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.simd import load, static
 from gangsaw.codecs.core.numba.simd_gather import count_lanes
 from gangsaw.codecs.reads.entropy.rans import begin_lane, get, get_number, get_small, is_whole
-from gangsaw.codecs.reads.entropy.tables import SYMBOLS, Tables
+from gangsaw.codecs.reads.entropy.tables import ABSENT, SYMBOLS, Tables
 from gangsaw.codecs.reads.lines import NEWLINE, Places, Text
 from gangsaw.codecs.reads.quality.contexts import (
     ONE,
@@ -35,6 +35,7 @@ NONE = -1
 SLOT, SHIFT = U(TOTAL - 1), U(PRECISION)
 ROWS = 64, 256  # places of a row, known when kernels are compiled
 VECTOR = static(64)
+PAD = 64  # bytes behind the lanes: others may read on while one is at its end
 WRONG = -1
 
 
@@ -45,10 +46,11 @@ class Model(NamedTuple):
     ----------
     syntax : tables of what are no values
     strides : of contexts
-    table_of : (n_contexts,) uint16, the table of each
+    table_of : (n_contexts + 2,) uint16, the table of each
     lows : (n_tables * n,) uint16, the first slot of each value, 4096 behind the last one
     row : `static(n)`, places of a row of those: more than there are values
     letters : (256,) uint8, of values
+    n_values : at least 1
     """
 
     syntax: Tables
@@ -57,6 +59,7 @@ class Model(NamedTuple):
     lows: npt.NDArray[np.uint16]
     row: tuple[None, ...]
     letters: Text
+    n_values: int
 
 
 class Source(NamedTuple):
@@ -64,7 +67,7 @@ class Source(NamedTuple):
 
     Attributes
     ----------
-    data : (n,) uint8
+    data : (n + PAD,) uint8
     begins, ends : (n_windows,) int64, of lanes in `data`
     lane : bytes of a window
     used : bytes of the text
@@ -171,6 +174,7 @@ def begin_window(
     n_lines, x, at = get_number(model.syntax, NUMBER, x, at, source.data, stop)
     place = (first + window) * source.lane + lead
     lanes[k, WINDOW], lanes[k, LINES], lanes[k, OUT] = window, n_lines, place
+    at |= 0 if n_lines else ABSENT  # it has one line at least
     lanes[k, STATE], lanes[k, AT], lanes[k, STOP] = x, at, stop
     lanes[k, LENGTH_NOW], lanes[k, GROWS] = 0, place_step(0)
     spans[window, 0], spans[window, 2] = place, n_lines

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_part
-from gangsaw.codecs.reads.entropy.bits import bit_length
-from gangsaw.codecs.reads.entropy.rans import ESCAPE, put, put_number, put_small
+from gangsaw.codecs.core.numba.jit import jit_norefs_part
+from gangsaw.codecs.reads.entropy.rans import put, put_number, put_small
 
 NUMBER, SAME, LENGTH, MORE = range(4)  # tables; those of values follow
 SYNTAX_TABLES = 4
@@ -28,36 +25,4 @@ def put_line(tokens: Any, length: int, before: int) -> int:
     n = put(tokens, 0, SAME, length == before)
     if length != before:
         n = put_small(tokens, n, LENGTH, MORE, length)
-    return n
-
-
-@jit
-def count_syntax(lines: Any, counts: Any) -> None:
-    """Count the symbols of all windows that are no values."""
-    for window in range(lines.windows.size - 1):
-        begin, end = lines.windows[window], lines.windows[window + 1]
-        if begin == end:
-            continue
-        counts[NUMBER, bit_length(lines.starts[begin] - window * lines.lane)] += 1
-        counts[NUMBER, bit_length(end - begin)] += 1
-        before = 0
-        for line in range(begin, end):
-            length = lines.ends[line] - lines.starts[line]
-            counts[SAME, np.int64(length == before)] += 1
-            if length != before:
-                counts[LENGTH, min(length, ESCAPE)] += 1
-                if length >= ESCAPE:
-                    counts[MORE, bit_length(length - ESCAPE)] += 1
-            before = length
-
-
-@jit
-def most_tokens(lines: Any, window: int) -> int:
-    """Return a bound on the tokens of a window."""
-    begin, end = lines.windows[window], lines.windows[window + 1]
-    n, before = MOST_TOKENS, 0
-    for line in range(begin, end):
-        length = lines.ends[line] - lines.starts[line]
-        n += length + (1 if length == before else MOST_TOKENS)
-        before = length
     return n

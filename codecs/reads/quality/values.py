@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.simd import load, select, static, store
 from gangsaw.codecs.reads.lines import NEWLINE, Text
 
 LETTERS = 256
+MOST_GAPS = 8
+OCTETS = static(64)
+U = np.uint64
 
 
 def letters_of(text: Text) -> Text:
@@ -21,11 +26,48 @@ def letters_of(text: Text) -> Text:
     return np.flatnonzero(is_there).astype(np.uint8)
 
 
-def values_of(letters: Text) -> Text:
-    """Return (256,) uint8, the value of each letter; 0 for the others."""
-    values = np.zeros(LETTERS, np.uint8)
-    values[letters] = np.arange(letters.size)
-    return values
+class Values(NamedTuple):
+    """Values of letters, for kernels.
+
+    Attributes
+    ----------
+    of : (256,) uint8, the value of each letter; 0 for the others
+    first : letter that is value 0
+    gaps : (n, 2) int64: letters that are more than gaps[i, 0] above the first one are gaps[i, 1]
+        values below that, for each i; there is no use of it where `is_plain` is not set
+    is_plain : whether these are quicker than `of`
+    """
+
+    of: Text
+    first: int
+    gaps: npt.NDArray[np.int64]
+    is_plain: bool
+
+
+def values_of(letters: Text) -> Values:
+    """Return the values of ascending letters."""
+    of = np.zeros(LETTERS, np.uint8)
+    of[letters] = np.arange(letters.size)
+    above = letters.astype(np.int64) - int(letters[:1].sum())
+    widths = np.diff(above) - 1
+    gaps = np.column_stack((above[:-1], widths))[widths > 0]
+    is_plain = len(gaps) <= MOST_GAPS and bool((above < LETTERS // 2).all())
+    return Values(of, int(letters[:1].sum()), gaps, is_plain)
+
+
+@jit_norefs_inline
+def fill_values(text: Any, begin: int, end: int, values: Any, out: Any) -> None:
+    """Write the values of text[begin:end] to `out`; what is no letter becomes any value."""
+    n = (end - begin) // len(OCTETS) * len(OCTETS) if values.is_plain else 0
+    for i in range(0, n, len(OCTETS)):
+        above = load(text, begin + i, OCTETS) - values.first
+        value = above
+        for gap in range(len(values.gaps)):
+            behind = above > values.gaps[gap, 0]
+            value = select(behind, value - values.gaps[gap, 1], value)
+        store(out, i, value)
+    for i in range(U(n), U(end - begin)):
+        out[i] = values.of[text[U(begin) + i]]
 
 
 def stored_letters(letters: Text) -> Text:

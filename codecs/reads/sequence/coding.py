@@ -10,7 +10,7 @@ from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.rans import count_tokens, encoded_lanes
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
 from gangsaw.codecs.reads.lines import Lines, Text
-from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
+from gangsaw.codecs.reads.payload import Coded, Head, Payload, check_spans
 from gangsaw.codecs.reads.sequence.block import block_of
 from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
 from gangsaw.codecs.reads.sequence.decode import Windows, decode_windows
@@ -19,6 +19,7 @@ from gangsaw.codecs.reads.sequence.dictionary import (
     stored_dictionary,
 )
 from gangsaw.codecs.reads.sequence.layout.layout import Layout, layout
+from gangsaw.codecs.reads.sequence.layout.steady import are_sorted, steady_layout
 from gangsaw.codecs.reads.sequence.letters import codes_of, read_only
 from gangsaw.codecs.reads.sequence.syntax import N_TABLES, SORTED
 from gangsaw.codecs.reads.sequence.tokens import window_tokens
@@ -31,6 +32,8 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
     if lines.starts.size == lines.text.size:
         return None
     codes = codes_of(lines.text)
+    if are_sorted(lines, codes, pairs):
+        return encode_layout(lines, codes, steady_layout(lines, codes), pairs)
     return encode_layout(lines, codes, layout(lines, codes[: lines.text.size]), pairs)
 
 
@@ -73,8 +76,7 @@ def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
 def windows_of(payload: Payload, pairs: bool, first: int, last: int) -> Windows:
     """Return some windows of a block; CorruptChunk where its flags are not known."""
     head = payload.head
-    if head.flags & ~SORTED:
-        raise CorruptChunk("its flags are not known")
+    check_flags(head)
     return Windows(
         read_only(payload.data),
         payload.begins[first:last],
@@ -86,6 +88,12 @@ def windows_of(payload: Payload, pairs: bool, first: int, last: int) -> Windows:
         bool(head.flags & SORTED),
         pairs,
     )
+
+
+def check_flags(head: Head) -> None:
+    """Raise CorruptChunk where flags of a block are not known."""
+    if head.flags & ~SORTED:
+        raise CorruptChunk("its flags are not known")
 
 
 SEQUENCE = of_lines(encode_lines, decode_lanes)

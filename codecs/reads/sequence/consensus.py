@@ -21,6 +21,7 @@ from gangsaw.codecs.reads.entropy.rans import (
     tokens_of,
 )
 from gangsaw.codecs.reads.entropy.tables import ABSENT, Tables
+from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.columns import ONE, ONES
 from gangsaw.codecs.reads.sequence.fours import get_fours, put_fours
 from gangsaw.codecs.reads.sequence.letters import FOURS, SPARE, code_of, letter_of, read_only
@@ -64,26 +65,31 @@ def stored_consensus(
 
 def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: Tables) -> Consensus:
     """Return the consensus of lane 1; CorruptChunk where it has not `size` letters."""
-    data, n_slices = read_only(data), -(-size // SLICE)
+    begins, ends = slice_bounds(data, size)
+    data, n_slices = read_only(data), ends.size
+    out = Consensus(np.zeros(size + SPARE, np.uint8), np.zeros(size + SPARE, np.uint8), size)
+    is_right = np.zeros(n_slices, np.bool_)
+
+    def decode(run: int) -> None:
+        first = RUN * run
+        read_slices(data, begins, ends, tables, out, first, min(first + RUN, n_slices), is_right)
+
+    run_blocks(decode, -(-n_slices // RUN))
+    if not is_right.all():
+        raise CorruptChunk("its consensus is broken")
+    return out
+
+
+def slice_bounds(data: npt.NDArray[np.uint8], size: int) -> tuple[Places, Places]:
+    """Return where the slices of lane 1 begin and end; CorruptChunk unless they are all of it."""
+    n_slices = -(-size // SLICE)
     if data.size < 2 * n_slices:
         raise CorruptChunk("its consensus has fewer slices than it says")
     sizes = data[: 2 * n_slices].copy().view("<u2").astype(np.int64)
     ends = 2 * n_slices + np.cumsum(sizes)
     if 2 * n_slices + sizes.sum() != data.size:
         raise CorruptChunk("the slices of its consensus are not as long as they say")
-    out = Consensus(np.zeros(size + SPARE, np.uint8), np.zeros(size + SPARE, np.uint8), size)
-    is_right = np.zeros(n_slices, np.bool_)
-
-    def decode(run: int) -> None:
-        first = RUN * run
-        read_slices(
-            data, ends - sizes, ends, tables, out, first, min(first + RUN, n_slices), is_right
-        )
-
-    run_blocks(decode, -(-n_slices // RUN))
-    if not is_right.all():
-        raise CorruptChunk("its consensus is broken")
-    return out
+    return ends - sizes, ends
 
 
 @jit

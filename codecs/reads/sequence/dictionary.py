@@ -59,6 +59,19 @@ class Dictionary(NamedTuple):
     ranks: Places
 
 
+class DictionaryHead(NamedTuple):
+    """What lane 0 says of a `Dictionary`, which has the same names: all but the consensus."""
+
+    tables: Tables
+    size: int
+    low_bits: int
+    hot: Anchors
+    columns: Places
+    variants: Text
+    marks: npt.NDArray[np.uint64]
+    ranks: Places
+
+
 def stored_dictionary(columns: Text, hot: Anchors, frequencies: npt.NDArray[np.uint16]) -> Text:
     """Return lane 0 behind the head of a block.
 
@@ -82,6 +95,18 @@ def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
     ------
     CorruptChunk : they say what cannot be in a block of so many bytes
     """
+    head = read_head(rest, used)
+    consensus = read_consensus(shared, head.size, head.tables)
+    if not are_second(head.columns, head.variants, consensus.forward):
+        raise CorruptChunk("the second letter of a column is its first")
+    return Dictionary(
+        head.tables, consensus.forward, consensus.backward, head.size, head.low_bits, head.hot,
+        head.columns, head.variants, head.marks, head.ranks,
+    )  # fmt: skip
+
+
+def read_head(rest: Text, used: int) -> DictionaryHead:
+    """Return what lane 0 says behind the head of a block; CorruptChunk as `read_dictionary`."""
     if rest.size < SIZES.size:
         raise CorruptChunk("its head ends too early")
     size, n_columns, n_hot = SIZES.unpack(rest[: SIZES.size].tobytes())
@@ -98,18 +123,12 @@ def read_dictionary(rest: Text, shared: Text, used: int) -> Dictionary:
     frequencies, left = read_stored_tables(stored[n:], N_TABLES)
     if left.size or frequencies[~legal_symbols(n_hot)].any():
         raise CorruptChunk("its head goes on, or a table has a symbol that it cannot have")
-    tables = decoder_tables(frequencies)
-    consensus = read_consensus(shared, size, tables)
-    if not are_second(columns, variants, consensus.forward):
-        raise CorruptChunk("the second letter of a column is its first")
     marks = np.zeros(size // WORD + 1, np.uint64)
     ranks = np.zeros(marks.size, np.int64)
     index_columns(columns, marks, ranks)
     low_bits = max(0, bits - HIGH_BITS)
-    return Dictionary(
-        tables, consensus.forward, consensus.backward, size, low_bits, hot,
-        columns, variants, marks, ranks,
-    )  # fmt: skip
+    tables = decoder_tables(frequencies)
+    return DictionaryHead(tables, size, low_bits, hot, columns, variants, marks, ranks)
 
 
 @jit

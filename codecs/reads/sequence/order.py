@@ -1,7 +1,7 @@
-"""Whether lines ascend in the consensus, if contigs are turned (SPEC.md, Pieces).
+"""Whether lines ascend in the consensus, if contigs are turned and moved (SPEC.md, Pieces).
 
-A layout does not know on which strand a job has sorted the lines: half of its contigs may run
-backwards.
+A layout does not know on which strand, and in which order of contigs, somebody has sorted the
+lines: half of its contigs may run backwards.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def ordered(pieces: Layout, pairs: bool) -> tuple[Layout, Flags]:
     """Return a layout, and which pieces' places are told by how far ahead they are.
 
     Those are the first mapped ones of lines that are no second mates; none, where most do not
-    ascend, however contigs are turned.
+    ascend, however contigs are turned and moved.
     """
     is_ahead = first_mapped(pieces)
     if pairs:
         is_ahead &= pieces.line & 1 == 0
-    turned = turned_contigs(pieces, is_ahead)
-    if ascends(turned.position[is_ahead]):
-        return turned, is_ahead
+    arranged = arranged_contigs(pieces, is_ahead)
+    if ascends(arranged.position[is_ahead]):
+        return arranged, is_ahead
     return pieces, np.zeros_like(is_ahead)
 
 
@@ -49,26 +49,41 @@ def ascends(places: Places) -> bool:
     return MOST_BACK * int((np.diff(places) < 0).sum()) < places.size - 1
 
 
-def turned_contigs(pieces: Layout, is_ahead: Flags) -> Layout:
-    """Return the layout with contigs turned on which more lines ascend then.
+def arranged_contigs(pieces: Layout, is_ahead: Flags) -> Layout:
+    """Return the layout with contigs in the order of their first lines, on the strand on which most
+    of these ascend.
 
     A contig is a run of columns of which each two neighbours are in one piece.
     """
     begins = contigs_of(pieces)
-    contig = np.searchsorted(begins, pieces.position, side="right") - 1
-    ends = pieces.position + pieces.end - pieces.begin
-    own, first, last = contig[is_ahead], pieces.position[is_ahead], ends[is_ahead]
-    balance = (np.diff(first) < 0).astype(np.int64) - (np.diff(last) > 0)
-    balance[own[1:] != own[:-1]] = 0
-    turns = np.bincount(own[1:], balance, begins.size) > 0
-    does_turn = turns[contig] & pieces.is_mapped
     stops = np.append(begins[1:], pieces.consensus.size)
-    mirrored = (begins + stops)[contig] - ends
+    contig = np.searchsorted(begins, pieces.position, side="right") - 1
+    own, ends = contig[is_ahead], pieces.position + pieces.end - pieces.begin
+    turns = descending(own, pieces.position[is_ahead], ends[is_ahead], begins.size)
+    first_lines = np.full(begins.size, own.size)
+    np.minimum.at(first_lines, own, np.arange(own.size))
+    order = np.argsort(first_lines, kind="stable")
+    places = np.empty_like(begins)
+    places[order] = np.cumsum((stops - begins)[order]) - (stops - begins)[order]
+    within = np.where(turns[contig], stops[contig] - ends, pieces.position - begins[contig])
     return pieces._replace(
-        consensus=turned_columns(pieces.consensus, begins[turns], stops[turns]),
-        position=np.where(does_turn, mirrored, pieces.position),
-        strand=pieces.strand ^ does_turn,
+        consensus=moved_columns(pieces.consensus, begins, stops, turns, places),
+        position=np.where(pieces.is_mapped, places[contig] + within, 0),
+        strand=pieces.strand ^ (turns[contig] & pieces.is_mapped),
     )
+
+
+def descending(contig: Places, begins: Places, ends: Places, n_contigs: int) -> Flags:
+    """Return for each contig whether more of the pieces in it ascend if it is turned.
+
+    Parameters
+    ----------
+    contig, begins, ends : (m,) int64, where pieces are, in order of lines
+    """
+    balance = (np.diff(begins) < 0).astype(np.int64) - (np.diff(ends) > 0)
+    balance[contig[1:] != contig[:-1]] = 0
+    turns: Flags = np.bincount(contig[1:], balance, n_contigs) > 0
+    return turns
 
 
 def contigs_of(pieces: Layout) -> Places:
@@ -91,16 +106,19 @@ def count_links(pieces: Any, links: Any) -> None:
         links[place] += links[place - 1]
 
 
-def turned_columns(consensus: Any, begins: Places, ends: Places) -> npt.NDArray[np.uint8]:
-    """Return the letters, some runs of them on the other strand."""
-    out: npt.NDArray[np.uint8] = consensus.copy()
-    turn_columns(consensus, begins, ends, out)
+def moved_columns(
+    consensus: Any, begins: Places, ends: Places, turns: Flags, places: Places
+) -> npt.NDArray[np.uint8]:
+    """Return the letters, runs of them at other places, and some of these on the other strand."""
+    out: npt.NDArray[np.uint8] = np.empty_like(consensus)
+    move_columns(consensus, begins, ends, turns, places, out)
     return out
 
 
 @jit_norefs
-def turn_columns(consensus: Any, begins: Any, ends: Any, out: Any) -> None:
-    """Put the other strand of runs of columns in their place."""
+def move_columns(consensus: Any, begins: Any, ends: Any, turns: Any, places: Any, out: Any) -> None:
+    """Write all runs of columns to their places."""
     for k in range(begins.size):
-        for place in range(begins[k], ends[k]):
-            out[place] = 3 - consensus[begins[k] + ends[k] - 1 - place]
+        for i in range(ends[k] - begins[k]):
+            code = 3 - consensus[ends[k] - 1 - i] if turns[k] else consensus[begins[k] + i]
+            out[places[k] + i] = code

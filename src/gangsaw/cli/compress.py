@@ -69,10 +69,11 @@ def compress(
         open_paths(sources, source.options(format_options)),
         encoding.recipe(codec_options),
     )
-    is_stream = isinstance(opened, Stream)
+    if (is_stream := isinstance(opened, Stream)) and cluster.workers is None:
+        cluster = replace(cluster, workers=0)  # this process reads; its threads need no copies
     try:
         with (
-            (replace(cluster, workers=0) if is_stream else cluster).session() as client,
+            cluster.session() as client,
             progress_bar("compress", quiet=shown.no_bar) as show,
         ):
             summary = api.encode(
@@ -86,7 +87,8 @@ def compress(
                 on_progress=show,
             )
     except KeyboardInterrupt:
-        raise Interrupted(STREAM_STOPPED if is_stream else STOPPED) from None
+        is_over = is_stream and not getattr(opened, "is_repeatable", False)
+        raise Interrupted(STREAM_STOPPED if is_over else STOPPED) from None
     if shown.as_json:
         write_json(job_figures(summary))
     else:
@@ -104,4 +106,5 @@ def rows(summary: Summary) -> list[tuple[str, str]]:
         ("chunks", f"{summary.chunks}{resumed}"),
         ("throughput", f"{rate(summary.throughput)} in {clock(summary.seconds)}"),
         *([("not read", unread)] if summary.unread_bytes else []),
+        *(("note", note) for note in summary.notes),
     ]

@@ -11,7 +11,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import progress_bar, write_table
-from gangsaw.tasks.reads.formats import NAMED, PACKED, YES
+from gangsaw.tasks.reads.formats import FASTQ_NAMES, PACKED, YES
 from gangsaw.tasks.reads.settings import ORDERS
 
 MOST_SOURCES = 2
@@ -55,8 +55,8 @@ def bin_reads(
         return
     if mates or Path(out).suffix.lower() != ".zarr":
         raise BadParams(
-            f"{', '.join(targets)}: a target is one .zarr, or {listed(NAMED, 'or')} (packed as "
-            f"{listed(PACKED[1:-1], 'or')})"
+            f"{', '.join(targets)}: a target is one .zarr, or {listed(FASTQ_NAMES, 'or')} (packed as "
+            f"{listed(PACKED[:-1], 'or')})"
         )
     from gangsaw.tasks import api
 
@@ -73,7 +73,7 @@ def bin_reads(
 
 
 def _is_fastq(path: str) -> bool:
-    ends = tuple(f"{name}{packed}" for name in NAMED for packed in PACKED)
+    ends = tuple(f"{name}{packed}" for name in FASTQ_NAMES for packed in ("", *PACKED))
     return path == STDOUT or path.lower().endswith(ends)
 
 

@@ -28,7 +28,7 @@ def extract(
         typer.Option("--bin", help="Reads that share a signature with these letters; repeat it."),
     ] = None,
 ) -> None:
-    """Write some reads of a store as FASTQ to standard output.
+    """Write some reads of a store, as FASTQ or FASTA, to standard output.
 
     --name and --bin need an index: gangsaw index-reads.
 
@@ -42,7 +42,7 @@ def extract(
     found = open(store)
     for first, last in _wanted(found, reads, names, bins):
         for begin in range(first, last, BATCH):
-            sys.stdout.buffer.write(found.fastq(begin, min(begin + BATCH, last)))
+            sys.stdout.buffer.write(found.text(begin, min(begin + BATCH, last)))
 
 
 BATCH = 1 << 16  # reads that are written at once

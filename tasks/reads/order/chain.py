@@ -1,49 +1,91 @@
-"""The order of bins: a depth-first walk over reads that join two of them, the most reads first."""
+"""The order of bins: a depth-first walk over reads that join two of them, the most reads first.
+
+Reads of a part give a sorted run of edges. Runs are merged bucket by bucket of the bins from which
+edges go, out of core. Of each bin the heaviest edges are kept, so that the walk is over a graph of
+bounded size however many reads there are.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.reads.order.signatures import NO_BIN
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
 
 Numbers = npt.NDArray[np.int64]
+NEIGHBOURS = 32  # of a bin that the walk may go to: of 2^20 bins it takes 660 MB and 2 s
+WAITING = 1 << 22  # edges that are sorted together
 
 
-class Edges:
-    """How many reads join two bins, counted batch by batch.
+def edges_of(bins: Numbers) -> tuple[Numbers, Numbers]:
+    """Return keys and counts of the edges of reads, by their (n, 2) bins; those without are out.
 
-    Attributes
-    ----------
-    keys : (n,) int64, ascending: lower bin x 2^32 + higher bin
-    counts : (n,) int64
+    An edge goes both ways: a key is one bin x 2^20 + the other; keys ascend.
     """
-
-    def __init__(self) -> None:
-        self.keys, self.counts = np.empty(0, np.int64), np.empty(0, np.int64)
-
-    def add(self, bins: Numbers) -> None:
-        """Count the (n, 2) bins of some reads; reads without any are left out."""
-        bins = np.sort(bins[bins[:, 0] != NO_BIN], axis=1)
-        keys, counts = np.unique(bins[:, 0] << 32 | bins[:, 1], return_counts=True)
-        joined = np.concatenate((self.keys, keys))
-        self.keys, places = np.unique(joined, return_inverse=True)
-        weights = np.concatenate((self.counts, counts))
-        self.counts = np.bincount(places, weights, self.keys.size).astype(np.int64)
+    bins = bins[bins[:, 0] != NO_BIN]
+    both = np.concatenate((bins, bins[:, ::-1]))
+    return np.unique(both[:, 0] << BIN_BITS | both[:, 1], return_counts=True)
 
 
-def ranks_of(edges: Edges) -> Numbers:
-    """Return (NO_BIN + 1,) int64: the place of each bin in the walk; empty ones are last."""
-    low, high = edges.keys >> 32, edges.keys & 0xFFFFFFFF
-    ends = np.concatenate((low, high)), np.concatenate((high, low))
-    weights = np.concatenate((edges.counts, edges.counts))
-    order = np.lexsort((ends[1], weights, ends[0]))  # the heaviest is last: on top of the stack
-    begins = np.searchsorted(ends[0][order], np.arange(NO_BIN + 2))
+def buckets(n: int) -> Numbers:
+    """Return the (n + 1,) borders between keys of n runs of bins."""
+    bins = np.arange(n + 1, dtype=np.int64) * NO_BIN // n
+    borders: Numbers = bins << BIN_BITS
+    return borders
+
+
+def heaviest(runs: Iterable[tuple[Numbers, Numbers]]) -> Numbers:
+    """Return the keys of the heaviest edges of each bin, ascending by bin and weight.
+
+    Parameters
+    ----------
+    runs : keys and counts of edges, many of them in several runs
+    """
+    keys, counts = _merged(runs)
+    order = np.lexsort((keys, counts, keys >> BIN_BITS))  # the heaviest is last
+    bins = keys[order] >> BIN_BITS
+    ends = np.searchsorted(bins, bins, side="right")
+    kept: Numbers = keys[order][ends - np.arange(bins.size) <= NEIGHBOURS]
+    return kept
+
+
+def _merged(runs: Iterable[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
+    """Return each key once, ascending, with the sum of its counts; few runs wait at a time."""
+    none = np.empty(0, np.int64)
+    waiting, n, whole = [(none, none)], 0, 0
+    for keys, counts in runs:
+        waiting.append((keys, counts))
+        n += keys.size
+        if n > max(WAITING, whole):
+            waiting, n = [_summed(waiting)], 0
+            whole = waiting[0][0].size
+    return _summed(waiting)
+
+
+def _summed(runs: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
+    keys = np.concatenate([run[0] for run in runs])
+    counts = np.concatenate([run[1] for run in runs])
+    order = np.argsort(keys, kind="stable")
+    keys, counts = keys[order], counts[order]
+    firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+    sums: Numbers = np.add.reduceat(counts, firsts) if keys.size else counts
+    return keys[firsts], sums
+
+
+def ranks_of(keys: Numbers) -> Numbers:
+    """Return (NO_BIN + 1,) int64: the place of each bin in the walk; empty ones are last.
+
+    Parameters
+    ----------
+    keys : of edges, as `heaviest` gives them for all bins in turn
+    """
+    begins = np.searchsorted(keys, np.arange(NO_BIN + 2) << BIN_BITS)
     ranks = np.full(NO_BIN + 1, NO_BIN, np.int64)
-    walk(begins, ends[1][order], ranks)
+    walk(begins, (keys & (NO_BIN - 1)).astype(np.int32), ranks)
     return ranks
 
 

@@ -2,72 +2,176 @@
 
 Reads of one place share most p-mers, whichever strand they are of, and so, mostly, signatures
 (M. Roberts et al., 2004: minimizers; ORCOM's bins, S. Grabowski et al., 2015).
+
+Letters of many reads lie behind each other while p-mers are made of them, all places at once: those
+of two letters of those of one, and so on, each by one vector operation. A rolling p-mer would wait
+for the one before it at each letter.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit, jit_inline
+from gangsaw.codecs.core.numba.jit import jit, jit_restrict
+from gangsaw.codecs.reads.sequence.letters import encode_letters, read_only
+from gangsaw.tasks.reads.text import Text
 
-LENGTH = 14  # letters of a p-mer
+LENGTH = 12  # letters of a p-mer: with 14 sets of short reads took more, with 10 bacteria
 HALVED = 60  # letters from which a read has a signature for each half
 BIN_BITS = 20
 NO_BIN = 1 << BIN_BITS  # of a read without any p-mer that is allowed
-HASH = np.uint64(0x9E3779B97F4A7C15)
-MASK = np.uint64((1 << 2 * LENGTH) - 1)
-TOP = np.uint64(2 * LENGTH - 2)
-PAIRS = np.uint64(0x5555555555555555) & MASK  # the low bit of each letter
-CODES = np.full(256, 4, np.uint8)
-CODES[np.frombuffer(b"ACGT", np.uint8)] = range(4)
+HASH = np.uint32(0x9E3779B1)
+MIX = np.uint64(0x9E3779B97F4A7C15)
+NONE = np.uint32(0xFFFFFFFF)  # the hash of no p-mer
+AT_ONCE = 2048  # letters: what is made of them stays in the first cache
+BEYOND = 32  # letters behind these that are read, and mean nothing
+LINE, FIRST, LAST = 0, 1, 2  # of a stretch: twice its line + half, and the places of its p-mers
 
 
-@jit_inline
-def _has_run(word: Any) -> Any:
-    """Whether three letters of a p-mer that follow each other are equal."""
-    change = word ^ word >> np.uint64(2)
-    differs = (change | change >> np.uint64(1)) & (PAIRS >> np.uint64(2))
-    same = ~differs & (PAIRS >> np.uint64(2))
-    return (same & same >> np.uint64(2) & (PAIRS >> np.uint64(4))) != np.uint64(0)
+class Pmers(NamedTuple):
+    """What is made of letters, by place.
+
+    Attributes
+    ----------
+    codes : (n,) uint8, 0..3 for A C G T, 4 for others
+    fours, back_fours : (n,) uint8, four letters from there on; and of the other strand, backwards
+    odd, odds : (n,) uint8, not 0 where a p-mer is not allowed if it holds the three letters from
+        there on; and the same of all its letters
+    eights, back_eights : (n,) uint16
+    hashes : (n,) uint32, of p-mers
+    stretches : (m, 3) int64, LINE, FIRST and LAST
+    """
+
+    codes: Text
+    fours: Text
+    back_fours: Text
+    odd: Text
+    odds: Text
+    eights: npt.NDArray[np.uint16]
+    back_eights: npt.NDArray[np.uint16]
+    hashes: npt.NDArray[np.uint32]
+    stretches: npt.NDArray[np.int64]
 
 
-@jit_inline
-def _bin_of(best: Any) -> Any:
-    """Return the bin of a hash, which is low: its bits are mixed once more."""
-    return np.int64(best * HASH >> np.uint64(64 - BIN_BITS))
+def sign_lines(
+    text: Text, begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return bins (n, 2) of the halves of lines; short lines have one, twice."""
+    pmers = empty_pmers()
+    least = np.full((len(begins), 2), NONE)
+    sign_halves(
+        read_only(text), np.ascontiguousarray(begins), np.ascontiguousarray(ends), pmers, least
+    )
+    bins = np.empty((len(begins), 2), np.int64)
+    find_bins(least, bins)
+    return bins
+
+
+def empty_pmers() -> Pmers:
+    """Return room for AT_ONCE letters."""
+    n = AT_ONCE + BEYOND
+    codes, fours, back_fours, odd, odds = (np.zeros(n, np.uint8) for _ in range(5))
+    eights, back_eights = (np.zeros(n, np.uint16) for _ in range(2))
+    hashes, stretches = np.zeros(n, np.uint32), np.zeros((AT_ONCE // LENGTH, 3), np.int64)
+    return Pmers(codes, fours, back_fours, odd, odds, eights, back_eights, hashes, stretches)
 
 
 @jit
-def sign_part(text: Any, begin: int, end: int, codes: Any) -> Any:
-    """Return the bin of text[begin:end]."""
-    forward, reverse, good = np.uint64(0), np.uint64(0), 0
-    best, found = ~np.uint64(0), False
-    for i in range(begin, end):
-        code = codes[text[i]]
-        good = good + 1 if code < 4 else 0
-        letter = np.uint64(code & 3)
-        forward = (forward << np.uint64(2) | letter) & MASK
-        reverse = reverse >> np.uint64(2) | (np.uint64(3) - letter) << TOP
-        if good >= LENGTH and not _has_run(forward):
-            hashed = min(forward * HASH, reverse * HASH)
-            found, best = True, min(best, hashed)
-    return _bin_of(best) if found else NO_BIN
+def sign_halves(text: Any, begins: Any, ends: Any, pmers: Pmers, least: Any) -> None:
+    """Lower (n, 2) hashes to the least of a p-mer of each half; of short lines the first counts."""
+    letters, stretches = 0, 0
+    for i in range(begins.size):
+        at, end = begins[i], ends[i]
+        middle = end if end - at < HALVED else (at + end) // 2
+        for half in range(2):
+            stop = end if half else middle
+            while stop - at >= LENGTH:
+                n = min(stop - at, AT_ONCE - letters)
+                if n < LENGTH:
+                    sign_stretches(pmers, letters, stretches, least)
+                    letters, stretches = 0, 0
+                    continue
+                encode_letters(text[at : at + n], pmers.codes[letters:])
+                own = pmers.stretches[stretches]
+                own[LINE], own[FIRST], own[LAST] = 2 * i + half, letters, letters + n - LENGTH
+                letters, stretches = letters + n, stretches + 1
+                if n == stop - at:
+                    break
+                at += n - LENGTH + 1
+            at = stop
+    sign_stretches(pmers, letters, stretches, least)
 
 
 @jit
-def sign_lines(text: Any, begins: Any, ends: Any, codes: Any, bins: Any) -> None:
-    """Fill bins (n, 2) int64 of the halves of lines; short lines have one, twice."""
-    for i in range(len(begins)):
-        begin, end = begins[i], ends[i]
-        middle = (begin + end) // 2
-        if end - begin < HALVED:
-            bins[i, 0] = sign_part(text, begin, end, codes)
-            bins[i, 1] = bins[i, 0]
-        else:
-            bins[i, 0] = sign_part(text, begin, middle, codes)
-            bins[i, 1] = sign_part(text, middle, end, codes)
-            for k in range(2):
-                if bins[i, k] == NO_BIN:
-                    bins[i, k] = bins[i, 1 - k]
+def sign_stretches(pmers: Pmers, letters: int, stretches: int, least: Any) -> None:
+    """Lower the hashes of halves to those of stretches of them."""
+    s = pmers
+    join_letters(s.codes, s.fours, s.back_fours, s.odd, letters)
+    join_fours(s.fours, s.back_fours, s.eights, s.back_eights, letters)
+    join_odd(s.odd, s.odds, letters)
+    hash_words(s, letters)
+    lower(s.hashes, s.stretches, stretches, least)
+
+
+@jit_restrict
+def join_letters(codes: Any, fours: Any, back_fours: Any, odd: Any, n: int) -> None:
+    """Fill words of four letters; three letters are odd that are equal, or of which one is none."""
+    for i in range(n):
+        a, b, c, d = codes[i], codes[i + 1], codes[i + 2], codes[i + 3]
+        fours[i] = a << 6 | b << 4 | c << 2 | d
+        back_fours[i] = (a | b << 2 | c << 4 | d << 6) ^ 255
+        odd[i] = (a | b | c) >> 2 | (a == b) & (b == c)
+
+
+@jit_restrict
+def join_fours(fours: Any, back_fours: Any, eights: Any, back_eights: Any, n: int) -> None:
+    """Fill words of eight letters."""
+    for i in range(n):
+        eights[i] = np.uint16(fours[i]) << 8 | np.uint16(fours[i + 4])
+        back_eights[i] = np.uint16(back_fours[i]) | np.uint16(back_fours[i + 4]) << 8
+
+
+@jit_restrict
+def join_odd(odd: Any, odds: Any, n: int) -> None:
+    """Say where one of the LENGTH - 2 threes of a p-mer is odd; `odd` becomes that of four."""
+    for i in range(n):
+        odd[i] = odd[i] | odd[i + 1] | odd[i + 2] | odd[i + 3]
+    for i in range(n):
+        odds[i] = odd[i] | odd[i + 4] | odd[i + 6]
+
+
+@jit_restrict
+def hash_words(pmers: Pmers, n: int) -> None:
+    """Fill the lower hash of both strands of p-mers; NONE where one is not allowed."""
+    s = pmers
+    for i in range(n):
+        forward = np.uint32(s.eights[i]) << np.uint32(8) | np.uint32(s.fours[i + 8])
+        back = np.uint32(s.back_eights[i]) | np.uint32(s.back_fours[i + 8]) << np.uint32(16)
+        # Numba multiplies 32 bits as 64
+        hashed = min(np.uint32(forward * HASH), np.uint32(back * HASH))
+        s.hashes[i] = NONE if s.odds[i] else hashed
+
+
+@jit_restrict
+def lower(hashes: Any, stretches: Any, n: int, least: Any) -> None:
+    """Lower the hash of each half to the least of a stretch."""
+    for k in range(n):
+        # unsigned places spare the question whether they count from the end
+        first, line = np.uint64(stretches[k, FIRST]), stretches[k, LINE]
+        lowest = least[line >> 1, line & 1]
+        for i in range(stretches[k, LAST] - stretches[k, FIRST] + 1):
+            lowest = min(lowest, hashes[first + np.uint64(i)])
+        least[line >> 1, line & 1] = lowest
+
+
+@jit
+def find_bins(least: Any, bins: Any) -> None:
+    """Fill the bins of hashes, which are low: their bits are mixed once more."""
+    for i in range(len(least)):
+        for half in range(2):
+            own = least[i, half] if least[i, half] != NONE else least[i, 1 - half]
+            mixed = np.int64(np.uint64(own) * MIX >> np.uint64(64 - BIN_BITS))
+            bins[i, half] = NO_BIN if own == NONE else mixed

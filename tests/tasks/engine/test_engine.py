@@ -17,10 +17,13 @@ from helpers.job_tasks import Square
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.tasks.engine import memory
 from gangsaw.tasks.engine.batches import do_batches
 from gangsaw.tasks.engine.failure import naming
+from gangsaw.tasks.engine.memory import Worker
 from gangsaw.tasks.engine.pace import MOST, TASK_SECONDS, Pace
-from gangsaw.tasks.engine.pools import WINDOW
+from gangsaw.tasks.engine.pools import CARRIED_BYTES, WINDOW
 from gangsaw.tasks.engine.window import Options, run
 
 
@@ -136,6 +139,35 @@ def test_the_window_bounds_what_is_in_flight(client: Client) -> None:
     assert widest <= (WINDOW + 1) * MOST
 
 
+@pytest.mark.parametrize(("carried_bytes", "most"), [(1, 4), (CARRIED_BYTES // 3, 3)])
+@pytest.mark.parametrize("here", [False, True])
+def test_few_batches_that_carry_samples_are_in_flight(
+    client: Client, carried_bytes: int, most: int, here: bool
+) -> None:
+    """Two for each of two threads, fewer where they are large; in this process it says how many."""
+    ahead = widest = 0
+
+    def batches() -> Iterator[range]:
+        nonlocal ahead, widest
+        for i in range(40):
+            ahead += 1
+            widest = max(widest, ahead)
+            yield range(i, i + 1)
+
+    def on_done(_: range, __: list[int]) -> None:
+        nonlocal ahead
+        ahead -= 1
+
+    set_thread_limit(2 if here else None)
+    try:
+        task = Square(carried_bytes=carried_bytes)
+        run(task, batches(), on_done, client=None if here else client)
+    finally:
+        set_thread_limit(None)
+    assert ahead == 0
+    assert most <= widest <= (4 if here else most)
+
+
 def test_few_tasks_do_many_short_batches(client: Client, tmp_path: Path) -> None:
     assert squares(Tally(folder=str(tmp_path)), client, 400) == [i**2 for i in range(1600)]
     assert len(list(tmp_path.iterdir())) < 100
@@ -237,8 +269,10 @@ def test_final_errors_stop_at_once(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_killed_worker_is_replaced(client: Client, tmp_path: Path) -> None:
-    assert squares(Square("die once", str(tmp_path)), client) == [i**2 for i in range(80)]
+@pytest.mark.parametrize("carried_bytes", [0, 1 << 20])
+def test_a_killed_worker_is_replaced(client: Client, tmp_path: Path, carried_bytes: int) -> None:
+    task = Square("die once", str(tmp_path), carried_bytes=carried_bytes)
+    assert squares(task, client) == [i**2 for i in range(80)]
     assert len({path.suffix for path in tmp_path.iterdir()}) == 2
 
 
@@ -260,6 +294,20 @@ def test_missing_resources_are_told(client: Client) -> None:
 def test_the_memory_promise_is_kept(client: Client) -> None:
     with pytest.raises(BadParams, match="use smaller chunks, fewer threads"):
         squares(Square(peak_bytes=1 << 50), client)
+
+
+def test_threads_of_this_process_share_its_memory(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Fewer run where it is little; a worker's threads are those that it was given."""
+    machine: Worker = {"name": "of this machine", "memory_limit": 10 << 30, "nthreads": 1}
+    monkeypatch.setattr(memory, "this_process", lambda: machine)
+    assert memory.threads_that_fit(2 << 30, 3) == 3
+    assert not caplog.messages
+    assert memory.threads_that_fit(2 << 30, 4) == 3  # 80 % of 10 GiB, less 300 MiB
+    assert caplog.messages == ["memory for 3 of 4 threads: each may need 2,048 MiB"]
+    with pytest.raises(BadParams, match=r"has 10,240 MiB for 1 threads, which need 10,615 MiB"):
+        memory.threads_that_fit(8 << 30, 1)
 
 
 def test_interrupting_leaves_nothing_in_flight(client: Client) -> None:
@@ -294,6 +342,22 @@ def test_an_interrupt_in_a_destructor_is_not_lost(client: Client, on_dask: bool)
     with pytest.raises(KeyboardInterrupt):
         run(Square(), batches, release, client=client if on_dask else None)
     assert len(done) == 3
+
+
+@pytest.mark.parametrize("on_dask", [False, True])
+def test_an_interrupt_ends_the_wait_for_what_to_do(client: Client, on_dask: bool) -> None:
+    """As for a pipe that says no more."""
+    went_on: list[range] = []
+
+    def batches() -> Iterator[range]:
+        yield range(1)
+        signal.raise_signal(signal.SIGINT)
+        went_on.append(range(1))
+
+    task = Square(carried_bytes=1)
+    with pytest.raises(KeyboardInterrupt):
+        run(task, batches(), lambda *_: None, client=client if on_dask else None)
+    assert not went_on
 
 
 def _tasks_known(dask_scheduler: object) -> int:

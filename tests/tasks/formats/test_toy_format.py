@@ -7,7 +7,10 @@ import subprocess
 import sys
 import threading
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ from helpers.command_line import CommandLine
 import gangsaw as package
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console import options
 from gangsaw.tasks.formats.opening import open_paths, open_source
 from gangsaw.tasks.formats.table import formats
 
@@ -194,9 +198,27 @@ def test_what_is_refused(gangsaw: CommandLine, tmp_path: Path, mates: tuple[Path
     assert not store.exists()
     right.write_text("one line\n")
     assert "fewer lines than the other" in gangsaw(*command).failed(USAGE)
-    left.write_text("")
-    right.write_text("")
-    assert "is empty" in gangsaw(*command).failed(USAGE)
+
+
+def test_a_stream_goes_to_the_workers_that_are_asked_for(
+    gangsaw: CommandLine,
+    tmp_path: Path,
+    mates: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without a word of them it stays in this process."""
+    asked: list[tuple[Any, ...]] = []
+
+    @contextmanager
+    def session(*how: Any) -> Iterator[None]:
+        asked.append(how)
+        yield None
+
+    monkeypatch.setattr(options, "session", session)
+    command = ("compress", *mates, tmp_path / "out.zarr", "--overwrite")
+    for more in ((), ("--workers", 3), ("--scheduler", "tcp://there:1")):
+        gangsaw.ok(*command, *more)
+    assert asked == [(0, 0, "", "cpu"), (3, 0, "", "cpu"), (0, 0, "tcp://there:1", "cpu")]
 
 
 def test_an_old_store_stays_until_the_new_one_is_whole(

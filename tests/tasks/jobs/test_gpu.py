@@ -20,7 +20,8 @@ from distributed import Client, LocalCluster
 from emulator.host_module import schedule
 from helpers.command_line import CommandLine
 from helpers.gpu_workers import cluster
-from helpers.job_data import LoggedArray, objects, raw_source
+from helpers.job_data import LoggedArray, cube, objects, raw_source
+from helpers.streams import Given
 from numpy.typing import NDArray
 
 from gangsaw.cluster import gpu as gpu_cluster
@@ -37,6 +38,7 @@ from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.raw import RawSource
 from gangsaw.tasks.jobs.compress import compress
+from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.source import Region
 
 SHAPE = (3, 40, 20)
@@ -95,6 +97,21 @@ def took_part(mixed: Client) -> bool:
     """Whether one worker used its cores and one its GPU; that one may also steal from the other."""
     host, device = sorted(mixed.run(backends).values(), key=lambda found: "gpu" in found)
     return host == ["cpu"] and "gpu" in device
+
+
+@pytest.mark.parametrize("here", [False, True])
+def test_a_stream_becomes_the_bytes_of_the_cpu(
+    tmp_path: Path, mixed: Client, quick: ModuleType, here: bool
+) -> None:
+    stream = Given(({"data": cube((40, 6, 8))},))
+    how: dict[str, Any] = {"choose": lambda _: Ccsds123(), "chunks": (4, 6, 8)}
+    spool(stream, tmp_path / "cpu.zarr", **how)
+    mixed.run(backends)
+    record.reset()
+    client = None if here else mixed
+    spool(stream, tmp_path / "gpu.zarr", client=client, options=GPU, **how)
+    assert objects(tmp_path / "gpu.zarr") == objects(tmp_path / "cpu.zarr")
+    assert backends() == ["gpu"] if here else took_part(mixed)
 
 
 def test_this_process_writes_the_bytes_of_the_cpu(

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 import zarr
 from helpers.job_data import cube, objects, reads
-from helpers.job_script import CHUNKS, CODECS, SHAPE
+from helpers.job_script import CHUNKS, CODECS, SHAPE, STREAM, spool_rows
 
 from gangsaw.tasks.formats.raw import open_raw
 from gangsaw.tasks.jobs.compress import compress
@@ -192,6 +192,25 @@ def test_killing_a_job_loses_nothing(tmp_path: Path) -> None:
     counts = kill_many_times(tmp_path, "ccsds123", kills=6, seed=1)
     assert counts["kills"] >= 6
     assert counts["whole"] >= 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads sessions from /proc")
+def test_a_killed_stream_goes_on(tmp_path: Path) -> None:
+    """It is read again from its start, and what was journalled is not stored again."""
+    cube(SHAPE).tofile(tmp_path / "cube.raw")
+    raw, whole = str(tmp_path / "cube.raw"), tmp_path / "whole.zarr"
+    spool_rows(raw, whole)
+    trial = Trial(tmp_path, STREAM)
+    process = trial.start()
+    while len(trial.journalled()) < 20:
+        assert process.poll() is None
+        time.sleep(0.01)
+    kill_job(process, "client")
+    done, seen = trial.journalled(), []
+    assert 20 <= len(done) < 120
+    spool_rows(raw, trial.target, on_progress=seen.append)
+    assert seen[-1].resumed == len(done)
+    assert objects(trial.target) == objects(whole)
 
 
 @pytest.mark.slow

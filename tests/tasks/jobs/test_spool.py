@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,46 +9,24 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
-from numpy.typing import NDArray
+from helpers.clusters import in_process
+from helpers.job_data import objects
+from helpers.streams import Given, Samples
+from zarr.codecs import ZstdCodec
 
 import gangsaw
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.local import start
+from gangsaw.codecs.core.errors import BadParams, JobFailed
+from gangsaw.tasks.engine import memory
+from gangsaw.tasks.engine.progress import Progress
+from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.compared import compared
 from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.jobs.verify import verify
-from gangsaw.tasks.source import Coordinate, Described
-
-Samples = Mapping[str, NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Given:
-    """A stream of the pieces that it is given; what is `raised` comes behind them."""
-
-    parts: tuple[Samples, ...]
-    raised: Exception | None = None
-    name: str = "given"
-    coords: tuple[Coordinate, ...] = ()
-    attrs: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def arrays(self) -> tuple[Described, ...]:
-        """All arrays of the first piece."""
-        return tuple(
-            Described(
-                name=name,
-                shape=(0, *part.shape[1:]),
-                dtype=part.dtype,
-                dims=(f"{name}_step", *(f"{name}_{i}" for i in range(1, part.ndim))),
-                chunks=None,
-            )
-            for name, part in self.parts[0].items()
-        )
-
-    def pieces(self) -> Iterator[Samples]:
-        yield from self.parts
-        if self.raised is not None:
-            raise self.raised
+from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.chunks import ArrayCoder
+from gangsaw.tasks.store.place import Place
 
 
 def cut(whole: Samples, *ends: int) -> tuple[Samples, ...]:
@@ -86,6 +62,40 @@ def test_the_same_bytes_whatever_the_pieces(tmp_path: Path) -> None:
     for path in (tmp_path / "a").rglob("c/*/*/*"):
         other = tmp_path / "b" / path.relative_to(tmp_path / "a")
         assert path.read_bytes() == other.read_bytes()
+
+
+def test_the_same_bytes_from_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They encode and store, whoever is to do which step; this process only reads."""
+    whole = {**cube(), "b": np.arange(50.0)}
+    chunks = {"a_step": 4, "a_1": 3, "b_step": 9}
+    how: Any = {"choose": lambda _: ZstdCodec(level=1), "chunks": chunks}
+    spool(Given((whole,)), tmp_path / "threads.zarr", **how)
+    seen: list[Progress] = []
+    with start(ClusterConfig(workers=2, threads=1, dashboard=False)) as client:
+        monkeypatch.setattr(ArrayCoder, "encode", None)
+        spool(Given((whole,)), tmp_path / "a.zarr", client=client, on_progress=seen.append, **how)
+    assert objects(tmp_path / "a.zarr") == objects(tmp_path / "threads.zarr")
+    assert [state.done for state in seen][-1] == 12 + 6
+    assert verify(tmp_path / "a.zarr").ok
+
+
+def test_what_workers_cannot_do_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, codec = Given((cube(),)), ZstdCodec(level=1)
+
+    def refused(kind: type[Exception], message: str, name: str, **how: Any) -> None:
+        with pytest.raises(kind, match=message):
+            spool(stream, tmp_path / name, choose=lambda _: codec, client=client, **how)
+
+    with in_process() as client:
+        no_gpu = r"no codec of \S+/a.zarr/a runs on a GPU, as .* do: leave --device gpu out"
+        refused(BadParams, no_gpu, "a.zarr", options=Options(device="gpu"))
+        monkeypatch.setattr(Place, "has", lambda *_: False)
+        unseen = r"chunk \S+b.zarr/a, 0\.\.0: a worker does not see the store, .*: \S+b.zarr/a$"
+        refused(JobFailed, unseen, "b.zarr")
+        monkeypatch.setattr(memory, "BASE_BYTES", 1 << 50)
+        needs = r"worker 0 has [\d,]+ MiB for 1 threads, which need [\d,]+ MiB \(\d+ MiB per task\)"
+        refused(BadParams, needs, "c.zarr")
+    assert not (tmp_path / "a.zarr").exists()
 
 
 def test_arrays_that_grow_at_their_own_pace(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.formats.format import ExportOptions
+from gangsaw.tasks.reads.stream import ReadStream
 
 LETTERS = st.text("ACGTNacgtnRYK.*-", max_size=60)
 NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=30)
@@ -90,6 +92,27 @@ def test_mates_come_back(
         assert there_and_back(folder, first, second) == [first, second]
 
 
+@pytest.mark.parametrize("own", [{}, {"order": "sorted"}, {"interleaved": "yes"}])
+def test_files_without_records(tmp_path: Path, own: dict[str, str]) -> None:
+    assert there_and_back(tmp_path, b"", **own) == [b""]
+    assert gangsaw.info(tmp_path / "reads.zarr").arrays
+    assert gangsaw.verify(tmp_path / "reads.zarr", against=tmp_path / "in_0.fastq", **own).ok
+    if not own:
+        assert there_and_back(tmp_path, b"", b"\n") == [b"", b"\n"]
+
+
+def test_progress_says_how_much_is_done(tmp_path: Path) -> None:
+    path, seen = tmp_path / "in.fastq.gz", list[Progress]()
+    path.write_bytes(gzip.compress(fastq(*["ACGT" * 20] * 500)))
+    chunks = {"sequence_byte": 1 << 12, "quality_byte": 1 << 12}
+    gangsaw.compress(path, tmp_path / "a.zarr", chunks=chunks, on_progress=seen.append)
+    shares = [state.share or 0.0 for state in seen]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 1
+    assert shares[-1] == 1
+    assert seen[0].seconds_left
+
+
 def test_mates_alternate_in_one_target(tmp_path: Path) -> None:
     first, second = fastq("ACG", "TTT", name="a"), fastq("CC", "GGGG", name="b")
     whole = there_and_back(tmp_path, first, second, n_targets=1)[0]
@@ -155,15 +178,34 @@ def test_the_sum_of_records_does_not_depend_on_their_order(tmp_path: Path) -> No
         (b"@a\nAC\n+\nIII\n", "line 4, record 1: its quality differs in length"),
         (b"@a\nAC\n+\nII\n@b\nAC\n", "line 6: record 2 ends after 2 of 4 lines"),
         (b"@a\nAC\n+\nII\n@b\nAC", "line 6: record 2 ends after 2 of 4 lines"),
-        (bytes(range(256)) * 9, "line 1, record 1: it does not begin with @"),
+        (bytes(range(256)) * 9, r"line 1, record 1: it does not begin with @ \(it is no text\)"),
+        (b">a\nAC\n", r"line 1, .* \(it is FASTA: say --format fasta\)"),
+        ("@a\nAC\n+\nII\n".encode("utf-16"), r"line 1, .* \(it is text of UTF-16"),
+        (b"\xef\xbb\xbf@a\nAC\n+\nII\n", r"line 1, .* \(a byte order mark"),
     ],
 )
 def test_what_is_no_fastq_is_named_by_line_and_record(
     tmp_path: Path, text: bytes, problem: str
 ) -> None:
+    (tmp_path / "in_0.fastq").write_bytes(text)
+    stream = ReadStream((str(tmp_path / "in_0.fastq"),))
     with pytest.raises(BadParams, match=f"in_0.fastq: {problem}"):
-        there_and_back(tmp_path, text)
+        gangsaw.compress(stream, tmp_path / "reads.zarr")
     assert not list(tmp_path.rglob("zarr.json"))
+
+
+def test_an_empty_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadParams, match=r"in_0.fastq is empty"):
+        there_and_back(tmp_path, b"")
+
+
+@pytest.mark.parametrize("ends", [b"\r\n\r\n\r\n\r\n", b"\r\n\n\r\n\n"], ids=["all", "mixed"])
+def test_another_order_keeps_records_and_their_line_ends(tmp_path: Path, ends: bytes) -> None:
+    lines = [[b"@%d" % i, b"ACGT" * i, b"+", b"I" * 4 * i] for i in range(9)]
+    of = [end + b"\n" for end in ends.split(b"\n")[:4]]
+    texts = [b"".join(map(bytes.__add__, four, of)) for four in lines]
+    (found,) = there_and_back(tmp_path, b"".join(texts), order="bins")
+    assert sorted(b"@" + record for record in found.split(b"@")[1:]) == texts
 
 
 def test_files_of_different_counts_are_named(tmp_path: Path) -> None:

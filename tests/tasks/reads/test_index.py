@@ -72,7 +72,7 @@ def test_a_bin_has_reads_that_overlap(store: Path, gangsaw: CommandLine) -> None
     share = [max(map(len, common(sequence, found[i].sequences[0]))) >= 14 for i in near]
     assert sum(share) >= len(near) / 2
     out = gangsaw.ok("extract", store, "--bin", sequence.decode()).out
-    assert out == "".join(found.fastq(i, i + 1).decode() for i in near)
+    assert out == "".join(found.text(i, i + 1).decode() for i in near)
     assert "has no signature" in gangsaw("extract", store, "--bin", "AAAC").failed(USAGE)
 
 

@@ -42,7 +42,7 @@ def test_pairs_whose_lines_end_with_cr_lf(source: Path, tmp_path: Path) -> None:
     found = reads.open(tmp_path / "reads.zarr")
     assert found.contents.is_paired
     assert list(found[:].names) == [b"a/1", b"a/2"]
-    assert found.fastq(0, 2) == TEXT
+    assert found.text(0, 2) == TEXT
     assert found.to_bag().npartitions == 1
     assert [len(batch) for batch in found.batches(1)] == [1, 1]
 

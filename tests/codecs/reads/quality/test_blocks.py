@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.jit import HAS_AVX512
 from gangsaw.codecs.reads.entropy.tables import read_stored_tables, stored_tables
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.quality import coding as quality
@@ -93,12 +96,28 @@ def test_windows_are_decoded_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
         assert decode(payload, bits, len(data)) == data
 
 
+@pytest.mark.skipif(not HAS_AVX512, reason="this processor has one decoder")
+@pytest.mark.parametrize("lengths", [[36] * 900, range(400), [5, 2000, 900]])
+def test_both_decoders_read_the_same(
+    monkeypatch: pytest.MonkeyPatch, lengths: Sequence[int]
+) -> None:
+    data = b"\n".join(walk(n, 40, n) for n in lengths) + b"\n"
+    payload, bits = encode(data)
+    for windows in (1, 1 << 62):
+        monkeypatch.setattr(quality, "LEAST_WIDE", windows)
+        assert decode(payload, bits, len(data)) == data
+
+
 DAMAGED = b"\n".join(walk(n, 5, n) for n in (36, 36, 0, 150, 36, 300, 1, 36, 36, 36))
 
 
 @pytest.mark.parametrize("data", [DAMAGED, DAMAGED + b"\n", b"\n" * 400])
-def test_damaged_bytes_are_refused_or_decoded(data: bytes) -> None:
+@pytest.mark.parametrize("windows", [1, 1 << 62] if HAS_AVX512 else [1 << 62])
+def test_damaged_bytes_are_refused_or_decoded(
+    monkeypatch: pytest.MonkeyPatch, data: bytes, windows: int
+) -> None:
     """Of any byte, with the checksum right: no crash, nothing outside of the block."""
+    monkeypatch.setattr(quality, "LEAST_WIDE", windows)
     payload, bits = encode(data)
     rng, refused = np.random.default_rng(3), 0
     for i in range(payload.size):

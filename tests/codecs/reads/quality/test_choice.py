@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from math import log2
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads.lines import lines_of
 from gangsaw.codecs.reads.quality import count
-from gangsaw.codecs.reads.quality.choose import chosen_tree
+from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
 from gangsaw.codecs.reads.quality.contexts import Components, components_of
 from gangsaw.codecs.reads.quality.costs import BIT, INDEX_BITS, information, logarithms
 from gangsaw.codecs.reads.quality.count import Counts
@@ -21,6 +24,7 @@ from gangsaw.codecs.reads.quality.tree import (
     stored_tree,
     table_map,
 )
+from gangsaw.codecs.reads.quality.values import values_of
 
 
 def test_logarithms_are_right_to_their_last_bit() -> None:
@@ -42,9 +46,10 @@ def counted(n_values: int, n: int, strength: float) -> tuple[Counts, Components]
     noise = rng.integers(0, n_values, n)
     told = np.where(contexts[:, 2] % 2, n_values - 1 - contexts[:, 0], contexts[:, 0])
     values = np.where(rng.random(n) < strength, told, noise)
-    return Counts(
-        contexts.astype(np.uint8), values.astype(np.uint8), np.ones(n, np.int64), 1
-    ), components
+    found, rows = np.unique(contexts, axis=0, return_inverse=True)
+    counts = np.zeros((len(found), n_values), np.uint32)
+    np.add.at(counts, (rows.ravel(), values), np.uint32(1))
+    return Counts(found.astype(np.uint8), counts, 1, True), components
 
 
 def test_what_tells_nothing_is_not_split() -> None:
@@ -87,20 +92,72 @@ def test_the_map_walks_the_tree() -> None:
     assert table_map(tree, components)[place] == tree.tables[node]
 
 
-@pytest.mark.parametrize("slots_bits", [(18, 20), (2, 18)])
-def test_counts_are_of_every_so_many_windows(
-    monkeypatch: pytest.MonkeyPatch, slots_bits: tuple[int, int]
-) -> None:
-    """In a table that becomes too small, too."""
-    block = np.frombuffer(b"ABBABA\n" * 715, np.uint8)
-    lines, components = lines_of(block, 64), components_of(2)
-    values = (np.arange(256) == ord("B")).astype(np.uint8)
+@pytest.mark.parametrize("cells", [1 << 22, 24])
+def test_counts_are_of_every_so_many_windows(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+    """In rows that are too few, too."""
+    lines, components = lines_of(np.frombuffer(b"ABBABA\n" * 715, np.uint8), 64), components_of(2)
+    values = values_of(np.frombuffer(b"AB", np.uint8))
+    monkeypatch.setattr(count, "MOST_CELLS", cells)
+    assert count.count_contexts(lines, values, components).is_whole == (cells > 24)
     monkeypatch.setattr(count, "SAMPLE", 1300)
-    monkeypatch.setattr(count, "SLOTS_BITS", slots_bits)
     counts = count.count_contexts(lines, values, components)
     assert counts.weight == 4
-    assert abs(counts.counts.sum() - 6 * 715) < 200
+    assert not counts.is_whole
     assert (counts.contexts < np.array(components.sizes)).all()
-    assert counts.counts[counts.values == 1].sum() == counts.counts.sum() / 2
-    pairs = np.column_stack((counts.contexts, counts.values))
-    assert len(np.unique(pairs, axis=0)) == len(pairs) > 3
+    assert len(np.unique(counts.contexts, axis=0)) == len(counts.contexts) > 2
+    assert not counts.counts[:, 2:].any()
+    if cells > 24:
+        assert abs(4 * counts.counts.sum() - 6 * 715) < 200
+        assert counts.counts[:, 0].sum() == counts.counts[:, 1].sum()
+
+
+def test_counts_of_tables_are_those_of_their_contexts() -> None:
+    counts, components = counted(8, 20_000, 0.9)
+    tree = chosen_tree(counts, components, 5)
+    assert tree.n_tables == 5
+    place = counts.contexts.astype(int) @ np.array([components.pairs * 8, 0, 8, 1])
+    place += counts.contexts[:, 1].astype(int) * components.befores * components.pairs * 8
+    tables, expected = table_map(tree, components)[place], np.zeros((5, 8), np.int64)
+    np.add.at(expected, tables, counts.counts)
+    assert (counts_of_tables(counts, tree) == expected).all()
+
+
+class Context(NamedTuple):
+    """The context of a letter, from SPEC.md: its table of components, row by row."""
+
+    before: int
+    part: int
+    pair: int
+    change: int
+
+
+def contexts_of(values: list[int], shift: int) -> list[Context]:
+    out, change = [], 0
+    for i in range(len(values)):
+        q1, q2, q3 = ([0, 0, 0, *values[max(0, i - 3) : i]])[:-4:-1]
+        change += abs(q1 - q2) if i > 1 else 0
+        part = 8 * i // len(values) if len(values) < 1000 else 0
+        pair = 2 * (max(q2, q3) >> shift) + (q2 == q3)
+        out.append(Context(q1, part, pair, min(7, (1 + change).bit_length() - 1)))
+    return out
+
+
+@pytest.mark.parametrize("letters", [range(35, 75), range(2, 255, 3), [7, 11, 99, 100, 250]])
+@pytest.mark.parametrize("step", [1, 6])
+def test_contexts_of_a_line_are_those_of_its_letters(letters: Sequence[int], step: int) -> None:
+    """Of lines of any length, some longer than a piece, from several places of one text."""
+    known = np.array(letters, np.uint8)
+    rng, lengths = np.random.default_rng(step), [1, 2, 3, 4, 15, 16, 17, 36, 999, 1000, 5000, 50]
+    values = [rng.integers(0, known.size, -(-n // step)).repeat(step)[:n] for n in lengths]
+    block = np.concatenate([np.append(known[own], np.uint8(10)) for own in values])
+    lines, components = lines_of(block, 1 << 16), components_of(known.size)
+    counts = count.count_contexts(lines, values_of(known), components)
+    expected = Counter[tuple[Context, int]]()
+    for own in values:
+        expected.update(zip(contexts_of(own.tolist(), components.shift), own.tolist(), strict=True))
+    found = {
+        (Context(*context.tolist()), int(value)): int(row[value])
+        for context, row in zip(counts.contexts, counts.counts, strict=True)
+        for value in np.flatnonzero(row)
+    }
+    assert found == expected

@@ -10,11 +10,11 @@ from helpers.read_layouts import Recipe, made
 
 from gangsaw.codecs.reads.sequence.layout.layout import Layout
 from gangsaw.codecs.reads.sequence.order import (
+    arranged_contigs,
     ascends,
     contigs_of,
     first_mapped,
     ordered,
-    turned_contigs,
 )
 
 
@@ -48,6 +48,20 @@ def test_a_contig_that_runs_backwards_is_turned() -> None:
     assert letters(found) == letters(pieces)
 
 
+def test_contigs_come_in_the_order_of_their_first_lines() -> None:
+    """Of those that lines begin in: one that has only later pieces is last."""
+    later = [(i, 10, 20, 5 * i, 1) for i in range(20)]
+    firsts = [(i, 0, 10, 200 + 5 * i, 0) for i in range(20)]
+    others = [(20 + i, 0, 10, 110 + 4 * i, 0) for i in range(20)]
+    rows = sorted([*later, *firsts, *others])
+    pieces = layout_of(rows, 305)
+    found, is_ahead = ordered(pieces, pairs=False)
+    assert is_ahead.sum() == 40
+    assert (np.diff(found.position[is_ahead]) >= 0).all()
+    assert found.position[~is_ahead].min() > found.position[is_ahead].max()
+    assert letters(found) == letters(pieces)
+
+
 def test_lines_in_no_order_are_left_alone() -> None:
     places = np.random.default_rng(1).permutation(60)
     pieces = layout_of([(i, 0, 10, place, 0) for i, place in enumerate(places)], 70)
@@ -76,9 +90,9 @@ def test_contigs_end_where_no_piece_goes_on() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 64, 5000])
-def test_turning_changes_no_letter(size: int) -> None:
+def test_arranging_changes_no_letter(size: int) -> None:
     pieces = made(Recipe(8, size, 60, 40, 3, 0, 0, 0, True, False, False, 256)).pieces
-    found = turned_contigs(pieces, first_mapped(pieces))
+    found = arranged_contigs(pieces, first_mapped(pieces))
     assert letters(found) == letters(pieces)
     assert not found.position[~found.is_mapped].any()
 

@@ -12,10 +12,10 @@ import zarr
 
 import gangsaw
 from gangsaw import reads
-from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.order import shuffle
-from gangsaw.tasks.reads.order.chain import Edges, ranks_of
-from gangsaw.tasks.reads.order.signatures import CODES, LENGTH, NO_BIN, sign_part
+from gangsaw.tasks.reads.order import chain, job
+from gangsaw.tasks.reads.order.chain import edges_of, heaviest, ranks_of
+from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
 from gangsaw.tasks.reads.synthetic import make_reads
 
 MADE = make_reads(1500, 80, genome=6000)
@@ -40,7 +40,7 @@ def records(text: bytes) -> list[bytes]:
 def test_pairs_stay_pairs_and_none_is_lost(
     files: list[Path], tmp_path: Path, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shuffle, "RANGE_LETTERS", 1 << 15)  # several ranges
+    monkeypatch.setattr(job, "LIMITS", OrderLimits(part_bytes=1 << 16, range_letters=1 << 15))
     store, copies = tmp_path / "reads.zarr", [tmp_path / "a.fastq", tmp_path / "b.fastq"]
     gangsaw.compress(files, store, order=order)
     gangsaw.decompress(store, copies)
@@ -77,54 +77,51 @@ def test_neighbours_come_together(files: list[Path], tmp_path: Path) -> None:
     assert far["sorted"] < 0.05 * far["kept"]
 
 
-def test_a_pipe_has_no_other_order(tmp_path: Path) -> None:
-    import os
-
-    os.mkfifo(tmp_path / "pipe.fastq")
-    with pytest.raises(BadParams, match="--order bins needs files"):
-        gangsaw.compress(tmp_path / "pipe.fastq", tmp_path / "reads.zarr", order="bins")
-
-
-def reverse_complement(text: bytes) -> bytes:
-    return text.translate(bytes.maketrans(b"ACGT", b"TGCA"))[::-1]
-
-
-def slow_signature(text: bytes) -> int:
-    """The definition, letter by letter."""
-    found = []
-    for strand in (text, reverse_complement(text)):
-        for i in range(len(strand) - LENGTH + 1):
-            part = strand[i : i + LENGTH]
-            runs = any(letter * 3 in part for letter in (b"A", b"C", b"G", b"T"))
-            if set(part) <= set(b"ACGT") and not runs:
-                value = 0
-                for letter in part:
-                    value = value << 2 | b"ACGT".index(letter)
-                found.append(value * 0x9E3779B97F4A7C15 % (1 << 64))
-    if not found:
-        return NO_BIN
-    return min(found) * 0x9E3779B97F4A7C15 % (1 << 64) >> 44
-
-
-def test_signatures_are_those_of_the_definition() -> None:
-    rng = np.random.default_rng(2)
-    for n in (0, 5, 14, 15, 40, 90):
-        for _ in range(20):
-            text = bytes(rng.choice(np.frombuffer(b"ACGTACGTACGTN", "u1"), n))
-            array = np.frombuffer(bytearray(text), np.uint8)
-            assert sign_part(array, 0, n, CODES) == slow_signature(text)
-
-
 def test_a_chain_of_bins_is_walked_along() -> None:
-    edges = Edges()
+    runs = []
     chain = [7, 3, 900, 12, 5]
     for i, (a, b) in enumerate(pairwise(chain)):
-        edges.add(np.array([[a, b]] * (i + 1)))
-    edges.add(np.array([[NO_BIN, NO_BIN]]))
-    ranks = ranks_of(edges)
+        runs.append(edges_of(np.array([[a, b]] * (i + 1))))
+    runs.append(edges_of(np.array([[NO_BIN, NO_BIN]])))
+    ranks = ranks_of(heaviest(runs))
     walked = sorted(chain, key=lambda number: int(ranks[number]))
     assert sorted(ranks[chain].tolist()) == list(range(5))
     assert walked[0] == 3
     joined = {frozenset(pair) for pair in pairwise(chain)}
     assert sum(frozenset(p) in joined for p in pairwise(walked)) >= 3
     assert ranks[NO_BIN] == ranks[100] == NO_BIN
+
+
+def test_of_many_edges_the_heaviest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same whether runs wait or are merged one by one."""
+    rng = np.random.default_rng(3)
+    bins = np.minimum(rng.geometric(0.02, (4000, 2)), 200)
+    runs = [edges_of(part) for part in np.split(bins, 8)]
+    counts = Counter(map(tuple, [*bins.tolist(), *bins[:, ::-1].tolist()]))
+    of_7 = sorted((n, b) for (a, b), n in counts.items() if a == 7)
+    for waiting in (1, 1 << 22):
+        monkeypatch.setattr(chain, "WAITING", waiting)
+        keys = heaviest(runs)
+        found = keys[keys >> BIN_BITS == 7] & (NO_BIN - 1)
+        assert found.tolist() == [b for _, b in of_7[-chain.NEIGHBOURS :]]
+
+
+def test_a_bin_that_is_too_large_is_cut() -> None:
+    """Ranges are equal to a record, whatever the parts."""
+    rng = np.random.default_rng(4)
+    bins = rng.choice([5, 6, 7, NO_BIN], (3000, 1), p=[0.1, 0.7, 0.1, 0.1]).repeat(2, axis=1)
+    weights = rng.integers(1, 100, 3000)
+    ranks = ranks_of(heaviest([edges_of(bins)]))
+    limits, whole = OrderLimits(range_letters=9000), None
+    for n_parts in (1, 6):
+        parts = list(zip(np.split(bins, n_parts), np.split(weights, n_parts), strict=True))
+        plan = plan_for(ranks, lambda parts=parts: iter(parts), limits)  # type: ignore[misc]
+        ranges = np.concatenate(
+            [plan.ranges_of(i, ranks[b[:, 0]], w) for i, (b, w) in enumerate(parts)]
+        )
+        sizes = np.bincount(ranges, weights)
+        assert sizes.size == plan.n_ranges > 10
+        assert np.ptp(sizes) < 200
+        assert whole is None or np.array_equal(ranges, whole)
+        whole = ranges
+    assert (np.diff(ranges[np.argsort(ranks[bins[:, 0]], kind="stable")]) >= 0).all()

@@ -1,0 +1,1 @@
+"""Codec for nucleotide sequences: packed letters, runs of them. SPEC.md gives the bytes."""

@@ -1,0 +1,91 @@
+"""Runs of packed bytes: GenCodex (Satyanvesh, Kaliuday and Baruah, 2015). SPEC.md, Runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.jit import jit
+
+GROUP = 8  # data bytes behind a code byte
+LONGEST = 255  # fragments of a run
+NOT_SHORTER = -1
+
+
+@jit
+def put_runs(packed: Any, out: Any) -> int:
+    """Write groups of data bytes; return how many bytes, or NOT_SHORTER where `out` is too short.
+
+    packed, out : (n,) uint8 each
+    """
+    at, used = 0, 0
+    while at < packed.size:
+        if used + 1 + GROUP > out.size:
+            return NOT_SHORTER
+        code, slot, head = 0, 0, used
+        used += 1
+        while slot < GROUP and at < packed.size:
+            value, length = packed[at], 1
+            while length < LONGEST and at + length < packed.size and packed[at + length] == value:
+                length += 1
+            out[used] = value
+            used += 1
+            if slot < GROUP - 1 and length > 1:
+                code |= 1 << slot
+                out[used] = length
+                used += 1
+                slot += 2
+                at += length
+            else:
+                slot += 1
+                at += 1
+        out[head] = code
+    return used
+
+
+@jit
+def get_runs(data: Any, packed: Any) -> bool:
+    """Fill packed bytes from groups; return whether they are such as fill them.
+
+    data, packed : (n,) uint8 each
+    """
+    at, place = 0, 0
+    while at < data.size:
+        code, slot = int(data[at]), 0
+        at += 1
+        while slot < GROUP and at < data.size:
+            length = 1
+            if code >> slot & 1:
+                if slot == GROUP - 1 or at + 1 >= data.size or code >> (slot + 1) & 1:
+                    return False
+                length = int(data[at + 1])
+                if length < 2:
+                    return False
+            if place + length > packed.size:
+                return False
+            packed[place : place + length] = data[at]
+            place += length
+            step = 2 if length > 1 else 1
+            at += step
+            slot += step
+        if slot < GROUP and code >> slot:
+            return False
+    return bool(place == packed.size)
+
+
+def encode(packed: NumpyArray) -> NumpyArray | None:
+    """Return packed bases as runs; None where these are not shorter."""
+    out = np.empty(max(0, packed.size - 1), np.uint8)
+    used = put_runs(packed, out)
+    return None if used == NOT_SHORTER else out[:used]
+
+
+def decode(data: NumpyArray, n: int) -> NumpyArray:
+    """Return n packed bytes; CorruptChunk where the runs are not these."""
+    packed = np.empty(n, np.uint8)
+    if not get_runs(data, packed):
+        raise CorruptChunk("its runs do not fill it")
+    return packed

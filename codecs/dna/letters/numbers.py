@@ -1,0 +1,35 @@
+"""Numbers of 7 bits a byte, the low ones first (LEB128). SPEC.md, Block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+
+MOST_BYTES = 5
+WRONG = -1
+
+
+@jit_norefs_inline
+def put_number(out: Any, at: int, value: int) -> int:
+    """Write a number >= 0 below 2^35; return where it ends."""
+    while value > 127:
+        out[at] = value & 127 | 128
+        value >>= 7
+        at += 1
+    out[at] = value
+    return at + 1
+
+
+@jit_norefs_inline
+def get_number(data: Any, at: int) -> tuple[int, int]:
+    """Read a number; return it and where it ends, or WRONG twice where the data end before."""
+    value = 0
+    for i in range(MOST_BYTES):
+        if at + i >= data.size:
+            return WRONG, WRONG
+        byte = int(data[at + i])
+        value |= (byte & 127) << (7 * i)
+        if byte < 128:
+            return value, at + i + 1
+    return WRONG, WRONG

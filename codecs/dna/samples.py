@@ -1,0 +1,56 @@
+"""Seeded texts x Params for the suite over all codecs: typical, edge and hostile. Each is small."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.samples import Sample
+from gangsaw.codecs.dna.params import MODES, Params
+
+Text = npt.NDArray[np.uint8]
+BASES = np.frombuffer(b"ACGT", np.uint8)
+
+
+def samples() -> list[Sample]:
+    """Return all samples; the same on every machine."""
+    return [
+        Sample(f"{mode}-{name}", text, Params(mode=mode, block=block))  # type: ignore[arg-type]
+        for mode in MODES
+        for name, (text, block) in _texts().items()
+    ]
+
+
+def _texts() -> dict[str, tuple[Text, int]]:
+    rng = np.random.default_rng(3)
+    return {
+        "bases": (genome(rng, 1003), 256),
+        "one": (_text(b"g"), 0),
+        "masked": (_masked(rng), 1 << 13),
+        "all-n": (_text(b"N" * 300), 128),
+        "lower": (_text(b"acgt" * 80), 64),
+        "iupac": (_text(b"ACGTRYKMSWBDHVN-acgtryn*." * 20), 128),
+        "lines": (_text(b">chr1 a\nACGTNNNN\nacgt\r\n" * 12), 64),
+        "repeats": (np.repeat(genome(rng, 24), 60), 1 << 11),
+        "noise": (rng.integers(0, 256, 300, np.uint8), 128),
+    }
+
+
+def genome(rng: np.random.Generator, n: int) -> Text:
+    """Return random bases with a repeat."""
+    text = rng.choice(BASES, n)
+    text[n // 2 : n // 2 + n // 4] = text[: n // 4]
+    return text
+
+
+def _masked(rng: np.random.Generator) -> Text:
+    """Bases of more than one piece of the test, with lower case and N in some of them."""
+    text = genome(rng, 10_000)
+    text[4000:5300] |= 32
+    text[9000:9700] = ord("N")
+    text[9700:9990] = ord("n")
+    return text
+
+
+def _text(data: bytes) -> Text:
+    return np.frombuffer(data, np.uint8)

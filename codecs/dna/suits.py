@@ -1,0 +1,43 @@
+"""What the codec of nucleotides answers: formats name its arrays, and it knows letters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Refusal
+
+CONTENT = "nucleotides"  # what a format may say that an array holds
+CHUNK = 1 << 25
+LETTERS, SHARE = b"ACGTNacgtn", 0.95  # of a sample that is DNA
+LEAST = 1000  # bytes of a sample
+
+
+class _Answers(Answers):
+    def refusal(self, array: ArrayFacts) -> Refusal | None:
+        if array.dtype.str[1:] != "u1":
+            return Refusal(f"holds {array.dtype.name} samples", "codes bytes")
+        if len(array.shape) != 1:
+            return Refusal(f"has {len(array.shape)} axes", "codes letters on one axis")
+        return None
+
+    def suits(self, array: ArrayFacts) -> Grade:
+        if array.content == CONTENT:
+            return Grade.MADE_FOR
+        if array.sample is None or array.content is not None:
+            return Grade.ON_REQUEST
+        return Grade.PROVEN if _is_dna(array.sample().tobytes()) else Grade.ON_REQUEST
+
+    def least_chunks(self, array: ArrayFacts) -> Mapping[int, int]:
+        return {0: CHUNK}
+
+    def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
+        return {}
+
+
+ANSWERS = _Answers()
+
+
+def _is_dna(sample: bytes) -> bool:
+    """Whether these are letters of nucleotides, without lines."""
+    known = sum(sample.count(bytes([letter])) for letter in LETTERS)
+    return len(sample) >= LEAST and b"\n" not in sample and known >= SHARE * len(sample)

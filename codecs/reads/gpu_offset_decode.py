@@ -1,0 +1,60 @@
+"""The kind "offset" on a GPU: heads and tables on the host, then a thread for each window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import load
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.reads.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
+from gangsaw.codecs.reads.offset import WRONG_WINDOW, OffsetBlock, read_block, read_stored
+from gangsaw.codecs.reads.params import Params
+
+
+def decode_blocks(
+    encoded: Sequence[EncodedBlock], outs: Sequence[DeviceArray], params: Params
+) -> dict[int, CorruptChunk]:
+    """Fill contiguous (n,) uint64 from blocks; return the errors of those that are wrong."""
+    errors: dict[int, CorruptChunk] = {}
+    coded: dict[int, WindowsOfBlock] = {}
+    for i, (one, out) in enumerate(zip(encoded, outs, strict=True)):
+        n, lane = out.shape[0], params.sizes.lane
+        try:
+            block = read_block(one.data, one.lane_bits, n, lane)
+            if block.tables is None:
+                host = np.zeros(n, np.uint64)
+                read_stored(one.data, block.ends, host, lane, one.is_partial)
+                out.set(host)
+            else:
+                coded[i] = _windows_of(block, one, out, lane)
+        except CorruptChunk as error:
+            errors[i] = error
+    return errors | _decode_coded(coded)
+
+
+def _windows_of(
+    block: OffsetBlock, encoded: EncodedBlock, out: DeviceArray, lane: int
+) -> WindowsOfBlock:
+    n_windows = -(-out.shape[0] // lane)
+    begins, ends = block.ends[1 : n_windows + 1], block.ends[2 : n_windows + 2]
+    wanted = np.flatnonzero(begins < ends) if encoded.is_partial else np.arange(n_windows)
+    assert block.tables is not None
+    numbers = out.shape[0], lane, block.centre
+    return WindowsOfBlock(encoded.data, begins, ends, wanted, out, numbers, block.tables)
+
+
+def _decode_coded(blocks: dict[int, WindowsOfBlock]) -> dict[int, CorruptChunk]:
+    counts = [block.wanted.size for block in blocks.values()]
+    if not sum(counts):
+        return {}
+    is_right = cupy().empty(sum(counts), np.uint8)
+    kernel = load(__package__, "offset_decode.cu", {}).get_function("decode")
+    on_device = Blocks(list(blocks.values()))
+    on_device.launch(kernel, on_device.windows(), is_right)
+    found = np.split(to_host(is_right), np.cumsum(counts)[:-1])
+    pairs = zip(blocks, found, strict=True)
+    return {i: CorruptChunk(WRONG_WINDOW) for i, own in pairs if not own.all()}

@@ -1,0 +1,140 @@
+"""Kinds of text on a GPU: heads and tables on the host, then a thread for each window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import load
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.reads.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
+from gangsaw.codecs.reads.lines import Places
+from gangsaw.codecs.reads.params import Params
+from gangsaw.codecs.reads.payload import STORED, Payload, check_spans, read_stored, unpacked
+
+SPAN = 3  # of a window: where its text begins and ends, and its lines
+
+
+class LookedInto(NamedTuple):
+    """What the windows of a block look into, in the order of the kernel's `Block` after `Text`.
+
+    See `WindowsOfBlock`.
+    """
+
+    numbers: Sequence[int]
+    arrays: Sequence[NumpyArray]
+    rooms: Sequence[int] = ()
+    slices: Places = np.empty((0, 2), np.int64)
+
+
+@dataclass(frozen=True)
+class TextDecoder:
+    """The decoder of a kind of text; called, it is a decoder of `gpu.py`.
+
+    Attributes
+    ----------
+    package : that has `decode.cu`
+    model_of : from a payload that is not stored, and whether mates are in pairs
+    window_bytes : of memory that the kernel takes for each window
+    fill_rooms : fills what blocks have in `rooms`, and says of each whether that could be done
+    """
+
+    package: str
+    model_of: Callable[[Payload, bool], LookedInto]
+    window_bytes: int = 0
+    fill_rooms: Callable[[Blocks], Sequence[bool]] | None = None
+
+    def __call__(
+        self, encoded: Sequence[EncodedBlock], outs: Sequence[DeviceArray], params: Params
+    ) -> dict[int, CorruptChunk]:
+        """Fill contiguous (n,) uint8 from blocks; return the errors of those that are wrong."""
+        errors: dict[int, CorruptChunk] = {}
+        payloads: dict[int, Payload] = {}
+        coded: dict[int, WindowsOfBlock] = {}
+
+        def prepare(i: int) -> None:
+            try:
+                payloads[i] = _unpacked(encoded[i], outs[i], params)
+                if payloads[i].head.mode != STORED:
+                    coded[i] = self._windows_of(payloads[i], outs[i], params)
+            except CorruptChunk as error:
+                errors[i] = error
+
+        run_blocks(prepare, len(encoded))
+        for i in payloads.keys() - errors.keys() - coded.keys():
+            errors.update(_fill_stored(i, payloads[i], outs[i]))
+        spans = self._launched(coded) if coded else {}
+        for i, own in spans.items():
+            errors.update(_finished(i, payloads[i], own, outs[i]))
+        return errors
+
+    def _windows_of(self, payload: Payload, out: DeviceArray, params: Params) -> WindowsOfBlock:
+        head, looked = payload.head, self.model_of(payload, params.pairs)
+        numbers = head.used, payload.lane, head.is_open, *looked.numbers
+        wanted = np.flatnonzero(payload.begins < payload.ends)
+        places = payload.begins, payload.ends, wanted
+        return WindowsOfBlock(payload.data, *places, out, numbers, *looked[1:])
+
+    def _launched(self, blocks: dict[int, WindowsOfBlock]) -> dict[int, Places | None]:
+        """Decode windows; return (n, 3) int64 of each block, of the windows that are wanted.
+
+        None for a block of which the rooms cannot be filled: its windows are not decoded.
+        """
+        on_device = Blocks(list(blocks.values()))
+        filled = [True] * len(blocks) if self.fill_rooms is None else self.fill_rooms(on_device)
+        windows = on_device.windows()
+        windows = windows[np.array(filled)[windows[:, 0]]]
+        pairs = zip(blocks.values(), filled, strict=True)
+        counts = [is_filled * block.wanted.size for block, is_filled in pairs]
+        found = self._spans(on_device, windows) if len(windows) else np.empty((0, SPAN), np.int64)
+        parts = np.split(found, np.cumsum(counts)[:-1])
+        spans = zip(blocks, parts, filled, strict=True)
+        return {i: part if is_filled else None for i, part, is_filled in spans}
+
+    def _spans(self, blocks: Blocks, windows: Places) -> Places:
+        """Decode windows; return a row for each."""
+        spans = cupy().empty((len(windows), SPAN), np.int64)
+        own = cupy().empty(max(1, len(windows) * self.window_bytes), np.uint8)
+        kernel = load(self.package, "decode.cu", {}).get_function("decode_windows")
+        blocks.launch(kernel, windows, spans, own)
+        found: Places = to_host(spans)
+        return found
+
+
+def _unpacked(encoded: EncodedBlock, out: DeviceArray, params: Params) -> Payload:
+    data, lane_bits, is_partial = encoded
+    return unpacked(data, lane_bits, out.shape[0], params.sizes.lane, is_partial=is_partial)
+
+
+def _fill_stored(i: int, payload: Payload, out: DeviceArray) -> dict[int, CorruptChunk]:
+    """Fill a block that is stored; return the error of block i, if it is wrong."""
+    text = np.zeros(out.shape[0], np.uint8)
+    try:
+        read_stored(payload, text)
+    except CorruptChunk as error:
+        return {i: error}
+    out.set(text)
+    return {}
+
+
+def _finished(
+    i: int, payload: Payload, found: Places | None, out: DeviceArray
+) -> dict[int, CorruptChunk]:
+    """Fill up a block with zeros; return the error of block i, if its windows are wrong."""
+    if found is None:
+        return {i: CorruptChunk("its consensus is broken")}
+    spans = np.zeros((payload.n_windows, SPAN), np.int64)
+    spans[payload.begins < payload.ends] = found
+    try:
+        check_spans(payload, spans)
+    except CorruptChunk as error:
+        return {i: error}
+    out[(slice(payload.head.used, None, None),)] = 0
+    return {}

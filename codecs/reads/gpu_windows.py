@@ -1,0 +1,131 @@
+"""Windows of blocks on a GPU: one copy takes there what they need, then each thread takes one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, Kernel
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, pinned
+from gangsaw.codecs.reads.lines import Places, Text
+
+THREADS = 32  # of a thread block, as in windows.cuh
+ALIGNED = 16  # bytes: where arrays begin on the device
+
+
+class EncodedBlock(NamedTuple):
+    """A block that is read.
+
+    Attributes
+    ----------
+    data : (n,) uint8 payload, verified
+    lane_bits : (n_lanes,) int64
+    is_partial : whether lanes of windows were left out, which then have no bits
+    """
+
+    data: Text
+    lane_bits: Places
+    is_partial: bool
+
+
+class WindowsOfBlock(NamedTuple):
+    """A block of which windows are decoded.
+
+    Attributes
+    ----------
+    data : (n,) uint8 payload
+    begins, ends : (n_windows,) int64, where in it the lanes of all windows lie
+    wanted : (n,) int64, the windows that are decoded, ascending
+    out : contiguous CuPy array that they fill
+    numbers, arrays : what they look into, in the order of the kernel's `Block`
+    rooms : bytes of memory that kernels fill first, which follows in that order
+    slices : (n, 2) int64, where lanes that kernels fill it from begin and end in the payload
+    """
+
+    data: Text
+    begins: Places
+    ends: Places
+    wanted: Places
+    out: DeviceArray
+    numbers: Sequence[int]
+    arrays: Sequence[NumpyArray]
+    rooms: Sequence[int] = ()
+    slices: Places = np.empty((0, 2), np.int64)
+
+
+class Upload:
+    """Arrays of the host that go to the device in one copy, and lie there apart."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[int, NumpyArray]] = []
+        self._size = 0
+        self._host: Text | None = None
+
+    def add(self, part: NumpyArray) -> int:
+        """Take an array, which must not change before it is sent; return where it will begin."""
+        place = self._size
+        self._parts.append((place, part))
+        self._size += -(-part.nbytes // ALIGNED) * ALIGNED
+        return place
+
+    def sent(self) -> DeviceArray:
+        """Return all of it on the device; the copy may go on as long as this object lives."""
+        self._host = pinned((max(1, self._size),), np.uint8)
+        for place, part in self._parts:
+            own = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+            self._host[place : place + own.size] = own
+        data: DeviceArray = cupy().empty(self._host.shape, np.uint8)
+        data.set(self._host)
+        return data
+
+
+class Blocks:
+    """Blocks on the device, with all that kernels look into; lives until the device is done."""
+
+    def __init__(self, blocks: Sequence[WindowsOfBlock]) -> None:
+        cp, upload = cupy(), Upload()
+        self.blocks, self._upload = blocks, upload
+        places = [[upload.add(one) for one in (block.data, *block.arrays)] for block in blocks]
+        self._firsts = [own[0] for own in places]
+        self._data = upload.sent()
+        sizes = [-(-size // ALIGNED) * ALIGNED for block in blocks for size in block.rooms]
+        self._room: DeviceArray = cp.empty(max(1, sum(sizes)), np.uint8)
+        rooms = iter((self._room.data.ptr + np.cumsum(sizes) - sizes).tolist())
+        rows = [
+            [
+                *(block.out.data.ptr, *block.numbers),
+                *(self._data.data.ptr + place for place in own[1:]),
+                *islice(rooms, len(block.rooms)),
+            ]
+            for block, own in zip(blocks, places, strict=True)
+        ]
+        self._rows = cp.asarray(np.array(rows, np.int64))
+
+    def windows(self) -> Places:
+        """(n, 4) int64 `Window` of windows.cuh, of those that are wanted of all blocks."""
+        bounds = [np.stack([block.begins, block.ends], axis=1) for block in self.blocks]
+        wanted = [block.wanted for block in self.blocks]
+        return self._lanes([own[which] for own, which in zip(bounds, wanted, strict=True)], wanted)
+
+    def slices(self) -> Places:
+        """(n, 4) int64 likewise, of the slices of all blocks."""
+        bounds = [block.slices for block in self.blocks]
+        return self._lanes(bounds, [np.arange(len(own)) for own in bounds])
+
+    def launch(self, kernel: Kernel, lanes: Places, *outs: DeviceArray, threads: int = 1) -> None:
+        """Start a kernel with so many threads for each of some lanes; outs : what it fills."""
+        grid = -(-len(lanes) * threads // THREADS)
+        arguments = [self._data, self._rows, cupy().asarray(lanes), np.int32(len(lanes)), *outs]
+        launch(kernel, grid, THREADS, arguments)
+
+    def _lanes(self, bounds: Sequence[Places], numbers: Sequence[Places]) -> Places:
+        rows = [
+            np.column_stack([np.full(len(own), i), which, own + first])
+            for i, (own, which, first) in enumerate(zip(bounds, numbers, self._firsts, strict=True))
+        ]
+        return np.concatenate(rows)

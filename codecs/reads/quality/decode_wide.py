@@ -1,0 +1,271 @@
+"""Decoder of qualities on processors with AVX-512: lanes in vectors, a letter of each at a time.
+
+It does what `decode` does; what stands between letters is read there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.rans import PRECISION, TOTAL
+from gangsaw.codecs.core.numba.simd import (
+    lane_leading_zeros,
+    load,
+    maximum,
+    minimum,
+    select,
+    static,
+    store,
+)
+from gangsaw.codecs.core.numba.simd_gather import gather
+from gangsaw.codecs.reads.entropy.tables import Tables
+from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.quality import decode
+from gangsaw.codecs.reads.quality.contexts import CHANGES, Strides, U
+from gangsaw.codecs.reads.quality.decode import (
+    LEFT,
+    LENGTH_NOW,
+    NONE,
+    OUT,
+    PAD,
+    STOP,
+    WINDOW,
+    WRONG,
+    Model,
+    Source,
+    to_letters,
+)
+from gangsaw.codecs.reads.quality.line_contexts import PART_BITS, TOP_BIT, part_step
+
+SIDE = 32  # lanes side by side: two registers, while one waits the other goes on
+LANES = static(SIDE)
+STATE, AT, BEFORE, SECOND, THIRD, CHANGED, COUNTS, PLACE, GROWS, FIELDS = range(10)
+LOW, FREQUENCY = 8, 20  # bits where these begin of an entry, above its letter
+AT_ONCE = 4  # letters that are written together
+NO_LIMIT = 1 << 40
+MOST_CHANGED = 1 << CHANGES
+OCTET, HALF, WORD_BITS = (1 << 8) - 1, (1 << 16) - 1, 16
+
+
+class WideModel(NamedTuple):
+    """What vectors look up, see `decode.Model`.
+
+    Attributes
+    ----------
+    slots : (n_tables * 4096 + 4,) uint8, the value of each slot
+    entries : (n_tables << row_bits,) uint32 of each value: its letter, from bit LOW on its first
+        slot, from bit FREQUENCY on its frequency - 1
+    row_bits : of the places of a table in those
+    """
+
+    syntax: Tables
+    strides: Strides
+    table_of: npt.NDArray[np.uint16]
+    slots: Text
+    entries: npt.NDArray[np.uint32]
+    row_bits: int
+
+
+class Wide(NamedTuple):
+    """Lanes within their lines, vectors of 32 bits.
+
+    Attributes
+    ----------
+    x : states
+    at : places of the next words
+    before, second, third, changed, place : as in `contexts.Past`, but for parts of lines of
+        `line_contexts.part_step`
+    counts : -1 where changes count, 0 at first letters
+    """
+
+    x: Any
+    at: Any
+    before: Any
+    second: Any
+    third: Any
+    changed: Any
+    counts: Any
+    place: Any
+
+
+class Board(NamedTuple):
+    """What is known of lanes.
+
+    Attributes
+    ----------
+    lanes : (SIDE, decode.FIELDS) int64, as `decode` has them
+    fields : (FIELDS * SIDE,) int32, `Wide` between its vectors
+    words : (SIDE,) int32, AT_ONCE letters of each lane
+    """
+
+    lanes: npt.NDArray[np.int64]
+    fields: npt.NDArray[np.int32]
+    words: npt.NDArray[np.int32]
+
+
+def wide_model(model: Model) -> WideModel:
+    """Return what vectors look up in place of a model.
+
+    It is one of its own, not a part: `Model.row`, as an argument of kernels, takes as many words.
+    """
+    row, row_bits = len(model.row), (model.n_values - 1).bit_length()
+    lows = model.lows.reshape(-1, row).astype(np.uint32)
+    frequencies = np.diff(lows, axis=1, append=np.uint32(TOTAL))
+    packed = lows % TOTAL << LOW | (frequencies - 1) % TOTAL << FREQUENCY | model.letters[:row]
+    slots = np.zeros(len(lows) * TOTAL + 4, np.uint8)
+    fill_slots(lows, slots)
+    entries = packed[:, : 1 << row_bits].astype(np.uint32).ravel()
+    return WideModel(model.syntax, model.strides, model.table_of, slots, entries, row_bits)
+
+
+@jit
+def fill_slots(lows: Any, out: Any) -> None:
+    """Write the value of each slot."""
+    for table in range(len(lows)):
+        for value in range(lows.shape[1] - 1):
+            for slot in range(lows[table, value], lows[table, value + 1]):
+                out[table * TOTAL + slot] = value
+
+
+def decode_windows(source: Source, model: WideModel, first: int, spans: Places, out: Text) -> None:
+    """As `decode.decode_windows`."""
+    lanes = np.zeros((SIDE, decode.FIELDS), np.int64)
+    lanes[:, WINDOW] = NONE
+    board = Board(lanes, np.zeros(FIELDS * SIDE, np.int32), np.zeros(SIDE, np.int32))
+    read_windows(source, model, first, spans, board, out)
+
+
+@jit_norefs
+def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, out: Any) -> None:
+    """As `decode_windows`, with lanes none of which has a window yet."""
+    queue, lanes, fields = 0, board.lanes, board.fields
+    while True:
+        n = np.int64(NO_LIMIT)
+        for k in range(SIDE):
+            at = np.int64(fields[AT * SIDE + k])
+            if lanes[k, WINDOW] != NONE and at > lanes[k, STOP]:
+                spans[lanes[k, WINDOW], 1] = WRONG
+                lanes[k, WINDOW], lanes[k, LEFT] = NONE, 0
+            if lanes[k, LEFT] == 0:
+                queue = next_letters(source, model, first, spans, queue, board, k, out)
+                at = np.int64(fields[AT * SIDE + k])
+            if lanes[k, WINDOW] != NONE:
+                n = min(n, lanes[k, LEFT], (source.data.size - at >> 1) - PAD // 4)
+        if n == NO_LIMIT:
+            break
+        read_letters(source.data, model, n, board, out)
+        for k in range(SIDE):
+            if lanes[k, WINDOW] != NONE:
+                lanes[k, OUT] += n
+                lanes[k, LEFT] -= n
+
+
+@jit_norefs_part
+def next_letters(
+    source: Any, model: Any, first: int, spans: Any, queue: int, board: Any, k: int, out: Any
+) -> int:
+    """As `to_letters`. Without a window a lane reads what is there, and nothing of it is written.
+
+    It is `source.data` from 0 on, as much of it as others read of their windows.
+    """
+    lanes, fields = board.lanes, board.fields
+    if lanes[k, WINDOW] != NONE:
+        lanes[k, decode.STATE] = np.uint32(fields[STATE * SIDE + k])
+        lanes[k, decode.AT] = fields[AT * SIDE + k]
+    queue = to_letters(source, model, first, spans, queue, lanes, k, out)
+    for field in range(FIELDS):
+        fields[field * SIDE + k] = 0
+    fields[CHANGED * SIDE + k] = 1
+    if lanes[k, WINDOW] != NONE:
+        fields[STATE * SIDE + k] = lanes[k, decode.STATE]
+        fields[AT * SIDE + k] = lanes[k, decode.AT]
+        fields[GROWS * SIDE + k] = part_step(lanes[k, LENGTH_NOW])
+    return queue
+
+
+@jit_norefs_part
+def read_letters(data: Any, model: Any, n: Any, board: Any, out: Any) -> None:
+    """Read n letters of each lane; 2 n + 2 bytes must follow the place of each."""
+    fields, grows = board.fields, load(board.fields, GROWS * SIDE, LANES)
+    wide = Wide(
+        load(fields, STATE * SIDE, LANES),
+        load(fields, AT * SIDE, LANES),
+        load(fields, BEFORE * SIDE, LANES),
+        load(fields, SECOND * SIDE, LANES),
+        load(fields, THIRD * SIDE, LANES),
+        load(fields, CHANGED * SIDE, LANES),
+        load(fields, COUNTS * SIDE, LANES),
+        load(fields, PLACE * SIDE, LANES),
+    )
+    for i in range(0, n, AT_ONCE):
+        m, letters = min(AT_ONCE, n - i), wide.x & 0
+        for j in range(m):
+            entry, wide = read_letter(wide, grows, data, model)
+            letters = letters | (entry & OCTET) << 8 * j
+        wide = with_few_changes(wide)
+        store(board.words, 0, letters)
+        write_words(board, i, m, out)
+    store(fields, STATE * SIDE, wide.x)
+    store(fields, AT * SIDE, wide.at)
+    store(fields, BEFORE * SIDE, wide.before)
+    store(fields, SECOND * SIDE, wide.second)
+    store(fields, THIRD * SIDE, wide.third)
+    store(fields, CHANGED * SIDE, wide.changed)
+    store(fields, COUNTS * SIDE, wide.counts)
+    store(fields, PLACE * SIDE, wide.place)
+
+
+@jit_norefs_inline
+def with_few_changes(wide: Wide) -> Wide:
+    """Return lanes with sums of changes that say the same, and do not overflow in long lines."""
+    changed = minimum(wide.changed, MOST_CHANGED)
+    values = wide.before, wide.second, wide.third
+    return Wide(wide.x, wide.at, *values, changed, wide.counts, wide.place)
+
+
+@jit_norefs_inline
+def write_words(board: Any, i: int, m: int, out: Any) -> None:
+    """Write m letters of each lane that has a window, from its letter i on."""
+    for k in range(SIDE):
+        if board.lanes[k, WINDOW] != NONE:
+            word, to = U(board.words[k]), U(board.lanes[k, OUT] + i)
+            if m == AT_ONCE:
+                out[to], out[to + U(1)] = word & U(OCTET), word >> U(8) & U(OCTET)
+                out[to + U(2)], out[to + U(3)] = word >> U(16) & U(OCTET), word >> U(24) & U(OCTET)
+            else:
+                for j in range(U(m)):
+                    out[to + j] = word >> U(8) * j & U(OCTET)
+
+
+@jit_norefs_inline
+def context_numbers(wide: Wide, strides: Any) -> Any:
+    """Return the number of each lane's context, see `contexts.context_of`."""
+    pair = (maximum(wide.second, wide.third) >> np.int64(strides.shift)) << 1
+    pair = select(wide.second == wide.third, pair + 1, pair)
+    level = minimum(TOP_BIT - lane_leading_zeros(wide.changed), CHANGES - 1)
+    row = (wide.place >> PART_BITS) * np.int64(strides.part)
+    return row + wide.before * np.int64(strides.before) + pair * CHANGES + level
+
+
+@jit_norefs_inline
+def read_letter(wide: Wide, grows: Any, data: Any, model: Any) -> Any:
+    """Return the entry of what each lane says next, and the lanes behind it."""
+    table = gather(model.table_of, context_numbers(wide, model.strides)) & HALF
+    slot = wide.x & (TOTAL - 1)
+    value = gather(model.slots, table << PRECISION | slot) & OCTET
+    entry = gather(model.entries, (table << model.row_bits) + value)
+    frequency = (entry >> FREQUENCY & (TOTAL - 1)) + 1
+    above = wide.x >> PRECISION & ((1 << 32 - PRECISION) - 1)
+    x = frequency * above + slot - (entry >> LOW & (TOTAL - 1))
+    is_low = x >> WORD_BITS == 0  # of 32 bits with a sign: none that has one is low
+    word = gather(data, wide.at) & HALF
+    x = select(is_low, x << WORD_BITS | word, x)
+    at = select(is_low, wide.at + 2, wide.at)
+    change = maximum(value - wide.before, wide.before - value) & wide.counts
+    counts = wide.counts | -1
+    behind = value, wide.before, wide.second, wide.changed + change, counts, wide.place + grows
+    return entry, Wide(x, at, *behind)

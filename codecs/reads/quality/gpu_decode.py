@@ -1,0 +1,51 @@
+"""Qualities on a GPU: what its windows look into, as `decode.cu` takes it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.rans import TOTAL
+from gangsaw.codecs.reads.entropy.tables import SYMBOLS, decoder_tables
+from gangsaw.codecs.reads.gpu_text import LookedInto, TextDecoder
+from gangsaw.codecs.reads.lines import Text
+from gangsaw.codecs.reads.payload import Payload
+from gangsaw.codecs.reads.quality.coding import head_of
+from gangsaw.codecs.reads.quality.contexts import strides_of
+from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
+from gangsaw.codecs.reads.quality.tree import table_map
+
+LOW, COUNT = 8, 20  # bits where these begin of an entry, above its letter
+Frequencies = npt.NDArray[np.uint16]
+
+
+def _slots_of(frequencies: Frequencies) -> Text:
+    """Return (n_tables * TOTAL,) values of slots; all tables are there, or none is."""
+    values = np.tile(np.arange(SYMBOLS, dtype=np.uint8), len(frequencies))
+    slots = np.zeros(len(frequencies) * TOTAL, np.uint8)
+    there = np.repeat(values, frequencies.reshape(-1))
+    slots[: there.size] = there
+    return slots
+
+
+def _entries_of(frequencies: Frequencies, letters: Text, row_bits: int) -> npt.NDArray[np.uint32]:
+    """Return (n_tables << row_bits,) of each value: its letter, first slot and frequency - 1."""
+    wide = frequencies[:, : 1 << row_bits].astype(np.uint32)
+    first = np.cumsum(wide, axis=1, dtype=np.uint32) - wide
+    own = np.zeros(1 << row_bits, np.uint32)
+    own[: letters.size] = letters
+    entries = own | (first % TOTAL) << LOW | (wide - np.uint32(1)) % TOTAL << COUNT
+    return entries.reshape(-1).astype(np.uint32, copy=False)
+
+
+def _looked_into(payload: Payload, pairs: bool) -> LookedInto:
+    letters, components, tree, frequencies = head_of(payload)
+    syntax, of_values = frequencies[:SYNTAX_TABLES], frequencies[SYNTAX_TABLES:]
+    row_bits = (components.befores - 1).bit_length()
+    strides = (int(one) for one in strides_of(components))
+    values = _slots_of(of_values), _entries_of(of_values, letters, row_bits)
+    arrays = *decoder_tables(syntax), table_map(tree, components), *values
+    return LookedInto((*strides, row_bits), arrays)
+
+
+DECODER = TextDecoder(__package__, _looked_into)

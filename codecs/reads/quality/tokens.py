@@ -1,0 +1,204 @@
+"""What lanes say as tokens of 16 bits, each of which names a symbol of a table.
+
+Those of the syntax come first, then raw bits, then values, whose table the context says. So what
+writes lanes needs to know nothing of lines.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+from gangsaw.codecs.core.numba.rans import PRECISION
+from gangsaw.codecs.reads.entropy.rans import RAW, Tokens, tokens_of
+from gangsaw.codecs.reads.entropy.tables import SYMBOLS
+from gangsaw.codecs.reads.lines import Lines, Places
+from gangsaw.codecs.reads.quality.contexts import Components, Strides, U, strides_of
+from gangsaw.codecs.reads.quality.line_contexts import (
+    PIECE,
+    Scratch,
+    find_contexts,
+    part_step,
+    scratch_of,
+)
+from gangsaw.codecs.reads.quality.syntax import (
+    MOST_TOKENS,
+    SAME,
+    SYNTAX_TABLES,
+    put_line,
+    put_window,
+)
+from gangsaw.codecs.reads.quality.tree import MOST_TABLES, Tree, table_map
+from gangsaw.codecs.reads.quality.values import Values
+
+RAW_TOKENS = SYNTAX_TABLES * SYMBOLS  # n raw bits v are 2^n + v from here on
+VALUE_TOKENS = RAW_TOKENS + (2 << PRECISION)
+MOST_VALUES = (1 << 16) - VALUE_TOKENS  # of all tables together
+IS_SAME = SAME * SYMBOLS + 1
+COPIES = 2  # of counts, in turns: an addition would wait for the same one just before
+
+
+class TokenModel(NamedTuple):
+    """What finds the token of a letter.
+
+    Attributes
+    ----------
+    values : of letters
+    strides : of contexts
+    token_of : (n_contexts,) uint16, the token of value 0 in each
+    n_values : of each table
+    n_tokens : how many different ones there are
+    is_counting : whether those of values are counted, too
+    """
+
+    values: Values
+    strides: Strides
+    token_of: npt.NDArray[np.uint16]
+    n_values: int
+    n_tokens: int
+    is_counting: bool
+
+
+class TokenRuns(NamedTuple):
+    """Tokens of windows.
+
+    Attributes
+    ----------
+    tokens : (n,) uint16
+    begins, ends : (n_windows,) int64, where those of each are
+    """
+
+    tokens: npt.NDArray[np.uint16]
+    begins: Places
+    ends: Places
+
+
+class Room(NamedTuple):
+    """What a thread writes to while it makes tokens.
+
+    Attributes
+    ----------
+    piece : of a line
+    header : of a line or a window
+    counts : (COPIES * n_tokens,) uint32, how often each token comes
+    """
+
+    piece: Scratch
+    header: Tokens
+    counts: npt.NDArray[np.uint32]
+
+
+def most_tables(components: Components) -> int:
+    """Return how many tables an encoder makes, so that there are enough tokens."""
+    return min(MOST_TABLES, MOST_VALUES // components.befores)
+
+
+def token_model(
+    values: Values, tree: Tree, components: Components, is_counting: bool
+) -> TokenModel:
+    """Return what finds tokens."""
+    n_values = components.befores
+    firsts = VALUE_TOKENS + np.arange(tree.n_tables) * n_values
+    token_of = firsts.astype(np.uint16)[table_map(tree, components)]
+    n_tokens = VALUE_TOKENS + tree.n_tables * n_values
+    return TokenModel(values, strides_of(components), token_of, n_values, n_tokens, is_counting)
+
+
+def table_counts(counts: Places, n_values: int) -> Places:
+    """Return (n_tables, 256) counts of symbols from those of tokens: of the syntax, of values."""
+    of_values = counts[VALUE_TOKENS:].reshape(-1, n_values)
+    out = np.zeros((SYNTAX_TABLES + len(of_values), SYMBOLS), np.int64)
+    out[:SYNTAX_TABLES] = counts[:RAW_TOKENS].reshape(-1, SYMBOLS)
+    out[SYNTAX_TABLES:, :n_values] = of_values
+    return out
+
+
+def room_of(model: TokenModel) -> Room:
+    """Return room for a thread."""
+    return Room(scratch_of(), tokens_of(MOST_TOKENS), np.zeros(COPIES * model.n_tokens, np.uint32))
+
+
+def runs_of(lines: Lines) -> TokenRuns:
+    """Return room for the tokens of all windows; where they end is not filled in."""
+    places, n = np.empty(lines.n_windows + 1, np.int64), lines.n_windows
+    lay_out(lines, places)
+    return TokenRuns(np.empty(int(places[-1]), np.uint16), places[:-1], np.empty(n, np.int64))
+
+
+@jit_norefs
+def lay_out(lines: Any, places: Any) -> None:
+    """Fill in (n_windows + 1,) places: where tokens of each window may begin."""
+    places[0] = 0
+    for window in range(places.size - 1):
+        begin, end = lines.windows[window], lines.windows[window + 1]
+        n, before = MOST_TOKENS * np.int64(begin < end), 0
+        for line in range(begin, end):
+            length = lines.ends[line] - lines.starts[line]
+            n += length + most_of_line(length, before)
+            before = length
+        places[window + 1] = places[window] + n
+
+
+@jit_norefs_inline
+def most_of_line(length: int, before: int) -> int:
+    """Return a bound on the tokens that a line begins with."""
+    if length == before:
+        return 1
+    return 2 if length < SYMBOLS - 1 else MOST_TOKENS
+
+
+@jit_norefs
+def write_tokens(lines: Any, first: int, last: int, model: Any, room: Any, runs: Any) -> None:
+    """Write the tokens of some windows, count them, and fill in where they end."""
+    out = runs.tokens
+    for window in range(first, last):
+        at = runs.begins[window]
+        begin, end = lines.windows[window], lines.windows[window + 1]
+        if begin < end:
+            lead = lines.starts[begin] - window * lines.lane
+            at = write_header(put_window(room.header, lead, end - begin), room, out, at)
+        before = 0
+        for line in range(begin, end):
+            length = lines.ends[line] - lines.starts[line]
+            if length == before:
+                out[at] = IS_SAME
+                room.counts[IS_SAME] += np.uint32(1)
+                at += 1
+            else:
+                at = write_header(put_line(room.header, length, before), room, out, at)
+            write_letters(lines.text, lines.starts[line], length, model, room, out, at)
+            at, before = at + length, length
+        runs.ends[window] = at
+
+
+@jit_norefs_part
+def write_header(n: int, room: Any, out: Any, at: int) -> int:
+    """Write n tokens of the syntax; return the place behind them."""
+    for i in range(n):
+        table, token = np.int64(room.header.tables[i]), np.int64(room.header.symbols[i])
+        token += RAW_TOKENS + (1 << table - RAW) if table >= RAW else table * SYMBOLS
+        out[at + i] = token
+        room.counts[token] += np.uint32(1)
+    return at + n
+
+
+@jit_norefs_inline
+def write_letters(
+    text: Any, begin: int, length: int, model: Any, room: Any, out: Any, at: int
+) -> None:
+    """Write and count the tokens of the letters of a line."""
+    step, changed, piece = part_step(length), 0, room.piece
+    half = U(room.counts.size // COPIES)
+    for first in range(0, length, PIECE):
+        n = min(PIECE, length - first)
+        place, changed = find_contexts(
+            text, begin, first, n, model.values, model.strides, step, changed, piece
+        )
+        to = U(at + first)
+        for i in range(U(n)):
+            out[to + i] = U(model.token_of[U(piece.contexts[i])]) + U(piece.values[i + U(place)])
+        for i in range(U(n if model.is_counting else 0)):
+            room.counts[(i & U(COPIES - 1)) * half + U(out[to + i])] += np.uint32(1)

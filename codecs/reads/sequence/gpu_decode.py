@@ -1,0 +1,45 @@
+"""Sequences on a GPU: first the consensus of blocks, then their windows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import load
+from gangsaw.codecs.reads.gpu_text import LookedInto, TextDecoder
+from gangsaw.codecs.reads.gpu_windows import THREADS, Blocks
+from gangsaw.codecs.reads.payload import HEAD, Payload
+from gangsaw.codecs.reads.sequence.coding import check_flags
+from gangsaw.codecs.reads.sequence.consensus import slice_bounds
+from gangsaw.codecs.reads.sequence.dictionary import read_head
+from gangsaw.codecs.reads.sequence.syntax import SORTED
+
+
+def _looked_into(payload: Payload, pairs: bool) -> LookedInto:
+    check_flags(payload.head)
+    head = read_head(payload.rest, payload.head.used)
+    is_sorted = bool(payload.head.flags & SORTED)
+    slices = np.stack(slice_bounds(payload.shared, head.size), axis=1)
+    arrays = *head.tables, head.hot, head.columns, head.variants, head.marks, head.ranks
+    return LookedInto(
+        (is_sorted, pairs, head.size, head.low_bits),
+        arrays,
+        (head.size, head.size),
+        slices + HEAD.size + payload.rest.size,  # lane 1 lies behind lane 0
+    )
+
+
+def _fill_consensus(blocks: Blocks) -> list[bool]:
+    """Decode the consensus of blocks on both strands; say of each whether it is one."""
+    slices = blocks.slices()
+    is_right = np.ones(len(blocks.blocks), np.bool_)
+    if len(slices):
+        module = load(__package__, "consensus.cu", {})
+        is_wrong = cupy().zeros(len(slices), np.uint32)
+        blocks.launch(module.get_function("read_slices"), slices, is_wrong)
+        blocks.launch(module.get_function("complement"), slices, is_wrong, threads=THREADS)
+        is_right[slices[to_host(is_wrong) != 0, 0]] = False
+    return is_right.tolist()
+
+
+DECODER = TextDecoder(__package__, _looked_into, fill_rooms=_fill_consensus)

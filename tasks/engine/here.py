@@ -1,0 +1,112 @@
+"""Batches in this process: one after the other, in threads, or on its GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import islice
+from typing import TypeVar
+
+from gangsaw.cluster.interrupts import Waiting
+from gangsaw.codecs.core.errors import JobFailed
+from gangsaw.codecs.core.memory.threads import thread_limit
+from gangsaw.tasks.engine.batches import commit, committed_on_device
+from gangsaw.tasks.engine.failure import ChunkFailed
+from gangsaw.tasks.engine.memory import check_memory, this_process, threads_that_fit
+from gangsaw.tasks.engine.pools import SLOTS, TASKS_PER_THREAD
+from gangsaw.tasks.engine.work import DeviceTask, Task
+
+BatchT = TypeVar("BatchT")
+ResultT = TypeVar("ResultT")
+
+
+def one_by_one(
+    task: Task[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+) -> None:
+    """Do the batches in this thread."""
+    check_memory(task.peak_bytes, [this_process()])
+    for batch in batches:
+        interrupts.let_in()
+        with _final():
+            results = _committed(task, [batch])
+        on_done(batch, *results)
+
+
+def in_threads(
+    task: Task[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+) -> None:
+    """Do batches that carry their samples in threads, while this one takes further ones.
+
+    So many as this process may use, and as have the memory that the task promises to need.
+    """
+    threads = threads_that_fit(task.peak_bytes, thread_limit())
+    coming = ((batch,) for batch in batches)
+    _ahead(lambda taken: _committed(task, taken), coming, on_done, interrupts, threads)
+
+
+def on_device(
+    task: DeviceTask[BatchT, ResultT],
+    batches: Iterable[BatchT],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+) -> None:
+    """Do the batches in threads that share the GPU."""
+    source = iter(batches)
+    coming = iter(lambda: tuple(islice(source, task.device_batches)), ())
+    _ahead(lambda taken: committed_on_device(task, taken), coming, on_done, interrupts, SLOTS)
+
+
+def taken(batches: Iterator[BatchT], n: int, interrupts: Waiting) -> tuple[BatchT, ...]:
+    """Return the next n batches, fewer at their end; to make one may mean to wait for a pipe."""
+    with interrupts.at_once():
+        return tuple(islice(batches, n))
+
+
+def _ahead(
+    work: Callable[[tuple[BatchT, ...]], Sequence[ResultT]],
+    coming: Iterator[tuple[BatchT, ...]],
+    on_done: Callable[[BatchT, ResultT], None],
+    interrupts: Waiting,
+    threads: int,
+) -> None:
+    """Call `work` in threads with what comes, of which some waits for its thread."""
+    flying: dict[Future[Sequence[ResultT]], tuple[BatchT, ...]] = {}
+    pool = ThreadPoolExecutor(threads, "gangsaw-job")
+    try:
+        while True:
+            interrupts.let_in()
+            while len(flying) < TASKS_PER_THREAD * threads:
+                if not (some := taken(coming, 1, interrupts)):
+                    break
+                flying[pool.submit(work, some[0])] = some[0]
+            if not flying:
+                return
+            for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                with _final():
+                    results = future.result()
+                for batch, result in zip(flying.pop(future), results, strict=True):
+                    on_done(batch, result)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _committed(task: Task[BatchT, ResultT], batches: Sequence[BatchT]) -> list[ResultT]:
+    results = [task(batch) for batch in batches]
+    commit(task, batches, results)
+    return results
+
+
+@contextmanager
+def _final() -> Iterator[None]:
+    """There are no retries in this process: the first failed chunk ends the job."""
+    try:
+        yield
+    except ChunkFailed as error:
+        raise JobFailed(str(error)) from error

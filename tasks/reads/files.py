@@ -1,0 +1,135 @@
+"""What files of reads have in common, whatever their format: records, and what else they hold."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.kernels import LINES, RETURN
+from gangsaw.tasks.reads.text import Text, text_of
+
+Places = npt.NDArray[np.int64]
+START = 16  # bytes of a file by which it may be known
+# how files begin that are often taken for another; binary ones have other signs
+STARTS = {
+    b">": "it is FASTA: say --format fasta",
+    b"@": "it is FASTQ: say --format fastq",
+    b"BAM\1": "it is BAM: say --format bam",
+    b"CRAM": "it is CRAM: say --format bam",
+    b"\xff\xfe": "it is text of UTF-16: save it as ASCII",
+    b"\xfe\xff": "it is text of UTF-16: save it as ASCII",
+    b"\xef\xbb\xbf": "a byte order mark of UTF-8 stands before it: remove these three bytes",
+}
+
+
+class FastqRecords(NamedTuple):
+    """Some records of a text.
+
+    Attributes
+    ----------
+    text : (m,) uint8
+    begins, ends : (n, 4) int64, name, sequence, what follows "+", and quality of each record: their
+        places in the text, without "@", "+" and line ends
+    """
+
+    text: Text
+    begins: Places
+    ends: Places
+
+    def __len__(self) -> int:
+        """Return how many records these are."""
+        return len(self.begins)
+
+    def some(self, which: slice[int | None, int | None, int | None]) -> FastqRecords:
+        """Return some of the records."""
+        return FastqRecords(self.text, self.begins[which], self.ends[which])
+
+
+class Queue:
+    """Rows of numbers that wait until the records that they tell of are written.
+
+    Two files of mates are not read at the same pace.
+
+    Attributes
+    ----------
+    seen : how many rows there were so far
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.seen, self._rows = 0, np.empty((0, columns), np.int64)
+
+    def add(self, rows: Places) -> None:
+        """Take rows (n, columns) int64, in the order of their first column, behind all others."""
+        self.seen += len(rows)
+        self._rows = np.concatenate((self._rows, rows)) if len(rows) else self._rows
+
+    def take(self, limit: int) -> Places:
+        """Return, and forget, the rows whose first number is below a limit."""
+        n = int(np.searchsorted(self._rows[:, 0], limit))
+        taken, self._rows = self._rows[:n], self._rows[n:]
+        return taken
+
+
+class ReadFile(ABC):
+    """A file of reads, read once.
+
+    Attributes
+    ----------
+    path : for messages
+    n_records : that were yielded so far
+    has_returns : whether lines end with CR LF, as the first one does
+    odd_ends : numbers of lines that end otherwise: record * numbering + line of the record
+    numbering : more than any record has lines
+    ends_open : whether the last line has no newline; known at the end
+    tail : blank lines behind the last record; known at the end
+    width : letters of a full line of a sequence; 0 where each is on one line
+    folds : record and length of each line of sequences that are on other lines than `width` says
+    lost : what of the file is no part of its records, in words; known at the end
+    """
+
+    numbering = LINES
+
+    def __init__(self, path: str) -> None:
+        self.path, self.n_records, self.has_returns = path, 0, False
+        self.odd_ends, self.folds, self.width = Queue(1), Queue(2), 0
+        self.ends_open, self.tail = False, b""
+        self.lost: tuple[str, ...] = ()
+
+    @abstractmethod
+    def records(self) -> Iterator[FastqRecords]:
+        """Yield records; BadParams, with the number of record and line, for what is none."""
+
+    def lost_by_order(self) -> tuple[str, ...]:
+        """Return what else an order other than kept does not keep, in words; known at the end.
+
+        It keeps the line ends of formats whose records have as many lines as arrays.
+        """
+        if self.numbering == LINES:
+            return ()
+        odd = {"line ends unlike the first": self.odd_ends, "odd folds of lines": self.folds}
+        return tuple(what for what, queue in odd.items() if queue.seen)
+
+    def _blocks(self) -> Iterator[Text]:
+        """Yield the file's text."""
+        try:
+            yield from text_of(self.path)
+        except BadParams as error:
+            raise BadParams(f"{error} (behind record {self.n_records})") from error
+
+    def _note_first(self, text: Text, first_end: int) -> None:
+        """Take note of the first line's end."""
+        if self.n_records == 0:
+            self.has_returns = bool(first_end and text[first_end - 1] == RETURN)
+
+
+def hint(start: bytes) -> str:
+    """Return what a file that begins so may be, for a message; "" where nobody knows."""
+    found = [what for sign, what in STARTS.items() if start.startswith(sign)]
+    if not found and b"\0" in start:
+        found = ["it is no text"]
+    return f" ({found[0]})" if found else ""

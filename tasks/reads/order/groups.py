@@ -1,0 +1,209 @@
+"""Records on their way through a shuffle: in memory as places in a text, in objects as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from numcodecs.zstd import Zstd
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.reads.digest import sum_records
+from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
+from gangsaw.tasks.reads.kernels import LINES, copy_lines
+from gangsaw.tasks.reads.stored import Field
+from gangsaw.tasks.reads.text import Text
+
+Numbers: TypeAlias = npt.NDArray[np.int64]
+Mates: TypeAlias = tuple[FastqRecords, ...]
+
+ZSTD = Zstd(level=1, checksum=True)  # level 3 saved 4 % of scratch and took twice as long
+WORD = np.dtype("<i8")
+PER_RECORD = 100  # bytes that a record takes in memory beside its text
+
+
+@dataclass(frozen=True)
+class ReadGroups:
+    """Some groups of records: pairs, or single ones.
+
+    Attributes
+    ----------
+    mates : the records of each group, k of them
+    odd : (n, k) uint8, bit i: line i of the record ends unlike most lines of its file
+    keys, ranges : (n,) int64, by which groups are ordered, and range of the target; 0 until known
+    """
+
+    mates: Mates
+    odd: npt.NDArray[np.uint8]
+    keys: Numbers
+    ranges: Numbers
+
+    def __len__(self) -> int:
+        """Return how many groups these are."""
+        return len(self.odd)
+
+    def take(self, which: Numbers) -> ReadGroups:
+        """Return some of the groups, in this order."""
+        mates = tuple(FastqRecords(m.text, m.begins[which], m.ends[which]) for m in self.mates)
+        return ReadGroups(mates, self.odd[which], self.keys[which], self.ranges[which])
+
+    def pack(self) -> npt.NDArray[np.uint8]:
+        """Return the bytes of the groups."""
+        return packed([self.mates], self.odd, self.keys, self.ranges)
+
+    def digest(self) -> int:
+        """Return the sum modulo 2^64 of the hashes of the groups."""
+        fields = [_field(records, line) for records in self.mates for line in range(LINES)]
+        size = sum(int((one.ends - one.begins).max(initial=0)) + 1 for one in fields)
+        return int(sum_records(tuple(fields), np.zeros(size + 8, np.uint8)))
+
+
+def sizes_of(mates: Mates) -> tuple[Numbers, Numbers]:
+    """Return the bytes (n,) of the sequences, and of all lines, of each group."""
+    lengths = np.stack([records.ends - records.begins + 1 for records in mates])
+    return lengths[:, :, SEQUENCE].sum(axis=0), lengths.sum(axis=(0, 2))
+
+
+def packed(
+    pieces: Sequence[Mates], odd: npt.NDArray[np.uint8], keys: Numbers, ranges: Numbers
+) -> npt.NDArray[np.uint8]:
+    """Return the bytes of groups that lie in several texts, one piece behind the other.
+
+    In order: how many groups and mates (int64), keys, ranges, lengths of the lines without their
+    newlines (k, 4, n), int64; odd ends (n, k); then the lines, of each mate all names, all
+    sequences, and so on.
+    """
+    n, k = odd.shape
+    lengths = np.empty((k, LINES, n), WORD)
+    at = 0
+    for mates in pieces:
+        for i, records in enumerate(mates):
+            lengths[i, :, at : at + len(records)] = (records.ends - records.begins).T
+        at += len(mates[0])
+    head = [np.array([n, k], WORD), keys.astype(WORD), ranges.astype(WORD), lengths.reshape(-1)]
+    fixed = b"".join([*(array.tobytes() for array in head), odd.tobytes()])
+    starts = len(fixed) + _starts(lengths)
+    out = np.empty(int(starts[-1]), np.uint8)
+    out[: len(fixed)] = np.frombuffer(fixed, np.uint8)
+    _copy(pieces, starts[:-1].reshape(lengths.shape), out)
+    return out
+
+
+def _starts(lengths: npt.NDArray[np.int64]) -> Numbers:
+    """Return where each line starts behind the first one, and where the last one ends."""
+    ends: Numbers = np.cumsum(lengths.reshape(-1) + 1)
+    return np.concatenate((np.zeros(1, np.int64), ends))
+
+
+def _copy(pieces: Iterable[Mates], starts: npt.NDArray[np.int64], out: Text) -> None:
+    at = 0
+    for mates in pieces:
+        own = slice(at, at + len(mates[0]))
+        for i, records in enumerate(mates):
+            for line in range(LINES):
+                copy_lines(*_field(records, line), starts[i, line, own], out)
+        at = own.stop
+
+
+def unpacked(segments: Sequence[npt.NDArray[np.uint8]]) -> ReadGroups:
+    """Return the groups of these bytes together, in their order; at least one segment."""
+    text = segments[0] if len(segments) == 1 else np.concatenate(segments)
+    parts, at = [], 0
+    for segment in segments:
+        parts.append(_part(text, at))
+        at += segment.size
+    mates = tuple(
+        FastqRecords(
+            text,
+            np.concatenate([part.mates[i].begins for part in parts]),
+            np.concatenate([part.mates[i].ends for part in parts]),
+        )
+        for i in range(len(parts[0].mates))
+    )
+    odd, keys, ranges = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("odd", "keys", "ranges")
+    )
+    return ReadGroups(mates, odd, keys, ranges)
+
+
+def _part(text: Text, at: int) -> ReadGroups:
+    """Return the groups whose bytes begin at a place of a text."""
+    n, k = np.frombuffer(text, WORD, 2, at).tolist()
+    words = np.frombuffer(text, WORD, 2 * n + k * LINES * n, at + 2 * WORD.itemsize)
+    lengths = words[2 * n :].reshape(k, LINES, n)
+    fixed = at + WORD.itemsize * (2 + words.size)
+    odd = np.frombuffer(text, np.uint8, n * k, fixed).reshape(n, k)
+    begins = (fixed + n * k + _starts(lengths)[:-1]).reshape(lengths.shape)
+    mates = tuple(
+        FastqRecords(text, begins[i].T.copy(), (begins[i] + lengths[i]).T.copy()) for i in range(k)
+    )
+    return ReadGroups(mates, odd, words[:n].astype(np.int64), words[n : 2 * n].astype(np.int64))
+
+
+def _field(records: FastqRecords, line: int) -> Field:
+    begins, ends = (np.ascontiguousarray(p[:, line]) for p in (records.begins, records.ends))
+    return Field(records.text, begins, ends)
+
+
+def sealed(segments: Iterable[NumpyArray]) -> tuple[bytes, int]:
+    """Return an object of compressed segments behind their index, and how long they were.
+
+    The index: how many there are, then of each its bytes here and its bytes as it was (int64).
+    """
+    index, coded = [], []
+    for segment in segments:
+        code = ZSTD.encode(np.ascontiguousarray(segment)) if segment.size else b""
+        index.append((len(code), segment.nbytes))
+        coded.append(code)
+    head = np.array([len(index), *(n for pair in index for n in pair)], WORD)
+    return b"".join([head.tobytes(), *coded]), sum(raw for _, raw in index)
+
+
+class Segments:
+    """The segments of an object, read one by one.
+
+    Attributes
+    ----------
+    sizes : (n,) int64, bytes of each as it was
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            (n,) = np.frombuffer(file.read(WORD.itemsize), WORD).tolist()
+            index = np.frombuffer(file.read(2 * n * WORD.itemsize), WORD).reshape(n, 2)
+        first = WORD.itemsize * (1 + 2 * n)
+        self.sizes: Numbers = index[:, 1].astype(np.int64)
+        self._ends: Numbers = first + np.concatenate(([0], np.cumsum(index[:, 0])))
+
+    def read(self, number: int) -> npt.NDArray[np.uint8]:
+        """Return a segment; CorruptChunk where its bytes are damaged."""
+        begin, end = self._ends[number : number + 2].tolist()
+        out = np.empty(int(self.sizes[number]), np.uint8)
+        with self.path.open("rb") as file:
+            file.seek(begin)
+            code = file.read(end - begin)
+        if not out.size:
+            return out
+        try:
+            ZSTD.decode(code, out)
+        except RuntimeError as error:
+            raise CorruptChunk(f"{self.path}: scratch is damaged: {error}") from error
+        return out
+
+    def words(self, number: int) -> Numbers:
+        """Return a segment of int64."""
+        return self.read(number).view(np.int64)
+
+
+def cuts(keys: Numbers, borders: Numbers) -> list[slice[int, int, None]]:
+    """Return where the runs of ascending keys between these borders lie."""
+    places = np.searchsorted(keys, borders).tolist()
+    return [slice(a, b) for a, b in pairwise(places)]

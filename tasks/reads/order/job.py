@@ -1,0 +1,241 @@
+"""The order of reads as steps, each with a journal, in a folder that is removed at the end.
+
+    intake   the input is read once, into parts
+    sign     bins of the groups of a part, and edges between bins
+    count    the heaviest edges of each bin, bucket by bucket
+    plan     the walk over the bins, and the range of each group
+    scatter  the groups of a part, a segment for each range, or each run of ranges
+    regroup  the second level: groups of a run, a segment for each range
+    arrange  the groups of a range in their order
+
+A part is one object, whose segments others read: there are few objects however many ranges there
+are. What a step has read is deleted when the step is complete; its manifest stays, so that a run
+that goes on knows it. All steps but the first run on workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.jobs.resume import can_be_resumed
+from gangsaw.tasks.reads.order.arranged import Arranged
+from gangsaw.tasks.reads.order.chain import NEIGHBOURS, ranks_of
+from gangsaw.tasks.reads.order.groups import Segments, sealed
+from gangsaw.tasks.reads.order.intake import Facts, facts_of, needed, stamp_of, take_in
+from gangsaw.tasks.reads.order.makers import (
+    Arrange,
+    Count,
+    Regroup,
+    Scatter,
+    Sign,
+    Signed,
+    Slabs,
+    slabs_of,
+)
+from gangsaw.tasks.reads.order.parts import Made, Parts, PartsTask, complete
+from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for, read_plan
+from gangsaw.tasks.reads.order.room import check_room
+from gangsaw.tasks.source import Room
+from gangsaw.tasks.store.place import open_place
+from gangsaw.tasks.store.records import Records
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.reads.stream import ReadStream
+
+VERSION = 1  # of what is in the folder
+JOB = "job.json"
+LIMITS = OrderLimits()
+# memory of a task: copies of the text of a part, of the letters of a range, with its layout.
+# Measured with a million reads of 36 letters: 4, 16, 19
+PART_COPIES, RANGE_COPIES, LAYOUT_COPIES = 8, 24, 40
+PLAN_BYTES = 1 << 30  # of the walk over 2^20 bins; 660 MB were measured
+
+
+def ordered(stream: ReadStream, room: Room) -> ReadStream:
+    """Return the stream with its records in the order that its settings name.
+
+    Raises
+    ------
+    BadParams : the source is no FASTQ, or has changed since an earlier run; there is no room
+    JobFailed : a step stopped; what it finished is safe
+    """
+    work = _OrderJob(stream, room, LIMITS)
+    with can_be_resumed() if stream.is_repeatable else nullcontext():
+        return replace(stream, arranged=work.run())
+
+
+@dataclass(frozen=True)
+class _OrderJob:
+    """The steps of one order."""
+
+    stream: ReadStream
+    room: Room
+    limits: OrderLimits
+
+    def run(self) -> Arranged:
+        """Do what is left of all steps."""
+        self._begin()
+        intake = self._parts("intake", self._own())
+        facts = self._taken_in(intake)
+        if not facts.groups:
+            return Arranged(intake, 0, facts)
+        job = _fingerprint({"intake": intake.job, "crc": _digest(intake)})
+        signed = self._signed(intake, facts, job)
+        plan = self._plan(signed, job)
+        n_ranges = read_plan(plan).n_ranges
+        scattered, slabs = self._scattered(intake, signed, plan, n_ranges)
+        done = self._parts("arrange", job)
+        is_sorted = self.stream.settings.order == "sorted"
+        make = Arrange(scattered, facts.n_parts, slabs, is_sorted)
+        self._complete(PartsTask("arrange", done, make, self._range_bytes(is_sorted)), n_ranges)
+        _drop(scattered)
+        return Arranged(done, n_ranges, facts)
+
+    def _begin(self) -> None:
+        """Say whose folder it is; BadParams where it is that of another job."""
+        place, own = open_place(self.room.folder, writable=True), self._own().encode()
+        found = place.get(JOB)
+        if found is None:
+            place.put(JOB, own)
+        elif found.to_bytes() != own:
+            raise BadParams(
+                f"{self.room.folder} holds a different job: resume with the same source and "
+                "options, or start again with --overwrite"
+            )
+
+    def _own(self) -> str:
+        """Return what makes it this job, but for the content of the source."""
+        settings = self.stream.settings
+        own = {
+            "version": VERSION,
+            "source": self.stream.name,
+            "order": settings.order,
+            "format": self.stream.format,
+            "interleaved": settings.interleaved,
+            "has_qualities": settings.qualities != "none",
+            "limits": asdict(self.limits),
+            "neighbours": NEIGHBOURS,
+        }
+        return json.dumps(own, sort_keys=True)
+
+    def _taken_in(self, intake: Parts) -> Facts:
+        if (facts := facts_of(intake)) is not None:
+            for path, own in zip(self.stream.paths, facts.files, strict=True):
+                if own.stamp != stamp_of(path):
+                    raise BadParams(f"{path} has changed since: start again with --overwrite")
+            return facts
+        check_room(self.stream, self.room.folder)
+        files = self.stream.files()
+        return take_in(needed(self.stream, files), files, intake, self.limits.part_bytes)
+
+    def _signed(self, intake: Parts, facts: Facts, job: str) -> Signed:
+        n_buckets = self.limits.n_buckets(facts.n_parts, facts.groups)
+        parts = self._parts("sign", job)
+        task = PartsTask("sign", parts, Sign(intake, n_buckets), self._part_bytes)
+        self._complete(task, facts.n_parts)
+        return Signed(parts, facts.n_parts, n_buckets)
+
+    def _plan(self, signed: Signed, job: str) -> Parts:
+        """Make the plan, one object, in this process."""
+        counted, plan = self._parts("count", job), self._parts("plan", job)
+        self._complete(
+            PartsTask("count", counted, Count(signed), self._part_bytes), signed.n_buckets
+        )
+        make = _MakePlan(counted, signed, self.limits)
+        complete(PartsTask("plan", plan, make, PLAN_BYTES), 1, None)
+        _drop(counted)
+        return plan
+
+    def _scattered(
+        self, intake: Parts, signed: Signed, plan: Parts, n_ranges: int
+    ) -> tuple[Parts, Slabs | None]:
+        """Return the groups by range, and the slabs where that took two levels."""
+        n_parts, job = signed.n_parts, signed.parts.job
+        is_one = n_parts * n_ranges <= self.limits.most_segments
+        per_run = 1 if is_one else math.isqrt(n_ranges - 1) + 1
+        first = self._parts("scatter", job)
+        make = Scatter(intake, signed, plan, per_run)
+        self._complete(PartsTask("scatter", first, make, self._part_bytes), n_parts)
+        _drop(intake)
+        _drop(signed.parts)
+        if is_one:
+            return first, None
+        return self._regrouped(first, n_parts, n_ranges, per_run)
+
+    def _regrouped(
+        self, first: Parts, n_parts: int, n_ranges: int, per_run: int
+    ) -> tuple[Parts, Slabs]:
+        cut, second = self._parts("slabs", first.job), self._parts("regroup", first.job)
+        n_runs = -(-n_ranges // per_run)
+        make = _MakeSlabs(first, n_parts, n_runs, self.limits.part_bytes)
+        complete(PartsTask("slabs", cut, make, 0), 1, None)
+        slabs = Slabs(cut, per_run)
+        task = PartsTask("regroup", second, Regroup(first, slabs), self._part_bytes)
+        self._complete(task, len(slabs.rows()))
+        _drop(first)
+        return second, slabs
+
+    def _parts(self, step: str, job: str) -> Parts:
+        return Parts(self.room.folder / step, _fingerprint({"step": step, "job": job}))
+
+    def _complete(self, task: PartsTask, n: int) -> Records:
+        return complete(task, n, self.room.client)
+
+    @property
+    def _part_bytes(self) -> int:
+        """Memory that a task with a part needs at most."""
+        return PART_COPIES * self.limits.part_bytes
+
+    def _range_bytes(self, is_sorted: bool) -> int:
+        """Memory that a task with a range needs at most."""
+        copies = LAYOUT_COPIES if is_sorted else RANGE_COPIES
+        return copies * self.limits.range_letters
+
+
+@dataclass(frozen=True)
+class _MakePlan:
+    counted: Parts
+    signed: Signed
+    limits: OrderLimits
+
+    def __call__(self, _: int) -> Made:
+        buckets = range(self.signed.n_buckets)
+        keys = [Segments(self.counted.path(bucket)).words(0) for bucket in buckets]
+        ranks = ranks_of(np.concatenate(keys))
+        return plan_for(ranks, self.signed.all_groups, self.limits).seal()
+
+
+@dataclass(frozen=True)
+class _MakeSlabs:
+    scattered: Parts
+    n_parts: int
+    n_runs: int
+    slab_bytes: int
+
+    def __call__(self, _: int) -> Made:
+        return sealed([slabs_of(self.scattered, self.n_parts, self.n_runs, self.slab_bytes)])
+
+
+def _fingerprint(own: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
+
+
+def _digest(parts: Parts) -> str:
+    """Return what identifies the content of a complete step."""
+    manifest = parts.manifest()
+    assert manifest is not None, "it is complete"
+    return hashlib.sha256(manifest.rows.tobytes()).hexdigest()
+
+
+def _drop(parts: Parts) -> None:
+    """Delete the objects of a step that no other step will read; its manifest stays."""
+    for path in parts.folder.glob("[0-9]*"):
+        path.unlink(missing_ok=True)

@@ -1,0 +1,229 @@
+"""What the steps of an order make: an object of each part, bucket, slab or range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from gangsaw.tasks.reads.fastq import NAME, SEQUENCE, FastqRecords
+from gangsaw.tasks.reads.order.arrange import by_place
+from gangsaw.tasks.reads.order.chain import buckets, edges_of, heaviest
+from gangsaw.tasks.reads.order.groups import (
+    Numbers,
+    ReadGroups,
+    Segments,
+    cuts,
+    sealed,
+    unpacked,
+)
+from gangsaw.tasks.reads.order.parts import Made, Parts
+from gangsaw.tasks.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
+from gangsaw.tasks.reads.order.signatures import sign_lines
+
+NONE = np.empty(0, np.uint8)
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Bins and weights of the groups of a part, and the edges between bins by bucket.
+
+    Segments: a bucket's keys and then counts, of each bucket; bins; weights.
+    """
+
+    intake: Parts
+    n_buckets: int
+
+    def __call__(self, part: int) -> Made:
+        """Return the object of a part."""
+        mates = unpacked([Segments(self.intake.path(part)).read(0)]).mates
+        bins = bins_of(mates[0])
+        keys, counts = edges_of(bins)
+        runs = cuts(keys, buckets(self.n_buckets))
+        edges = [np.concatenate((keys[run], counts[run])) for run in runs]
+        return sealed([*edges, bins, weights_of(mates)])
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What `Sign` made of all parts."""
+
+    parts: Parts
+    n_parts: int
+    n_buckets: int
+
+    def groups(self, part: int) -> tuple[Numbers, Numbers]:
+        """Return bins (n, 2) and weights (n,) of the groups of a part."""
+        segments = Segments(self.parts.path(part))
+        bins = segments.words(self.n_buckets).reshape(-1, 2)
+        return bins, segments.words(self.n_buckets + 1)
+
+    def all_groups(self) -> Iterator[tuple[Numbers, Numbers]]:
+        """Yield those of each part in turn."""
+        return map(self.groups, range(self.n_parts))
+
+    def edges(self, bucket: int) -> Iterator[tuple[Numbers, Numbers]]:
+        """Yield keys and counts of the edges of a bucket, part by part."""
+        for part in range(self.n_parts):
+            words = Segments(self.parts.path(part)).words(bucket)
+            yield words[: words.size // 2], words[words.size // 2 :]
+
+
+@dataclass(frozen=True)
+class Count:
+    """The heaviest edges of the bins of a bucket, over all parts."""
+
+    signed: Signed
+
+    def __call__(self, bucket: int) -> Made:
+        """Return the object of a bucket."""
+        return sealed([heaviest(self.signed.edges(bucket))])
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """The groups of a part, those of each run of ranges in a segment.
+
+    Attributes
+    ----------
+    intake : the parts
+    signed : their bins and weights
+    plan : one object
+    per_run : ranges of a run
+    """
+
+    intake: Parts
+    signed: Signed
+    plan: Parts
+    per_run: int
+
+    def __call__(self, part: int) -> Made:
+        """Return the object of a part."""
+        plan = read_plan(self.plan)
+        bins, weights = self.signed.groups(part)
+        keys = keys_of(plan.ranks, bins)
+        ranges = plan.ranges_of(part, ranks_of_keys(keys), weights)
+        read = unpacked([Segments(self.intake.path(part)).read(0)])
+        n_runs = -(-plan.n_ranges // self.per_run)
+        return _split(
+            ReadGroups(read.mates, read.odd, keys, ranges), ranges // self.per_run, n_runs
+        )
+
+
+@dataclass(frozen=True)
+class Slabs:
+    """Runs of ranges of some parts, which are scattered once more.
+
+    Attributes
+    ----------
+    parts : one object with rows of three int64: run, first part, end of parts
+    per_run : ranges of a run
+    """
+
+    parts: Parts
+    per_run: int
+
+    def rows(self) -> Numbers:
+        """Return (s, 3) int64."""
+        return _slab_rows(self.parts)
+
+
+@lru_cache(2)
+def _slab_rows(parts: Parts) -> Numbers:
+    return Segments(parts.path(0)).words(0).reshape(-1, 3)
+
+
+@dataclass(frozen=True)
+class Regroup:
+    """The groups of a slab, those of each range in a segment: the second level."""
+
+    scattered: Parts
+    slabs: Slabs
+
+    def __call__(self, number: int) -> Made:
+        """Return the object of a slab."""
+        run, first, last = self.slabs.rows()[number].tolist()
+        per_run = self.slabs.per_run
+        batch = _joined(self.scattered, [(part, run) for part in range(first, last)])
+        if batch is None:
+            return sealed([NONE] * per_run)
+        return _split(batch, batch.ranges - run * per_run, per_run)
+
+
+@dataclass(frozen=True)
+class Arrange:
+    """The groups of a range in their order; an empty segment where a range has none.
+
+    Attributes
+    ----------
+    scattered : what `Scatter` made, or `Regroup` where there are slabs
+    n_parts : of `Scatter`
+    slabs : of `Regroup`
+    is_sorted : whether by place in the consensus, not by bin
+    """
+
+    scattered: Parts
+    n_parts: int
+    slabs: Slabs | None
+    is_sorted: bool
+
+    def __call__(self, number: int) -> Made:
+        """Return the object of a range."""
+        batch = _joined(self.scattered, self._sources(number))
+        if batch is None:
+            return sealed([NONE])
+        batch = batch.take(np.argsort(batch.keys, kind="stable"))
+        if self.is_sorted:
+            batch = batch.take(_order_by_place(batch))
+        return sealed([batch.pack()])
+
+    def _sources(self, number: int) -> list[tuple[int, int]]:
+        """Return the objects and segments with the groups of a range, in the order of parts."""
+        if self.slabs is None:
+            return [(part, number) for part in range(self.n_parts)]
+        run, place = divmod(number, self.slabs.per_run)
+        own = np.flatnonzero(self.slabs.rows()[:, 0] == run)
+        return [(slab, place) for slab in own.tolist()]
+
+
+def slabs_of(scattered: Parts, n_parts: int, n_runs: int, slab_bytes: int) -> Numbers:
+    """Return rows of slabs of about so many bytes, by what the segments of `Scatter` have."""
+    sizes = np.stack([Segments(scattered.path(part)).sizes for part in range(n_parts)])
+    rows: list[tuple[int, int, int]] = []
+    for run in range(n_runs):
+        ends = np.cumsum(sizes[:, run])
+        borders = np.searchsorted(ends, np.arange(slab_bytes, int(ends[-1]), slab_bytes)) + 1
+        edges = np.unique([0, *np.minimum(borders, n_parts).tolist(), n_parts]).tolist()
+        rows += [(run, a, b) for a, b in pairwise(edges)]
+    return np.array(rows, np.int64)
+
+
+def bins_of(records: FastqRecords) -> Numbers:
+    """Return (n, 2) int64, the bins of the halves of each sequence."""
+    return sign_lines(records.text, records.begins[:, SEQUENCE], records.ends[:, SEQUENCE])
+
+
+def _split(batch: ReadGroups, targets: Numbers, n_targets: int) -> Made:
+    """Return an object with the groups of each target in a segment, in their order."""
+    order = np.argsort(targets, kind="stable")
+    runs = cuts(targets[order], np.arange(n_targets + 1))
+    return sealed(batch.take(order[run]).pack() if run.stop > run.start else NONE for run in runs)
+
+
+def _joined(parts: Parts, sources: list[tuple[int, int]]) -> ReadGroups | None:
+    """Return the groups of these segments of objects; None where there are none."""
+    found = [Segments(parts.path(number)).read(segment) for number, segment in sources]
+    segments = [segment for segment in found if segment.size]
+    return unpacked(segments) if segments else None
+
+
+def _order_by_place(batch: ReadGroups) -> Numbers:
+    """Return the places of groups in the order of the genome."""
+    begins = batch.mates[0].begins[:, NAME]  # no two are equal: there is a newline between lines
+    placed = by_place(batch.mates)[0].begins[:, NAME]
+    order = np.argsort(begins)
+    found: Numbers = order[np.searchsorted(begins, placed, sorter=order)]
+    return found

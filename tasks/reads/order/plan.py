@@ -1,0 +1,150 @@
+"""Where each group of records goes: the order of the bins, cut into ranges of equal size.
+
+Ranges follow the ranks of the groups' left bins, and within a bin the input, so they depend neither
+on parts nor on workers; the groups of a range are ordered in memory. What lies before a group is
+known without holding the others: of each bin the letters before it, and of a bin over a border of
+ranges those in each part. So no bin is too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from gangsaw.tasks.reads.order.groups import PER_RECORD, Mates, Numbers, Segments, sealed, sizes_of
+from gangsaw.tasks.reads.order.parts import Parts
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
+
+KEY_BITS = BIN_BITS + 1  # of a rank: there is one more than bins
+BYTES_PER_LETTER = 8  # a range may hold so many for each letter: long names, empty reads
+
+
+@dataclass(frozen=True)
+class OrderLimits:
+    """What bounds memory and files. The result depends on `range_letters` alone.
+
+    Attributes
+    ----------
+    part_bytes : text of a part of the input, and of a step of a shuffle
+    range_letters : of a range of the target, which is ordered in memory: it is to fit into a chunk
+    most_segments : that one level of a shuffle may write
+    bucket_groups : groups whose edges are merged at a time
+    """
+
+    part_bytes: int = 1 << 26
+    range_letters: int = (1 << 25) * 63 // 64  # with the record over its border it fits
+    most_segments: int = 100_000
+    bucket_groups: int = 1 << 20
+
+    def n_buckets(self, n_parts: int, groups: int) -> int:
+        """Return how many runs of bins there are, whose edges are merged apart."""
+        return max(1, min(-(-groups // self.bucket_groups), self.most_segments // max(1, n_parts)))
+
+    def n_ranges(self, weight: int) -> int:
+        """Return how many ranges groups of so much weight are cut into."""
+        return max(1, -(-weight // self.range_letters))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where groups go.
+
+    Attributes
+    ----------
+    ranks : (NO_BIN + 1,) int64, place of each bin
+    before : (NO_BIN + 1,) int64, weight before each rank
+    cut : (c,) int64, ranks that lie over borders, ascending
+    shares : (p, c) int64, weight of each of those before a part
+    n_ranges, weight : how many ranges, and weight of all groups
+    """
+
+    ranks: Numbers
+    before: Numbers
+    cut: Numbers
+    shares: Numbers
+    n_ranges: int
+    weight: int
+
+    def ranges_of(self, part: int, ranks: Numbers, weights: Numbers) -> Numbers:
+        """Return the range of each group of a part."""
+        at = self.before[ranks]
+        for place in np.flatnonzero(np.isin(self.cut, ranks)).tolist():
+            own = np.flatnonzero(ranks == self.cut[place])
+            at[own] += self.shares[part, place] + np.cumsum(weights[own]) - weights[own]
+        ranges: Numbers = at * self.n_ranges // max(1, self.weight)
+        return ranges
+
+    def seal(self) -> tuple[bytes, int]:
+        """Return the plan as an object."""
+        numbers = np.array([self.n_ranges, self.weight, len(self.shares)])
+        return sealed([self.ranks, self.before, self.cut, self.shares, numbers])
+
+
+Signed = Callable[[], Iterator[tuple[Numbers, Numbers]]]
+
+
+def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> Plan:
+    """Return the plan for groups.
+
+    Parameters
+    ----------
+    ranks : of bins
+    signed : each call yields bins (n, 2) and weights (n,) of the groups of each part in turn
+    limits : of ranges
+    """
+    sizes = np.zeros(NO_BIN + 1, np.int64)
+    for bins, weights in signed():
+        np.add.at(sizes, ranks[bins[:, 0]], weights)
+    ends, weight = np.cumsum(sizes), int(sizes.sum())
+    n_ranges, before = limits.n_ranges(weight), ends - sizes
+    first, last = (at * n_ranges // max(1, weight) for at in (before, ends - 1))
+    cut = np.flatnonzero((sizes > 0) & (first < last))
+    shares = [np.zeros(cut.size, np.int64)]
+    for bins, weights in signed():
+        shares.append(shares[-1] + _share(ranks[bins[:, 0]], weights, cut))
+    return Plan(ranks, before, cut, np.stack(shares[:-1]), n_ranges, weight)
+
+
+def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
+    """Return the weight of groups of each rank of `cut`."""
+    share = np.zeros(cut.size, np.int64)
+    own = np.isin(ranks, cut)
+    np.add.at(share, np.searchsorted(cut, ranks[own]), weights[own])
+    return share
+
+
+@lru_cache(2)
+def read_plan(plan: Parts) -> Plan:
+    """Return a plan that was stored."""
+    segments = Segments(plan.path(0))
+    ranks, before, cut, shares, numbers = (segments.words(i) for i in range(5))
+    n_ranges, weight, n_parts = numbers.tolist()
+    return Plan(ranks, before, cut, shares.reshape(n_parts, cut.size), n_ranges, weight)
+
+
+def weights_of(mates: Mates) -> Numbers:
+    """Return (n,) int64, the letters of each group; more where there is much other text."""
+    letters, text = sizes_of(mates)
+    held = text + PER_RECORD * len(mates)
+    weights: Numbers = np.maximum(letters, held // BYTES_PER_LETTER)
+    return weights
+
+
+def keys_of(ranks: Numbers, bins: Numbers) -> Numbers:
+    """Return (n,) int64, by which groups are ordered: the ranks of their two bins, left and right.
+
+    By the lower of two, 16 chunks of shigella took 3.6 % more, and ties by place in the input 3 %
+    more of hiv1 in kept order.
+    """
+    both = ranks[bins]
+    keys: Numbers = both[:, 0] << KEY_BITS | both[:, 1]
+    return keys
+
+
+def ranks_of_keys(keys: Numbers) -> Numbers:
+    """Return the first rank of each key, by which groups are cut into ranges."""
+    ranks: Numbers = keys >> KEY_BITS
+    return ranks

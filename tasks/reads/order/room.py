@@ -1,0 +1,87 @@
+"""What an order needs of a disk: estimated from the start of the files, told before it starts."""
+
+from __future__ import annotations
+
+import io
+import logging
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads.order.groups import Mates, packed, sealed, sizes_of
+from gangsaw.tasks.reads.order.intake import needed
+from gangsaw.tasks.reads.text import opened
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.reads.stream import ReadStream
+
+log = logging.getLogger(__name__)
+
+SAMPLE = 1 << 24  # bytes of text from which the rest is estimated
+COPIES = 2  # of all records that there are at a time: what a step reads, and what it writes
+MARGIN = 1.25  # bins, edges; files of which the start is not like the rest
+BUFFER = 1 << 16
+TOLD = 1 << 30  # bytes of scratch of which a user is told
+
+
+def check_room(stream: ReadStream, folder: Path) -> None:
+    """Tell what the order of a stream needs of a folder; BadParams where there is less.
+
+    Of pipes nothing is known.
+    """
+    there = next(parent for parent in folder.absolute().parents if parent.is_dir())
+    if not stream.is_repeatable:
+        log.info("%s: order needs twice the compressed records in %s", stream.name, there)
+        return
+    need, free = scratch_bytes(stream), shutil.disk_usage(there).free + _bytes_of(folder)
+    text = f"{stream.name}: --order {stream.settings.order} needs about {_size(need)} of scratch"
+    if need > free:
+        raise BadParams(
+            f"{text}: {there} has {_size(free)}: make room there, or name another folder by "
+            "--scratch"
+        )
+    log.log(
+        logging.WARNING if need > TOLD else logging.INFO,
+        "%s in %s (%s free)",
+        text,
+        there,
+        _size(free),
+    )
+
+
+def scratch_bytes(stream: ReadStream) -> int:
+    """Return how many bytes the order of files will need, about."""
+    sample: list[Mates] = []
+    text = 0
+    for mates in needed(stream, stream.files()):
+        sample.append(mates)
+        text += int(sizes_of(mates)[1].sum())
+        if text >= SAMPLE:
+            break
+    if not text:
+        return 0
+    n = sum(len(mates[0]) for mates in sample)
+    none = np.zeros(n, np.int64)
+    stored, _ = sealed([packed(sample, np.zeros((n, len(sample[0])), np.uint8), none, none)])
+    whole = sum(map(text_bytes, stream.paths))
+    return int(COPIES * MARGIN * whole * len(stored) / text)
+
+
+def text_bytes(path: str) -> float:
+    """Return how many bytes of text a file has, about: its start is decompressed."""
+    with io.FileIO(path) as raw, opened(io.BufferedReader(raw, BUFFER), path) as file:
+        n = len(file.read(SAMPLE))
+        taken = raw.tell()
+    return n * Path(path).stat().st_size / max(1, taken)
+
+
+def _bytes_of(folder: Path) -> int:
+    """Return the bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _size(n: float) -> str:
+    return f"{n / 1e9:.1f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"

@@ -1,0 +1,117 @@
+"""The codec gangsaw.dna in slow plain Python, from its SPEC.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+BASES = b"ACGT"
+HEAD = 12
+Run = tuple[int, int, int]  # begin, length, letter
+
+
+def recode_block(
+    data: bytes, parameters: dict[str, Any], shape: Sequence[int], dtype: Any
+) -> tuple[Any, bytes]:
+    """Decode one block, and encode it again: the suite over every codec asks."""
+    text = decoded(data, shape[0])
+    return np.frombuffer(text, dtype), encoded(text, parameters["mode"])
+
+
+def decoded(data: bytes, n: int) -> bytes:
+    form, n_odd, n_low = (int.from_bytes(data[i : i + 4], "little") for i in (0, 4, 8))
+    end = len(data) - n_odd - n_low
+    body, odd, low = data[HEAD:end], data[end : end + n_odd], data[end + n_odd :]
+    if form == 0:
+        assert not odd + low
+        return body
+    packed = body if form == 1 else bytes(fragments(body))
+    assert form in (1, 2)
+    assert len(packed) == -(-n // 4)
+    letters = bytearray(BASES[byte >> shift & 3] for byte in packed for shift in (6, 4, 2, 0))[:n]
+    for begin, length, letter in runs(odd, has_letter=True):
+        letters[begin : begin + length] = bytes([letter]) * length
+    for begin, length, _ in runs(low, has_letter=False):
+        letters[begin : begin + length] = letters[begin : begin + length].lower()
+    return bytes(letters)
+
+
+def runs(data: bytes, has_letter: bool) -> Iterator[Run]:
+    numbers, place = iter(data), 0
+    for first in numbers:
+        gap = number(first, numbers)
+        length = number(next(numbers), numbers) + 1
+        yield place + gap, length, next(numbers) if has_letter else 0
+        place += gap + length
+
+
+def number(byte: int, rest: Iterator[int]) -> int:
+    return byte if byte < 128 else byte - 128 + 128 * number(next(rest), rest)
+
+
+def fragments(data: bytes) -> Iterator[int]:
+    for at in range(0, len(data), 9):
+        code, group, i = data[at], data[at + 1 : at + 9], 0
+        while i < len(group):
+            if code >> i & 1:
+                yield from [group[i]] * group[i + 1]
+                i += 2
+            else:
+                yield group[i]
+                i += 1
+
+
+def encoded(text: bytes, mode: str) -> bytes:
+    upper = bytes(letter - 32 if 97 <= letter <= 122 else letter for letter in text)
+    codes = [max(0, BASES.find(letter)) for letter in upper] + [0] * (-len(text) % 4)
+    packed = bytes(
+        codes[i] << 6 | codes[i + 1] << 4 | codes[i + 2] << 2 | codes[i + 3]
+        for i in range(0, len(codes), 4)
+    )
+    odd = stream([-1 if letter in BASES else letter for letter in upper], has_letter=True)
+    low = stream([1 if 97 <= letter <= 122 else -1 for letter in text], has_letter=False)
+    if len(packed) + len(odd) + len(low) >= len(text):
+        return bytes(HEAD) + text
+    grouped = groups(packed)
+    is_runs = mode == "gencodex" and len(grouped) < len(packed)
+    form, body = (2, grouped) if is_runs else (1, packed)
+    head = b"".join(size.to_bytes(4, "little") for size in (form, len(odd), len(low)))
+    return head + body + odd + low
+
+
+def stream(kinds: list[int], has_letter: bool) -> bytes:
+    out, place, before = b"", 0, 0
+    for kind, run in groupby(kinds):
+        length = len(list(run))
+        if kind >= 0:
+            out += leb(place - before) + leb(length - 1) + (bytes([kind]) if has_letter else b"")
+            before = place + length
+        place += length
+    return out
+
+
+def leb(value: int) -> bytes:
+    return bytes([value]) if value < 128 else bytes([value % 128 + 128]) + leb(value // 128)
+
+
+def groups(packed: bytes) -> bytes:
+    out, place = b"", 0
+    while place < len(packed):
+        code, group = 0, b""
+        while len(group) < 8 and place < len(packed):
+            length = 1
+            while packed[place : place + length + 1] == packed[place : place + 1] * (length + 1):
+                length += 1
+            length = min(length, 255)
+            group += packed[place : place + 1]
+            if length > 1 and len(group) < 8:
+                code |= 1 << (len(group) - 1)
+                group += bytes([length])
+            else:
+                length = 1
+            place += length
+        out += bytes([code]) + group
+    return out

@@ -1,0 +1,192 @@
+"""The order as a job: stopped anywhere it goes on to the same store, whatever its limits."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import threading
+from collections import namedtuple
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.clusters import in_process
+
+import gangsaw
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.reads.fastq import FastqFile
+from gangsaw.tasks.reads.order import job
+from gangsaw.tasks.reads.order.plan import OrderLimits
+from gangsaw.tasks.reads.settings import Settings
+from gangsaw.tasks.reads.stream import ReadStream
+from gangsaw.tasks.reads.synthetic import make_reads
+from gangsaw.tasks.source import Room
+from gangsaw.tasks.store.place import Place
+
+RANGE = 1 << 13
+ONE = OrderLimits(range_letters=RANGE)
+MANY = OrderLimits(part_bytes=1 << 14, range_letters=RANGE, bucket_groups=50)
+TWO_LEVELS = replace(MANY, most_segments=20)
+STEPS = ["intake", "sign", "count", "plan", "scatter", "slabs", "regroup", "arrange"]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Pairs in turn; some lines end otherwise, and one has a name behind "+"."""
+    made = make_reads(250, 60, genome=3000)
+    mates = [text.splitlines(keepends=True) for text in (made.first, made.second)]
+    lines = [line for i in range(0, 1000, 4) for side in mates for line in side[i : i + 4]]
+    for i in (0, 41, 1003):
+        lines[i] = lines[i][:-1] + b"\r\n"
+    lines[402] = b"+other\n"
+    path = tmp_path / "in.fastq"
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+def compress(source: Path, target: Path, limits: OrderLimits = MANY, **own: object) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job, "LIMITS", limits)
+        gangsaw.compress(source, target, **{"order": "sorted", "interleaved": "yes", **own})  # type: ignore[arg-type]
+    return target
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Digest of each object of a store."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
+
+
+def pairs(text: bytes) -> list[bytes]:
+    lines = text.splitlines(keepends=True)
+    return sorted(b"".join(lines[i : i + 8]) for i in range(0, len(lines), 8))
+
+
+def test_limits_and_workers_do_not_change_the_store(source: Path, tmp_path: Path) -> None:
+    whole = tree(compress(source, tmp_path / "one.zarr", ONE))
+    assert tree(compress(source, tmp_path / "many.zarr", MANY)) == whole
+    assert tree(compress(source, tmp_path / "two.zarr", TWO_LEVELS)) == whole
+    with in_process() as client:
+        assert tree(compress(source, tmp_path / "c.zarr", TWO_LEVELS, client=client)) == whole
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "in.fastq",
+        "one.zarr",
+        "many.zarr",
+        "two.zarr",
+        "c.zarr",
+    }
+    gangsaw.decompress(tmp_path / "two.zarr", tmp_path / "out.fastq")
+    assert pairs((tmp_path / "out.fastq").read_bytes()) == pairs(source.read_bytes())
+
+
+class Disk:
+    """Sees what steps write; full at the second object of one of them."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.full = ""
+        self.written: list[str] = []
+        self.refused: list[str] = []
+        self._put = Place.put
+        patch.setattr(Place, "put", lambda *args: self.put(*args))
+
+    def put(self, place: Place, key: str, data: bytes) -> None:
+        if place.folder is not None and key.isdecimal():
+            name, is_alone = f"{place.folder.name}/{key}", self.full in ("plan", "slabs")
+            if place.folder.name == self.full and int(key) == (0 if is_alone else 1):
+                self.refused.append(name)
+                raise OSError(28, "No space left on device", key)
+            self.written.append(name)
+        self._put(place, key, data)
+
+
+def test_a_job_that_stops_in_each_step_goes_on(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, scratch = tmp_path / "a.zarr", tmp_path / "scratch"
+    scratch.mkdir()
+    disk = Disk(monkeypatch)
+    for i, disk.full in enumerate(STEPS):
+        with pytest.raises(JobFailed, match=r"No space left on device.*run again with --resume"):
+            compress(source, target, TWO_LEVELS, scratch=scratch, resume=i > 0)
+    assert not target.exists()
+    with pytest.raises(BadParams, match="holds a different job"):
+        compress(source, target, TWO_LEVELS, scratch=scratch, resume=True, order="bins")
+    disk.full = ""
+    compress(source, target, TWO_LEVELS, scratch=scratch, resume=True)
+    assert len(set(disk.written)) == len(disk.written)  # nothing was made twice
+    assert len(disk.refused) == len(STEPS)
+    assert set(disk.refused) <= set(disk.written)
+    assert not any(scratch.iterdir())
+    assert tree(target) == tree(compress(source, tmp_path / "whole.zarr", ONE))
+
+
+def test_a_source_that_changed_is_refused(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, whole = tmp_path / "a.zarr", source.read_bytes()
+    disk = Disk(monkeypatch)
+    for disk.full, changed, message in (
+        ("intake", whole.replace(b"A", b"C", 1), "part 0 differs from the source"),
+        ("scatter", whole[:-200], "in.fastq has changed since"),
+    ):
+        with pytest.raises(JobFailed):
+            compress(source, target, resume=disk.full == "scatter")
+        source.write_bytes(changed)
+        with pytest.raises(BadParams, match=message):
+            compress(source, target, resume=True)
+        source.write_bytes(whole)
+
+
+def test_records_that_get_lost_are_noticed(source: Path, tmp_path: Path) -> None:
+    made = ReadStream((str(source),), Settings(order="bins", interleaved=True))
+    arranged = job.ordered(made, Room(tmp_path / "room")).arranged
+    assert arranged is not None
+    other = replace(arranged, facts=replace(arranged.facts, digest=1))
+    with pytest.raises(CorruptChunk, match="not those that were read"):
+        list(other.groups([FastqFile(str(source))]))
+    path = arranged.parts.path(0)
+    path.write_bytes(path.read_bytes()[:-9] + b"123456789")
+    with pytest.raises(CorruptChunk, match="scratch is damaged"):
+        list(arranged.groups([FastqFile(str(source))]))
+
+
+def test_need_is_told_and_too_little_room_refused(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(1, 1, 10))
+    with pytest.raises(BadParams, match=r"--order sorted needs about .* MB of scratch: .* has 0.0"):
+        compress(source, tmp_path / "a.zarr")
+    with pytest.raises(BadParams, match="--scratch /no/such: no such folder"):
+        compress(source, tmp_path / "a.zarr", scratch="/no/such")
+    monkeypatch.undo()
+    assert not list(tmp_path.glob(".a*/*/0*"))
+
+
+def piped(text: bytes, pipe: Path, target: Path) -> None:
+    writer = threading.Thread(target=lambda: pipe.write_bytes(text))
+    writer.start()
+    try:
+        compress(pipe, target)
+    finally:
+        writer.join()
+
+
+def test_a_pipe_is_ordered_and_not_resumed(source: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.fastq"
+    os.mkfifo(pipe)
+    with pytest.raises(BadParams, match="record 500"):
+        piped(source.read_bytes()[:-40], pipe, tmp_path / "a.zarr")
+    assert not list(tmp_path.glob(".*"))  # nobody could go on with it
+    piped(source.read_bytes(), pipe, tmp_path / "a.zarr")
+    whole = tree(compress(source, tmp_path / "whole.zarr"))
+    own = tree(tmp_path / "a.zarr")
+    assert {k: v for k, v in own.items() if "/c/" in k} == {
+        k: v for k, v in whole.items() if "/c/" in k
+    }
+    with pytest.raises(BadParams, match="cannot be resumed"):
+        compress(pipe, tmp_path / "a.zarr", resume=True)

@@ -1,0 +1,101 @@
+"""Text of files that are compressed in any way, and of standard input; damage is named."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import struct
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reads import bgzf
+from gangsaw.tasks.reads.text import text_of
+
+TEXT = b"".join(b"@%d\n%s\n" % (i, bytes([65 + i * i % 7]) * (i % 90)) for i in range(3000))
+
+
+def member(text: bytes, extra: bytes = b"") -> bytes:
+    """Return one member of BGZF; other fields of its head may come first."""
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
+    data = deflate.compress(text) + deflate.flush()
+    length = len(extra) + 6
+    head = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff" + struct.pack("<H", length) + extra
+    whole = len(head) + 6 + len(data) + 8
+    head += b"BC" + struct.pack("<HH", 2, whole - 1)
+    return head + data + struct.pack("<II", zlib.crc32(text), len(text))
+
+
+def bgzip(text: bytes, size: int = 5000) -> bytes:
+    parts = [text[i : i + size] for i in range(0, len(text), size)]
+    return b"".join(member(part, b"XX\2\0ab" * (i == 1)) for i, part in enumerate([*parts, b""]))
+
+
+def zstd(text: bytes) -> bytes:
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    packed = [zstandard.ZstdCompressor().compress(part) for part in (text[:999], text[999:])]
+    return b"".join(packed)
+
+
+def mixed(text: bytes) -> bytes:
+    """Return members of BGZF, and one of another program behind them."""
+    return bgzip(text[:9000])[:-28] + gzip.compress(text[9000:])
+
+
+WAYS = [bytes, gzip.compress, bgzip, mixed, bz2.compress, lzma.compress, zstd]
+
+
+@pytest.fixture(params=[True, False], ids=["file", "stdin"])
+def found(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[bytes], bytes]:
+    """Read bytes as text: those of a file, or those that come by a pipe."""
+    monkeypatch.setattr(bgzf, "READ", 3000)  # several runs
+    monkeypatch.setattr(bgzf, "RUN", 9000)
+
+    def read(data: bytes) -> bytes:
+        (tmp_path / "a").write_bytes(data)
+        with (tmp_path / "a").open("rb") as file:
+            monkeypatch.setattr(sys, "stdin", file)
+            blocks = list(text_of(str(tmp_path / "a") if request.param else "-"))
+        assert all(block.size for block in blocks)
+        return np.concatenate([np.empty(0, np.uint8), *blocks]).tobytes()
+
+    return read
+
+
+@pytest.mark.parametrize("pack", WAYS, ids=lambda pack: pack.__name__)
+def test_text_comes_back(found: Callable[[bytes], bytes], pack: Callable[[bytes], bytes]) -> None:
+    assert found(pack(TEXT)) == TEXT
+
+
+@pytest.mark.parametrize("pack", WAYS[1:], ids=lambda pack: pack.__name__)
+def test_cut_off_text_is_named(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    whole = pack(TEXT)
+    for n in (len(whole) - 3, len(whole) // 2, len(whole) // 3):
+        (tmp_path / "a").write_bytes(whole[:n])
+        with pytest.raises(BadParams, match=r"a is cut off: "):
+            list(text_of(str(tmp_path / "a")))
+
+
+def test_bgzf_without_its_last_block_is_cut_off(tmp_path: Path) -> None:
+    whole = bgzip(TEXT)
+    (tmp_path / "a").write_bytes(whole[: -len(member(b""))])
+    with pytest.raises(BadParams, match="a is cut off: the empty block that bgzip writes at its"):
+        list(text_of(str(tmp_path / "a")))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bgzip], ids=["gzip", "bgzip"])
+def test_damage_is_named(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    whole = bytearray(pack(TEXT))
+    for place in (len(whole) // 2, len(whole) - 40):
+        data = bytes([*whole[:place], whole[place] ^ 255, *whole[place + 1 :]])
+        (tmp_path / "a").write_bytes(data)
+        with pytest.raises(BadParams, match=r"a: its compressed data are damaged|a is cut off"):
+            list(text_of(str(tmp_path / "a")))
