@@ -56,7 +56,7 @@ def _finish(place: NumpyArray, form: int, body: NumpyArray, marks: Marks | None 
     """Write a head and the parts that do not lie in their places; return where they end."""
     parts = () if marks is None else tuple(marks)
     sizes = (part.size for part in parts) if parts else (0, 0)
-    HEAD.pack_into(place, 0, form, *sizes)
+    HEAD.pack_into(place.data, 0, form, *sizes)
     at = HEAD.size
     for part in (body, *parts):
         if form != PACKED or part is not body:  # which was packed there

@@ -111,8 +111,9 @@ def is_all_alike(text: Any, i: int, odd: Run, low: Run) -> bool:
     if odd.begin != NOTHING:
         letter = np.uint64(odd.value)
         is_letter = 65 <= odd.value <= 90  # other bytes have no lower case
-        return word == letter * np.uint64(ONES) | case and (is_letter or low.begin == NOTHING)
-    return strangeness(word) == case
+        is_alike = word == letter * np.uint64(ONES) | case
+        return bool(is_alike and (is_letter or low.begin == NOTHING))
+    return bool(strangeness(word) == case)
 
 
 @jit

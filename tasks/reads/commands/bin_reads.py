@@ -55,8 +55,8 @@ def bin_reads(
         return
     if mates or Path(out).suffix.lower() != ".zarr":
         raise BadParams(
-            f"{', '.join(targets)}: a target is one .zarr, or {listed(FASTQ_NAMES, 'or')} (packed as "
-            f"{listed(PACKED[:-1], 'or')})"
+            f"{', '.join(targets)}: a target is one .zarr, or {listed(FASTQ_NAMES, 'or')} "
+            f"(packed as {listed(PACKED[:-1], 'or')})"
         )
     from gangsaw.tasks import api
 
