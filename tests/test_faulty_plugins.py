@@ -73,3 +73,13 @@ def test_a_faulty_format(tmp_path: Path, module: str) -> None:
     modules, entry = {"faulty.py": module}, "faulty = faulty:FAULTY"
     plugins.distribution(tmp_path, "faulty-dist", entry, modules, "gangsaw.formats")
     check(tmp_path, "faulty of faulty-dist (gangsaw.formats) is left out")
+
+
+def test_a_codec_that_cannot_be_imported_is_refused_by_name(tmp_path: Path) -> None:
+    entry = "gangsaw.faulty = faulty.codec:Faulty"
+    modules = {"faulty/__init__.py": "raise ImportError('boom')"}
+    plugins.distribution(tmp_path, "faulty-dist", entry, modules)
+    named = RUN.replace('"0"]):', '"0", "--codec", "faulty"])[1:]:').replace("== 0", "== 2")
+    done = plugins.run(named.format(folder=str(tmp_path)), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "gangsaw.faulty of faulty-dist cannot be imported" in " ".join(done.stderr.split())

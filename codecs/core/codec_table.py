@@ -93,6 +93,13 @@ def ask(name: str, question: Callable[[Answers], Answer]) -> Answer | None:
     return tables.ask(table().get(name), lambda: question(answer), (GangsawError, OSError))
 
 
+def answer(name: str) -> Answers:
+    """Return the `ANSWERS` of a codec of the table; BadParams where it cannot be imported."""
+    if (found := answers().get(name)) is None:
+        raise BadParams(f"{name} of {tables.distribution(table()[name])} cannot be imported")
+    return found
+
+
 def owners(option: str) -> list[str]:
     """Return the names of the codecs that have an option of that name."""
     return [name for name, a in answers().items() if option in {o.name for o in a.options}]

@@ -50,7 +50,8 @@ class Option:
         except ValueError as error:
             if isinstance(error, BadParams):
                 raise
-            raise BadParams(f"{self.flag} cannot be {text!r}: {error}") from None
+            why = "say a whole number" if self.read is int else error
+            raise BadParams(f"{self.flag} cannot be {text!r}: {why}") from None
 
 
 def extents(text: str) -> tuple[int, ...]:

@@ -51,7 +51,7 @@ class AnySource:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TargetChoice:
     """How a target is written in its format."""
 
     format_: opt.TargetFormat = None

@@ -118,9 +118,9 @@ def by_content(array: ArrayFacts) -> Choice:
 def named(name: str, array: ArrayFacts, source: SourceArray) -> Choice:
     """Return the codec that the user named, or the best one for an array that it is not meant for.
 
-    Raises BadParams where the codec cannot hold the array.
+    Raises BadParams where the codec cannot be imported, or cannot hold the array.
     """
-    answer = codec_table.answers().get(name, Answers())
+    answer = codec_table.answer(name)
     if answer.is_aside(array):
         return by_content(array)
     refuse(name, answer, array, source)

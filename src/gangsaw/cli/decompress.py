@@ -11,7 +11,7 @@ from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.cluster import Near
 from gangsaw.tasks.console.output import progress_bar, write_table
 from gangsaw.tasks.console.panels import panels
-from gangsaw.tasks.console.parts import Again, Layout, StoreSource
+from gangsaw.tasks.console.parts import Again, StoreSource, TargetChoice
 from gangsaw.tasks.console.table_options import with_export_options
 from gangsaw.tasks.formats import table
 
@@ -28,7 +28,7 @@ def decompress(
         ),
     ],
     *,
-    layout: Layout,
+    layout: TargetChoice,
     format_options: Mapping[str, str],
     source: StoreSource,
     again: Again,

@@ -96,7 +96,7 @@ def pull_in_turn(active: int, stream: Stream, at: int, scratch: StripScratch) ->
 
 @jit_norefs_inline
 def pull_at_once(active: int, stream: Stream, at: int, scratch: StripScratch) -> int:
-    """The same with a gather: 3.3 ns a value in all, where processors without take 5.5."""
+    """The same with a gather, for processors that spread items over lanes by a mask."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, stream.states
     state = load(states, 0, ROW)
     context = resize_to(load(scratch.contexts, 0, ROW), states)
@@ -137,7 +137,7 @@ def push_in_turn(active: int, coded: Symbols, first: int, coder: Coder, out: Any
 
 @jit_norefs_inline
 def push_at_once(active: int, coded: Symbols, first: int, coder: Coder, out: Any, at: int) -> int:
-    """The same for all lanes of a row: 2.5 ns a symbol, where one after the other takes 8."""
+    """The same for all lanes of a row at once."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, coder.states
     state = load(states, 0, ROW)
     symbol = resize_to(load(coded.symbols, first, ROW), states) & 255
