@@ -36,7 +36,7 @@ TOP_BIT = 31
 FIRST = CHANGES  # context of a first letter: no values before it, which are equal, no changes
 
 
-class Scratch(NamedTuple):
+class LineScratch(NamedTuple):
     """A piece of a line, and what is near it.
 
     Attributes
@@ -53,10 +53,10 @@ class Scratch(NamedTuple):
     numbers: npt.NDArray[np.int32]
 
 
-def scratch_of() -> Scratch:
+def scratch_of() -> LineScratch:
     """Return room for a piece of one text."""
     values, contexts = np.zeros(SPAN + 2 * WIDTH, np.uint8), np.zeros(PIECE + WIDTH, np.int32)
-    return Scratch(values, np.zeros(2, np.int64), contexts, np.arange(WIDTH, dtype=np.int32))
+    return LineScratch(values, np.zeros(2, np.int64), contexts, np.arange(WIDTH, dtype=np.int32))
 
 
 @jit_norefs_inline

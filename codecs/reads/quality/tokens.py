@@ -19,7 +19,7 @@ from gangsaw.codecs.reads.lines import Lines, Places
 from gangsaw.codecs.reads.quality.contexts import Components, Strides, U, strides_of
 from gangsaw.codecs.reads.quality.line_contexts import (
     PIECE,
-    Scratch,
+    LineScratch,
     find_contexts,
     part_step,
     scratch_of,
@@ -86,7 +86,7 @@ class Room(NamedTuple):
     counts : (COPIES * n_tokens,) uint32, how often each token comes
     """
 
-    piece: Scratch
+    piece: LineScratch
     header: Tokens
     counts: npt.NDArray[np.uint32]
 

@@ -72,6 +72,10 @@ def test_any_text_comes_back(
         assert back(stored(folder, *pair), len(pair)) == pair
 
 
+def test_an_empty_file_comes_back(tmp_path: Path) -> None:
+    assert back(stored(tmp_path, b"")) == [b""]
+
+
 def test_lines_of_one_width_cost_one_number(tmp_path: Path) -> None:
     store = stored(tmp_path, b">a\nACG\n" + b">b x\nACGTA\nCC\n>c\nACGTA\nACGTA\n>d\n" * 9)
     assert not {"fold_record", "odd_end", "quality"} & set(zarr.open_group(store).array_keys())
@@ -128,7 +132,6 @@ def test_other_orders_keep_records_and_the_usual_lines(tmp_path: Path, order: st
         (b">a\nAC\n; x\nAC\n", "line 3: it begins with ; "),
         (b">a\nAC\n>b\nA\0C\n", "line 4: it holds a byte 0"),
         (b"\n>a\nAC\n", "line 1: it does not begin with >"),
-        (b"", "is empty"),
     ],
 )
 def test_what_is_no_fasta_is_named(tmp_path: Path, content: bytes, problem: str) -> None:

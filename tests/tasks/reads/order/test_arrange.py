@@ -46,8 +46,10 @@ def test_what_is_sorted_begins_a_chunk(
     monkeypatch.setattr(stream, "CHUNK", ROOM)
     path = tmp_path / "reads.fastq"
     path.write_bytes(make_reads(100, 80, genome=6000).first)
-    (records,) = FastqFile(str(path)).records()
-    writer = stream._Writer(stream.ReadStream((str(path),), stream.Settings(order=order)))
+    file = FastqFile(str(path))
+    (records,) = file.records()
+    made_of = stream.ReadStream((str(path),), stream.Settings(order=order))
+    writer = stream._Writer(made_of, [file])
     writer.piece((records.some(slice(0, 40)),))
     second = writer.piece((records.some(slice(40, None)),))
     assert second["sequence_offset"][0] == begin
