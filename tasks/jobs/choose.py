@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from zarr.core.common import JSON
 
 SAMPLE_BYTES = 1 << 20  # of an array that are read as a sample: too few to be noticed
+SAMPLE_CHUNKS = 1024  # of the source that a sample touches at most: each may be a file
 GENERAL_CODEC = ZstdCodec(level=3)  # of what no codec is for
 
 
@@ -193,12 +194,20 @@ def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
 
 
 def _sample(array: SourceArray) -> NumpyArray:
-    """Return the middle of an array: whole rows, as many as SAMPLE_BYTES hold."""
-    room = SAMPLE_BYTES // max(1, array.dtype.itemsize)
+    """Return the middle of an array: whole rows, as many as SAMPLE_BYTES and SAMPLE_CHUNKS hold."""
+    room, pieces = SAMPLE_BYTES // max(1, array.dtype.itemsize), SAMPLE_CHUNKS
     region = []
-    for n in reversed(array.shape):
-        extent = max(1, min(n, room))
+    for n, chunk in zip(reversed(array.shape), reversed(array.chunks or array.shape), strict=True):
+        extent = max(1, min(n, room, pieces * chunk))
+        start = (n - extent) // 2
+        if _touched(start, extent, chunk) > pieces:
+            start -= start % chunk
         room //= extent
-        start = (n - extent) // 2 if n else 0
-        region.append(slice(start, min(n, start + extent)))
+        pieces //= _touched(start, extent, chunk)
+        region.append(slice(start, start + extent))
     return np.ascontiguousarray(array.read(tuple(reversed(region))))
+
+
+def _touched(start: int, extent: int, chunk: int) -> int:
+    """Return how many chunks hold samples of a span."""
+    return -(-(start + extent) // chunk) - start // chunk
