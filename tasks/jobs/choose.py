@@ -20,7 +20,14 @@ from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.jobs.extremes import find_extremes, first_nan
 from gangsaw.tasks.source import Description, SourceArray
-from gangsaw.tasks.store.layout import ArrayLayout, ChunkChoice, Codec, CodecChoices, chunks_for
+from gangsaw.tasks.store.layout import (
+    ArrayLayout,
+    ChunkChoice,
+    Codec,
+    CodecChoices,
+    check_touched,
+    chunks_for,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -90,13 +97,16 @@ def chunks_of(
 ) -> Extents:
     """Return the caller's chunks, or by default what the codec `name` answers.
 
-    Without such an answer the content decides, whichever codec is used.
+    Without such an answer the content decides, whichever codec is used. Raises BadParams for chunks
+    that do not fit the array, or the chunks of its source.
     """
     answer = codec_table.answers().get(name or "", Answers())
     least = answer.least_chunks(array)
     if least is None:
         least = by_content(array).answers.least_chunks(array)
-    return chunks_for(source, chunks, least)
+    extents = chunks_for(source, chunks, least)
+    check_touched(source, extents)
+    return extents
 
 
 def by_content(array: ArrayFacts) -> Choice:

@@ -11,10 +11,11 @@ from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.memory import transcode_bytes
+from gangsaw.tasks.engine.memory import most_touched, transcode_bytes
 from gangsaw.tasks.source import Description
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
 
+MOST_TOUCHED = 1 << 18  # chunks of a source by a target's: Zarr takes 2.5 kB and 80 us for each
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk of an image is smaller
 
@@ -57,6 +58,20 @@ class ArrayLayout:
         moved = transcode_bytes(source.shape, self.chunks, dtype, source.chunks)
         promise = getattr(self.codec, "peak_bytes", None)
         return moved + (promise(self.chunks, dtype) if promise else 0)
+
+
+def check_touched(source: Description, chunks: tuple[int, ...]) -> None:
+    """Raise BadParams where one chunk of the target is read from too many of the source."""
+    if source.chunks is None or 0 in source.shape:
+        return
+    axes = zip(source.shape, chunks, source.chunks, strict=True)
+    touched = math.prod(min(-(-n // piece), most_touched(c, piece)) for n, c, piece in axes)
+    if touched > MOST_TOUCHED:
+        pieces, wanted = (" x ".join(map(str, sizes)) for sizes in (source.chunks, chunks))
+        raise BadParams(
+            f"{source.name}: a chunk of {wanted} samples would be read from {touched:,} chunks of "
+            f"{pieces}, more than {MOST_TOUCHED:,}: use smaller chunks"
+        )
 
 
 def check_axes(arrays: Sequence[Description], chunks: ChunkChoice) -> None:

@@ -27,8 +27,10 @@ import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.engine.memory import check_memory, this_process
 from gangsaw.tasks.formats.envi import open_envi
+from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
+from gangsaw.tasks.store.layout import check_touched
 from gangsaw.tasks.store.source import ZarrArray
 from gangsaw.tasks.store.variables import MOST_WHOLE
 
@@ -332,6 +334,13 @@ def test_sizes_come_before_samples(
         gangsaw.compress(tmp_path / "a.zarr", tmp_path / "b.zarr", codec=codec, chunks=wanted)
     assert says in str(refused.value)
     assert not (tmp_path / "b.zarr").exists()
+
+
+def test_a_chunk_that_is_read_from_too_many(tmp_path: Path) -> None:
+    zarr.create_array(tmp_path / "a.zarr", shape=(1 << 24,), chunks=(1,), dtype="u1")
+    with pytest.raises(BadParams, match=r"data: a chunk of .* from 16,777,216 chunks of 1,"):
+        gangsaw.compress(tmp_path / "a.zarr", tmp_path / "b.zarr", codec="none")
+    check_touched(MemoryArray(np.zeros(1 << 18), ("x",), chunks=(1,)), (1 << 18,))
 
 
 def test_a_task_larger_than_the_machine() -> None:
