@@ -38,11 +38,11 @@ def transcode_bytes(
     if source_chunks is None:
         return COPIES * chunk
     touched = zip(chunks, source_chunks, shape, strict=True)
-    read = math.prod(min(n, _touched(c, s) * s) for c, s, n in touched)
+    read = math.prod(min(n, most_touched(c, s) * s) for c, s, n in touched)
     return COPIES * chunk + dtype.itemsize * read
 
 
-def _touched(chunk: int, piece: int) -> int:
+def most_touched(chunk: int, piece: int) -> int:
     """Return how many pieces of the source one chunk can touch along an axis."""
     if piece % chunk == 0 or chunk % piece == 0:
         return max(1, chunk // piece)

@@ -13,8 +13,8 @@ def image_dims(source: SourceArray) -> tuple[str | None, str, str]:
     """Return the names of the band, row and column axes; BadParams for other than one image."""
     if not 2 <= len(source.dims) <= 3:
         raise BadParams(
-            f"{source.name} has {len(source.dims)} axes, ENVI holds two or three; "
-            "decompress to Zarr, NetCDF or raw"
+            f"{source.name} has {len(source.dims)} axes, ENVI and the interleaves of raw files "
+            "hold two or three; decompress to Zarr, NetCDF or raw without an interleave"
         )
     axis = spectral_axis(source.dims)
     y, x = (name for i, name in enumerate(source.dims) if i != axis)

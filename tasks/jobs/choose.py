@@ -20,13 +20,21 @@ from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.jobs.extremes import find_extremes, first_nan
 from gangsaw.tasks.source import Description, SourceArray
-from gangsaw.tasks.store.layout import ArrayLayout, ChunkChoice, Codec, CodecChoices, chunks_for
+from gangsaw.tasks.store.layout import (
+    ArrayLayout,
+    ChunkChoice,
+    Codec,
+    CodecChoices,
+    check_touched,
+    chunks_for,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
     from zarr.core.common import JSON
 
 SAMPLE_BYTES = 1 << 20  # of an array that are read as a sample: too few to be noticed
+SAMPLE_CHUNKS = 1024  # of the source that a sample touches at most: each may be a file
 GENERAL_CODEC = ZstdCodec(level=3)  # of what no codec is for
 
 
@@ -89,13 +97,16 @@ def chunks_of(
 ) -> Extents:
     """Return the caller's chunks, or by default what the codec `name` answers.
 
-    Without such an answer the content decides, whichever codec is used.
+    Without such an answer the content decides, whichever codec is used. Raises BadParams for chunks
+    that do not fit the array, or the chunks of its source.
     """
     answer = codec_table.answers().get(name or "", Answers())
     least = answer.least_chunks(array)
     if least is None:
         least = by_content(array).answers.least_chunks(array)
-    return chunks_for(source, chunks, least)
+    extents = chunks_for(source, chunks, least)
+    check_touched(source, extents)
+    return extents
 
 
 def by_content(array: ArrayFacts) -> Choice:
@@ -193,12 +204,20 @@ def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
 
 
 def _sample(array: SourceArray) -> NumpyArray:
-    """Return the middle of an array: whole rows, as many as SAMPLE_BYTES hold."""
-    room = SAMPLE_BYTES // max(1, array.dtype.itemsize)
+    """Return the middle of an array: whole rows, as many as SAMPLE_BYTES and SAMPLE_CHUNKS hold."""
+    room, pieces = SAMPLE_BYTES // max(1, array.dtype.itemsize), SAMPLE_CHUNKS
     region = []
-    for n in reversed(array.shape):
-        extent = max(1, min(n, room))
+    for n, chunk in zip(reversed(array.shape), reversed(array.chunks or array.shape), strict=True):
+        extent = max(1, min(n, room, pieces * chunk))
+        start = (n - extent) // 2
+        if _touched(start, extent, chunk) > pieces:
+            start -= start % chunk
         room //= extent
-        start = (n - extent) // 2 if n else 0
-        region.append(slice(start, min(n, start + extent)))
+        pieces //= _touched(start, extent, chunk)
+        region.append(slice(start, start + extent))
     return np.ascontiguousarray(array.read(tuple(reversed(region))))
+
+
+def _touched(start: int, extent: int, chunk: int) -> int:
+    """Return how many chunks hold samples of a span."""
+    return -(-(start + extent) // chunk) - start // chunk

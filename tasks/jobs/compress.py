@@ -22,7 +22,13 @@ from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.source import Source, SourceArray
 from gangsaw.tasks.store.journal import Journal
-from gangsaw.tasks.store.layout import ArrayLayout, ChunkChoice, CodecChoices, check_axes
+from gangsaw.tasks.store.layout import (
+    ArrayLayout,
+    ChunkChoice,
+    CodecChoices,
+    check_axes,
+    check_sizes,
+)
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
@@ -150,6 +156,7 @@ def _planned(
     """Return how each array will be stored, and all objects to write before the first chunk."""
     arrays = _checked_arrays(source)
     check_axes(arrays, chunks)
+    check_sizes(arrays, chunks)
     layouts = {array.name: choose_layout(array, codec, chunks, arrays) for array in arrays}
     return layouts, build_skeleton(source, layouts)
 

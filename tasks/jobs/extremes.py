@@ -50,7 +50,7 @@ class FindExtremes:
 
 def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extremes:
     """Return the extremes of an integer array, read chunk by chunk."""
-    grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
+    grid = _grid(source)
     chunk = source.dtype.itemsize * int(np.prod(grid.chunks))
     found: list[Extremes] = []
     batches = [range(i, i + 1) for i in range(grid.n_chunks)]
@@ -60,7 +60,7 @@ def find_extremes(source: SourceArray, *, client: Client | None = None) -> Extre
 
 def first_nan(source: SourceArray) -> Place | None:
     """Index of the first NaN in the first chunk that has one; looks through all of the array."""
-    grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
+    grid = _grid(source)
     for number in range(grid.n_chunks):
         region = grid.region(number)
         samples = source.read(region)
@@ -68,6 +68,12 @@ def first_nan(source: SourceArray) -> Place | None:
         if missing.any():
             return _place(region, samples, int(missing.argmax()))
     return None
+
+
+def _grid(source: SourceArray) -> ChunkGrid:
+    grid = ChunkGrid(source.shape, source.chunks or default_chunks(source))
+    grid.check_count(source.name)  # chunks within shards may be more than can be listed
+    return grid
 
 
 def _place(region: Region, samples: NumpyArray, flat: int) -> Place:

@@ -19,7 +19,7 @@ from gangsaw.tasks.jobs.choose import (
     named,
 )
 from gangsaw.tasks.source import Source, SourceArray
-from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes
+from gangsaw.tasks.store.layout import ChunkChoice, CodecChoice, check_axes, check_sizes
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -52,10 +52,11 @@ class Recipe:
         Raises
         ------
         BadParams
-            There is no such codec, parameter or option, no array takes a given one, or the codec
-            cannot encode an array.
+            There is no such codec, parameter or option, no array takes a given one, the codec
+            cannot encode an array, or that has more chunks than a job can list.
         """
         check_axes(source.arrays, self.chunks)
+        check_sizes(source.arrays, self.chunks)
         _check_options(self.options)
         if self.codec == "none":
             self._check_taken(source.arrays, [None for _ in source.arrays])

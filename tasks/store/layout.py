@@ -11,10 +11,11 @@ from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.engine.memory import transcode_bytes
+from gangsaw.tasks.engine.memory import most_touched, transcode_bytes
 from gangsaw.tasks.source import Description
-from gangsaw.tasks.store.chunks import MOST_CHUNKS
+from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
 
+MOST_TOUCHED = 1 << 18  # chunks of a source by a target's: Zarr takes 2.5 kB and 80 us for each
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk of an image is smaller
 
@@ -59,6 +60,20 @@ class ArrayLayout:
         return moved + (promise(self.chunks, dtype) if promise else 0)
 
 
+def check_touched(source: Description, chunks: tuple[int, ...]) -> None:
+    """Raise BadParams where one chunk of the target is read from too many of the source."""
+    if source.chunks is None or 0 in source.shape:
+        return
+    axes = zip(source.shape, chunks, source.chunks, strict=True)
+    touched = math.prod(min(-(-n // piece), most_touched(c, piece)) for n, c, piece in axes)
+    if touched > MOST_TOUCHED:
+        pieces, wanted = (" x ".join(map(str, sizes)) for sizes in (source.chunks, chunks))
+        raise BadParams(
+            f"{source.name}: a chunk of {wanted} samples would be read from {touched:,} chunks of "
+            f"{pieces}, more than {MOST_TOUCHED:,}: use smaller chunks"
+        )
+
+
 def check_axes(arrays: Sequence[Description], chunks: ChunkChoice) -> None:
     """Raise BadParams for chunks that name an axis which no array has."""
     if not isinstance(chunks, Mapping):
@@ -69,6 +84,36 @@ def check_axes(arrays: Sequence[Description], chunks: ChunkChoice) -> None:
         raise BadParams(f"{names} has no axis {unknown[0]!r}; it has {', '.join(dims)}")
 
 
+def check_sizes(arrays: Sequence[Description], chunks: ChunkChoice) -> None:
+    """Raise BadParams for more chunks, of a source or as the caller wants them, than jobs can list.
+
+    It reads nothing, and goes before all that does: metadata of a few bytes can claim any number.
+    """
+    for array in arrays:
+        if 0 in array.shape:  # a stream, or empty
+            continue
+        _check_bytes(array)
+        pieces = getattr(array, "shards", None) or array.chunks
+        for extents in (pieces, _wanted(array, chunks)):
+            if extents is not None:
+                ChunkGrid(array.shape, extents).check_count(array.name)
+
+
+def _wanted(array: Description, chunks: ChunkChoice) -> tuple[int, ...] | None:
+    """Return the chunks that the caller wants, whole axes where nothing is said of them."""
+    if isinstance(chunks, Mapping):
+        chunks = tuple(chunks.get(name, -1) for name in array.dims)
+    return None if chunks is None else chunks_for(array, chunks)
+
+
+def _check_bytes(source: Description) -> None:
+    if _size(source.shape, source) > MOST_CHUNKS * CHUNK_BYTES:
+        raise BadParams(
+            f"{source.name} claims {' x '.join(map(str, source.shape))} samples of "
+            f"{source.dtype.name}, more than any array has: its file is damaged"
+        )
+
+
 def default_chunks(source: Description, least: Mapping[int, int] | None = None) -> tuple[int, ...]:
     """Return chunks of about CHUNK_BYTES at most: all bands where they fit, tiles in space.
 
@@ -77,11 +122,7 @@ def default_chunks(source: Description, least: Mapping[int, int] | None = None) 
 
     least : smallest extent of a chunk by axis, 1 on other axes. None: as an image
     """
-    if _size(source.shape, source) > MOST_CHUNKS * CHUNK_BYTES:
-        raise BadParams(
-            f"{source.name} claims {' x '.join(map(str, source.shape))} samples of "
-            f"{source.dtype.name}, more than any array has: its file is damaged"
-        )
+    _check_bytes(source)
     least = _image_tiles(source.dims) if least is None else least
     pieces = [1 if i in least else n for i, n in enumerate(source.shape)]
     while least and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:

@@ -40,11 +40,13 @@ class ZarrArray(Described):
     address : path or URL of the store
     key : path of the array in the store; "" is the root
     version : fingerprint of its metadata, so that a replaced array is opened again
+    shards : extent of an object that holds several chunks; None where each is an object
     """
 
     address: str
     key: str
     version: str
+    shards: tuple[int, ...] | None = None
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
@@ -179,6 +181,7 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         dtype=array.dtype,
         dims=_dims(array),
         chunks=array.chunks,
+        shards=array.shards,
         attrs=json_attrs(_attrs(array), array.dtype),
         fill_value=array.fill_value,
     )

@@ -191,7 +191,7 @@ def test_export_refuses_what_envi_cannot_hold(tmp_path: Path) -> None:
 
     with pytest.raises(BadParams, match="ENVI has no int8 samples"):
         export_envi(MemoryArray(cube("int8"), ("band", "y", "x")), (), tmp_path / "b.hdr")
-    with pytest.raises(BadParams, match="ENVI holds two or three"):
+    with pytest.raises(BadParams, match="ENVI and the interleaves of raw files hold two or three"):
         export_envi(
             MemoryArray(np.zeros((2, 3, 4, 5), "u2"), tuple("tzyx")), (), tmp_path / "b.hdr"
         )

@@ -23,11 +23,15 @@ import zarr
 from helpers.envi_files import cube, write_envi
 from scipy.io import netcdf_file
 
+import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.engine.memory import check_memory, this_process
 from gangsaw.tasks.formats.envi import open_envi
+from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
+from gangsaw.tasks.store.layout import check_touched
+from gangsaw.tasks.store.source import ZarrArray
 from gangsaw.tasks.store.variables import MOST_WHOLE
 
 HUGE = 10**11  # values, of 8 bytes 745 GiB
@@ -299,6 +303,44 @@ def test_chunks_that_no_job_can_list() -> None:
     ChunkGrid((MOST_CHUNKS, 5), (1, 5)).check_count("a")
     with pytest.raises(BadParams, match="a: 16777217 x 5 samples are 16,777,217 chunks of 1 x 5"):
         ChunkGrid((MOST_CHUNKS + 1, 5), (1, 5)).check_count("a")
+
+
+@pytest.mark.parametrize(
+    ("n", "chunk", "wanted", "says"),
+    [
+        (1 << 50, 1, None, "data claims 1125899906842624 samples of uint8"),
+        (1 << 25, 1, None, "data: 33554432 samples are 33,554,432 chunks of 1,"),
+        (1 << 25, 1 << 20, (1,), "data: 33554432 samples are 33,554,432 chunks of 1,"),
+    ],
+)
+@pytest.mark.parametrize("codec", ["auto", "none"])
+def test_sizes_come_before_samples(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    n: int,
+    chunk: int,
+    wanted: tuple[int, ...] | None,
+    says: str,
+    codec: str,
+) -> None:
+    """A sample of a sparse store of chunks of a byte takes minutes and gigabytes."""
+
+    def read(*_: object) -> None:
+        raise AssertionError("was read")
+
+    monkeypatch.setattr(ZarrArray, "read", read)
+    zarr.create_array(tmp_path / "a.zarr", shape=(n,), chunks=(chunk,), dtype="u1")
+    with pytest.raises(BadParams) as refused:
+        gangsaw.compress(tmp_path / "a.zarr", tmp_path / "b.zarr", codec=codec, chunks=wanted)
+    assert says in str(refused.value)
+    assert not (tmp_path / "b.zarr").exists()
+
+
+def test_a_chunk_that_is_read_from_too_many(tmp_path: Path) -> None:
+    zarr.create_array(tmp_path / "a.zarr", shape=(1 << 24,), chunks=(1,), dtype="u1")
+    with pytest.raises(BadParams, match=r"data: a chunk of .* from 16,777,216 chunks of 1,"):
+        gangsaw.compress(tmp_path / "a.zarr", tmp_path / "b.zarr", codec="none")
+    check_touched(MemoryArray(np.zeros(1 << 18), ("x",), chunks=(1,)), (1 << 18,))
 
 
 def test_a_task_larger_than_the_machine() -> None:

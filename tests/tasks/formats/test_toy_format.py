@@ -128,6 +128,8 @@ def test_an_option_of_opening_that_the_format_brings(
     assert "--skip tells of a source: name it by --against" in line
     line = gangsaw("compress", left, right, store, "--skip", "two", *HERE).failed(USAGE)
     assert "--skip cannot be 'two'" in line
+    line = gangsaw("compress", left, right, store, "--skip=-4", *HERE).failed(USAGE)
+    assert "--skip must be 0 or more lines, got -4" in line
 
 
 def test_an_option_of_exporting_that_the_format_brings(

@@ -12,7 +12,8 @@ from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Grade
 from gangsaw.tasks.formats.memory import MemoryArray
-from gangsaw.tasks.jobs.choose import GENERAL_CODEC, by_content, facts_of
+from gangsaw.tasks.jobs.choose import GENERAL_CODEC, SAMPLE_CHUNKS, by_content, facts_of
+from gangsaw.tasks.store.chunks import ChunkGrid
 
 ARRAY = MemoryArray(np.arange(5000, dtype="u2"), ("x",))
 ZSTD = {"name": "zstd", "configuration": {"level": 7, "checksum": False}}
@@ -88,3 +89,16 @@ def test_a_sample_is_whole_rows_of_the_middle() -> None:
     sample = read()
     assert sample.shape == (262, 1000)
     assert sample[0, 0] == 469 * 1000
+
+
+def test_a_sample_touches_few_chunks() -> None:
+    samples = np.arange(300 * 5000, dtype="u4").reshape(300, 5000)
+    cases = {(1, 1): (1, 1024), (2, 60): (24, 5000), (300, 3): (85, 3072)}  # chunks: sample
+    for chunks, shape in cases.items():
+        read = facts_of(MemoryArray(samples, ("y", "x"), chunks=chunks)).sample
+        assert read is not None
+        sample = read()
+        assert sample.shape == shape
+        starts = divmod(int(sample[0, 0]), 5000)
+        region = tuple(slice(s, s + n) for s, n in zip(starts, shape, strict=True))
+        assert len(list(ChunkGrid(samples.shape, chunks).touched(region))) <= SAMPLE_CHUNKS

@@ -130,7 +130,9 @@ def _sure(suffix: str) -> Callable[[Look], Sure]:
 
 
 def _open(paths: Paths, options: SourceOptions) -> Mates:
-    return Mates(paths, int(options.own.get("skip", 0)))
+    if (skip := int(options.own.get("skip", 0))) < 0:
+        raise BadParams(f"--skip must be 0 or more lines, got {skip}")
+    return Mates(paths, skip)
 
 
 def _open_signed(paths: Paths, options: SourceOptions) -> Mates:
