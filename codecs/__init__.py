@@ -40,9 +40,9 @@ def __getattr__(name: str) -> object:
 
 def _homes() -> dict[str, str]:
     """Return the Zarr name of each class of the table."""
-    from gangsaw.codecs.core.codec_table import table
+    from gangsaw.codecs.core.codec_table import entry_of, table
 
-    return {entry.attr: name for name, entry in table().items()}
+    return {entry_of(name).attr: name for name in table()}
 
 
 def _names() -> list[str]:

@@ -83,3 +83,83 @@ def test_a_codec_that_cannot_be_imported_is_refused_by_name(tmp_path: Path) -> N
     done = plugins.run(named.format(folder=str(tmp_path)), tmp_path)
     assert done.returncode == 0, done.stderr
     assert "gangsaw.faulty of faulty-dist cannot be imported" in " ".join(done.stderr.split())
+
+
+GOOD = """
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.dna.params import Params
+
+class Good(BlockCodec):
+    codec_name, params_type = "gangsaw.twice", Params
+"""
+TWICE = {  # what a distribution brings that names a codec and comes before a sound one
+    "no module": {},
+    "broken class": {"bad/__init__.py": "", "bad/codec.py": "raise ImportError('boom')"},
+    "no codec": {"bad/__init__.py": "", "bad/codec.py": "class Bad: pass"},
+}
+ASK = """
+import sys, gangsaw, gangsaw.codecs
+from gangsaw.codecs.core import codec_table
+assert "gangsaw.twice" in codec_table.table()
+assert not {"bad", "sound"} & set(sys.modules)
+assert [option.name for option in codec_table.answer("gangsaw.twice").options] == ["twice_block"]
+"""
+IS_LAZY = "assert 'sound.codec' not in sys.modules\n"
+IS_SOUND = """
+assert gangsaw.codecs.Good is codec_table.codec_class("gangsaw.twice")
+assert "Bad" not in dir(gangsaw.codecs)
+import zarr.registry
+assert zarr.registry.get_codec_class("gangsaw.twice") is gangsaw.codecs.Good
+"""
+OPTIONS = """
+from gangsaw.codecs.core.options import Option
+from gangsaw.codecs.core.suits import Answers
+class Sound(Answers):
+    options = (Option("twice_block", "Block."),)
+ANSWERS = Sound()
+"""
+
+
+@pytest.mark.parametrize("broken", TWICE)
+def test_of_two_codecs_of_one_name_the_first_that_can_be_loaded(
+    tmp_path: Path, broken: str
+) -> None:
+    sound = {"sound/__init__.py": "", "sound/codec.py": GOOD, "sound/suits.py": OPTIONS}
+    plugins.distribution(tmp_path, "bad-dist", "gangsaw.twice = bad.codec:Bad", TWICE[broken])
+    plugins.distribution(tmp_path, "sound-dist", "gangsaw.twice = sound.codec:Good", sound)
+    lazy = IS_LAZY if broken == "no module" else ""
+    done = plugins.run(ASK + lazy + IS_SOUND, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("Warning:") == 1, done.stderr
+    assert "gangsaw.twice of bad-dist (zarr.codecs) is left out" in done.stderr
+
+
+FORMATS_TWICE = """
+from gangsaw.cli import main
+from gangsaw.tasks.formats import table
+
+assert table.formats()["twice"].title == "Sound"
+assert table.how_sure(table.formats()["twice"], None)
+assert main(["twice"]) == 0
+assert main(["--help"]) == 0
+"""
+SOUND = """
+import typer
+from gangsaw.tasks.formats.format import Format, Sure
+TWICE = Format(name="twice", title="Sound", about="", sure=lambda _: Sure.EXACTLY, open=print)
+def twice() -> None:
+    typer.echo("twice")
+"""
+
+
+def test_of_two_formats_or_commands_the_first_that_can_be_loaded(tmp_path: Path) -> None:
+    extra = "\n[gangsaw.commands]\ntwice = {}:twice"
+    for name, module in (("bad", {}), ("sound", {"sound.py": SOUND})):
+        entry = f"twice = {name}:TWICE" + extra.format(name)
+        plugins.distribution(tmp_path, f"{name}-dist", entry, module, "gangsaw.formats")
+    done = plugins.run(FORMATS_TWICE, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("twice")
+    for group in ("gangsaw.formats", "gangsaw.commands"):
+        assert f"twice of bad-dist ({group}) is left out: ModuleNotFound" in done.stderr
+    assert done.stderr.lower().count("warning:") == 2, done.stderr

@@ -26,10 +26,24 @@ PREFIX = "gangsaw."  # of Zarr names of codecs of this kind; users may leave it 
 
 
 @lru_cache
-def table() -> Mapping[str, EntryPoint]:
+def table() -> Mapping[str, tables.Candidates]:
     """Return the entry points of the codecs by Zarr name, sorted; nothing is imported."""
     found = tables.entries(GROUP, PREFIX)
     return {name: found[name] for name in sorted(found)}
+
+
+@lru_cache
+def entry_of(name: str) -> EntryPoint:
+    """Return the entry point of a codec of the table.
+
+    Of several with one name it is the first whose class and answers can be imported. Where a
+    module is not there at all no class is imported to find out, so that help stays quick.
+    """
+    several = table()[name]
+    if len(several) > 1:
+        there = tuple(entry for entry in several if tables.passes(entry, _find_module))
+        several = there or several[:1]
+    return tables.settle(several, _import_all)
 
 
 @lru_cache
@@ -54,19 +68,19 @@ def full_name(codec: str) -> str:
 
 def package(name: str) -> str:
     """Return the dotted name of a codec's folder."""
-    return table()[name].module.rpartition(".")[0]
+    return _package(entry_of(name))
 
 
 def has_module(name: str, module: str) -> bool:
     """Whether the codec's folder has a module, such as "gpu"; it is not imported."""
-    return find_spec(f"{package(name)}.{module}") is not None
+    return _has_module(entry_of(name), module)
 
 
 def codec_class(name: str) -> type[BlockCodec]:
     """Return the class of a codec of the table; BadParams where it cannot be imported."""
     loaded = _loaded(name)
     if loaded is None:
-        raise BadParams(f"{name} of {tables.distribution(table()[name])} cannot be imported")
+        raise _unusable(name)
     return loaded
 
 
@@ -90,13 +104,14 @@ def ask(name: str, question: Callable[[Answers], Answer]) -> Answer | None:
     Errors of the array that it looks at are raised.
     """
     answer = answers()[name]
-    return tables.ask(table().get(name), lambda: question(answer), (GangsawError, OSError))
+    entry = entry_of(name) if name in table() else None
+    return tables.ask(entry, lambda: question(answer), (GangsawError, OSError))
 
 
 def answer(name: str) -> Answers:
     """Return the `ANSWERS` of a codec of the table; BadParams where it cannot be imported."""
     if (found := answers().get(name)) is None:
-        raise BadParams(f"{name} of {tables.distribution(table()[name])} cannot be imported")
+        raise _unusable(name)
     return found
 
 
@@ -112,23 +127,56 @@ def is_usable(name: str) -> bool:
 
 @lru_cache
 def _loaded(name: str) -> type[BlockCodec] | None:
+    entry = entry_of(name)
+
     def load() -> type[BlockCodec]:
-        found: type[BlockCodec] = table()[name].load()
+        found = _class(entry)
         if name in contested():
             found.take_name()
         return found
 
-    return tables.attempt(table()[name], load)
+    return tables.attempt(entry, load)
 
 
 @lru_cache
 def _answers(name: str) -> Answers | None:
-    def answers_of() -> Answers:
-        if not has_module(name, "suits"):
-            return Answers()
-        found = tables.checked(Answers, import_module(f"{package(name)}.suits").ANSWERS)
-        for option in found.options:
-            tables.checked(Option, option)
-        return found
+    entry = entry_of(name)
+    return tables.attempt(entry, lambda: _answers_of(entry))
 
-    return tables.attempt(table()[name], answers_of)
+
+def _class(entry: EntryPoint) -> type[BlockCodec]:
+    found: type[BlockCodec] = entry.load()
+    return found
+
+
+def _answers_of(entry: EntryPoint) -> Answers:
+    if not _has_module(entry, "suits"):
+        return Answers()
+    found = tables.checked(Answers, import_module(f"{_package(entry)}.suits").ANSWERS)
+    for option in found.options:
+        tables.checked(Option, option)
+    return found
+
+
+def _find_module(entry: EntryPoint) -> None:
+    if find_spec(entry.module) is None:
+        raise ModuleNotFoundError(f"no module {entry.module}")
+
+
+def _import_all(entry: EntryPoint) -> None:
+    """Raise where an entry is no whole codec."""
+    _answers_of(entry)
+    if not hasattr(found := _class(entry), "take_name"):
+        raise TypeError(f"{found!r:.60} is no BlockCodec")
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.module.rpartition(".")[0]
+
+
+def _has_module(entry: EntryPoint, module: str) -> bool:
+    return find_spec(f"{_package(entry)}.{module}") is not None
+
+
+def _unusable(name: str) -> BadParams:
+    return BadParams(f"{name} of {tables.distribution(entry_of(name))} cannot be imported")

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 Loaded = TypeVar("Loaded")
 Made = TypeVar("Made")
+Candidates = tuple[EntryPoint, ...]  # for one name, never empty
 OWN = "gangsaw"  # the distribution whose entries nobody replaces
 
 
@@ -18,19 +19,33 @@ class PluginWarning(UserWarning):
     """A plugin was left out; the text names its distribution."""
 
 
-def entries(group: str, prefix: str = "") -> dict[str, EntryPoint]:
-    """Return the entries of a group whose names begin so, ours first; nothing is imported.
+def entries(group: str, prefix: str = "") -> dict[str, Candidates]:
+    """Return the entries of a group by name, where names begin so; nothing is imported.
 
-    Of two with one name the first is taken: ours, then that of the distribution whose name comes
-    first. A PluginWarning names the other one.
+    Of several with one name ours is taken, and a PluginWarning names the others. Without one of
+    ours they are candidates, in the order of their distributions' names; see `settle`.
     """
-    found: dict[str, EntryPoint] = {}
-    named = (entry for entry in entry_points(group=group) if entry.name.startswith(prefix))
-    for entry in sorted(named, key=_rank):
-        taken = found.setdefault(entry.name, entry)
-        if taken.value != entry.value:
-            _warn(entry, f"{distribution(taken)} has one of this name")
-    return found
+    named: dict[str, dict[str, EntryPoint]] = {}
+    for entry in sorted(entry_points(group=group), key=_rank):
+        if entry.name.startswith(prefix):
+            named.setdefault(entry.name, {}).setdefault(entry.value, entry)
+    return {name: _ours_alone(tuple(several.values())) for name, several in named.items()}
+
+
+def settle(several: Candidates, usable: Callable[[EntryPoint], object]) -> EntryPoint:
+    """Return the first candidate for which `usable` does not fail, or the last of all.
+
+    A PluginWarning names each of the others. A single candidate is returned as it is.
+    """
+    first = next((one for one in several[:-1] if passes(one, usable)), several[-1])
+    for other in several[several.index(first) + 1 :]:
+        _warn(other, f"{distribution(first)} has one of this name")
+    return first
+
+
+def passes(entry: EntryPoint, check: Callable[[EntryPoint], object]) -> bool:
+    """Whether a check of an entry does not fail; a PluginWarning says how it failed."""
+    return attempt(entry, lambda: (check(entry),)) is not None
 
 
 def contested(group: str, prefix: str = "") -> set[str]:
@@ -42,11 +57,12 @@ def contested(group: str, prefix: str = "") -> set[str]:
     return {name for name, several in values.items() if len(several) > 1}
 
 
-def load(entry: EntryPoint, made: Callable[[Loaded], Made]) -> Made | None:
-    """Import what an entry names, and return what `made` makes of it.
+def load(several: Candidates, made: Callable[[Loaded], Made]) -> Made | None:
+    """Import what the first entry names that can be, and return what `made` makes of it.
 
-    None, and a PluginWarning, where either fails.
+    None, and PluginWarnings, where each fails.
     """
+    entry = settle(several, lambda one: made(one.load()))
     return attempt(entry, lambda: made(entry.load()))
 
 
@@ -80,7 +96,9 @@ def ask(
 
 def table(group: str, kind: type[Made]) -> dict[str, Made]:
     """Import all entries of a group; return by name those of a kind that can be imported."""
-    found = {name: load(entry, partial(checked, kind)) for name, entry in entries(group).items()}
+    found = {
+        name: load(several, partial(checked, kind)) for name, several in entries(group).items()
+    }
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -94,6 +112,14 @@ def checked(kind: type[Made], value: object) -> Made:
     if not isinstance(value, kind):
         raise TypeError(f"{value!r:.60} is no {kind.__name__}")
     return value
+
+
+def _ours_alone(several: Candidates) -> Candidates:
+    if distribution(several[0]) != OWN:
+        return several
+    for other in several[1:]:
+        _warn(other, f"{OWN} has one of this name")
+    return several[:1]
 
 
 def _rank(entry: EntryPoint) -> tuple[bool, str]:

@@ -18,7 +18,7 @@ GROUP = "gangsaw.formats"
 def formats() -> dict[str, Format]:
     """Return every format by its name; a warning names what cannot be imported."""
     entries = tables.entries(GROUP)
-    found = {name: tables.load(entry, partial(_named, name)) for name, entry in entries.items()}
+    found = {name: tables.load(several, partial(_named, name)) for name, several in entries.items()}
     return {name: kind for name, kind in sorted(found.items()) if kind is not None}
 
 
@@ -69,7 +69,15 @@ def markdown(among: Iterable[Format]) -> str:
 
 @lru_cache(maxsize=1)
 def _entries() -> dict[str, EntryPoint]:
-    return tables.entries(GROUP)
+    """Return the entries that `formats` took."""
+    found = tables.entries(GROUP)
+    return {
+        name: tables.settle(several, partial(_of_entry, name)) for name, several in found.items()
+    }
+
+
+def _of_entry(name: str, entry: EntryPoint) -> Format:
+    return _named(name, entry.load())
 
 
 def _named(name: str, value: object) -> Format:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.metadata import EntryPoint
 
 from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import GangsawError
@@ -36,8 +37,9 @@ Say = Callable[[StoreInfo], Content]
 def contents_of(info: StoreInfo) -> tuple[Content, ...]:
     """Return what the domains say of a store; BadParams where its attributes are wrong."""
     found = []
-    for name, entry in sorted(tables.entries(GROUP).items()):
+    for name, several in sorted(tables.entries(GROUP).items()):
         if name in info.source.attrs:
+            entry = tables.settle(several, EntryPoint.load)
             say: Say | None = tables.attempt(entry, entry.load)
             ask = None if say is None else partial(say, info)
             found.append(None if ask is None else tables.ask(entry, ask, (GangsawError,)))

@@ -72,7 +72,7 @@ def find_finished(place: Place) -> tuple[list[FinishedArray], list[str]]:
     JobFailed : the job that writes it is not finished
     """
     if place.is_empty or (root := place.get(METADATA)) is None:
-        raise BadParams(f"{place}: no Zarr format 3 store there")
+        raise BadParams(f"{place}: no Zarr format 3 store there{_format_2(place)}")
     arrays, problems = [], []
     for name in _names(place, root.to_bytes()):
         try:
@@ -82,6 +82,13 @@ def find_finished(place: Place) -> tuple[list[FinishedArray], list[str]]:
     if not arrays and not problems:
         raise BadParams(f"{place} has no manifest: no Gangsaw job wrote it")
     return arrays, problems
+
+
+def _format_2(place: Place) -> str:
+    """Say why a store of Zarr format 2 is none to verify."""
+    if not any(place.get(key) for key in (".zarray", ".zgroup")):
+        return ""
+    return ", but one of format 2, which has no manifest: only what a Gangsaw job wrote is verified"
 
 
 def _names(place: Place, metadata: bytes) -> list[str]:

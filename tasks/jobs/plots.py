@@ -40,8 +40,8 @@ def figure_of(info: StoreInfo) -> Figure:
     mapped = next((array for array in info.arrays if array.block_bits is not None), None)
     if mapped is None:
         raise BadParams(f"{info.store}: no array with blocks, there is nothing to plot")
-    entry = tables.entries(GROUP).get(mapped.picture)
-    draw: Draw | None = None if entry is None else tables.attempt(entry, entry.load)
+    several = tables.entries(GROUP).get(mapped.picture)
+    draw: Draw | None = None if several is None else tables.load(several, lambda found: found)
     if draw is None:
         return draw_blocks(mapped)
     array = next(array for array in info.source.arrays if array.name == mapped.name)

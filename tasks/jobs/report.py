@@ -152,7 +152,7 @@ class _Survey:
         self.place = store / array.path if array.path else store
         self.grid = ChunkGrid(array.shape, array.shards or array.chunks)
         self.grid.check_count(name)
-        self.serializer: BlockCodec | None = getattr(array, "serializer", None)
+        self.serializer = _block_codec(array, self.grid.chunks)
         self.coder = self._coder()
         self.sizes: list[int] = []
         codec = self.serializer
@@ -205,7 +205,7 @@ class _Survey:
     def _codec_name(self) -> str:
         if self.coder is not None:
             return self.coder.name
-        compressors = ", ".join(type(c).__name__ for c in self.array.compressors)
+        compressors = ", ".join(map(_name, self.array.compressors))
         return compressors or "none"
 
     def _heads(self) -> Iterator[tuple[int, int, frame.Index | None]]:
@@ -237,6 +237,24 @@ class _Survey:
             return frame.parse_index(head, coder.layout)
         except CorruptChunk as error:
             raise error.at(store=str(self.place), chunk=key) from None
+
+
+def _block_codec(array: AnyArray, chunks: tuple[int, ...]) -> BlockCodec | None:
+    """Return the codec whose frames the chunks are, in either format of Zarr; None for others."""
+    if array.metadata.zarr_format == 3:
+        return getattr(array, "serializer", None)
+    of_v2 = array.compressors[0] if len(array.compressors) == 1 and not array.filters else None
+    # a codec made for other shapes has other blocks: of it the name alone is told
+    return getattr(of_v2, "codec", None) if getattr(of_v2, "shape", None) == chunks else None
+
+
+def _name(codec: object) -> str:
+    """Return the Zarr name of one of our codecs for Zarr v2, else the name of the class."""
+    return (
+        str(getattr(type(codec), "codec_id", ""))
+        if hasattr(codec, "codec")
+        else type(codec).__name__
+    )
 
 
 class _BlockBits:

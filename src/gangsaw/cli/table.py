@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from importlib.metadata import EntryPoint
 from typing import Any
 
 import typer
@@ -23,7 +22,7 @@ class CommandTable(TyperGroup):
     """
 
     @cached_property
-    def _table(self) -> dict[str, EntryPoint]:
+    def _table(self) -> dict[str, tables.Candidates]:
         return dict(sorted(tables.entries(GROUP).items()))
 
     def list_commands(self, ctx: Any) -> list[str]:

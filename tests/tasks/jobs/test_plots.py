@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import zarr
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import gangsaw
+from gangsaw.codecs.core.errors import BadParams
 
 
 @pytest.mark.parametrize("shape", [(20, 90, 10), (20, 10, 90), (20, 40, 40)])
@@ -58,3 +60,23 @@ def test_arrays_of_any_rank_are_described(tmp_path: Path, rank: int, own: bool) 
         assert gangsaw.plot(tmp_path / "a.zarr").axes
     else:
         assert found.block_bits is None
+
+
+def test_a_store_of_zarr_2_has_the_figures_of_its_twin(tmp_path: Path) -> None:
+    samples = np.ones((8, 4, 16), "f4")
+    chunk: dict[str, Any] = {"shape": (8, 4, 16), "dtype": "f4"}
+    settings: dict[str, Any] = {"axes": "tbf", "block": (4, 8, 2)}
+    of_v2 = gangsaw.codecs.VisibilityV2(**chunk, **settings)
+    of_v3 = gangsaw.codecs.Visibility(**settings)
+    kinds: list[dict[str, Any]] = [
+        {"zarr_format": 2, "compressors": of_v2},
+        {"zarr_format": 3, "compressors": None, "serializer": of_v3},
+    ]
+    for store, kind in zip("23", kinds, strict=True):
+        zarr.create_array(tmp_path / store, data=samples, chunks=samples.shape, **kind)
+    found, twin = (gangsaw.info(tmp_path / store).arrays[0] for store in "23")
+    assert found == twin
+    assert (found.codec, found.summary) == ("gangsaw.visibility", twin.summary)
+    assert gangsaw.plot(tmp_path / "2").axes
+    with pytest.raises(BadParams, match="one of format 2, which has no manifest"):
+        gangsaw.verify(tmp_path / "2")
