@@ -304,9 +304,9 @@ def test_threads_of_this_process_share_its_memory(
     monkeypatch.setattr(memory, "this_process", lambda: machine)
     assert memory.threads_that_fit(2 << 30, 3) == 3
     assert not caplog.messages
-    assert memory.threads_that_fit(2 << 30, 4) == 3  # 80 % of 10 GiB, less 300 MiB
+    assert memory.threads_that_fit(2 << 30, 4) == 3  # 80 % of 10 GiB, less 384 MiB
     assert caplog.messages == ["memory for 3 of 4 threads: each may need 2,048 MiB"]
-    with pytest.raises(BadParams, match=r"has 10,240 MiB for 1 threads, which need 10,615 MiB"):
+    with pytest.raises(BadParams, match=r"has 10,240 MiB for 1 threads, which need 10,720 MiB"):
         memory.threads_that_fit(8 << 30, 1)
 
 
