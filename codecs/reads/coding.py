@@ -10,7 +10,15 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.reads.lines import Lines, Places, Text, lines_of
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import STORED, Coded, Payload, packed, read_stored, unpacked
+from gangsaw.codecs.reads.payload import (
+    STORED,
+    Asked,
+    Coded,
+    Payload,
+    packed,
+    read_stored,
+    unpacked,
+)
 
 
 class Coding(NamedTuple):
@@ -20,12 +28,12 @@ class Coding(NamedTuple):
     ----------
     encode : from a block (n,), contiguous and of the machine's byte order, to its payload and the
         bits of its lanes
-    decode : fills such a block from payload and bits, of which some windows may be left out (the
-        flag), whose items then mean nothing; raises CorruptChunk
+    decode : fills such a block from payload and bits, of which some may be left out (then
+        which are there), whose items then mean nothing; raises CorruptChunk
     """
 
     encode: Callable[[NumpyArray, Params], tuple[Text, Places]]
-    decode: Callable[[Text, Places, NumpyArray, Params, bool], None]
+    decode: Callable[[Text, Places, NumpyArray, Params, Asked | None], None]
 
 
 def of_lines(
@@ -46,10 +54,10 @@ def of_lines(
         return packed(lines, encode_lines(lines, params.pairs))
 
     def decode(
-        data: Text, lane_bits: Places, out: NumpyArray, params: Params, is_partial: bool
+        data: Text, lane_bits: Places, out: NumpyArray, params: Params, there: Asked | None
     ) -> None:
         text, lane = out.view(np.uint8), params.sizes.lane
-        payload = unpacked(data, lane_bits, text.size, lane, is_partial=is_partial)
+        payload = unpacked(data, lane_bits, text.size, lane, there)
         if payload.head.mode == STORED:
             read_stored(payload, text)
         else:

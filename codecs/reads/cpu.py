@@ -68,8 +68,8 @@ def decode(runs: Runs, targets: Sequence[NumpyArray], params: Params) -> None:
         is_plain = target.flags.c_contiguous and target.dtype == params.dtype
         out = target if is_plain else np.empty(target.shape, params.dtype)
         try:
-            is_partial = runs.lanes_there is not None and not runs.lanes_there[i].all()
-            coding.decode(runs.take(i), lane_bits[i], out, params, is_partial)
+            there = None if runs.lanes_there is None else runs.lanes_there[i]
+            coding.decode(runs.take(i), lane_bits[i], out, params, there)
         except CorruptChunk as error:
             raise CorruptChunk(error.reason, block=i) from error
         if not is_plain:

@@ -110,8 +110,8 @@ def _decode_run(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> N
 
 def _encoded(runs: Runs, i: int) -> EncodedBlock:
     assert runs.lane_bits is not None
-    is_partial = runs.lanes_there is not None and not runs.lanes_there[i].all()
-    return EncodedBlock(runs.take(i), runs.lane_bits[i], is_partial)
+    there = None if runs.lanes_there is None else runs.lanes_there[i]
+    return EncodedBlock(runs.take(i), runs.lane_bits[i], there)
 
 
 def _contiguous(target: DeviceArray) -> DeviceArray:

@@ -13,6 +13,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
 from gangsaw.codecs.reads.offset import WRONG_WINDOW, OffsetBlock, read_block, read_stored
 from gangsaw.codecs.reads.params import Params
+from gangsaw.codecs.reads.payload import asked_windows
 
 
 def decode_blocks(
@@ -27,7 +28,9 @@ def decode_blocks(
             block = read_block(one.data, one.lane_bits, n, lane)
             if block.tables is None:
                 host = np.zeros(n, np.uint64)
-                read_stored(one.data, block.ends, host, lane, one.is_partial)
+                read_stored(
+                    one.data, block.ends, host, lane, asked_windows(one.there, -(-n // lane))
+                )
                 out.set(host)
             else:
                 coded[i] = _windows_of(block, one, out, lane)
@@ -41,7 +44,7 @@ def _windows_of(
 ) -> WindowsOfBlock:
     n_windows = -(-out.shape[0] // lane)
     begins, ends = block.ends[1 : n_windows + 1], block.ends[2 : n_windows + 2]
-    wanted = np.flatnonzero(begins < ends) if encoded.is_partial else np.arange(n_windows)
+    wanted = np.flatnonzero(asked_windows(encoded.there, n_windows))
     assert block.tables is not None
     numbers = out.shape[0], lane, block.centre
     return WindowsOfBlock(encoded.data, begins, ends, wanted, out, numbers, block.tables)

@@ -109,8 +109,8 @@ class TextDecoder:
 
 
 def _unpacked(encoded: EncodedBlock, out: DeviceArray, params: Params) -> Payload:
-    data, lane_bits, is_partial = encoded
-    return unpacked(data, lane_bits, out.shape[0], params.sizes.lane, is_partial=is_partial)
+    data, lane_bits, there = encoded
+    return unpacked(data, lane_bits, out.shape[0], params.sizes.lane, there)
 
 
 def _fill_stored(i: int, payload: Payload, out: DeviceArray) -> dict[int, CorruptChunk]:

@@ -13,6 +13,7 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, Kernel
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, pinned
 from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.payload import Asked
 
 THREADS = 32  # of a thread block, as in windows.cuh
 ALIGNED = 16  # bytes: where arrays begin on the device
@@ -25,12 +26,12 @@ class EncodedBlock(NamedTuple):
     ----------
     data : (n,) uint8 payload, verified
     lane_bits : (n_lanes,) int64
-    is_partial : whether lanes of windows were left out, which then have no bits
+    there : (n_lanes,) bool, the lanes that were asked for: the others have no bits; None for all
     """
 
     data: Text
     lane_bits: Places
-    is_partial: bool
+    there: Asked | None
 
 
 class WindowsOfBlock(NamedTuple):

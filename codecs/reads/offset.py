@@ -26,7 +26,7 @@ from gangsaw.codecs.reads.entropy.tables import (
 )
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import CODED, SHARED_LANES, STORED
+from gangsaw.codecs.reads.payload import CODED, SHARED_LANES, STORED, Asked, asked_windows
 
 PLAIN = 192  # numbers below are a symbol; others give their bit length, and raw bits
 PLAIN_BITS = 8  # of the first number that is not plain
@@ -106,7 +106,7 @@ def read_block(data: Text, lane_bits: Places, n_items: int, lane: int) -> Offset
 
 
 def decode(
-    data: Text, lane_bits: Places, out: NumpyArray, params: Params, is_partial: bool
+    data: Text, lane_bits: Places, out: NumpyArray, params: Params, there: Asked | None
 ) -> None:
     """Fill a block (n,) uint64, or those of its windows that are there.
 
@@ -114,17 +114,16 @@ def decode(
     """
     lane, n = params.sizes.lane, -(-out.size // params.sizes.lane)
     ends, centre, tables = read_block(data, lane_bits, out.size, lane)
+    asked = asked_windows(there, n)
     if tables is None:
-        read_stored(data, ends, out, lane, is_partial)
+        read_stored(data, ends, out, lane, asked)
         return
 
     def decode_some(group: int) -> None:
         for i in range(group * GROUP, min(n, (group + 1) * GROUP)):
             window = out[i * lane : (i + 1) * lane]
             begin, end = ends[i + 1], ends[i + 2]
-            if is_partial and begin == end:
-                continue
-            if not read_lane(data, int(begin), int(end), tables, centre, window):
+            if asked[i] and not read_lane(data, int(begin), int(end), tables, centre, window):
                 raise CorruptChunk(WRONG_WINDOW)
 
     run_blocks(decode_some, -(-n // GROUP))
@@ -160,11 +159,11 @@ def _encoded(windows: list[Items], centre: int, frequencies: npt.NDArray[np.uint
     return lanes
 
 
-def read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, is_partial: bool) -> None:
+def read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, asked: Asked) -> None:
     """Fill a block from windows that are stored; CorruptChunk where they are not those."""
-    sizes = np.diff(ends[SHARED_LANES - 1 :])
+    sizes = np.diff(ends[SHARED_LANES - 1 : SHARED_LANES + asked.size])
     windows = np.clip(out.size - np.arange(sizes.size) * lane, 0, lane)
-    there = sizes > 0 if is_partial else windows > 0
+    there = asked & (windows > 0)
     if ends[0] != 1 or (sizes != 8 * windows * there).any():
         raise CorruptChunk("its stored windows are not as long as its offsets")
     items, at = np.frombuffer(data[1:].tobytes(), "<u8"), 0

@@ -22,6 +22,8 @@ STORED, CODED = 0, 1
 OPEN = 1 << 2  # flags of the mode byte; others belong to the kind
 MODE_BITS = 3
 
+Asked = npt.NDArray[np.bool_]  # of lanes or windows
+
 
 class Coded(NamedTuple):
     """A block that a kind has coded.
@@ -73,7 +75,7 @@ class Payload(NamedTuple):
     begins, ends : (n_windows,) int64, where in `data`
     n_bytes : of the block
     lane : bytes of a window
-    is_partial : whether only some of the windows are there; the others are empty
+    asked : (n_windows,) bool, the windows that were asked for; the others are empty
     """
 
     head: Head
@@ -84,7 +86,7 @@ class Payload(NamedTuple):
     ends: Places
     n_bytes: int
     lane: int
-    is_partial: bool = False
+    asked: Asked
 
     @property
     def n_windows(self) -> int:
@@ -107,7 +109,8 @@ def packed(lines: Lines, coded: Coded | None) -> tuple[Text, Places]:
 def lanes_for(lane: int, lane_bits: Places, first: int, end: int) -> Places:
     """Return the lanes that items first..end - 1 of a block need.
 
-    The line that holds the first item may have begun in an earlier window.
+    The line that holds the first item may have begun in an earlier window: the last before it that
+    is not empty. Empty ones between are named, too: `check_spans` finds out whether they should be.
 
     Parameters
     ----------
@@ -115,14 +118,14 @@ def lanes_for(lane: int, lane_bits: Places, first: int, end: int) -> Places:
     lane_bits : (n_lanes,) int64
     """
     windows = np.flatnonzero(lane_bits[SHARED_LANES:])
-    before = np.searchsorted(windows, first // lane)
-    behind = np.searchsorted(windows, -(-end // lane))
-    shared = np.arange(SHARED_LANES)
-    return np.concatenate((shared, SHARED_LANES + windows[max(0, before - 1) : behind]))
+    before = int(np.searchsorted(windows, first // lane))
+    begin = int(windows[before - 1]) if before else 0
+    shared, own = np.arange(SHARED_LANES), np.arange(begin, -(-end // lane))
+    return np.concatenate((shared, SHARED_LANES + own))
 
 
 def unpacked(
-    data: Text, lane_bits: Places, n_bytes: int, lane: int, *, is_partial: bool = False
+    data: Text, lane_bits: Places, n_bytes: int, lane: int, there: Asked | None = None
 ) -> Payload:
     """Return the parts of a payload.
 
@@ -132,7 +135,7 @@ def unpacked(
     lane_bits : (n_lanes,) int64
     n_bytes : of the block
     lane : bytes of a window
-    is_partial : whether lanes of windows were left out, which then have no bits
+    there : (n_lanes,) bool, the lanes that were asked for: the others have no bits; None for all
 
     Raises
     ------
@@ -148,12 +151,22 @@ def unpacked(
     begins = np.concatenate(([0], ends[:-1]))
     own = slice(SHARED_LANES, SHARED_LANES + n_windows)
     rest, shared = data[HEAD.size : ends[0]], data[ends[0] : ends[1]]
-    places = begins[own], ends[own], n_bytes, lane, is_partial
+    places = begins[own], ends[own], n_bytes, lane, asked_windows(there, n_windows)
     return Payload(head, rest, shared, data, *places)
+
+
+def asked_windows(there: Asked | None, n_windows: int) -> Asked:
+    """Return (n_windows,) bool: of which windows the lanes are among those that are there."""
+    if there is None:
+        return np.ones(n_windows, bool)
+    return there[SHARED_LANES : SHARED_LANES + n_windows]
 
 
 def check_spans(payload: Payload, spans: Places) -> None:
     """Raise CorruptChunk unless windows are the lines of their block, one after the other.
+
+    Of those that were asked for, which are neighbours, the first is that of the block or not empty;
+    each line that begins in one of them has to be there.
 
     spans : (n_windows, 3) int64 of each window: begin and end of its text, and its lines; negative
         numbers where it is damaged, anything where it is empty
@@ -161,12 +174,17 @@ def check_spans(payload: Payload, spans: Places) -> None:
     spans = spans[payload.begins < payload.ends]
     if (spans < 0).any():
         raise CorruptChunk("a window is damaged")
-    if payload.is_partial:
-        return
     begins, ends, n_lines = spans.T
-    before = np.concatenate(([0], ends))
-    is_right = (before[:-1] == begins).all() and before[-1] == payload.head.used
-    if not is_right or n_lines.sum() != payload.head.n_lines:
+    asked = np.flatnonzero(payload.asked)
+    if not asked.size:
+        return
+    start = 0 if asked[0] == 0 or not begins.size else begins[0]
+    before = np.concatenate(([start], ends))
+    reach = min(payload.head.used, int(asked[-1] + 1) * payload.lane)
+    is_right = bool((before[:-1] == begins).all()) and before[-1] >= reach
+    if payload.asked.all():
+        is_right &= n_lines.sum() == payload.head.n_lines and before[-1] == payload.head.used
+    if not is_right:
         raise CorruptChunk("its windows are not the lines that its head says")
 
 
@@ -174,7 +192,7 @@ def read_stored(payload: Payload, out: Text) -> None:
     """Fill a block from windows that are stored; CorruptChunk where they are not those."""
     used, sizes = payload.head.used, payload.ends - payload.begins
     windows = np.clip(used - np.arange(payload.n_windows) * payload.lane, 0, payload.lane)
-    there = sizes > 0 if payload.is_partial else windows > 0
+    there = payload.asked & (windows > 0)
     if (sizes != windows * there).any() or payload.rest.size or payload.shared.size:
         raise CorruptChunk("its stored windows are not as long as its text")
     for i in np.flatnonzero(there).tolist():

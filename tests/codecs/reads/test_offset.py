@@ -24,7 +24,7 @@ def coded(items: Any, params: Params = PARAMS) -> Any:
     data, lanes = OFFSET.encode(items, params)
     assert data.size <= items.nbytes + 64
     out = np.full_like(items, 99)
-    OFFSET.decode(data, lanes, out, params, False)
+    OFFSET.decode(data, lanes, out, params, None)
     np.testing.assert_array_equal(out, items)
     return data, lanes
 
@@ -71,7 +71,7 @@ SMALL = np.cumsum(np.random.default_rng(2).integers(30, 900, 300)).astype(np.uin
 
 
 def decode(data: Any, lanes: Any, at_end: bool = True) -> None:
-    OFFSET.decode(fenced(data, at_end), lanes, fenced(np.zeros_like(SMALL), at_end), PARAMS, False)
+    OFFSET.decode(fenced(data, at_end), lanes, fenced(np.zeros_like(SMALL), at_end), PARAMS, None)
 
 
 @needs_fences

@@ -10,7 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gangsaw.codecs import Reads
+from gangsaw.codecs.core.container import frame
+from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads.params import KINDS
+from gangsaw.codecs.reads.payload import SHARED_LANES
 
 RNG = np.random.default_rng(3)
 GENOME = RNG.choice(np.frombuffer(b"ACGT", "u1"), 900)
@@ -66,3 +71,42 @@ def test_few_bytes_are_read(kind: str) -> None:
     assert first == head
     assert len(lanes) <= 2
     assert sum(n for _, n in lanes) < 0.75 * (whole - head)
+
+
+def emptied(chunk: bytes, plan: ChunkCoder, lanes: slice) -> bytes:
+    """Return a frame of one block without some of its windows, its checksums made anew."""
+    blocks = frame.unpack(chunk, plan.layout)
+    assert blocks.lane_bits is not None
+    bits = blocks.lane_bits.copy()
+    ends = np.cumsum(bits[0]) >> 3
+    payload, own = blocks.joined_payload(), np.zeros(bits.shape[1], bool)
+    own[SHARED_LANES:][lanes] = True
+    begins = ends - (bits[0] >> 3)
+    gone = [np.arange(begins[i], ends[i]) for i in np.flatnonzero(own)]
+    bits[0, own] = 0
+    shorter = np.delete(payload, np.concatenate(gone))
+    return frame.pack(Runs.back_to_back(shorter, np.array([shorter.size]), bits), plan.layout)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lanes", [slice(0, 1), slice(9, 11), slice(9, None)])
+def test_windows_that_somebody_emptied_are_missed(kind: str, lanes: slice) -> None:
+    """Their items would be what the memory held before: a part is right, or refused."""
+    array, store = stored(kind)
+    plan = array.metadata.codecs[0].coder(array.shape, array.dtype)
+    whole = array[:]
+    chunk = store._store_dict["c/0"]
+    store._store_dict["c/0"] = type(chunk).from_bytes(emptied(chunk.to_bytes(), plan, lanes))
+    window = 256
+    first = 9 * window if lanes.start else 0
+    with pytest.raises(CorruptChunk):
+        array[first : first + window + 5]
+    refused = 0
+    for begin in range(0, array.size - window, window // 2 + 1):
+        try:
+            part = array[begin : begin + window // 2]
+        except CorruptChunk:
+            refused += 1
+        else:
+            np.testing.assert_array_equal(part, whole[begin : begin + window // 2])
+    assert refused

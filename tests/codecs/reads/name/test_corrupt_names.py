@@ -28,7 +28,7 @@ DATA, LANES = NAME.encode(TEXT, PARAMS)
 
 def decode(data: Any, lanes: Any, at_end: bool = True) -> Any:
     out = fenced(np.zeros_like(TEXT), at_end)
-    NAME.decode(fenced(data, at_end), lanes, out, PARAMS, False)
+    NAME.decode(fenced(data, at_end), lanes, out, PARAMS, None)
     return out
 
 

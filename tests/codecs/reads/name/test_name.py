@@ -27,7 +27,7 @@ def coded(text: bytes, params: Params = PARAMS) -> bytes:
     block = np.frombuffer(text, np.uint8)
     data, lane_bits = NAME.encode(block, params)
     out = np.full(block.size, 99, np.uint8)
-    NAME.decode(data, lane_bits, out, params, False)
+    NAME.decode(data, lane_bits, out, params, None)
     assert out.tobytes() == text
     return data.tobytes()
 

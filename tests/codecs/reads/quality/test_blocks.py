@@ -29,7 +29,7 @@ def encode(data: bytes, params: Params = SMALL) -> tuple[Text, npt.NDArray[np.in
 
 def decode(payload: Text, bits: npt.NDArray[np.int64], n: int, params: Params = SMALL) -> bytes:
     out = np.full(n, 7, np.uint8)
-    quality.QUALITY.decode(payload, bits, out, params, False)
+    quality.QUALITY.decode(payload, bits, out, params, None)
     return out.tobytes()
 
 

@@ -36,7 +36,7 @@ every_case = pytest.mark.parametrize("name", RECIPES)
 
 def decode(case: Case, data: Any, bits: Any) -> Any:
     out = np.empty_like(case.block)
-    SEQUENCE.decode(data, bits, out, case.params, False)
+    SEQUENCE.decode(data, bits, out, case.params, None)
     return out
 
 
@@ -80,9 +80,9 @@ def test_flipped_bits_never_touch_other_memory(name: str, at_end: bool) -> None:
     for flip in flips:
         np.bitwise_xor.at(place, [bit // 8 for bit in flip], [1 << bit % 8 for bit in flip])
         with suppress(CorruptChunk):
-            SEQUENCE.decode(place, bits, out, case.params, False)
+            SEQUENCE.decode(place, bits, out, case.params, None)
         place[:] = data
-    SEQUENCE.decode(place, bits, out, case.params, False)
+    SEQUENCE.decode(place, bits, out, case.params, None)
     np.testing.assert_array_equal(out, case.block)
 
 

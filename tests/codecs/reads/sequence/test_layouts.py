@@ -19,7 +19,7 @@ def test_any_layout_decodes(recipe: Recipe) -> None:
     case = made(recipe)
     data, bits = case.payload()
     out = np.full_like(case.block, 7)
-    SEQUENCE.decode(data, bits, out, case.params, False)
+    SEQUENCE.decode(data, bits, out, case.params, None)
     np.testing.assert_array_equal(out, case.block)
 
 

@@ -78,7 +78,7 @@ def round_trip(text: bytes, params: Params, zeros: int = 0) -> Text:
     data, bits = SEQUENCE.encode(block, params)
     assert data.size == bits.sum() // 8 <= block.size + 64
     out = np.full_like(block, 7)
-    SEQUENCE.decode(data, bits, out, params, False)
+    SEQUENCE.decode(data, bits, out, params, None)
     np.testing.assert_array_equal(out, block)
     return data
 
