@@ -118,7 +118,12 @@ def encode(
     if isinstance(source, Stream):
         _check_stream(source, recipe.options, resume)
     with staged_at_target(
-        source, target, client=client, resume=resume, overwrite=overwrite
+        source,
+        target,
+        client=client,
+        resume=resume,
+        overwrite=overwrite,
+        on_progress=on_progress,
     ) as ready:
         if isinstance(ready, Stream):
             summary = spool(

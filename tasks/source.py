@@ -18,6 +18,8 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 if TYPE_CHECKING:
     from distributed import Client
 
+    from gangsaw.tasks.engine.progress import OnProgress
+
 # one slice per axis, 0 <= start < stop <= extent, step 1
 Region: TypeAlias = "tuple[slice[int, int, int | None], ...]"
 # of a coordinate that is a file without its arrays: its format, their layout, their names
@@ -234,11 +236,13 @@ class Room:
     folder : for what it keeps; it need not exist, and is removed when the target is complete
     client : Dask client, whose workers see the folder; None works in this process
     resume : go on with what an earlier run left in the folder, which is empty otherwise
+    on_progress : called after each batch of a step of the stage, which it names
     """
 
     folder: Path
     client: Client | None = None
     resume: bool = False
+    on_progress: OnProgress | None = None
 
 
 @dataclass(frozen=True)

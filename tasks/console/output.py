@@ -100,21 +100,24 @@ class AddBar:
     display: Bars
 
     def __call__(self, title: str, status_of: StatusOf, status: str = "starting") -> OnProgress:
-        """Add one; return what moves it."""
-        task = self.display.add_task(title, total=None, status=status)
+        """Add one; return what moves it, and adds one below for each step that comes before."""
+        tasks = {"": self.display.add_task(title, total=None, status=status)}
 
         def show(state: Progress) -> None:
             total, done = float(state.total or 0) or None, float(state.done)
             if total is None and state.share is not None:  # of a stream
                 total, done = 1.0, state.share
-            self.display.update(task, total=total, completed=done, status=status_of(state))
+            if state.step not in tasks:
+                tasks[state.step] = self.display.add_task(state.step, total=None, status="")
+            task, status = tasks[state.step], status_of(state)
+            self.display.update(task, total=total, completed=done, status=status)
 
         return show
 
 
 def _bytes_status(state: Progress) -> str:
     of_all = f"/{state.total}" if state.total else ""  # the length of a stream is unknown
-    parts = [f"{state.done}{of_all} chunks"]
+    parts = [f"{state.done}{of_all} {'parts' if state.step else 'chunks'}"]
     if state.throughput:
         parts.append(rate(state.throughput))
     if state.ratio:

@@ -38,6 +38,7 @@ class Progress(Amounts):
     run_bytes : raw bytes of this run
     seconds : since this run began
     share : of a stream that is done, 0 to 1; None where that is not known
+    step : what is done before the chunks of the job, "" for those; it has counts of its own
     """
 
     done: int
@@ -48,6 +49,7 @@ class Progress(Amounts):
     run_bytes: int
     seconds: float
     share: float | None = None
+    step: str = ""
 
     @property
     def seconds_left(self) -> float | None:
@@ -69,14 +71,19 @@ class Meter:
     total : chunks of the job
     on_progress : called after each change, or None
     started : time.monotonic() at the start of the run; None is now
+    step : what is done before the chunks of the job
     """
 
     def __init__(
-        self, total: int, on_progress: OnProgress | None, started: float | None = None
+        self,
+        total: int,
+        on_progress: OnProgress | None,
+        started: float | None = None,
+        step: str = "",
     ) -> None:
         self.on_progress = on_progress
         self.started = time.monotonic() if started is None else started
-        self.progress = Progress(0, total, 0, 0, 0, 0, 0.0)
+        self.progress = Progress(0, total, 0, 0, 0, 0, 0.0, step=step)
 
     def resume(self, chunks: int, raw_bytes: int, stored_bytes: int) -> None:
         """Count what an earlier run finished; report even where that is nothing."""

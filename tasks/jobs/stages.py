@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from zarr.codecs import ZstdCodec
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.jobs.compress import compress
 from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.source import JobStage, Room, Source, Stage, Stream
@@ -36,6 +37,7 @@ def staged(
     *,
     client: Client | None = None,
     resume: bool = False,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[Source | Stream]:
     """Yield the result of a source's stages, or the source itself where it has none.
 
@@ -45,6 +47,7 @@ def staged(
     folder_of : returns the folder for the store of a stage, by its name
     client : Dask client; None works in this process
     resume : continue the stages that an earlier run began; streams start again
+    on_progress : called by stages that are jobs of their own
 
     Raises
     ------
@@ -57,7 +60,7 @@ def staged(
     try:
         for stage in stages:
             made.append(folder_of(stage.name))
-            source = _staged_by(stage, source, Room(made[-1], client, resume))
+            source = _staged_by(stage, source, Room(made[-1], client, resume, on_progress))
         yield source
         is_over = True
     finally:
@@ -86,6 +89,7 @@ def staged_at_target(
     client: Client | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[Source | Stream]:
     """Do the same in folders next to a target, which must be free or replaceable.
 
@@ -110,6 +114,7 @@ def staged_at_target(
         lambda name: beside.with_name(f"{beside.name}.gangsaw-stage-{name}"),
         client=client,
         resume=resume,
+        on_progress=on_progress,
     ) as ready:
         yield ready
 

@@ -19,9 +19,11 @@ import numpy.typing as npt
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
+from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.reads.fastq import QUALITY
 from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES
+from gangsaw.tasks.reads.measured import share_read
 from gangsaw.tasks.reads.order.groups import (
     PER_RECORD,
     Mates,
@@ -115,6 +117,18 @@ def needed(stream: ReadStream, files: list[ReadFile]) -> Iterator[Mates]:
             for records in mates:
                 records.ends[:, QUALITY] = records.begins[:, QUALITY]
         yield mates
+
+
+def measured(
+    groups: Iterable[Mates], stream: ReadStream, on_progress: OnProgress | None
+) -> Iterator[Mates]:
+    """Yield groups, and tell how much of the files was read for each, as the step "intake"."""
+    meter = Meter(0, on_progress, step="intake")
+    for mates in groups:
+        yield mates
+        n_bytes = sum(records.text.size for records in mates)
+        share = share_read(stream.paths) if stream.is_repeatable else None
+        meter.add(1, n_bytes, 0, share=share)
 
 
 def take_in(

@@ -29,7 +29,7 @@ from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.reads.order.arranged import Arranged
 from gangsaw.tasks.reads.order.chain import NEIGHBOURS, ranks_of
 from gangsaw.tasks.reads.order.groups import Segments, sealed
-from gangsaw.tasks.reads.order.intake import Facts, facts_of, needed, stamp_of, take_in
+from gangsaw.tasks.reads.order.intake import Facts, facts_of, measured, needed, stamp_of, take_in
 from gangsaw.tasks.reads.order.makers import (
     Arrange,
     Count,
@@ -134,7 +134,8 @@ class _OrderJob:
             return facts
         check_room(self.stream, self.room.folder)
         files = self.stream.files()
-        return take_in(needed(self.stream, files), files, intake, self.limits.part_bytes)
+        groups = measured(needed(self.stream, files), self.stream, self.room.on_progress)
+        return take_in(groups, files, intake, self.limits.part_bytes)
 
     def _signed(self, intake: Parts, facts: Facts, job: str) -> Signed:
         n_buckets = self.limits.n_buckets(facts.n_parts, facts.groups)
@@ -150,7 +151,7 @@ class _OrderJob:
             PartsTask("count", counted, Count(signed), self._part_bytes), signed.n_buckets
         )
         make = _MakePlan(counted, signed, self.limits)
-        complete(PartsTask("plan", plan, make, PLAN_BYTES), 1, None)
+        complete(PartsTask("plan", plan, make, PLAN_BYTES), 1, self._here)
         _drop(counted)
         return plan
 
@@ -176,7 +177,7 @@ class _OrderJob:
         cut, second = self._parts("slabs", first.job), self._parts("regroup", first.job)
         n_runs = -(-n_ranges // per_run)
         make = _MakeSlabs(first, n_parts, n_runs, self.limits.part_bytes)
-        complete(PartsTask("slabs", cut, make, 0), 1, None)
+        complete(PartsTask("slabs", cut, make, 0), 1, self._here)
         slabs = Slabs(cut, per_run)
         task = PartsTask("regroup", second, Regroup(first, slabs), self._part_bytes)
         self._complete(task, len(slabs.rows()))
@@ -186,8 +187,13 @@ class _OrderJob:
     def _parts(self, step: str, job: str) -> Parts:
         return Parts(self.room.folder / step, _fingerprint({"step": step, "job": job}))
 
+    @property
+    def _here(self) -> Room:
+        """The room for what one process does."""
+        return replace(self.room, client=None)
+
     def _complete(self, task: PartsTask, n: int) -> Records:
-        return complete(task, n, self.room.client)
+        return complete(task, n, self.room)
 
     @property
     def _part_bytes(self) -> int:

@@ -15,6 +15,7 @@ from helpers.clusters import in_process
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
+from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.reads.fastq import FastqFile
 from gangsaw.tasks.reads.order import job
 from gangsaw.tasks.reads.order.plan import OrderLimits
@@ -81,6 +82,19 @@ def test_limits_and_workers_do_not_change_the_store(source: Path, tmp_path: Path
     }
     gangsaw.decompress(tmp_path / "two.zarr", tmp_path / "out.fastq")
     assert pairs((tmp_path / "out.fastq").read_bytes()) == pairs(source.read_bytes())
+
+
+def test_each_step_tells_how_far_it_is(source: Path, tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    compress(source, tmp_path / "a.zarr", TWO_LEVELS, on_progress=seen.append)
+    assert list(dict.fromkeys(state.step for state in seen)) == [*STEPS, ""]
+    read = [state.share for state in seen if state.step == "intake"]
+    assert read[-1] == 1.0
+    for step in STEPS[1:]:
+        last = [state for state in seen if state.step == step][-1]
+        assert last.done == last.total > 0
+        assert last.raw_bytes > 0
+    assert {state.step: state.done for state in seen}["regroup"] > 1
 
 
 class Disk:
