@@ -111,6 +111,7 @@ class Meter:
 
     def _set(self, share: float | None = None, **changed: int) -> None:
         seconds = time.monotonic() - self.started
-        self.progress = replace(self.progress, seconds=seconds, share=share, **changed)
+        known = self.progress
+        self.progress = replace(known, seconds=seconds, share=share, step=known.step, **changed)
         if self.on_progress is not None:
             self.on_progress(self.progress)

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.jobs.stages import staged
 from gangsaw.tasks.reads.export import open_targets
@@ -23,7 +24,14 @@ from gangsaw.tasks.reads.text import STDIN as STDOUT
 from gangsaw.tasks.reads.text import Text
 
 
-def rewrite(sources: Paths, targets: Paths, settings: Settings, *, overwrite: bool = False) -> int:
+def rewrite(
+    sources: Paths,
+    targets: Paths,
+    settings: Settings,
+    *,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> int:
     """Write the reads of FASTQ files into others, in another order; return how many there are.
 
     Lines end with LF. Mates stay together; in one target they alternate.
@@ -40,7 +48,10 @@ def rewrite(sources: Paths, targets: Paths, settings: Settings, *, overwrite: bo
     }:
         raise BadParams(f"{min(same)} is read: give another target")
     n = 0
-    with _ordered(stream, targets[0]) as ready, open_targets(targets, Work(overwrite)) as files:
+    with (
+        _ordered(stream, targets[0], on_progress) as ready,
+        open_targets(targets, Work(overwrite)) as files,
+    ):
         for mates in ready.records():
             n += sum(len(records) for records in mates)
             parts = [alternating(mates)] if len(files) == 1 else mates
@@ -50,12 +61,14 @@ def rewrite(sources: Paths, targets: Paths, settings: Settings, *, overwrite: bo
 
 
 @contextmanager
-def _ordered(stream: ReadStream, target: str) -> Iterator[ReadStream]:
+def _ordered(
+    stream: ReadStream, target: str, on_progress: OnProgress | None
+) -> Iterator[ReadStream]:
     """Yield the stream behind its stages, which work in a folder beside the target."""
     beside = None if target == STDOUT else Path(target).absolute().parent
     with (
         TemporaryDirectory(prefix=".gangsaw-bin-", dir=beside) as folder,
-        staged(stream, lambda name: Path(folder, name)) as ready,
+        staged(stream, lambda name: Path(folder, name), on_progress=on_progress) as ready,
     ):
         assert isinstance(ready, ReadStream)
         yield ready

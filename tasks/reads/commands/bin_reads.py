@@ -11,8 +11,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import progress_bar, write_table
+from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.reads.formats import FASTQ_NAMES, PACKED, YES
-from gangsaw.tasks.reads.settings import ORDERS
+from gangsaw.tasks.reads.settings import ORDERS, Settings
 
 MOST_SOURCES = 2
 STDOUT = "-"
@@ -49,7 +50,10 @@ def bin_reads(
         raise BadParams(f"--order must be {listed(ORDERS[1:], 'or')}, got {order!r}")
     targets = (out, mates) if mates else (out,)
     if all(map(_is_fastq, targets)):
-        n = _to_fastq(sources, targets, order, interleaved, overwrite)
+        with progress_bar("bin", quiet=quiet) as show:
+            n = _to_fastq(
+                sources, targets, Settings(order=order, interleaved=interleaved), overwrite, show
+            )
         if STDOUT not in targets:
             write_table(" ".join(paths), [("records", f"{n:,}"), ("order", order)])
         return
@@ -78,10 +82,12 @@ def _is_fastq(path: str) -> bool:
 
 
 def _to_fastq(
-    sources: list[str], targets: tuple[str, ...], order: str, interleaved: bool, overwrite: bool
+    sources: list[str],
+    targets: tuple[str, ...],
+    settings: Settings,
+    overwrite: bool,
+    on_progress: OnProgress | None,
 ) -> int:
     from gangsaw.tasks.reads.rewrite import rewrite
-    from gangsaw.tasks.reads.settings import Settings
 
-    settings = Settings(order=order, interleaved=interleaved)
-    return rewrite(tuple(sources), targets, settings, overwrite=overwrite)
+    return rewrite(tuple(sources), targets, settings, overwrite=overwrite, on_progress=on_progress)
