@@ -17,6 +17,7 @@ from gangsaw.tasks.jobs.check import same_bits
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.source import Coordinate, Stream, optional_names
+from gangsaw.tasks.store.source import metadata_errors
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 def compared(report: Report, store: str, stream: Stream) -> Report:
     """Return the report of a store with its differences from a stream, which is read to its end."""
-    group = zarr.open_group(store, mode="r")
     try:
+        with metadata_errors(store):
+            group = zarr.open_group(store, mode="r")
         problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
     except CorruptChunk as error:  # the report has it already, where a job wrote the store
         problems = [str(error.at(store=store))]
@@ -88,10 +90,11 @@ def _coords(group: zarr.Group, coords: tuple[Coordinate, ...]) -> Iterator[str]:
 
 
 def _array(group: zarr.Group, name: str) -> AnyArray | None:
-    try:
-        found = group[name]
-    except (KeyError, NodeNotFoundError):
-        return None
+    with metadata_errors(f"{group.store}: {name}"):
+        try:
+            found = group[name]
+        except (KeyError, NodeNotFoundError):
+            return None
     if not isinstance(found, zarr.Array):
         raise BadParams(f"{group.store}: {name} is a group")
     return found

@@ -93,6 +93,11 @@ def _format_2(place: Place) -> str:
 
 def _names(place: Place, metadata: bytes) -> list[str]:
     """Return the names of the arrays that jobs wrote, missing ones included."""
+    with metadata_errors(str(place)):
+        return _names_in(place, metadata)
+
+
+def _names_in(place: Place, metadata: bytes) -> list[str]:
     root = json.loads(metadata)
     if root["node_type"] == "array":
         return [""] if (place / FOLDER).names() else []

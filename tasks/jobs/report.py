@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import zarr
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core import codec_table
@@ -18,7 +17,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.suits import Answers, Picture
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.place import Place, open_place
-from gangsaw.tasks.store.source import ZarrSource, metadata_errors, open_zarr
+from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -136,8 +135,7 @@ def describe(store: str) -> StoreInfo:
     CorruptChunk : the index of a chunk is damaged
     """
     source = open_zarr(store)
-    with metadata_errors(store):
-        found = [zarr.open_array(store, path=a.key, mode="r") for a in source.arrays]
+    found = [open_array(store, a.key) for a in source.arrays]
     place = open_place(store)
     pairs = zip(found, source.arrays, strict=True)
     infos = tuple(_Survey(place, array, of.name, of.dims).info() for array, of in pairs)

@@ -78,8 +78,7 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
         _check_only(address, variables)
         return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
     with metadata_errors(address):
-        arrays_here = sorted(node.arrays())
-    found = [_describe(address, array, name) for name, array in arrays_here]
+        found = [_describe(address, array, name) for name, array in sorted(node.arrays())]
     if not found:
         inner = ", ".join(sorted(node.group_keys())) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
@@ -161,7 +160,12 @@ def metadata_errors(where: str) -> Iterator[None]:
         raise
     except UnknownCodecError as error:
         raise BadParams(f"{where}: {error}: install the package that has this codec") from None
-    except (ValueError, TypeError, KeyError) as error:  # wrong shapes, missing fields
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+    ) as error:  # wrong shapes, missing fields
         raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
 
 
@@ -202,9 +206,22 @@ def _attrs(array: AnyArray) -> dict[str, object]:
     return attrs
 
 
+def open_array(address: str, key: str) -> AnyArray:
+    """Open an array to read; CorruptChunk where its own metadata are damaged or gone.
+
+    The group's copy of them may be whole.
+    """
+    where = f"{address}/{key}".rstrip("/")
+    try:
+        with metadata_errors(where):
+            return zarr.open_array(address, path=key, mode="r")
+    except FileNotFoundError:
+        raise CorruptChunk("the metadata is missing", store=where) from None
+
+
 @lru_cache(maxsize=32)
 def _array(address: str, key: str, version: str) -> tuple[AnyArray, bool]:
-    array = zarr.open_array(address, path=key, mode="r")
+    array = open_array(address, key)
     if version != _describe(address, array, "").version:
         raise BadParams(f"{address}/{key}: the array was replaced since the job began")
     return array, must_be_whole(array)

@@ -298,5 +298,5 @@ def test_too_little_memory_is_refused_with_the_numbers() -> None:
     worker = {"name": "w1", "memory_limit": 1024 * MIB, "nthreads": 4}
     check_memory(100 * MIB, [worker])
     check_memory(1 << 60, [worker | {"memory_limit": 0}])
-    with pytest.raises(BadParams, match=r"w1 has 1,024 MiB for 4 threads.*1,375 MiB \(200 MiB per"):
+    with pytest.raises(BadParams, match=r"w1 has 1,024 MiB for 4 threads.*1,480 MiB \(200 MiB per"):
         check_memory(200 * MIB, [worker])
