@@ -41,7 +41,7 @@ class Payload(NamedTuple):
 def write(text: NumpyArray, params: Params, place: Octets) -> Octets:
     """Return the payload of a text, (n,) uint8.
 
-    place : (`likely_bytes`,) uint8 or more. The payload is at its begin; where it is longer, it is an
+    place : (`likely_bytes`,) uint8 or more. The payload is at its begin, or, where it is longer, an
         array of its own
     """
     letters = split(text, place[HEAD.size :])
