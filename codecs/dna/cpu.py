@@ -11,9 +11,11 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import most_bytes, read, write
+from gangsaw.codecs.dna.payload import read, write
 
 
 def encode(blocks: Sequence[NumpyArray], params: Params, output: Output) -> None:
@@ -23,20 +25,21 @@ def encode(blocks: Sequence[NumpyArray], params: Params, output: Output) -> None
     ----------
     blocks : (n,) uint8 each, any strides
     params : choices of the encoder
-    output : takes the payloads, each at most a head longer than its block
+    output : takes the payloads
     """
 
     def encode_block(i: int) -> None:
         text = np.ascontiguousarray(blocks[i])
-        room = output.room(i)
-        place = np.empty(most_bytes(text.size), np.uint8) if room is None else room
-        size = write(text, params, place)
-        if room is None:
-            output.give(i, place[:size])
+        likely = likely_bytes(text.size)
+        room = output.room(i, likely)
+        payload = write(text, params, np.empty(likely, np.uint8) if room is None else room)
+        checksum = crc32c(payload)
+        if room is not None and address_of(payload) == address_of(room):
+            output.settle(i, [payload.size], [checksum])
         else:
-            output.settle(i, [size], [crc32c(place[:size])])
+            output.give(i, payload, checksum)
 
-    output.reserve(sum(most_bytes(block.size) for block in blocks))
+    output.reserve(sum(likely_bytes(block.size) for block in blocks))
     run_blocks(encode_block, len(blocks))
 
 

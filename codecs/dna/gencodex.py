@@ -8,29 +8,34 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.bits import load_be64, store_be64
+from gangsaw.codecs.core.numba.jit import jit, jit_inline
 
 GROUP = 8  # data bytes behind a code byte
 LONGEST = 255  # fragments of a run
 NOT_SHORTER = -1
+ONES = 0x0101010101010101
 
 
 @jit
 def put_runs(packed: Any, out: Any) -> int:
-    """Write groups of data bytes; return how many bytes, or NOT_SHORTER where `out` is too short.
+    """Write groups of data bytes; return how many bytes, or NOT_SHORTER where they are n or more.
 
-    packed, out : (n,) uint8 each
+    packed : (n,) uint8; out : (n + GROUP,) uint8
     """
     at, used = 0, 0
     while at < packed.size:
-        if used + 1 + GROUP > out.size:
+        if used >= packed.size:
             return NOT_SHORTER
+        if at + GROUP < packed.size and has_no_run(packed, at):
+            out[used] = 0
+            store_be64(out, used + 1, load_be64(packed, at))
+            at, used = at + GROUP, used + 1 + GROUP
+            continue
         code, slot, head = 0, 0, used
         used += 1
         while slot < GROUP and at < packed.size:
-            value, length = packed[at], 1
-            while length < LONGEST and at + length < packed.size and packed[at + length] == value:
-                length += 1
+            value, length = packed[at], run_length(packed, at)
             out[used] = value
             used += 1
             if slot < GROUP - 1 and length > 1:
@@ -43,7 +48,26 @@ def put_runs(packed: Any, out: Any) -> int:
                 slot += 1
                 at += 1
         out[head] = code
-    return used
+    return used if used < packed.size else NOT_SHORTER
+
+
+@jit_inline
+def has_no_run(packed: Any, at: int) -> bool:
+    """Whether none of the first 7 bytes from a place on is as the byte behind it."""
+    others = load_be64(packed, at) ^ load_be64(packed, at + 1) | np.uint64(0xFF)
+    return bool((others - np.uint64(ONES)) & ~others & np.uint64(ONES << 7) == 0)
+
+
+@jit_inline
+def run_length(packed: Any, at: int) -> int:
+    """Return how many bytes from a place on are equal, up to LONGEST."""
+    end, length = min(packed.size - at, LONGEST), 1
+    eight = np.uint64(packed[at]) * np.uint64(ONES)
+    while length + 8 <= end and load_be64(packed, at + length) == eight:
+        length += 8
+    while length < end and packed[at + length] == packed[at]:
+        length += 1
+    return length
 
 
 @jit
@@ -56,6 +80,10 @@ def get_runs(data: Any, packed: Any) -> bool:
     while at < data.size:
         code, slot = int(data[at]), 0
         at += 1
+        if code == 0 and at + GROUP <= data.size and place + GROUP <= packed.size:
+            store_be64(packed, place, load_be64(data, at))
+            at, place = at + GROUP, place + GROUP
+            continue
         while slot < GROUP and at < data.size:
             length = 1
             if code >> slot & 1:
@@ -78,7 +106,7 @@ def get_runs(data: Any, packed: Any) -> bool:
 
 def encode(packed: NumpyArray) -> NumpyArray | None:
     """Return packed bases as runs; None where these are not shorter."""
-    out = np.empty(max(0, packed.size - 1), np.uint8)
+    out = np.empty(packed.size + GROUP, np.uint8)
     used = put_runs(packed, out)
     return None if used == NOT_SHORTER else out[:used]
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.dna import gencodex
 from gangsaw.codecs.dna.letters.coding import Letters, join, packed_size, split
 from gangsaw.codecs.dna.letters.marks import Marks
 from gangsaw.codecs.dna.params import Params
 
+Octets: TypeAlias = npt.NDArray[np.uint8]
+
 HEAD = struct.Struct("<III")
 RAW, PACKED, RUNS = range(3)  # forms
-SPARE = 2  # bytes behind packed bases that their last word may fill
+NO_MARKS = Marks(*(np.empty(0, np.uint8) for _ in range(2)))
 
 
 class Payload(NamedTuple):
@@ -32,37 +38,36 @@ class Payload(NamedTuple):
     marks: Marks
 
 
-def most_bytes(n: int) -> int:
-    """Bytes that the payload of a block of n bytes takes at most, and what `write` needs more."""
-    return HEAD.size + n + SPARE
+def write(text: NumpyArray, params: Params, place: Octets) -> Octets:
+    """Return the payload of a text, (n,) uint8.
 
-
-def write(text: NumpyArray, params: Params, place: NumpyArray) -> int:
-    """Write the payload of a text, (n,) uint8, to (most_bytes,) uint8; return its bytes."""
+    place : (`likely_bytes`,) uint8 or more. The payload is at its begin, or, where it is longer, an
+        array of its own
+    """
     letters = split(text, place[HEAD.size :])
     if letters is None or not _is_shorter(letters, text.size):
-        return _finish(place, RAW, text)
+        return _laid(Payload(RAW, text, NO_MARKS), place)
     runs = gencodex.encode(letters.packed) if params.mode == "gencodex" else None
     if runs is not None:
-        return _finish(place, RUNS, runs, letters.marks)
-    return _finish(place, PACKED, letters.packed, letters.marks)
+        return _laid(Payload(RUNS, runs, letters.marks), place)
+    return _laid(Payload(PACKED, letters.packed, letters.marks), place)
 
 
 def _is_shorter(letters: Letters, n: int) -> bool:
     return letters.packed.size + sum(part.size for part in letters.marks) < n
 
 
-def _finish(place: NumpyArray, form: int, body: NumpyArray, marks: Marks | None = None) -> int:
-    """Write a head and the parts that do not lie in their places; return where they end."""
-    parts = () if marks is None else tuple(marks)
-    sizes = (part.size for part in parts) if parts else (0, 0)
-    HEAD.pack_into(place.data, 0, form, *sizes)
-    at = HEAD.size
-    for part in (body, *parts):
-        if form != PACKED or part is not body:  # which was packed there
-            place[at : at + part.size] = part
+def _laid(payload: Payload, place: Octets) -> Octets:
+    """Return head and parts one behind the other; packed bases may lie in their place already."""
+    parts = (payload.body, *payload.marks)
+    end, at = HEAD.size + sum(part.size for part in parts), HEAD.size
+    data = place[:end] if end <= place.size else np.empty(end, np.uint8)
+    HEAD.pack_into(data.data, 0, payload.form, *(part.size for part in payload.marks))
+    for part in parts:
+        if part.size and address_of(part) != address_of(data) + at:
+            data[at : at + part.size] = part
         at += part.size
-    return at
+    return data
 
 
 def read(data: NumpyArray, text: NumpyArray) -> None:

@@ -124,7 +124,7 @@ def frames_of(output: Output, layout: FrameLayout) -> list[memoryview]:
     BadParams : a block is longer than 4 GiB
     """
     runs, n = output.runs(), layout.n_blocks
-    place = _place_of(output, layout)
+    place = _place_of(output, layout) if isinstance(runs.payloads, BackToBack) else None
     if place is not None:
         return _finished([_Frame(runs, layout, place)])
     return _finished([_Frame(runs[i : i + n], layout) for i in range(0, len(runs), n)])

@@ -1,9 +1,10 @@
 """The place where a backend puts payloads: those of one chunk lie in its frame at once.
 
 One array for each block would be fresh memory, which the system zeroes page by page, and would be
-copied once more into the frame. Where a backend says how many bytes its payloads take
-at most, they lie back to back behind the header, in their order, whichever thread ends first: a
-block is encoded there where its place is known, else it comes from scratch memory of its thread.
+copied once more into the frame. Where a backend says how many bytes its payloads take,
+they lie back to back behind the header, in their order, whichever thread ends first: a block is
+encoded there where its place is known, else it comes from scratch memory of its thread. Where they
+take more after all, those that have no room lie apart, and the frame is a copy of all.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Output:
 
     Attributes
     ----------
-    data : (lead + most_bytes,) uint8 once `reserve` was called, else None; what lies in front and
+    data : (lead + n_bytes,) uint8 once `reserve` was called, else None; what lies in front and
         behind the payloads means nothing
     lead : bytes that are free in front of the first payload
     end : where the last payload that has its place ends
@@ -51,17 +52,21 @@ class Output:
         """Return how many blocks there are to be."""
         return self.checksums.size
 
-    def reserve(self, most_bytes: int) -> None:
-        """Say how many bytes all payloads take at most; before the first one is put."""
-        self.data = reused(self.lead + most_bytes)
+    def reserve(self, n_bytes: int) -> None:
+        """Say how many bytes all payloads take, at most or likely; before the first one is put.
 
-    def room(self, number: int) -> Payload | None:
-        """Return where a block can be encoded, all that is free; None if its place is unknown.
+        Memory that is reserved and not used is held as long as the frame, up to half of it.
+        """
+        self.data = reused(self.lead + n_bytes)
 
-        Nobody else gets it before the block is there, so the thread that has the block may write.
+    def room(self, number: int, least: int = 0) -> Payload | None:
+        """Return where a block can be encoded, all that is free.
+
+        None if its place is unknown, or less than `least` bytes are free. Nobody else gets it
+        before the block is there, so the thread that has the block may write.
         """
         with self._lock:
-            if self.data is None or number != len(self._offsets) - 1:
+            if self.data is None or not self._has_place(number, least):
                 return None
             return self.data[self.end :]
 
@@ -78,7 +83,7 @@ class Output:
         size, checksum = sum(part.size for part in parts), 0
         for part in parts:
             checksum = crc32c(part, checksum)
-        room = self.room(number)
+        room = self.room(number, size)
         if room is None:
             self.put_run(number, np.concatenate(parts), [size], [checksum])
             return
@@ -92,9 +97,8 @@ class Output:
     ) -> bool:
         """Copy payloads of blocks to their place; return whether their memory may be used again.
 
-        It may not where an earlier block is not there, so that the place is unknown, or where
-        nothing is reserved: then the payloads stay as they lie, and are copied once, to their
-        place.
+        It may not where an earlier block is not there, so that the place is unknown, or where too
+        little is reserved: then the payloads stay as they lie, and are copied once, to their place.
 
         Parameters
         ----------
@@ -105,7 +109,7 @@ class Output:
         """
         self._sum(number, len(ends), checksums)
         with self._lock:
-            if self.data is None or number != len(self._offsets) - 1:
+            if not self._has_place(number, ends[-1]):
                 self._waiting[number] = payloads, ends
                 return False
             placed = [(payloads, self._place(ends)), *self._after()]
@@ -151,14 +155,15 @@ class Output:
         return Runs(self._payloads(), None if lanes is None else lane_table(lanes), checksums)
 
     def _payloads(self) -> Sequence[Payload]:
-        placed = len(self._offsets) - 1
-        if self.data is not None and placed == len(self):
-            return BackToBack(self.data, np.array(self._offsets))
-        assert self.data is None, "a block has not been put"
+        placed: Sequence[Payload] = ()
+        if self.data is not None:
+            placed = BackToBack(self.data, np.array(self._offsets))
+            if len(placed) == len(self):
+                return placed
         pairs = (self._waiting[number] for number in sorted(self._waiting))
-        found = [run[a:b] for run, ends in pairs for a, b in itertools.pairwise([0, *ends])]
-        assert len(found) == len(self), "a block has not been put"
-        return tuple(found)
+        apart = [run[a:b] for run, ends in pairs for a, b in itertools.pairwise([0, *ends])]
+        assert len(placed) + len(apart) == len(self), "a block has not been put"
+        return (*placed, *apart)
 
     def _sum(self, number: int, count: int, checksums: npt.ArrayLike | None) -> None:
         if checksums is not None:
@@ -182,8 +187,16 @@ class Output:
         self.end = self._offsets[-1]
         return self.data[begin : self.end]
 
+    def _has_place(self, number: int, n_bytes: int) -> bool:
+        """Whether these are the next payloads, and there is room for them."""
+        is_next = number == len(self._offsets) - 1
+        return self.data is not None and is_next and n_bytes <= self.data.size - self.end
+
     def _after(self) -> Iterator[tuple[Payload, Payload]]:
         """Give a place to payloads that waited for those before them."""
-        while (run := self._waiting.pop(len(self._offsets) - 1, None)) is not None:
+        while (run := self._waiting.get(number := len(self._offsets) - 1)) is not None:
             payloads, ends = run
+            if not self._has_place(number, ends[-1]):
+                return
+            del self._waiting[number]
             yield payloads, self._place(ends)

@@ -41,6 +41,14 @@ def folding_words() -> int:
     return 8 if wide and HAS_AVX512 else 4 if wide and "avx2" in features else 2
 
 
+def shuffled_octets() -> int:
+    """Bytes that one instruction looks up in a table of 16; 0 where there is none."""
+    features = _host_features()
+    if "avx512bw" in features and HAS_AVX512:
+        return 64
+    return 32 if "avx2" in features else 16 if "ssse3" in features else 0
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -1,7 +1,7 @@
 """What two bits a base cannot say: runs of other letters, and runs of lower case. SPEC.md, Block.
 
-Only pieces in which a test found such letters are looked at. Genomes have them in long runs (N,
-masked repeats): words of 8 letters inside of a run, or outside of all, are told at once.
+Only pieces in which a test found such letters are looked at. Runs are found as runs of one bits in
+words that have a bit for each letter of a vector.
 """
 
 from __future__ import annotations
@@ -12,14 +12,19 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.numba.bits import load_raw64
-from gangsaw.codecs.core.numba.jit import jit, jit_norefs_inline
+from gangsaw.codecs.core.numba.bits import trailing_zeros
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.simd import bits_of, load, select, store
+from gangsaw.codecs.core.numba.simd_logic import both
+from gangsaw.codecs.core.numba.simd_octets import OCTETS, OF_OCTETS, first_lanes
 from gangsaw.codecs.dna.letters.numbers import WRONG, get_number, put_number
-from gangsaw.codecs.dna.letters.pack import LOWER, ONES, PIECE, strangeness
+from gangsaw.codecs.dna.letters.pack import expected, is_base
 
 MOST_RECORD = 11  # bytes of two numbers and a letter
+SLACK = MOST_RECORD * OCTETS  # bytes that a vector of letters may add
 NOTHING = -1
-A, C, G, T = b"ACGT"
+ALL_LANES = np.uint64((1 << OCTETS) - 1)
+ONE = np.uint64(1)
 
 
 class Marks(NamedTuple):
@@ -34,89 +39,182 @@ class Marks(NamedTuple):
     cases: NumpyArray
 
 
-class Run(NamedTuple):
-    """Where a run that is open began, or NOTHING; and where the one before it ended."""
+class OddRun(NamedTuple):
+    """A run of an exception that may go on, and what is written.
+
+    Attributes
+    ----------
+    begin, end, value : of the run; `begin` is NOTHING where there is none
+    before : where the last one that is written ended
+    used : bytes that are written
+    """
 
     begin: int
+    end: int
     value: int
     before: int
+    used: int
 
 
-@jit_norefs_inline
-def closed(run: Run, at: int, out: Any, used: int, has_value: bool) -> tuple[Run, int]:
-    """Write a run that ends at a place, if one is open; return what is open, and bytes used."""
-    if run.begin == NOTHING:
-        return run, used
-    used = put_number(out, used, run.begin - run.before)
-    used = put_number(out, used, at - run.begin - 1)
-    if has_value:
-        out[used] = run.value
-        used += 1
-    return Run(NOTHING, 0, at), used
+class Turns(NamedTuple):
+    """Where lower case begins and ends, as far as it was looked for.
 
-
-@jit_norefs_inline
-def is_base(letter: int) -> bool:
-    """Whether an upper case letter is a base."""
-    return letter in (A, C, G, T)
-
-
-@jit
-def find_marks(text: Any, dirty: Any, packed: Any, exceptions: Any, cases: Any) -> Any:
-    """Write the marks of the pieces listed, and set codes of exceptions to 0.
-
-    text : (n,) uint8; dirty : (n_pieces,) int64, ascending; packed : (n / 4 + 1,) uint8 or more;
-    exceptions, cases : (n + MOST_RECORD,) uint8. Returns bytes of both, or NOTHING twice where
-    either is longer than the text.
+    Attributes
+    ----------
+    is_low : 1 inside of a run, else 0
+    last : where it began, or the last one ended
+    end : behind the last piece that was looked at
+    used : bytes that are written
     """
-    odd, low = Run(NOTHING, 0, 0), Run(NOTHING, 0, 0)
-    n_odd, n_low, end = 0, 0, 0
-    for piece in dirty:
-        if piece * PIECE != end:
-            odd, n_odd = closed(odd, end, exceptions, n_odd, True)
-            low, n_low = closed(low, end, cases, n_low, False)
-        end, i = min(text.size, (piece + 1) * PIECE), piece * PIECE
-        while i < end:
-            if i & 7 == 0 and i + 8 <= end and is_all_alike(text, i, odd, low):
-                if odd.begin != NOTHING:
-                    packed[i >> 2] = packed[(i >> 2) + 1] = 0
-                i += 8
-                continue
-            letter = int(text[i])
-            if 97 <= letter <= 122:
-                letter -= 32
-                if low.begin == NOTHING:
-                    low = Run(i, 0, low.before)
-            else:
-                low, n_low = closed(low, i, cases, n_low, False)
-            if odd.begin != NOTHING and letter != odd.value:
-                odd, n_odd = closed(odd, i, exceptions, n_odd, True)
-            if not is_base(letter):
-                if odd.begin == NOTHING:
-                    odd = Run(i, letter, odd.before)
-                packed[i >> 2] &= ~(3 << (6 - 2 * (i & 3))) & 255
-            if n_odd > text.size or n_low > text.size:
-                return NOTHING, NOTHING
-            i += 1
-    odd, n_odd = closed(odd, end, exceptions, n_odd, True)
-    low, n_low = closed(low, end, cases, n_low, False)
-    return n_odd, n_low
+
+    is_low: int
+    last: int
+    end: int
+    used: int
+
+
+class Found(NamedTuple):
+    """What was found of either kind."""
+
+    odd: OddRun
+    low: Turns
+
+
+NONE_FOUND = Found(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 
 
 @jit_norefs_inline
-def is_all_alike(text: Any, i: int, odd: Run, low: Run) -> bool:
-    """Whether 8 letters go on with the runs that are open, or with none of either kind."""
-    word = load_raw64(text, i)
-    case = np.uint64(LOWER) if low.begin != NOTHING else np.uint64(0)
-    if odd.begin != NOTHING:
-        letter = np.uint64(odd.value)
-        is_letter = 65 <= odd.value <= 90  # other bytes have no lower case
-        is_alike = word == letter * np.uint64(ONES) | case
-        return bool(is_alike and (is_letter or low.begin == NOTHING))
-    return bool(strangeness(word) == case)
+def turned(low: Turns, at: int, out: Any) -> Turns:
+    """Begin a run of lower case, or end the one that there is: its number is known then."""
+    used = put_number(out.cases, low.used, at - low.last - low.is_low)
+    return Turns(1 - low.is_low, at, low.end, used)
 
 
-@jit
+@jit_norefs_inline
+def closed_case(low: Turns, out: Any) -> Turns:
+    """End a run of lower case with the last piece, if there is one."""
+    return turned(low, low.end, out) if low.is_low else low
+
+
+@jit_norefs_inline
+def closed(run: OddRun, out: Any) -> OddRun:
+    """Write a run of an exception, if there is one."""
+    if run.begin == NOTHING:
+        return run
+    used = put_number(out.exceptions, run.used, run.begin - run.before)
+    used = put_number(out.exceptions, used, run.end - run.begin - 1)
+    out.exceptions[used] = run.value
+    return OddRun(NOTHING, 0, 0, run.end, used + 1)
+
+
+@jit_norefs_inline
+def gone_on(run: OddRun, begin: int, end: int, value: int, out: Any) -> OddRun:
+    """Add exceptions to a run; where they do not belong to it write it, and begin another."""
+    if run.begin != NOTHING and run.end == begin and run.value == value:
+        return OddRun(run.begin, end, value, run.before, run.used)
+    run = closed(run, out)
+    return OddRun(begin, end, value, run.before, run.used)
+
+
+@jit_norefs_inline
+def is_low(letter: int) -> bool:
+    """Whether a byte is a letter of lower case."""
+    return 97 <= letter <= 122
+
+
+@jit_norefs_inline
+def first_run(bits: Any) -> tuple[Any, int, int]:
+    """Return the lowest run of one bits of a word that is not 0, its first bit, and its end."""
+    begin = trailing_zeros(bits)
+    carried = bits + (ONE << np.uint64(begin))
+    end = trailing_zeros(carried) if carried != 0 else 64
+    return bits & ~carried, begin, end
+
+
+@jit_norefs_inline
+def mark_vector(text: Any, at: int, packed: Any, found: Found, out: Any) -> Found:
+    """Mark a vector of letters; see `mark_piece`."""
+    odd, low = found
+    letters = load(text, at, OF_OCTETS)
+    are_low = both(letters > 96, letters < 123)
+    upper = select(are_low, letters - 32, letters)
+    bits = bits_of(are_low)
+    turns = (bits ^ (bits << ONE | np.uint64(low.is_low))) & ALL_LANES
+    while turns != 0:
+        low = turned(low, at + trailing_zeros(turns), out)
+        turns &= turns - ONE
+    bits = bits_of(upper == expected(upper)) ^ ALL_LANES
+    while bits != 0:
+        letter = upper_of(int(text[at + trailing_zeros(bits)]))
+        run, begin, end = first_run(bits_of(upper == letter) & bits)
+        odd = gone_on(odd, at + begin, at + end, letter, out)
+        clear_codes(packed, at + begin, at + end)
+        bits ^= run
+    return Found(odd, low)
+
+
+@jit_norefs_inline
+def upper_of(letter: int) -> int:
+    """Return a letter in upper case."""
+    return letter - 32 if is_low(letter) else letter
+
+
+@jit_norefs_inline
+def clear_codes(packed: Any, begin: int, end: int) -> None:
+    """Set the codes of letters [begin, end) to 0."""
+    first, last = begin >> 2, end - 1 >> 2
+    before, behind = 0xFF00 >> (2 * (begin & 3)) & 255, 0x3F >> (2 * (end - 1 & 3))
+    if first == last:
+        packed[first] &= before | behind
+        return
+    packed[first] &= before
+    packed[last] &= behind
+    for i in range(first + 1, last):
+        packed[i] = 0
+
+
+@jit_norefs_inline
+def mark_piece(text: Any, begin: int, end: int, packed: Any, found: Found, out: Any) -> Found:
+    """Write runs of text[begin:end], which the last ones may go on to, and clear exceptions' codes.
+
+    begin : a multiple of OCTETS; out : Marks, with SLACK bytes more than what may be used of either
+    """
+    odd, low = found
+    if low.end != begin:  # the pieces between have no lower case
+        low = closed_case(low, out)
+    found, at = Found(odd, low), begin
+    while at + OCTETS <= end and has_space(found, out):
+        found = mark_vector(text, at, packed, found, out)
+        at += OCTETS
+    if has_space(found, out):
+        found = mark_rest(text, at, end, packed, found, out)
+    odd, low = found
+    return Found(odd, Turns(low.is_low, low.last, end, low.used))
+
+
+@jit_norefs_inline
+def mark_rest(text: Any, begin: int, end: int, packed: Any, found: Found, out: Any) -> Found:
+    """Mark less letters than a vector has; see `mark_piece`."""
+    odd, low = found
+    for i in range(begin, end):
+        letter = int(text[i])
+        if is_low(letter) != low.is_low:
+            low = turned(low, i, out)
+        letter = upper_of(letter)
+        if not is_base(letter):
+            odd = gone_on(odd, i, i + 1, letter, out)
+            clear_codes(packed, i, i + 1)
+    return Found(odd, low)
+
+
+@jit_norefs_inline
+def has_space(found: Found, out: Any) -> bool:
+    """Whether marks of another vector have space."""
+    odd, low = found
+    return bool(odd.used + SLACK <= out.exceptions.size and low.used + SLACK <= out.cases.size)
+
+
+@jit_norefs
 def put_exceptions(data: Any, out: Any) -> bool:
     """Overwrite letters by exceptions; return whether these are such as an encoder writes."""
     at, place = 0, 0
@@ -127,16 +225,17 @@ def put_exceptions(data: Any, out: Any) -> bool:
         length, at = get_number(data, at)
         if at == WRONG or at >= data.size or place + gap + length >= out.size:
             return False
-        value = data[at]
-        if is_base(value) or 97 <= value <= 122:
+        value = int(data[at])
+        if is_base(value) or is_low(value):
             return False
         place += gap
-        out[place : place + length + 1] = value
+        for i in range(place, place + length + 1):
+            out[i] = value
         place, at = place + length + 1, at + 1
     return True
 
 
-@jit
+@jit_norefs
 def put_cases(data: Any, out: Any) -> bool:
     """Make runs of letters lower case; return whether these are such as an encoder writes."""
     at, place = 0, 0
@@ -148,14 +247,26 @@ def put_cases(data: Any, out: Any) -> bool:
         if at == WRONG or place + gap + length >= out.size:
             return False
         place += gap
-        are_letters = True
-        for i in range(place, place + length + 1):
-            are_letters &= 65 <= out[i] <= 90
-            out[i] |= 32
-        if not are_letters:
+        if not lower_run(out, place, place + length + 1):
             return False
         place += length + 1
     return True
+
+
+@jit_norefs_inline
+def lower_run(out: Any, begin: int, end: int) -> bool:
+    """Make letters [begin, end) lower case; return whether they were upper case letters."""
+    at, are_letters = begin, True
+    while at < end and at + OCTETS <= out.size:
+        letters, lanes = load(out, at, OF_OCTETS), first_lanes(min(end - at, OCTETS), OF_OCTETS)
+        others = bits_of(both(letters > 64, letters < 91)) ^ ALL_LANES
+        are_letters &= others & bits_of(lanes) == 0
+        store(out, at, select(lanes, letters | 32, letters))
+        at += OCTETS
+    for i in range(at, end):
+        are_letters &= 65 <= int(out[i]) <= 90
+        out[i] |= 32
+    return are_letters
 
 
 def put_marks(marks: Marks, text: NumpyArray) -> None:

@@ -8,22 +8,30 @@ from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
 MOST_BYTES = 5
 WRONG = -1
+SHORT = 1 << 14  # numbers of one or two bytes: which of them is hard to predict
 
 
 @jit_norefs_inline
 def put_number(out: Any, at: int, value: int) -> int:
-    """Write a number >= 0 below 2^35; return where it ends."""
-    while value > 127:
+    """Write a number >= 0 below 2^35; return where it ends. One byte behind it may be written."""
+    while value >= SHORT:
         out[at] = value & 127 | 128
         value >>= 7
         at += 1
-    out[at] = value
-    return at + 1
+    is_long = int(value > 127)
+    out[at] = value & 127 | is_long << 7
+    out[at + 1] = value >> 7
+    return at + 1 + is_long
 
 
 @jit_norefs_inline
 def get_number(data: Any, at: int) -> tuple[int, int]:
     """Read a number; return it and where it ends, or WRONG twice where the data end before."""
+    if at + 1 < data.size:
+        byte, behind = int(data[at]), int(data[at + 1])
+        is_long = byte >> 7
+        if (behind >> 7) & is_long == 0:
+            return byte & 127 | behind << 7 & -is_long, at + 1 + is_long
     value = 0
     for i in range(MOST_BYTES):
         if at + i >= data.size:

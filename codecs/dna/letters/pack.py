@@ -1,83 +1,99 @@
-"""Text of bases to two bits a base, and back: loops that LLVM makes vectors of.
+"""Text of bases to two bits a base, and back, a vector of letters at a time.
 
 Bits 1 and 2 of a letter tell A, C, G and T of either case apart: its code is t ^ (t >> 1) of t =
-(c >> 1) & 3. The other bits of A, C and G are 0x41, those of T are 0x50. A table of 256 letters is
-slower both ways, and so is a byte at a time: Numba computes with 64 bits.
+(c >> 1) & 3. So are four codes of the four t that lie in one byte. The lower halves of A, C, G and
+T differ: a table of 16 says which of them a letter has to be.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.simd import any_lane, load, spread, store
+from gangsaw.codecs.core.numba.simd_logic import logical_shift_right
+from gangsaw.codecs.core.numba.simd_octets import (
+    OCTETS,
+    OF_FOURTH,
+    OF_OCTETS,
+    TABLE,
+    join_fours,
+    pick,
+    spread_fours,
+    table,
+)
 
-from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
-
-PIECE = 1 << 12  # bases that are tested together
-LOWER = 0x2020202020202020
-ONES = 0x0101010101010101
-
-
-@jit_inline
-def strangeness(word: Any) -> Any:
-    """Return in which bits 8 letters differ from upper case bases."""
-    is_t = (word >> np.uint64(2)) & ~(word >> np.uint64(1)) & np.uint64(ONES)
-    others = word & np.uint64(0xF9 * ONES)
-    return others ^ np.uint64(0x41 * ONES) ^ (is_t | (is_t << np.uint64(4)))
-
-
-@jit_inline
-def packed_word(word: Any) -> Any:
-    """Return 8 bases as 16 bits: of the first four the lower byte, the first in its high bits."""
-    codes = (word >> np.uint64(1)) & np.uint64(3 * ONES)
-    codes ^= (word >> np.uint64(2)) & np.uint64(ONES)
-    pairs = (codes << np.uint64(10)) | codes  # in bits 8 to 11 of every 16
-    fours = (pairs << np.uint64(20)) | pairs  # in bits 24 to 31 of every 32
-    return np.uint16(
-        ((fours >> np.uint64(24)) & np.uint64(0xFF)) | (fours >> np.uint64(48)) & np.uint64(0xFF00)
-    )
+PIECE = 1 << 12  # letters that are tested together
+BASES = A, C, G, T = b"ACGT"
 
 
-@jit_restrict
-def pack_piece(words: Any, out: Any) -> Any:
-    """Pack letters, 8 to a word, and return 0 where all are upper case bases.
+def _expected() -> bytes:
+    """Return the base with each lower half of a byte; for others a byte with another half."""
+    found = bytearray([127] * (TABLE - 1) + [0])
+    for base in BASES:
+        found[base % TABLE] = base
+    return bytes(found)
 
-    words : (n,) uint64; out : (n,) uint16
+
+def _of_code() -> bytes:
+    """Return the base of each code, whether that is in bits 0-1 or 2-3."""
+    found = bytearray(TABLE)
+    for code, base in enumerate(BASES):
+        found[code] = found[code << 2] = base
+    return bytes(found)
+
+
+_EXPECTED_LOW, _EXPECTED_HIGH = table(_expected())
+_BASES_LOW, _BASES_HIGH = table(_of_code())
+
+
+@jit_norefs_inline
+def expected(letters: Any) -> Any:
+    """Vector of upper case bases that is that of letters exactly where these are such."""
+    return pick(letters, _EXPECTED_LOW, _EXPECTED_HIGH)
+
+
+@jit_norefs_inline
+def is_base(letter: int) -> bool:
+    """Whether an upper case letter is a base."""
+    return letter in (A, C, G, T)
+
+
+@jit_norefs_inline
+def pack_piece(text: Any, begin: int, end: int, packed: Any) -> bool:
+    """Pack text[begin:end], begin a multiple of OCTETS; return whether all are upper case bases.
+
+    The last byte is filled with zero bits.
     """
-    strange = np.uint64(0)
-    for i in range(out.size):
-        strange |= strangeness(words[i])
-        out[i] = packed_word(words[i])
-    return strange
+    strange, at = spread(0, packed, OF_OCTETS), begin
+    while at + OCTETS <= end:
+        letters = load(text, at, OF_OCTETS)
+        strange = strange | (letters ^ expected(letters))
+        bits = join_fours(letters)
+        store(packed, at >> 2, bits ^ (logical_shift_right(bits, 1) & 0x55))
+        at += OCTETS
+    are_bases = not (any_lane(strange < 0) or any_lane(strange > 0))
+    for first in range(at, end, 4):
+        codes = 0
+        for i in range(first, first + 4):
+            letter = int(text[i]) if i < end else A
+            two = letter >> 1 & 3
+            codes = codes << 2 | two ^ two >> 1
+            are_bases &= is_base(letter)
+        packed[first >> 2] = codes
+    return are_bases
 
 
-@jit
-def pack_text(words: Any, out: Any, dirty: Any) -> int:
-    """Pack letters piece by piece, and list the pieces that hold anything but upper case bases.
+@jit_norefs
+def unpack_text(packed: Any, text: Any) -> None:
+    """Fill a text from packed bases.
 
-    words : (n,) uint64; out : (n,) uint16; dirty : (n_pieces,) int64. Returns how many are listed
+    packed : (ceil(n / 4),) uint8; text : (n,) uint8
     """
-    step, n_dirty = PIECE // 8, 0
-    for piece in range((words.size + step - 1) // step):
-        part = slice(piece * step, min(words.size, (piece + 1) * step))
-        if pack_piece(words[part], out[part]) != 0:
-            dirty[n_dirty] = piece
-            n_dirty += 1
-    return n_dirty
-
-
-@jit_restrict
-def unpack_text(packed: Any, out: Any) -> None:
-    """Fill letters from packed bases, four to a byte.
-
-    packed : (n,) uint8; out : (n,) uint32
-    """
-    for i in range(out.size):
-        byte = np.uint32(packed[i])
-        codes = (byte >> np.uint32(6)) | ((byte << np.uint32(4)) & np.uint32(0x300))
-        codes |= (byte << np.uint32(14)) & np.uint32(0x30000)
-        codes |= (byte << np.uint32(24)) & np.uint32(0x3000000)
-        high = (codes >> np.uint32(1)) & np.uint32(0x01010101)
-        is_t = high & codes
-        letters = np.uint32(0x41414141) | ((codes | high) << np.uint32(1))  # T as if it were 0x47
-        out[i] = letters ^ (is_t | (is_t << np.uint32(1)) | (is_t << np.uint32(4)))
+    at = 0
+    while at + OCTETS <= text.size:
+        codes = spread_fours(load(packed, at >> 2, OF_FOURTH))
+        store(text, at, pick(codes, _BASES_LOW, _BASES_HIGH))
+        at += OCTETS
+    for i in range(at, text.size):
+        text[i] = BASES[int(packed[i >> 2]) >> (6 - 2 * (i & 3)) & 3]

@@ -14,15 +14,19 @@ from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
 
 
-@given(st.lists(st.binary(max_size=9), max_size=8), st.randoms(), st.booleans(), st.booleans())
+@given(
+    st.lists(st.binary(max_size=9), max_size=8),
+    st.randoms(),
+    st.sampled_from([None, -40, -5, -1, 0, 1000]),
+)
 def test_a_frame_is_the_same_in_whichever_order_blocks_are_put(
-    texts: list[bytes], random: object, is_tight: bool, reserves: bool
+    texts: list[bytes], random: object, spare: int | None
 ) -> None:
+    """And whether nothing, too little, just what they take or more is reserved for them."""
     layout = FrameLayout(7, 1, len(texts))
-    most = sum(map(len, texts)) + (0 if is_tight else 1000)
     output = Output(len(texts), layout.index_size)
-    if reserves:
-        output.reserve(most)
+    if spare is not None:
+        output.reserve(max(0, sum(map(len, texts)) + spare))
     numbers = list(range(len(texts)))
     random.shuffle(numbers)  # type: ignore[attr-defined]
     scratch = np.empty(9, np.uint8)  # used again for each, as encoders do
@@ -61,6 +65,22 @@ def test_runs_lie_in_their_order_whether_written_there_or_not(
     assert list(output.checksums) == [google_crc32c.value(text) for text in texts]
     assert output.data is not None
     assert bytes(output.data[3 : output.end]) == b"".join(texts)
+
+
+def test_what_has_no_room_lies_apart() -> None:
+    layout, texts = FrameLayout(7, 1, 3), [b"first", b"second", b"third"]
+    output = Output(3, layout.index_size)
+    output.reserve(6)
+    plain = [np.frombuffer(text, np.uint8) for text in texts]
+    assert output.put_run(0, plain[0], [5], None)
+    assert output.room(1, 2) is None
+    room = output.room(1, 1)
+    assert room is not None
+    assert room.size == 1
+    assert not output.put_run(2, plain[2], [5], None)
+    assert not output.put_run(1, plain[1], [6], None)
+    (packed,) = frame.frames_of(output, layout)
+    assert bytes(packed) == bytes(frame.pack(Runs(tuple(plain)), layout))
 
 
 def test_frames_of_several_chunks_are_those_of_each() -> None:

@@ -1,0 +1,95 @@
+"""Vectors of bytes, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from numba import types
+
+from gangsaw.codecs.core.numba.jit import intrinsic, jit_norefs
+from gangsaw.codecs.core.numba.simd import bits_of, load, store
+from gangsaw.codecs.core.numba.simd_octets import (
+    OCTETS,
+    OF_FOURTH,
+    OF_OCTETS,
+    TABLE,
+    emit_plain_pick,
+    first_lanes,
+    join_fours,
+    pick,
+    spread_fours,
+    table,
+)
+
+Octets = npt.NDArray[np.uint8]
+
+
+@intrinsic
+def plain_pick(typing_context: Any, vector: Any, low: Any, high: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return emit_plain_pick(builder, *args)
+
+    return vector(vector, types.uint64, types.uint64), codegen
+
+
+@jit_norefs
+def picked(data: Any, low: Any, high: Any, out: Any, plain: Any) -> None:
+    for at in range(0, data.size, OCTETS):
+        octets = load(data, at, OF_OCTETS)
+        store(out, at, pick(octets, low, high))
+        store(plain, at, plain_pick(octets, low, high))
+
+
+@jit_norefs
+def joined(data: Any, out: Any) -> None:
+    for at in range(0, data.size, OCTETS):
+        store(out, at >> 2, join_fours(load(data, at, OF_OCTETS)))
+
+
+@jit_norefs
+def spread_out(data: Any, out: Any) -> None:
+    for at in range(0, out.size, OCTETS):
+        store(out, at, spread_fours(load(data, at >> 2, OF_FOURTH)))
+
+
+@jit_norefs
+def lanes_below(count: int) -> int:
+    return bits_of(first_lanes(count, OF_OCTETS))  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def data() -> Octets:
+    """Every byte, in any order, in several vectors."""
+    return np.random.default_rng(0).permutation(np.repeat(np.arange(256), 2)).astype(np.uint8)
+
+
+def test_a_table_is_looked_up_with_and_without_an_instruction(data: Octets) -> None:
+    items = np.random.default_rng(1).integers(0, 128, TABLE, np.uint8)
+    out, plain = np.empty_like(data), np.empty_like(data)
+    picked(data, *table(items.tobytes()), out, plain)
+    want = np.where(data < 128, items[data % TABLE], 0)
+    assert (out == want).all()
+    assert (plain == want).all()
+
+
+def test_bits_of_four_bytes_lie_in_one(data: Octets) -> None:
+    out = np.empty(data.size // 4, np.uint8)
+    joined(data, out)
+    first, second, third, fourth = (data.reshape(-1, 4) >> 1 & 3).T
+    assert (out == (first << 6 | second << 4 | third << 2 | fourth)).all()
+
+
+def test_a_byte_becomes_four(data: Octets) -> None:
+    out = np.empty(data.size * 4, np.uint8)
+    spread_out(data, out)
+    want = np.stack([data >> 4 & 12, data >> 4 & 3, data & 12, data & 3], 1)
+    assert (out == want.ravel()).all()
+
+
+def test_lanes_below_a_count() -> None:
+    assert [lanes_below(count) for count in range(OCTETS + 1)] == [
+        (1 << count) - 1 for count in range(OCTETS + 1)
+    ]
