@@ -13,9 +13,10 @@ from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.dna.dense.shape import lanes_of
 from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import read, write
+from gangsaw.codecs.dna.payload import NO_LANES, read, write
 
 
 def encode(blocks: Sequence[NumpyArray], params: Params, output: Output) -> None:
@@ -28,16 +29,20 @@ def encode(blocks: Sequence[NumpyArray], params: Params, output: Output) -> None
     output : takes the payloads
     """
 
+    n_lanes = lanes_of(max((block.size for block in blocks), default=0))  # as the index has them
+
     def encode_block(i: int) -> None:
         text = np.ascontiguousarray(blocks[i])
         likely = likely_bytes(text.size)
         room = output.room(i, likely)
-        payload = write(text, params, np.empty(likely, np.uint8) if room is None else room)
+        place = np.empty(likely, np.uint8) if room is None else room
+        payload, lane_bits = write(text, params, place)
+        lanes = np.pad(lane_bits, (0, n_lanes - lane_bits.size)) if params.has_lanes else None
         checksum = crc32c(payload)
         if room is not None and address_of(payload) == address_of(room):
-            output.settle(i, [payload.size], [checksum])
+            output.settle(i, [payload.size], [checksum], lanes)
         else:
-            output.give(i, payload, checksum)
+            output.give(i, payload, checksum, lanes)
 
     output.reserve(sum(likely_bytes(block.size) for block in blocks))
     run_blocks(encode_block, len(blocks))
@@ -57,11 +62,13 @@ def decode(runs: Runs, blocks: Sequence[NumpyArray], params: Params) -> None:
     CorruptChunk : a block is not of its target's extent
     """
 
+    lane_bits = runs.lane_bits
+
     def decode_block(i: int) -> None:
         block = blocks[i]
         text = block if block.flags.c_contiguous else np.empty(block.shape, np.uint8)
         try:
-            read(runs.take(i), text)
+            read(runs.take(i), NO_LANES if lane_bits is None else lane_bits[i], text)
         except CorruptChunk as error:
             raise CorruptChunk(error.reason, block=i) from error
         if text is not block:

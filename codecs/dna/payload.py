@@ -12,6 +12,8 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.aligned import address_of
 from gangsaw.codecs.dna import gencodex
+from gangsaw.codecs.dna.dense import coding as dense
+from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
 from gangsaw.codecs.dna.letters.coding import Letters, join, packed_size, split
 from gangsaw.codecs.dna.letters.marks import Marks
 from gangsaw.codecs.dna.params import Params
@@ -19,7 +21,9 @@ from gangsaw.codecs.dna.params import Params
 Octets: TypeAlias = npt.NDArray[np.uint8]
 
 HEAD = struct.Struct("<III")
-RAW, PACKED, RUNS = range(3)  # forms
+RAW, PACKED, RUNS, DENSE = range(4)  # forms
+LaneBits = npt.NDArray[np.int64]
+NO_LANES: LaneBits = np.zeros(1, np.int64)
 NO_MARKS = Marks(*(np.empty(0, np.uint8) for _ in range(2)))
 
 
@@ -28,7 +32,7 @@ class Payload(NamedTuple):
 
     Attributes
     ----------
-    form : RAW, PACKED or RUNS
+    form : RAW, PACKED, RUNS or DENSE
     body : (n,) uint8
     marks : what is no upper case base
     """
@@ -38,23 +42,46 @@ class Payload(NamedTuple):
     marks: Marks
 
 
-def write(text: NumpyArray, params: Params, place: Octets) -> Octets:
-    """Return the payload of a text, (n,) uint8.
+class Written(NamedTuple):
+    """What was written.
+
+    Attributes
+    ----------
+    payload : (n,) uint8
+    lane_bits : (lanes,) int64, bits of each lane; one of 0 where there are none
+    """
+
+    payload: Octets
+    lane_bits: LaneBits
+
+
+def write(text: NumpyArray, params: Params, place: Octets) -> Written:
+    """Return the payload of a text, (n,) uint8, and the bits of its lanes.
 
     place : (`likely_bytes`,) uint8 or more. The payload is at its begin, or, where it is longer, an
         array of its own
     """
     letters = split(text, place[HEAD.size :])
-    if letters is None or not _is_shorter(letters, text.size):
-        return _laid(Payload(RAW, text, NO_MARKS), place)
-    runs = gencodex.encode(letters.packed) if params.mode == "gencodex" else None
-    if runs is not None:
-        return _laid(Payload(RUNS, runs, letters.marks), place)
-    return _laid(Payload(PACKED, letters.packed, letters.marks), place)
+    if letters is not None:
+        form, body, lane_bits = _shortest(text, letters, params)
+        if body.size + sum(part.size for part in letters.marks) < text.size:
+            return Written(_laid(Payload(form, body, letters.marks), place), lane_bits)
+    return Written(_laid(Payload(RAW, text, NO_MARKS), place), NO_LANES)
 
 
-def _is_shorter(letters: Letters, n: int) -> bool:
-    return letters.packed.size + sum(part.size for part in letters.marks) < n
+def _shortest(
+    text: NumpyArray, letters: Letters, params: Params
+) -> tuple[int, NumpyArray, LaneBits]:
+    """Return form, body and bits of lanes: the mode's, where shorter than packed."""
+    if params.mode == "gencodex":
+        runs = gencodex.encode(letters.packed)
+        if runs is not None:
+            return RUNS, runs, NO_LANES
+    if params.mode == "dense":
+        body, bits = dense.encode(bases_of(text, letters.marks))
+        if body.size < letters.packed.size:
+            return DENSE, body, bits
+    return PACKED, letters.packed, NO_LANES
 
 
 def _laid(payload: Payload, place: Octets) -> Octets:
@@ -70,9 +97,19 @@ def _laid(payload: Payload, place: Octets) -> Octets:
     return data
 
 
-def read(data: NumpyArray, text: NumpyArray) -> None:
-    """Fill a text, (n,) uint8, from its payload; CorruptChunk where that is not of this extent."""
-    payload, n = _parts_of(data), packed_size(text.size)
+def read(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
+    """Fill a text, (n,) uint8, from its payload; CorruptChunk where that is not of this extent.
+
+    lane_bits : (lanes,) int64, of the lanes that the index tells of
+    """
+    payload = _parts_of(data)
+    if payload.form == DENSE:
+        n_bases = count_bases(text.size, payload.marks.exceptions)
+        join_bases(dense.decode(payload.body, lane_bits, n_bases), payload.marks, text)
+        return
+    if lane_bits.any():
+        raise CorruptChunk("it has lanes and is not dense")
+    n = packed_size(text.size)
     body = gencodex.decode(payload.body, n) if payload.form == RUNS else payload.body
     if body.size != (text.size if payload.form == RAW else n):
         raise CorruptChunk("its bases are not as many as its letters")
@@ -87,7 +124,7 @@ def _parts_of(data: NumpyArray) -> Payload:
         raise CorruptChunk("it has no head")
     form, n_odd, n_low = HEAD.unpack(data[: HEAD.size].tobytes())
     end = data.size - n_odd - n_low
-    if form > RUNS or end < HEAD.size or (form == RAW and n_odd + n_low):
+    if form > DENSE or end < HEAD.size or (form == RAW and n_odd + n_low):
         raise CorruptChunk(f"its head says form {form} with {n_odd} and {n_low} bytes of marks")
     marks = Marks(data[end : end + n_odd], data[end + n_odd :])
     return Payload(form, data[HEAD.size : end], marks)
