@@ -72,10 +72,8 @@ ONLY_IN = {
 DASK = {"dask", "distributed"}
 KNOW_DASK = {f"gangsaw.tasks.engine.{name}" for name in ("window", "batches", "bags")}
 KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
-PUBLIC = {
-    "gangsaw.genomes": "tasks.genomes",
-    "gangsaw.reads": "tasks.reads",
-}  # modules of public names, and the domain of each
+# modules of public names, and the domain of each
+PUBLIC = {"gangsaw.genomes": "tasks.genomes", "gangsaw.reads": "tasks.reads"}
 
 
 def modules() -> Iterator[tuple[str, Path]]:

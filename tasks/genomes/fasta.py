@@ -9,10 +9,10 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.genomes import fasta_kernels as kernels
-from gangsaw.tasks.genomes.parts import UNFOLDED, GenomeFile, NameCheck, Part
+from gangsaw.tasks.genomes.parts import UNFOLDED, GenomeFile, GenomePart, NameCheck
 from gangsaw.tasks.sequences.fasta import HEAD, refuse_protein
 from gangsaw.tasks.sequences.signs import START, hint
-from gangsaw.tasks.sequences.text import Text, text_of
+from gangsaw.tasks.sequences.text import Places, Text, text_of
 
 LOOK = 1 << 20  # bytes of text that tell the width of lines, and whether it is protein
 STEP = 1 << 20  # bytes of text that are taken apart at once
@@ -26,9 +26,9 @@ class FastaGenome(GenomeFile):
         self.takes_protein = takes_protein
         self._state = np.zeros(kernels.STATES, np.int64)
         self._names = NameCheck(path)
-        self._room = _Room(STEP)
+        self._room = _ScanRoom(STEP)
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[GenomePart]:
         """Yield records; BadParams, with the number of the line, for what is none."""
         blocks = self._blocks()
         begun, n = [], 0
@@ -65,11 +65,11 @@ class FastaGenome(GenomeFile):
         self._state[kernels.WIDTH], self._state[kernels.RETURNS] = self.width, self.has_returns
         self._state[kernels.RECORD], self._state[kernels.IS_START] = -1, 1
 
-    def _part(self, text: Text) -> Part:
+    def _part(self, text: Text) -> GenomePart:
         """Return what a piece of the text holds."""
         first_line = int(self._state[kernels.LINE])
         if not text.all():
-            line = first_line + np.count_nonzero(text[: np.argmin(text)] == kernels.NEWLINE)
+            line = first_line + text[: np.argmin(text)].tobytes().count(b"\n")
             raise self._wrong(line, "it holds a byte 0, so that it is no text")
         totals = np.zeros(kernels.TOTALS, np.int64)
         room = self._room
@@ -80,26 +80,26 @@ class FastaGenome(GenomeFile):
             )
         return self._taken(totals)
 
-    def _last(self) -> Part:
+    def _last(self) -> GenomePart:
         """Return what the end of the text adds."""
         totals, room = np.zeros(kernels.TOTALS, np.int64), self._room
         self.is_open = kernels.finish(self._state, totals, room.names, room.runs, room.odd)
         return self._taken(totals)
 
-    def _taken(self, totals: Text) -> Part:
+    def _taken(self, totals: Places) -> GenomePart:
         """Return copies of what a kernel found."""
         n_letters, n_names, n_heads, n_runs, n_odd = totals[: kernels.READ].tolist()
         room = self._room
         heads, names = room.heads[:n_heads].copy(), room.names[:n_names].copy()
         self._names.add(names, [f"line {line + 1}" for line in heads[:, 2].tolist()])
         letters, lines = room.letters[:n_letters].copy(), room.runs[:n_runs].copy()
-        return Part(letters, names, heads[:, 0], heads[:, 1], lines, room.odd[:n_odd].copy())
+        return GenomePart(letters, names, heads[:, 0], heads[:, 1], lines, room.odd[:n_odd].copy())
 
     def _wrong(self, line: int, why: str) -> BadParams:
         return BadParams(f"{self.path}: line {line + 1}: {why}")
 
 
-class _Room:
+class _ScanRoom:
     """Arrays that the kernel fills; the system gives memory only to what is used of them."""
 
     def __init__(self, n: int) -> None:

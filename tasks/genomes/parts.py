@@ -17,7 +17,7 @@ NO_LINES = np.empty((0, 4), np.int64)
 NO_RECORDS = np.empty(0, np.int64)
 
 
-class Part(NamedTuple):
+class GenomePart(NamedTuple):
     """What comes next of a genome; a record may go on in the next part.
 
     Attributes
@@ -55,7 +55,7 @@ class GenomeFile(ABC):
         self.lost: tuple[str, ...] = ()
 
     @abstractmethod
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[GenomePart]:
         """Yield the file's records; BadParams, with the line or record, for what is none."""
 
 

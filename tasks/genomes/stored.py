@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.codecs.dna.params import USUAL_BLOCK
 from gangsaw.tasks.genomes.fasta_kernels import BLANK
 from gangsaw.tasks.genomes.info import GenomeInfo
 from gangsaw.tasks.genomes.parts import NO_RECORDS
@@ -18,6 +19,8 @@ from gangsaw.tasks.source import SourceArray
 
 NEEDED = ("sequence", "record_offset", "name", "name_offset")
 NEWLINE = 10
+BLOCK = USUAL_BLOCK  # residues that are decoded together where a few are wanted
+BLOCKS_HELD = 4
 
 
 class StoredGenome:
@@ -38,6 +41,8 @@ class StoredGenome:
         for name in NEEDED:
             if name not in self._arrays:
                 raise BadParams(f"it holds a genome, but no array {name}: take all of its arrays")
+        residues = self._arrays["sequence"].array
+        self._arrays["sequence"] = HeldChunks(residues, BLOCK, BLOCKS_HELD)
         for name in ("record_offset", "name_offset"):
             if self._arrays[name].size != self.n_records + 1:
                 raise CorruptChunk(f"{name} is not of {self.n_records} records")
@@ -47,16 +52,21 @@ class StoredGenome:
         return self._borders("record_offset", "sequence", first, last)
 
     def letters(self, begin: int, end: int) -> Text:
-        """Return residues of the whole store, begin..end - 1."""
-        return self._arrays["sequence"].read(begin, end).astype(np.uint8, copy=False)
+        """Return residues of the whole store, begin..end - 1.
+
+        Of a few the blocks are decoded, and held; many are decoded side by side.
+        """
+        held = self._arrays["sequence"]
+        if end - begin <= BLOCK or not 0 <= begin <= end <= held.size:
+            return held.read(begin, end).astype(np.uint8, copy=False)
+        return held.array.read((slice(begin, end),)).astype(np.uint8, copy=False)
 
     def heads(self, first: int, last: int) -> tuple[Text, Places]:
         """Return heads of records, a newline behind each, and the bytes of each without it."""
         borders = self._borders("name_offset", "name", first, last)
-        text = self._arrays["name"].read(int(borders[0]), int(borders[-1]))
-        text, ends = text.astype(np.uint8, copy=False), borders[1:] - borders[0] - 1
-        found = np.flatnonzero(text == NEWLINE)
-        if not np.array_equal(found, ends):
+        found = self._arrays["name"].read(int(borders[0]), int(borders[-1]))
+        text: Text = found.astype(np.uint8, copy=False)
+        if not np.array_equal(np.flatnonzero(text == NEWLINE), borders[1:] - borders[0] - 1):
             raise CorruptChunk("name_offset does not say where lines of name begin")
         return text, np.diff(borders) - 1
 
@@ -65,7 +75,7 @@ class StoredGenome:
         return self._numbers("odd_head", *self.between("odd_head", first, last)) - first
 
     def lines(self, begin: int, end: int) -> Places:
-        """Return rows begin..end - 1 of the lines that are kept, (n, 4) int64 as `Part.lines`."""
+        """Return rows begin..end - 1 of the lines that are kept, (n, 4) int64 as `GenomePart.lines`."""
         rows = np.stack([self._numbers(name, begin, end) for name in LINES], axis=1)
         if (rows[:, 0] < 0).any() or (np.diff(rows[:, 0]) < 0).any():
             raise CorruptChunk("line_record does not grow")

@@ -11,7 +11,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.genomes.fasta import FastaGenome
 from gangsaw.tasks.genomes.info import ATTRIBUTE, GenomeInfo
-from gangsaw.tasks.genomes.parts import GenomeFile, Part
+from gangsaw.tasks.genomes.parts import GenomeFile, GenomePart
 from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
 from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.source import Coordinate, Described
@@ -20,7 +20,7 @@ CONTENT = "gangsaw_content"
 READERS: Mapping[str, Callable[[str], GenomeFile]] = {
     "genome": FastaGenome,
 }
-LINES = ("line_record", "line_length", "line_count", "line_end")  # columns of `Part.lines`
+LINES = ("line_record", "line_length", "line_count", "line_end")  # columns of `GenomePart.lines`
 
 Piece = Mapping[str, NumpyArray]
 
@@ -75,7 +75,7 @@ class GenomeStream:
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of what comes next; BadParams for what is not of the format."""
         file = self._file()
-        writer = _Writer()
+        writer = _GenomeWriter()
         for part in file.parts():
             yield writer.piece(part)
         yield writer.last()
@@ -98,7 +98,7 @@ class GenomeStream:
         return READERS[self.format](self.path)
 
 
-class _Writer:
+class _GenomeWriter:
     """Lays out parts of records as arrays.
 
     Attributes
@@ -110,7 +110,7 @@ class _Writer:
         self.n_records = self.n_letters = self.n_names = 0
         self._counts = np.zeros((TABLES, LETTERS), np.int64)
 
-    def piece(self, part: Part) -> Piece:
+    def piece(self, part: GenomePart) -> Piece:
         """Return the arrays of a part, those that are not empty."""
         count_letters(part.letters, np.array([0]), np.array([part.letters.size]), self._counts)
         found: dict[str, NumpyArray] = {

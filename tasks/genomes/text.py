@@ -13,7 +13,7 @@ from gangsaw.tasks.sequences.text import Places, Text
 
 RECORDS = 1 << 14  # of a batch of rows
 ROWS = 1 << 18  # of lines that are kept, at once
-SLAB = 1 << 23  # residues that are decoded at once
+SLAB = 1 << 25  # residues that are decoded at once: a chunk, its blocks side by side
 NO_ROWS = np.empty((0, 3), np.int64)
 
 

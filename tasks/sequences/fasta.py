@@ -61,7 +61,8 @@ def _heads(block: Text, is_start: bool) -> Places:
     is_head = block[found - 1] == NEWLINE
     if found.size and found[0] == 0:
         is_head[0] = is_start
-    return found[is_head]
+    heads: Places = found[is_head]
+    return heads
 
 
 def _are_long(heads: list[Places], n: int) -> bool:

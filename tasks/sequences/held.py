@@ -20,11 +20,18 @@ class HeldChunks:
 
     A few items of a chunk are read alone: of the codec's windows only those that hold them are
     decoded. Not for long, so that a loop over all reads decodes each chunk once.
+
+    Parameters
+    ----------
+    array : on one axis
+    step : items that are decoded together and held, instead of a chunk, and never fewer
+    n_held : of them
     """
 
-    def __init__(self, array: SourceArray) -> None:
-        self.array, self.size = array, array.shape[0]
-        self.step = (array.chunks or array.shape)[0] or 1
+    def __init__(self, array: SourceArray, step: int = 0, n_held: int = CHUNKS_HELD) -> None:
+        self.array, self.size, self.n_held = array, array.shape[0], n_held
+        self.step = step or (array.chunks or array.shape)[0] or 1
+        self._reads_small = not step
         self._held: OrderedDict[int, NumpyArray] = OrderedDict()
         self._small: tuple[int, int] = (-1, 0)  # the chunk of the last small read, and how many
 
@@ -35,7 +42,8 @@ class HeldChunks:
         first, last = begin // self.step, max(begin, end - 1) // self.step
         if begin == end:
             return np.empty(0, self.array.dtype)
-        if SMALL_PART * (end - begin) <= self.step and self._is_rare(last):
+        is_small = self._reads_small and SMALL_PART * (end - begin) <= self.step
+        if is_small and self._is_rare(last):
             return self.array.read((slice(begin, end),))
         at = first * self.step
         if first == last:
@@ -57,6 +65,7 @@ class HeldChunks:
             begin = number * self.step
             region = (slice(begin, min(begin + self.step, self.size)),)
             self._held[number] = self.array.read(region)
-            while len(self._held) > CHUNKS_HELD:
+            while len(self._held) > self.n_held:
                 self._held.popitem(last=False)
+        self._held.move_to_end(number)
         return self._held[number]

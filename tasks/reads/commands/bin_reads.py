@@ -11,8 +11,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.console import options as opt
 from gangsaw.tasks.console.output import progress_bar, write_table
-from gangsaw.tasks.reads.formats import FASTQ_NAMES, PACKED, YES
+from gangsaw.tasks.reads.formats import FASTQ_NAMES, YES
 from gangsaw.tasks.reads.settings import ORDERS
+from gangsaw.tasks.sequences.names import PACKED
 
 MOST_SOURCES = 2
 STDOUT = "-"
