@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from inspect import Parameter, Signature
 from typing import Annotated, Any
@@ -13,31 +13,14 @@ import typer
 from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import flag, listed
+from gangsaw.tasks.console.extractors import GROUP, Extractor
 from gangsaw.tasks.console.panels import panels
 
-# by the name of an attribute that a store's group has
-GROUP = "gangsaw.extractors"
 HELP = """Write parts of a store of reads or of a genome as text, to standard output.
 
 Examples: gangsaw extract reads.zarr 1000:2000 > some.fastq; gangsaw extract genome.zarr
 chr1:1,000-2,000 chrM > some.fa
 """
-
-
-@dataclass(frozen=True)
-class Extractor:
-    """How a domain writes parts of its stores.
-
-    Attributes
-    ----------
-    holds : what such a store holds, for messages
-    options : a `Panel`, of which all fields have defaults and names that no other domain's have
-    run : is given path of the store, what is wanted, and options
-    """
-
-    holds: str
-    options: type
-    run: Callable[[str, tuple[str, ...], Any], None]
 
 
 def _command() -> Callable[..., None]:

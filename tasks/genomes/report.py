@@ -9,6 +9,7 @@ from gangsaw.tasks.genomes.info import BASES, GenomeInfo
 from gangsaw.tasks.jobs.contents import Content
 from gangsaw.tasks.jobs.report import StoreInfo
 
+FILES = {"genome": "FASTA"}  # what formats are called, where not by their names
 MOST_LETTERS = 6  # that are listed
 
 
@@ -24,8 +25,7 @@ def content(info: StoreInfo) -> Content:
         "residues": n,
         "gc": strong / max(1, bases),
         "n": genome.count("Nn") / max(1, n),
-        "lower_case": sum(c for letter, c in genome.letters.items() if letter.islower())
-        / max(1, n),
+        "lower_case": genome.count("".join(filter(str.islower, genome.letters))) / max(1, n),
         "bits_per_base": 8 * stored.get("sequence", 0) / max(1, n),
         "stored": stored,
     }
@@ -33,7 +33,7 @@ def content(info: StoreInfo) -> Content:
 
 
 def _rows(genome: GenomeInfo, figures: dict[str, object]) -> Iterator[tuple[str, str]]:
-    yield "records", f"{genome.records:,}, {genome.format}"
+    yield "records", f"{genome.records:,} of {FILES.get(genome.format, genome.format)}"
     yield "residues", f"{genome.residues:,}{_others(genome)}"
     for name, key in (("GC", "gc"), ("N", "n"), ("lower case", "lower_case")):
         yield name, f"{100 * float(str(figures[key])):.2f} %"

@@ -75,7 +75,7 @@ class StoredGenome:
         return self._numbers("odd_head", *self.between("odd_head", first, last)) - first
 
     def lines(self, begin: int, end: int) -> Places:
-        """Return rows begin..end - 1 of the lines that are kept, (n, 4) int64 as `GenomePart.lines`."""
+        """Return rows begin..end - 1 of the lines that are kept, as `GenomePart.lines`."""
         rows = np.stack([self._numbers(name, begin, end) for name in LINES], axis=1)
         if (rows[:, 0] < 0).any() or (np.diff(rows[:, 0]) < 0).any():
             raise CorruptChunk("line_record does not grow")

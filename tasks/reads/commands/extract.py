@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.console.extract import Extractor
+from gangsaw.tasks.console.extractors import Extractor
 
 if TYPE_CHECKING:
     from gangsaw.tasks.reads.readset import ReadSet
