@@ -25,7 +25,7 @@ class FastaGenome(GenomeFile):
         super().__init__(path)
         self.takes_protein = takes_protein
         self._state = np.zeros(kernels.STATES, np.int64)
-        self._names = NameCheck(path)
+        self._names = NameCheck(path, ", or store the file as reads: --format fasta")
         self._room = _ScanRoom(STEP)
 
     def parts(self) -> Iterator[GenomePart]:

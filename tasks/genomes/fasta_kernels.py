@@ -11,6 +11,7 @@ from typing import Any
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 
 NEWLINE, RETURN, BLANK, HEAD, COMMENT = 10, 13, 32, 62, 59
+MOST_EMPTY = 1 << 16  # empty pieces of a run: a damaged store cannot fill a disk with a few rows
 USUAL = 0  # end of a piece: as most lines of the file end
 # of the state, which goes on from block to block
 (
@@ -73,7 +74,8 @@ def end_run(state: Any, totals: Any, runs: Any) -> None:
 def end_piece(state: Any, totals: Any, runs: Any, end: int) -> None:
     """End a piece by this byte, or as most lines do."""
     length, state[PIECE] = state[PIECE], 0
-    if state[RUN_COUNT] and length == state[RUN_LENGTH] and end == state[RUN_END]:
+    is_same = state[RUN_COUNT] > 0 and length == state[RUN_LENGTH] and end == state[RUN_END]
+    if is_same and (length > 0 or state[RUN_COUNT] < MOST_EMPTY):
         state[RUN_COUNT] += 1
         return
     end_run(state, totals, runs)
@@ -200,6 +202,7 @@ def scan(
             at += 1
             continue
         is_known = state[IS_START] and state[RUN_COUNT] and state[RUN_END] == USUAL
+        is_known = is_known and state[RUN_LENGTH] > 0
         if is_known and full_line(text, at, state, letters, totals[LETTERS]):
             state[RUN_COUNT] += 1
             state[LINE] += 1

@@ -62,8 +62,9 @@ class GenomeFile(ABC):
 class NameCheck:
     """Refuses records without a name, and two of one name: a name has to find its record."""
 
-    def __init__(self, path: str) -> None:
-        self.path, self._seen, self._begun = path, set[bytes](), b""
+    def __init__(self, path: str, otherwise: str = "") -> None:
+        self.path, self.otherwise = path, otherwise
+        self._seen, self._begun = set[bytes](), b""
         self._places: deque[str] = deque()
 
     def add(self, names: Text, places: list[str]) -> None:
@@ -80,7 +81,7 @@ class NameCheck:
             self._seen.add(name)
 
     def _refuse(self, place: str, why: str) -> None:
-        raise BadParams(f"{self.path}: {place}: {why}, or store the file as reads: --format fasta")
+        raise BadParams(f"{self.path}: {place}: {why}{self.otherwise}")
 
 
 def first_word(head: bytes) -> bytes:

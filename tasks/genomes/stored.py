@@ -9,7 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.dna.params import USUAL_BLOCK
-from gangsaw.tasks.genomes.fasta_kernels import BLANK
+from gangsaw.tasks.genomes.fasta_kernels import BLANK, MOST_EMPTY
 from gangsaw.tasks.genomes.info import GenomeInfo
 from gangsaw.tasks.genomes.parts import NO_RECORDS
 from gangsaw.tasks.genomes.stream import LINES
@@ -81,6 +81,8 @@ class StoredGenome:
             raise CorruptChunk("line_record does not grow")
         if (rows[:, 1] < 0).any() or (rows[:, 2] < 1).any() or (rows[:, 3] > BLANK).any():
             raise CorruptChunk("line_length, line_count or line_end is of no line")
+        if (rows[rows[:, 1] == 0, 2] > MOST_EMPTY).any():
+            raise CorruptChunk("line_count has too many empty lines")
         return rows
 
     def between(self, name: str, low: int, high: int) -> tuple[int, int]:

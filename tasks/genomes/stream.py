@@ -10,8 +10,10 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.genomes.fasta import FastaGenome
+from gangsaw.tasks.genomes.genbank import GenBank
 from gangsaw.tasks.genomes.info import ATTRIBUTE, GenomeInfo
 from gangsaw.tasks.genomes.parts import GenomeFile, GenomePart
+from gangsaw.tasks.genomes.twobit import TwoBitGenome
 from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
 from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.source import Coordinate, Described
@@ -19,6 +21,8 @@ from gangsaw.tasks.source import Coordinate, Described
 CONTENT = "gangsaw_content"
 READERS: Mapping[str, Callable[[str], GenomeFile]] = {
     "genome": FastaGenome,
+    "2bit": TwoBitGenome,
+    "genbank": GenBank,
 }
 LINES = ("line_record", "line_length", "line_count", "line_end")  # columns of `GenomePart.lines`
 

@@ -1,4 +1,4 @@
-"""How a store of reads is read: few items alone, many by whole chunks."""
+"""How parts of an array are read: few items alone, many by whole chunks."""
 
 from __future__ import annotations
 
