@@ -1,6 +1,6 @@
 """GenBank flat files read: names, definitions and sequences of their records.
 
-The format is described in the release notes of GenBank, section 3.
+The format: https://www.ncbi.nlm.nih.gov/genbank/release/current, "Sequence Entry Files".
 """
 
 from __future__ import annotations
