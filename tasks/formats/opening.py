@@ -61,6 +61,7 @@ def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> F
     found = {kind: sure for kind in readable() if (sure := _sure_of_all(kind, looks))}
     if not found:
         raise UnknownFormat(_unknown(tuple(paths), looks))
+    found = {kind: sure for kind, sure in found.items() if len(paths) in kind.paths} or found
     best = max(found.values())
     able = {
         kind: sure

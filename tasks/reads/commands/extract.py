@@ -1,51 +1,53 @@
-"""gangsaw extract."""
+"""What gangsaw extract writes of a store of reads."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console.extractors import Extractor
 
 if TYPE_CHECKING:
     from gangsaw.tasks.reads.readset import ReadSet
 
 
-def extract(
-    store: Annotated[str, typer.Argument(help="Zarr store of reads.", metavar="store")],
-    reads: Annotated[
-        str, typer.Argument(help="First read : end, from 0, such as 1000:2000.", metavar="reads")
-    ] = "",
+BATCH = 1 << 16  # reads that are written at once
+
+
+@dataclass(frozen=True)
+class ReadsWanted:
+    """Other ways to say which reads; both need an index, which gangsaw index-reads makes."""
+
+    PANEL: ClassVar[str] = "Reads"
+
     name: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(help="Reads of this name, or of which it is the first word; repeat it."),
-    ] = None,
+    ] = field(default_factory=list)
     bin_: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option("--bin", help="Reads that share a signature with these letters; repeat it."),
-    ] = None,
-) -> None:
-    """Write some reads of a store, as FASTQ or FASTA, to standard output.
+    ] = field(default_factory=list)
 
-    --name and --bin need an index: gangsaw index-reads.
 
-    Example: gangsaw extract reads.zarr 1000:2000 > some.fastq
-    """
+def extract(store: str, numbers: tuple[str, ...], wanted: ReadsWanted) -> None:
+    """Write reads by their numbers from 0, names or bins, as FASTQ or FASTA, to standard output."""
     from gangsaw.tasks.reads.readset import open
 
-    names, bins = name or [], bin_ or []
-    if bool(reads) + bool(names) + bool(bins) != 1:
+    if len(numbers) + bool(wanted.name) + bool(wanted.bin_) != 1:
         raise BadParams("say which reads: by their numbers, such as 1000:2000, or --name, or --bin")
     found = open(store)
-    for first, last in _wanted(found, reads, names, bins):
+    for first, last in _wanted(found, "".join(numbers), wanted.name, wanted.bin_):
         for begin in range(first, last, BATCH):
             sys.stdout.buffer.write(found.text(begin, min(begin + BATCH, last)))
 
 
-BATCH = 1 << 16  # reads that are written at once
+EXTRACTOR = Extractor("reads", ReadsWanted, extract)
 
 
 def _wanted(

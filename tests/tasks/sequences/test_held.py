@@ -1,4 +1,4 @@
-"""How a store of reads is read: few items alone, many by whole chunks."""
+"""How parts of an array are read: few items alone, many by whole chunks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.reads.stored import SMALL_READS, HeldChunks
+from gangsaw.tasks.sequences.held import SMALL_READS, HeldChunks
 from gangsaw.tasks.source import Described, Region
 
 CHUNK, N = 1000, 2500

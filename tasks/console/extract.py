@@ -1,0 +1,74 @@
+"""gangsaw extract: parts of a store, by the domain whose content it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
+from inspect import Parameter, Signature
+from typing import Annotated, Any
+
+import typer
+
+from gangsaw.codecs.core import tables
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import flag, listed
+from gangsaw.tasks.console.extractors import GROUP, Extractor
+from gangsaw.tasks.console.panels import panels
+
+HELP = """Write parts of a store of reads or of a genome as text, to standard output.
+
+Examples: gangsaw extract reads.zarr 1000:2000 > some.fastq; gangsaw extract genome.zarr
+chr1:1,000-2,000 chrM > some.fa
+"""
+
+
+def _command() -> Callable[..., None]:
+    """Return the command with the options of all domains, each in a panel of its own."""
+    known = tables.table(GROUP, Extractor)
+
+    def extract(store: str, wanted: list[str] | None, **options: Any) -> None:
+        name = _content(store, known)
+        for other, given in options.items():
+            if other != name:
+                _refuse(store, known[name].holds, given)
+        known[name].run(store, tuple(wanted or ()), options[name])
+
+    help_of = "Reads by number, such as 1000:2000, or regions, such as chr1:1,000-2,000."
+    hints: dict[str, Any] = {
+        "store": Annotated[str, typer.Argument(help="Zarr store.", metavar="store")],
+        "wanted": Annotated[list[str] | None, typer.Argument(help=help_of, metavar="[parts]...")],
+    }
+    hints |= {name: extractor.options for name, extractor in known.items()}
+    kind = partial(Parameter, kind=Parameter.KEYWORD_ONLY)
+    defaults = {"store": Parameter.empty, "wanted": None}
+    shown = [
+        kind(n, default=defaults.get(n, Parameter.empty), annotation=h) for n, h in hints.items()
+    ]
+    extract.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+    extract.__annotations__, extract.__doc__ = hints, HELP
+    return panels(extract)
+
+
+def _content(store: str, known: dict[str, Extractor]) -> str:
+    """Return the attribute of a store that an extractor is for; BadParams where it has none."""
+    from gangsaw.tasks.store.source import open_zarr
+
+    attrs = open_zarr(store).attrs
+    found = [name for name in known if name in attrs]
+    if not found:
+        kinds = listed([extractor.holds for extractor in known.values()], "or")
+        raise BadParams(f"{store} holds no {kinds}")
+    return found[0]
+
+
+def _refuse(store: str, holds: str, given: Any) -> None:
+    """Raise BadParams for options of another domain that are given."""
+    usual = type(given)()
+    names = [f.name for f in fields(given) if getattr(given, f.name) != getattr(usual, f.name)]
+    if names:
+        flags = listed([flag(name.rstrip("_")) for name in names])
+        raise BadParams(f"{store} holds {holds}, of which extract takes no {flags}")
+
+
+extract = _command()

@@ -1,0 +1,124 @@
+"""Files of genomes as formats of the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gangsaw.tasks.formats.format import (
+    ExportOptions,
+    Fit,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+)
+from gangsaw.tasks.sequences.names import FASTA_NAMES, PACKED, is_called
+
+GENBANK_NAMES = (".gb", ".gbk", ".gbff", ".genbank")
+TWO_BIT_SIGNS = (b"\x43\x27\x41\x1a", b"\x1a\x41\x27\x43")  # of either byte order
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.genomes.stream import GenomeStream
+    from gangsaw.tasks.source import Source
+
+
+def _sure_of_fasta(look: Look) -> Sure:
+    """Say how sure a path is FASTA of a genome: its beginning tells it from reads."""
+    if look.is_folder or look.is_address or look.is_stream or not is_called(look.path, FASTA_NAMES):
+        return Sure.NO
+    if not look.start.startswith(b">") and not is_called(look.path, FASTA_NAMES, PACKED):
+        return Sure.NO
+    from gangsaw.tasks.sequences.fasta import is_genome
+
+    return Sure.EXACTLY if is_genome(look.path) else Sure.NO
+
+
+def _open(paths: Paths, options: SourceOptions, kind: str) -> GenomeStream:
+    from gangsaw.tasks.genomes.stream import GenomeStream
+
+    return GenomeStream(paths[0], kind, is_named=options.format is not None)
+
+
+def _sure_of_two_bit(look: Look) -> Sure:
+    if look.start[:4] in TWO_BIT_SIGNS:
+        return Sure.CONTENT
+    return Sure.PERHAPS if look.suffix == ".2bit" and not look.is_folder else Sure.NO
+
+
+def _sure_of_genbank(look: Look) -> Sure:
+    if look.is_folder or look.is_address or look.is_stream:
+        return Sure.NO
+    if look.start.startswith(b"LOCUS "):
+        return Sure.CONTENT
+    return Sure.PERHAPS if is_called(look.path, GENBANK_NAMES) else Sure.NO
+
+
+def _open_two_bit(paths: Paths, options: SourceOptions) -> GenomeStream:
+    return _open(paths, options, "2bit")
+
+
+def _open_genbank(paths: Paths, options: SourceOptions) -> GenomeStream:
+    return _open(paths, options, "genbank")
+
+
+def _open_fasta(paths: Paths, options: SourceOptions) -> GenomeStream:
+    return _open(paths, options, "genome")
+
+
+def _fit_fasta(source: Source) -> Fit:
+    from gangsaw.tasks.genomes.export import fit_fasta
+
+    return fit_fasta(source)
+
+
+def _export_fasta(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.genomes.export import export_fasta
+
+    export_fasta(source, paths, work)
+
+
+def _fit_two_bit(source: Source) -> Fit:
+    from gangsaw.tasks.genomes.export import fit_two_bit
+
+    return fit_two_bit(source)
+
+
+def _export_two_bit(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    from gangsaw.tasks.genomes.export import export_two_bit
+
+    export_two_bit(source, paths[0], work)
+
+
+GENOME = Format(
+    name="genome",
+    title="FASTA genome",
+    about="records of any length by name and place; fewer than 1,000, or long ones; or a stream",
+    sure=_sure_of_fasta,
+    open=_open_fasta,
+    export=_export_fasta,
+    suffixes=(*FASTA_NAMES, *PACKED),
+    fit=_fit_fasta,
+    streams=True,
+)
+
+TWO_BIT = Format(
+    name="2bit",
+    title="2bit",
+    about="genomes of UCSC; N and lower case are kept, other letters written as N",
+    sure=_sure_of_two_bit,
+    open=_open_two_bit,
+    export=_export_two_bit,
+    suffixes=(".2bit",),
+    fit=_fit_two_bit,
+)
+
+GENBANK = Format(
+    name="genbank",
+    title="GenBank",
+    about="sequences, names and definitions of its records; no features",
+    sure=_sure_of_genbank,
+    open=_open_genbank,
+    streams=True,
+)

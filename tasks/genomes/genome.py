@@ -1,0 +1,233 @@
+"""Genomes of a store in Python: records by name, residues by place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from operator import index
+from pathlib import Path
+from typing import NamedTuple, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import Array
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.genomes.letters import CODES, UPPER, reverse_complement
+from gangsaw.tasks.genomes.parts import first_word
+from gangsaw.tasks.genomes.stored import StoredGenome
+from gangsaw.tasks.sequences.ragged import PER_WORD, Packed, Ragged
+from gangsaw.tasks.sequences.text import Places, Text
+from gangsaw.tasks.store.source import open_zarr
+
+BATCH = 1 << 16  # heads that are read at once
+MOST_NEAR = 3  # names that an error suggests
+MOST_NAMES = 100_000  # of which near ones are looked for
+
+
+class Kmers(NamedTuple):
+    """Some k-mers of a record.
+
+    Attributes
+    ----------
+    places : (n,) int64, of the first letter in the record, ascending
+    words : (n,) uint64, letter i in bits 2i and 2i + 1, as in `Packed`
+    """
+
+    places: Places
+    words: npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class GenomeRecord:
+    """A record of a store, of which residues are read where they are asked for.
+
+    Places count from 0, and `end` is behind the last one. `record[begin:end]` is text (bytes, as in
+    the file); the methods take the same places, all of the record by default, and raise BadParams
+    for those that it does not have.
+
+    Attributes
+    ----------
+    name : first word of its head
+    head : whole, as it is in the file, without ">"
+    start : of its residues in the array `sequence` of the store
+    length : of the record, residues
+    """
+
+    name: str
+    head: str
+    start: int
+    length: int
+    _stored: StoredGenome
+
+    def __len__(self) -> int:
+        """Return how many residues there are."""
+        return self.length
+
+    def __repr__(self) -> str:
+        """Return name and length."""
+        return f"<GenomeRecord {self.name}: {self.length:,} residues>"
+
+    def __getitem__(
+        self, which: SupportsIndex | slice[int | None, int | None, int | None]
+    ) -> bytes:
+        """Return residues as text; IndexError outside, BadParams for steps."""
+        if isinstance(which, slice):
+            begin, end, step = which.indices(self.length)
+            if step != 1:
+                raise BadParams(f"residues are taken without steps, got a step of {step}")
+            return self.text(begin, max(begin, end))
+        place, n = index(which), self.length
+        if not -n <= place < n:
+            raise IndexError(f"there is no residue {place}: {self.name} has {n}")
+        return self.text(place % n, place % n + 1)
+
+    def letters(self, begin: int = 0, end: int | None = None) -> Text:
+        """Return residues as (n,) uint8, letters as in the file."""
+        end = self.length if end is None else end
+        if not 0 <= begin <= end <= self.length:
+            raise BadParams(f"{self.name} has residues 0 to {self.length}, not {begin} to {end}")
+        return self._stored.letters(self.start + begin, self.start + end)
+
+    def text(self, begin: int = 0, end: int | None = None) -> bytes:
+        """Return residues as in the file."""
+        return self.letters(begin, end).tobytes()
+
+    def reverse_complement(self, begin: int = 0, end: int | None = None) -> bytes:
+        """Return the other strand of residues begin..end - 1, IUPAC letters and case kept."""
+        return reverse_complement(self.letters(begin, end)).tobytes()
+
+    def codes(self, begin: int = 0, end: int | None = None) -> Text:
+        """Return residues as (n,) uint8: A 0, C 1, G 2, T 3 of either case, all else 4."""
+        return CODES[self.letters(begin, end)]
+
+    def packed(self, begin: int = 0, end: int | None = None) -> Packed:
+        """Return residues as one sequence of packed words; case is left out, other letters listed.
+
+        Letter i is bits 2 (i mod 32) and 2 (i mod 32) + 1 of word floor(i / 32), see `Packed`.
+        """
+        letters = UPPER[self.letters(begin, end)]
+        return Ragged(letters, np.array([0, letters.size])).packed()
+
+    def words(self, begin: int = 0, end: int | None = None, *, device: str = "cpu") -> Array:
+        """Return the words of `packed`, (ceil(n / 32),) uint64; "gpu" puts them on the device.
+
+        Raises DeviceError where there is no device, BadParams for another word than these.
+        """
+        if device not in ("cpu", "gpu"):
+            raise BadParams(f"device must be cpu or gpu, got {device!r}")
+        words = self.packed(begin, end).words
+        found: Array = cupy().asarray(words) if device == "gpu" else words
+        return found
+
+    def kmers(self, k: int, stride: int = 1, begin: int = 0, end: int | None = None) -> Kmers:
+        """Return every stride-th k-mer from `begin` on that ends before `end`.
+
+        Those with a letter that is not A, C, G or T (of either case) are left out. BadParams for k
+        that is not 1..32 or a stride below 1.
+        """
+        if not 1 <= k <= PER_WORD or stride < 1:
+            raise BadParams(f"k must be 1..{PER_WORD} and stride 1 or more, got {k} and {stride}")
+        packed = self.packed(begin, end)
+        places = np.arange(0, int(packed.lengths[0]) - k + 1, stride)
+        others = packed.other_places
+        is_plain = np.searchsorted(others, places) == np.searchsorted(others, places + k)
+        places = places[is_plain]
+        words, shifts = places // PER_WORD, (2 * (places % PER_WORD)).astype(np.uint64)
+        following = np.append(packed.words, np.uint64(0))[words + 1]
+        # in two steps: a shift by 64 is undefined
+        high = following << np.uint64(1) << (np.uint64(63) - shifts)
+        mask = np.uint64((1 << (2 * k)) - 1)
+        return Kmers(places + begin, (packed.words[words] >> shifts | high) & mask)
+
+
+class Genome:
+    """The records of a store, read where they are asked for.
+
+    `genome["chr1"][1000:2000]` is text; iterating gives the records in the order of the file.
+
+    Attributes
+    ----------
+    path : of the store
+    info : what the store says of itself
+    """
+
+    def __init__(self, path: str) -> None:
+        source = open_zarr(path)
+        try:
+            self._stored = StoredGenome(source.arrays, source.attrs)
+        except BadParams as error:
+            raise BadParams(f"{path}: {error}") from error
+        self.path, self.info = path, self._stored.info
+
+    def __len__(self) -> int:
+        """Return how many records there are."""
+        return self._stored.n_records
+
+    def __repr__(self) -> str:
+        """Return path and number of records."""
+        return f"<Genome {self.path}: {len(self):,} records>"
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a record of this name."""
+        return name in self._numbers
+
+    def __iter__(self) -> Iterator[GenomeRecord]:
+        """Yield the records."""
+        yield from map(self.record, range(len(self)))
+
+    def __getitem__(self, name: str) -> GenomeRecord:
+        """Return the record of a name; BadParams, with names that are near, where there is none."""
+        if name not in self._numbers:
+            raise BadParams(f"{self.path} has no record {name!r}{self._near(name)}")
+        return self.record(self._numbers[name])
+
+    def record(self, number: int) -> GenomeRecord:
+        """Return a record by its number, from 0; IndexError where there is none."""
+        number = range(len(self))[number]
+        head = self.heads[number]
+        start, end = self.offsets[number : number + 2].tolist()
+        return GenomeRecord(self.names[number], head, start, end - start, self._stored)
+
+    @cached_property
+    def heads(self) -> tuple[str, ...]:
+        """Names and descriptions, as in the file."""
+        found: list[str] = []
+        for first in range(0, len(self), BATCH):
+            text, _ = self._stored.heads(first, min(first + BATCH, len(self)))
+            found += text.tobytes().decode("utf-8", "surrogateescape").split("\n")[:-1]
+        return tuple(found)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """First words of the heads."""
+        return tuple(
+            first_word(head.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+            for head in self.heads
+        )
+
+    @cached_property
+    def offsets(self) -> Places:
+        """Where the residues of each record start in the array `sequence`, (n + 1,) int64."""
+        return self._stored.starts(0, len(self))
+
+    @property
+    def lengths(self) -> Places:
+        """Residues of each record, (n,) int64."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: i for i, name in reversed(list(enumerate(self.names)))}
+
+    def _near(self, name: str) -> str:
+        near = get_close_matches(name, self.names[:MOST_NAMES], MOST_NEAR)
+        return f"; there is {', '.join(near)}" if near else f"; it has {len(self)} others"
+
+
+def open(path: str | Path) -> Genome:
+    """Return the genome of a store; BadParams where it holds none."""
+    return Genome(str(path))

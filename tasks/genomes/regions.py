@@ -1,0 +1,85 @@
+"""Regions of a genome as users write them, and their text as `samtools faidx` writes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.genomes.genome import Genome, GenomeRecord
+from gangsaw.tasks.genomes.letters import reverse_complement
+from gangsaw.tasks.sequences.text import Text
+
+PLACES = re.compile(r"(.+):([0-9][0-9,]*)?(?:-([0-9][0-9,]*)?)?", re.DOTALL)
+SLAB = 1 << 23  # residues that are written at once
+STRAND = "/rc"  # behind the name of what is of the other strand
+NEWLINE = 10
+
+
+@dataclass(frozen=True)
+class Region:
+    """Residues begin..end - 1 of a record, counted from 0.
+
+    Attributes
+    ----------
+    title : as the user wrote it
+    """
+
+    title: str
+    record: GenomeRecord
+    begin: int
+    end: int
+
+
+def find_region(genome: Genome, text: str) -> Region:
+    """Return the region "name", "name:first-last", "name:first" or "name:-last", from 1 on.
+
+    A record whose whole name is the text goes first. Raises BadParams for a name that is not there,
+    and for places that the record does not have.
+    """
+    if text in genome:
+        record = genome[text]
+        return Region(text, record, 0, record.length)
+    parsed = PLACES.fullmatch(text)
+    name = parsed[1] if parsed is not None else text
+    if parsed is None or not (parsed[2] or parsed[3]):
+        record = genome[name if name in genome else text]  # which says what names are near
+        return Region(text, record, 0, record.length)
+    record = genome[name]
+    first, last = (int(part.replace(",", "")) if part else None for part in (parsed[2], parsed[3]))
+    begin, end = (1 if first is None else first) - 1, record.length if last is None else last
+    if not 0 <= begin < end <= record.length:
+        raise BadParams(f"{text}: {name} has residues 1 to {record.length:,}, first before last")
+    return Region(text, record, begin, end)
+
+
+def region_text(region: Region, width: int, *, other_strand: bool = False) -> Iterator[bytes]:
+    """Yield a region as FASTA on lines of so many residues, or that of the other strand."""
+    head = f">{region.title}{STRAND if other_strand else ''}\n"
+    yield head.encode("utf-8", "surrogateescape")
+    step = max(1, SLAB // width) * width
+    for at in range(0, region.end - region.begin, step):
+        if other_strand:
+            end = region.end - at
+            letters = region.record.letters(max(region.begin, end - step), end)
+            yield _folded(reverse_complement(letters), width)
+        else:
+            begin = region.begin + at
+            yield _folded(region.record.letters(begin, min(region.end, begin + step)), width)
+
+
+def regions_of(lines: Iterable[str]) -> list[str]:
+    """Return the regions of a file, one on each line that is not blank."""
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _folded(letters: Text, width: int) -> bytes:
+    """Return residues with a newline behind each full line and the last one."""
+    whole = letters.size // width
+    lines = np.full((whole, width + 1), NEWLINE, np.uint8)
+    lines[:, :width] = letters[: whole * width].reshape(whole, width)
+    rest = letters[whole * width :].tobytes()
+    return lines.tobytes() + (rest + b"\n" if rest else b"")

@@ -1,0 +1,48 @@
+"""What `gangsaw info` says of a store of a genome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.genomes.info import BASES, GenomeInfo
+from gangsaw.tasks.jobs.contents import Content
+from gangsaw.tasks.jobs.report import StoreInfo
+
+FILES = {"genome": "FASTA"}  # what formats are called, where not by their names
+MOST_LETTERS = 6  # that are listed
+
+
+def content(info: StoreInfo) -> Content:
+    """Return what a store of a genome holds; BadParams where its attribute is wrong."""
+    genome = GenomeInfo.from_attrs(info.source.attrs)
+    if genome is None:
+        raise BadParams(f"{info.store} holds no genome")
+    stored = {array.name: array.stored_bytes for array in info.arrays}
+    n, strong, bases = genome.residues, genome.count("GCSgcs"), genome.count(BASES)
+    figures = {
+        **genome.to_dict(),
+        "residues": n,
+        "gc": strong / max(1, bases),
+        "n": genome.count("Nn") / max(1, n),
+        "lower_case": genome.count("".join(filter(str.islower, genome.letters))) / max(1, n),
+        "bits_per_base": 8 * stored.get("sequence", 0) / max(1, n),
+        "stored": stored,
+    }
+    return Content("genome", tuple(_rows(genome, figures)), figures)
+
+
+def _rows(genome: GenomeInfo, figures: dict[str, object]) -> Iterator[tuple[str, str]]:
+    yield "records", f"{genome.records:,} of {FILES.get(genome.format, genome.format)}"
+    yield "residues", f"{genome.residues:,}{_others(genome)}"
+    for name, key in (("GC", "gc"), ("N", "n"), ("lower case", "lower_case")):
+        yield name, f"{100 * float(str(figures[key])):.2f} %"
+    yield "bits/residue", f"{float(str(figures['bits_per_base'])):.3f}"
+
+
+def _others(genome: GenomeInfo) -> str:
+    """Return which residues are neither bases nor N, the most frequent first."""
+    found = {x: n for x, n in genome.letters.items() if x not in f"{BASES}Nn"}
+    several = sorted(found.items(), key=lambda item: -item[1])
+    listed = ", ".join(f"{count:,} {letter}" for letter, count in several[:MOST_LETTERS])
+    return f"; not ACGTN: {listed}{', ...' if several[MOST_LETTERS:] else ''}" if listed else ""

@@ -1,0 +1,111 @@
+"""2bit files written as faToTwoBit does; `twobit` says where the format is described."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import pairwise
+from tempfile import SpooledTemporaryFile
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.genomes.letters import BYTES, OTHER
+from gangsaw.tasks.genomes.parts import first_word
+from gangsaw.tasks.genomes.stored import StoredGenome
+from gangsaw.tasks.genomes.twobit import BASES, SIGNATURE
+from gangsaw.tasks.sequences.text import Places, Text
+
+SLAB = 1 << 24  # residues at once, a multiple of 4
+IN_MEMORY = 1 << 26  # bytes of bases that wait for what lies before them
+MOST_NAME, MOST_SIZE = 255, (1 << 32) - 1
+# of letters of either case; U is T
+CODES = np.full(256, OTHER, np.uint8)
+for _code, _letter in enumerate(BASES.decode()):
+    CODES[[ord(_letter), ord(_letter.lower())]] = _code
+CODES[[ord("U"), ord("u")]] = BASES.index(b"T")
+IS_LOWER = (ord("a") <= BYTES) & (ord("z") >= BYTES)
+
+
+def write_two_bit(stored: StoredGenome, file: IO[bytes]) -> None:
+    """Write all records, in little-endian order; offsets have 64 bits where 32 are too few.
+
+    Raises BadParams for names and records that are too long for the format.
+    """
+    names, offsets = _names(stored), stored.starts(0, stored.n_records)
+    if _write(stored, names, offsets, file, 4) > MOST_SIZE:
+        _write(stored, names, offsets, file, 8)
+
+
+def _write(
+    stored: StoredGenome, names: list[bytes], offsets: Places, file: IO[bytes], width: int
+) -> int:
+    """Write the file with offsets of so many bytes; return the last of them."""
+    file.seek(0)
+    file.truncate()
+    index = 16 + sum(1 + len(name) + width for name in names)
+    file.write(bytes(index))
+    places = [_record(stored, begin, end, file) for begin, end in pairwise(offsets.tolist())]
+    file.seek(0)
+    file.write(np.array([SIGNATURE, width == 8, len(names), 0], "<u4").tobytes())
+    for name, place in zip(names, places, strict=True):
+        file.write(bytes([len(name)]) + name + place.to_bytes(8, "little")[:width])
+    return max(places, default=0)
+
+
+def _names(stored: StoredGenome) -> list[bytes]:
+    text, _ = stored.heads(0, stored.n_records)
+    names = [first_word(head) for head in text.tobytes().split(b"\n")[:-1]]
+    for name in names:
+        if len(name) > MOST_NAME:
+            raise BadParams(f"{name.decode('utf-8', 'replace'):.40}... is too long a name for 2bit")
+    return names
+
+
+def _record(stored: StoredGenome, begin: int, end: int, file: IO[bytes]) -> int:
+    """Write a record behind the others; return where it begins."""
+    if end - begin > MOST_SIZE:
+        raise BadParams(f"a record of {end - begin:,} residues is too long for 2bit")
+    place, unknown, masked = file.tell(), _LetterRuns(), _LetterRuns()
+    with SpooledTemporaryFile(IN_MEMORY) as bases:
+        for at in range(begin, end, SLAB):
+            letters = stored.letters(at, min(at + SLAB, end))
+            codes = CODES[letters]
+            unknown.add(codes == OTHER)
+            masked.add(IS_LOWER[letters])
+            bases.write(_packed(codes))
+        file.write((end - begin).to_bytes(4, "little") + unknown.data() + masked.data() + bytes(4))
+        bases.seek(0)
+        shutil.copyfileobj(bases, file)
+    return place
+
+
+def _packed(codes: Text) -> bytes:
+    """Return codes, four a byte; those of other letters are 0."""
+    fours = np.zeros(-(-codes.size // 4) * 4, np.uint8)
+    fours[: codes.size] = np.where(codes == OTHER, 0, codes)
+    shifts = np.array([6, 4, 2, 0], np.uint8)
+    packed: Text = np.bitwise_or.reduce(fours.reshape(-1, 4) << shifts, axis=1)
+    return packed.tobytes()
+
+
+class _LetterRuns:
+    """Runs of letters of a kind, found piece by piece."""
+
+    def __init__(self) -> None:
+        self._n, self._borders = 0, [np.empty(0, np.int64)]
+        self._is_in = False
+
+    def add(self, are_such: npt.NDArray[np.bool_]) -> None:
+        """Take the next letters."""
+        changes = np.flatnonzero(np.diff(are_such, prepend=self._is_in))
+        self._borders.append(changes + self._n)
+        self._n += are_such.size
+        self._is_in = bool(are_such[-1])
+
+    def data(self) -> bytes:
+        """Return their number, starts and lengths."""
+        borders = np.concatenate([*self._borders, [self._n][: self._is_in]])
+        first, ends = borders[::2], borders[1::2]
+        return np.concatenate(([len(first)], first, ends - first)).astype("<u4").tobytes()
