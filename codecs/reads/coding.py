@@ -10,10 +10,10 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.reads.lines import Lines, Places, Text, lines_of
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import STORED, Coded, Payload, packed, read_stored, unpacked
+from gangsaw.codecs.reads.payload import STORED, BlockLanes, Coded, packed, read_stored, unpacked
 
 
-class Coding(NamedTuple):
+class KindCoding(NamedTuple):
     """A kind.
 
     Attributes
@@ -30,8 +30,8 @@ class Coding(NamedTuple):
 
 def of_lines(
     encode_lines: Callable[[Lines, bool], Coded | None],
-    decode_lanes: Callable[[Payload, Text, bool], None],
-) -> Coding:
+    decode_lanes: Callable[[BlockLanes, Text, bool], None],
+) -> KindCoding:
     """Return the coding of a kind of text.
 
     Parameters
@@ -55,4 +55,4 @@ def of_lines(
         else:
             decode_lanes(payload, text, params.pairs)
 
-    return Coding(encode, decode)
+    return KindCoding(encode, decode)

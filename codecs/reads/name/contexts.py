@@ -40,7 +40,7 @@ CLASSES = _classes().ravel()
 TABLES_OF = np.array([0, 0, 1] + [LENGTHS, SYMBOLS] * SOURCES)  # of a stream, by its mode
 
 
-class Memory(NamedTuple):
+class History(NamedTuple):
     """What was said before.
 
     Attributes
@@ -54,9 +54,9 @@ class Memory(NamedTuple):
     line: npt.NDArray[np.uint8]
 
 
-def no_memory() -> Memory:
+def no_memory() -> History:
     """Return what there is before a window."""
-    return Memory(np.zeros(N_STREAMS, np.uint8), np.zeros(4, np.uint8))
+    return History(np.zeros(N_STREAMS, np.uint8), np.zeros(4, np.uint8))
 
 
 @jit_norefs_inline

@@ -15,9 +15,9 @@ from gangsaw.codecs.core.numba.floats import load_le64, store_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.entropy import rans
 from gangsaw.codecs.reads.entropy.rans import ESCAPE, MOST_BITS, get, get_raw
-from gangsaw.codecs.reads.entropy.tables import ABSENT, Tables
+from gangsaw.codecs.reads.entropy.tables import ABSENT, RansTables
 from gangsaw.codecs.reads.lines import NEWLINE
-from gangsaw.codecs.reads.name.contexts import CLASSES, SYMBOLS, Memory, context, remember
+from gangsaw.codecs.reads.name.contexts import CLASSES, SYMBOLS, History, context, remember
 from gangsaw.codecs.reads.name.streams import (
     DOWN,
     END,
@@ -62,7 +62,7 @@ class NameModel(NamedTuple):
     cuts : (n_tokens + 1,) int64 of it
     """
 
-    tables: Tables
+    tables: RansTables
     modes: npt.NDArray[np.uint8]
     base: npt.NDArray[np.int64]
     template: npt.NDArray[np.uint8]
@@ -83,7 +83,7 @@ class NameLane(NamedTuple):
     data: npt.NDArray[np.uint8]
     stop: int
     state: npt.NDArray[np.int64]
-    memory: Memory
+    memory: History
 
 
 @jit_norefs_inline

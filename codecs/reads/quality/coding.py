@@ -20,12 +20,12 @@ from gangsaw.codecs.reads.entropy.tables import (
     stored_tables,
 )
 from gangsaw.codecs.reads.lines import Lines, Places, Text
-from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
+from gangsaw.codecs.reads.payload import BlockLanes, Coded, check_spans
 from gangsaw.codecs.reads.quality import decode, decode_wide
 from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
 from gangsaw.codecs.reads.quality.contexts import Components, components_of, strides_of
 from gangsaw.codecs.reads.quality.count import count_contexts
-from gangsaw.codecs.reads.quality.decode import Model, Source
+from gangsaw.codecs.reads.quality.decode import DecoderModel, LaneSource
 from gangsaw.codecs.reads.quality.encode import Entries, encoded_windows, entries_of
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tokens import (
@@ -114,11 +114,11 @@ def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Pla
     return words.view(np.uint8), words.itemsize * sizes
 
 
-def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
+def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     head, lane, model = payload.head, payload.lane, model_of(payload)
     data = np.concatenate((payload.data, np.zeros(decode.PAD, np.uint8)))
-    source = Source(data, payload.begins, payload.ends, lane, head.used, head.is_open)
+    source = LaneSource(data, payload.begins, payload.ends, lane, head.used, head.is_open)
     spans = np.zeros((payload.n_windows, 3), np.int64)
     groups = _groups(payload.n_windows, lane)
 
@@ -136,7 +136,7 @@ def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
     out[head.used :] = 0
 
 
-def _are_many(payload: Payload) -> bool:
+def _are_many(payload: BlockLanes) -> bool:
     """Whether windows are read by vectors, whose tables take a while."""
     return int(np.count_nonzero(payload.begins < payload.ends)) >= LEAST_WIDE
 
@@ -158,7 +158,7 @@ class QualityHead(NamedTuple):
     frequencies: npt.NDArray[np.uint16]
 
 
-def head_of(payload: Payload) -> QualityHead:
+def head_of(payload: BlockLanes) -> QualityHead:
     """Return what lane 0 of a block says; CorruptChunk where that is wrong."""
     if payload.head.flags or payload.shared.size:
         raise CorruptChunk("it has flags or a second lane")
@@ -174,12 +174,12 @@ def head_of(payload: Payload) -> QualityHead:
     return QualityHead(letters, components, tree, frequencies)
 
 
-def model_of(payload: Payload) -> Model:
+def model_of(payload: BlockLanes) -> DecoderModel:
     """Return what the lanes of a block look into; CorruptChunk where that is wrong."""
     letters, components, tree, frequencies = head_of(payload)
     of_values = frequencies[SYNTAX_TABLES:]
     lows = decode.lows_of(of_values, letters.size)
-    return Model(
+    return DecoderModel(
         decoder_tables(frequencies[:SYNTAX_TABLES]),
         strides_of(components),
         np.append(table_map(tree, components), np.zeros(2, np.uint16)),
