@@ -49,7 +49,7 @@ class OrderLimits:
 
 
 @dataclass(frozen=True)
-class Plan:
+class GroupPlan:
     """Where groups go.
 
     Attributes
@@ -86,7 +86,7 @@ class Plan:
 Signed = Callable[[], Iterator[tuple[Numbers, Numbers]]]
 
 
-def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> Plan:
+def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> GroupPlan:
     """Return the plan for groups.
 
     Parameters
@@ -105,7 +105,7 @@ def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> Plan:
     shares = [np.zeros(cut.size, np.int64)]
     for bins, weights in signed():
         shares.append(shares[-1] + _share(ranks[bins[:, 0]], weights, cut))
-    return Plan(ranks, before, cut, np.stack(shares[:-1]), n_ranges, weight)
+    return GroupPlan(ranks, before, cut, np.stack(shares[:-1]), n_ranges, weight)
 
 
 def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
@@ -117,12 +117,12 @@ def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
 
 
 @lru_cache(2)
-def read_plan(plan: Parts) -> Plan:
+def read_plan(plan: Parts) -> GroupPlan:
     """Return a plan that was stored."""
     segments = Segments(plan.path(0))
     ranks, before, cut, shares, numbers = (segments.words(i) for i in range(5))
     n_ranges, weight, n_parts = numbers.tolist()
-    return Plan(ranks, before, cut, shares.reshape(n_parts, cut.size), n_ranges, weight)
+    return GroupPlan(ranks, before, cut, shares.reshape(n_parts, cut.size), n_ranges, weight)
 
 
 def weights_of(mates: Mates) -> Numbers:

@@ -31,7 +31,7 @@ def plan(**works: Callable[[], float]) -> dict[str, list[Any]]:
 
 
 def run(path: Path, works: Any, limit: float | None = None) -> Any:
-    made = limited.Run(RowsFile(path), limit)
+    made = limited.LimitedRun(RowsFile(path), limit)
     made.measure(works)
     return made
 
@@ -204,7 +204,7 @@ def test_rows_say_what_they_were_measured_on(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     file = RowsFile(path)
     file.begin({"device": "H200"})
-    limited.Run(file).measure(plan(x=lambda: 1.0))
+    limited.LimitedRun(file).measure(plan(x=lambda: 1.0))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert lines[0] == {"about": {"device": "H200"}}
     assert (lines[1]["section"], lines[1]["row"]["what"]) == ("a", "x")
