@@ -28,6 +28,7 @@ PILOT = 1 << 16  # bytes, or one window
 Windows = tuple[int, int]  # the first one, and the one behind the last
 MOST_LINES = 256  # of a pilot's window that differences are chosen by
 T = TypeVar("T")
+ItemT = TypeVar("ItemT")
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
@@ -114,7 +115,7 @@ def _found(
     ]
 
 
-def _each(function: Callable[..., T], items: Sequence[object]) -> list[T]:
+def _each(function: Callable[[ItemT], T], items: Sequence[ItemT]) -> list[T]:
     """Return function(item) of each, several at once."""
     out: dict[int, T] = {}
 

@@ -77,7 +77,7 @@ def _chosen(lines: Lines, values: Values, components: Components) -> tuple[Tree,
     return tree, counts_of_tables(counts, tree) if counts.is_whole else None
 
 
-def _groups(n_windows: int, lane: int) -> list[slice]:
+def _groups(n_windows: int, lane: int) -> list[slice[int, int, None]]:
     """Return runs of windows; each is worth a thread, and has some to read side by side."""
     step = max(LEAST_GROUP, GROUP_BYTES // lane)
     return [slice(i, min(i + step, n_windows)) for i in range(0, n_windows, step)]

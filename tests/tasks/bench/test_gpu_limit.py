@@ -119,12 +119,12 @@ def test_a_figure_stays_where_a_later_run_has_none(tmp_path: Path) -> None:
 STUCK = """
 import sys, time
 from pathlib import Path
-from gangsaw.tasks.bench.limited import Run
+from gangsaw.tasks.bench.limited import LimitedRun
 from gangsaw.tasks.bench.rows_file import RowsFile
 from gangsaw.tasks.bench.table import Row, Measurement
 tasks = [Measurement(Row(n, None, "s"), lambda n=n, s=s: (time.sleep(s), Row(n, 1.0, "s"))[1])
          for n, s in (("quick", 0), ("stuck", 60), ("never", 0))]
-Run(RowsFile(Path(sys.argv[1])), 0.5).measure({"a": tasks})
+LimitedRun(RowsFile(Path(sys.argv[1])), 0.5).measure({"a": tasks})
 """
 
 
