@@ -15,7 +15,7 @@ from gangsaw.tasks.engine.memory import most_touched, transcode_bytes
 from gangsaw.tasks.source import Description
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
 
-MOST_TOUCHED = 1 << 18  # chunks of a source by a target's: Zarr takes 2.5 kB and 80 us for each
+MOST_TOUCHED = 1 << 18  # chunks of a source by a target's: Zarr takes 2.5 kB for each
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk of an image is smaller
 

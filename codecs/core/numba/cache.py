@@ -91,7 +91,7 @@ def fingerprint(source: Path) -> str:
 
 @lru_cache
 def _imported(file: Path) -> tuple[Path, ...]:
-    """Files of ours that a file imports. A regular expression: parsing all takes longer."""
+    """Files of ours that a file imports. By a regular expression: no file is parsed."""
     names: set[str] = set()
     for module, what in IMPORT.findall(file.read_text(encoding="utf-8")):
         names |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", what))}

@@ -50,7 +50,7 @@ from gangsaw.codecs.reads.quality.values import (
 )
 
 GROUP_BYTES, LEAST_GROUP = 1 << 21, 16  # of windows that a thread takes at once; least, windows
-LEAST_WIDE = 8 if HAS_AVX512 else 1 << 62  # windows for which vectors are quicker
+LEAST_WIDE = 8 if HAS_AVX512 else 1 << 62  # windows that are decoded as vectors, side by side
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:

@@ -106,7 +106,6 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
 @jit_norefs_inline
 def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
     """Count a piece; return how many rows are known. Where there is no room, row 0 counts."""
-    # in two loops, rows first and then counts, it was slower
     for i in range(U(n)):
         context = U(scratch.contexts[i])
         row = U(rows.row_of[context])

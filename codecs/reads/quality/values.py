@@ -35,7 +35,7 @@ class Values(NamedTuple):
     first : letter that is value 0
     gaps : (n, 2) int64: letters that are more than gaps[i, 0] above the first one are gaps[i, 1]
         values below that, for each i; there is no use of it where `is_plain` is not set
-    is_plain : whether these are quicker than `of`
+    is_plain : whether there are few gaps: kernels use these in place of `of`
     """
 
     of: Text

@@ -298,7 +298,7 @@ def _predicted(
 ) -> Any:
     """Add a residual to its prediction.
 
-    The row before comes from a register: loading what was just stored is slower.
+    The row before comes from a register: a load would wait for what was just stored.
     """
     neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
     words = _undo_zigzag(residuals) - _words(
