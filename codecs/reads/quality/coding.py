@@ -19,7 +19,7 @@ from gangsaw.codecs.reads.entropy.tables import (
     read_stored_tables,
     stored_tables,
 )
-from gangsaw.codecs.reads.lines import Lines, Places, Text
+from gangsaw.codecs.reads.lines import SPAN, Lines, Places, Text
 from gangsaw.codecs.reads.payload import BlockLanes, Coded, check_spans
 from gangsaw.codecs.reads.quality import decode, decode_wide
 from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
@@ -119,7 +119,7 @@ def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     head, lane, model = payload.head, payload.lane, model_of(payload)
     data = np.concatenate((payload.data, np.zeros(decode.PAD, np.uint8)))
     source = LaneSource(data, payload.begins, payload.ends, lane, head.used, head.is_open)
-    spans = np.zeros((payload.n_windows, 3), np.int64)
+    spans = np.zeros((payload.n_windows, SPAN), np.int64)
     groups = _groups(payload.n_windows, lane)
 
     wide = decode_wide.wide_model(model) if _are_many(payload) else None

@@ -13,7 +13,7 @@ from gangsaw.codecs.core.numba.simd import load, static
 from gangsaw.codecs.core.numba.simd_gather import count_lanes
 from gangsaw.codecs.reads.entropy.rans import begin_lane, get, get_number, get_small, is_whole
 from gangsaw.codecs.reads.entropy.tables import ABSENT, SYMBOLS, RansTables
-from gangsaw.codecs.reads.lines import NEWLINE, Places, Text
+from gangsaw.codecs.reads.lines import NEWLINE, SPAN_BEGIN, SPAN_END, SPAN_LINES, Places, Text
 from gangsaw.codecs.reads.quality.contexts import (
     ONE,
     ZERO,
@@ -157,10 +157,10 @@ def to_letters(
         window = lanes[k, WINDOW]
         if lanes[k, LINES] == 0:
             is_right = is_whole(lanes[k, STATE], lanes[k, AT], lanes[k, STOP])
-            spans[window, 1] = lanes[k, OUT] if is_right else WRONG
+            spans[window, SPAN_END] = lanes[k, OUT] if is_right else WRONG
             lanes[k, WINDOW] = NONE
         elif not begin_line(source, model, first + window, lanes, k):
-            spans[window, 1] = WRONG
+            spans[window, SPAN_END] = WRONG
             lanes[k, WINDOW] = NONE
     return queue
 
@@ -179,7 +179,7 @@ def begin_window(
     at |= 0 if n_lines else ABSENT  # it has one line at least
     lanes[k, STATE], lanes[k, AT], lanes[k, STOP] = x, at, stop
     lanes[k, LENGTH_NOW], lanes[k, GROWS] = 0, place_step(0)
-    spans[window, 0], spans[window, 2] = place, n_lines
+    spans[window, SPAN_BEGIN], spans[window, SPAN_LINES] = place, n_lines
 
 
 @jit_norefs_inline

@@ -23,7 +23,7 @@ from gangsaw.codecs.core.numba.simd import (
 )
 from gangsaw.codecs.core.numba.simd_gather import gather
 from gangsaw.codecs.reads.entropy.tables import RansTables
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.lines import SPAN_END, Places, Text
 from gangsaw.codecs.reads.quality import decode
 from gangsaw.codecs.reads.quality.contexts import CHANGES, Strides, U
 from gangsaw.codecs.reads.quality.decode import (
@@ -151,7 +151,7 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, ou
         for k in range(SIDE):
             at = np.int64(fields[AT * SIDE + k])
             if lanes[k, WINDOW] != NONE and at > lanes[k, STOP]:
-                spans[lanes[k, WINDOW], 1] = WRONG
+                spans[lanes[k, WINDOW], SPAN_END] = WRONG
                 lanes[k, WINDOW], lanes[k, LEFT] = NONE, 0
             if lanes[k, LEFT] == 0:
                 queue = next_letters(source, model, first, spans, queue, board, k, out)

@@ -26,6 +26,9 @@ def letters_of(text: Text) -> Text:
     return np.flatnonzero(is_there).astype(np.uint8)
 
 
+GAP_BEFORE, GAP_BELOW = range(2)  # of `Values.gaps`
+
+
 class Values(NamedTuple):
     """Values of letters, for kernels.
 
@@ -63,8 +66,8 @@ def fill_values(text: Any, begin: int, end: int, values: Any, out: Any) -> None:
         above = load(text, begin + i, OCTETS) - values.first
         value = above
         for gap in range(len(values.gaps)):
-            behind = above > values.gaps[gap, 0]
-            value = select(behind, value - values.gaps[gap, 1], value)
+            behind = above > values.gaps[gap, GAP_BEFORE]
+            value = select(behind, value - values.gaps[gap, GAP_BELOW], value)
         store(out, i, value)
     for i in range(U(n), U(end - begin)):
         out[i] = values.of[text[U(begin) + i]]

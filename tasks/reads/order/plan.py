@@ -16,7 +16,7 @@ import numpy as np
 
 from gangsaw.tasks.reads.order.groups import PER_RECORD, Mates, Numbers, Segments, sealed, sizes_of
 from gangsaw.tasks.reads.order.parts import Parts
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
 
 KEY_BITS = BIN_BITS + 1  # of a rank: there is one more than bins
 BYTES_PER_LETTER = 8  # a range may hold so many for each letter: long names, empty reads
@@ -97,14 +97,14 @@ def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> GroupPlan:
     """
     sizes = np.zeros(NO_BIN + 1, np.int64)
     for bins, weights in signed():
-        np.add.at(sizes, ranks[bins[:, 0]], weights)
+        np.add.at(sizes, ranks[bins[:, LEFT]], weights)
     ends, weight = np.cumsum(sizes), int(sizes.sum())
     n_ranges, before = limits.n_ranges(weight), ends - sizes
     first, last = (at * n_ranges // max(1, weight) for at in (before, ends - 1))
     cut = np.flatnonzero((sizes > 0) & (first < last))
     shares = [np.zeros(cut.size, np.int64)]
     for bins, weights in signed():
-        shares.append(shares[-1] + _share(ranks[bins[:, 0]], weights, cut))
+        shares.append(shares[-1] + _share(ranks[bins[:, LEFT]], weights, cut))
     return GroupPlan(ranks, before, cut, np.stack(shares[:-1]), n_ranges, weight)
 
 
@@ -140,7 +140,7 @@ def keys_of(ranks: Numbers, bins: Numbers) -> Numbers:
     more of hiv1 in kept order.
     """
     both = ranks[bins]
-    keys: Numbers = both[:, 0] << KEY_BITS | both[:, 1]
+    keys: Numbers = both[:, LEFT] << KEY_BITS | both[:, RIGHT]
     return keys
 
 
