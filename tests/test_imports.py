@@ -23,7 +23,8 @@ DOMAINS = ("tasks.genomes", "tasks.hyperspectral", "tasks.radio", "tasks.reads",
 FLOORS = (
     ("gangsaw",),
     ("tasks.append",),
-    (*DOMAINS, "tasks.formats.known"),
+    DOMAINS,
+    ("tasks.formats.known",),
     ("tasks.bench",),
     ("tasks.console",),
     ("tasks.api",),
@@ -277,7 +278,7 @@ FORBIDDEN = [
     ("tasks.jobs.compress", "cupy"),
     ("tasks.jobs.verify", "gangsaw.tasks.radio.radio"),
     ("tasks.jobs.recipe", "gangsaw.codecs.ccsds123"),
-    ("tasks.jobs.report", "gangsaw.tasks.formats.envi"),
+    ("tasks.jobs.report", "gangsaw.tasks.formats.flat_export"),
     ("tasks.jobs.report", "gangsaw.tasks.formats.known.envi"),
     ("tasks.formats.export", "gangsaw.tasks.jobs.compress"),
     ("tasks.formats.opening", "gangsaw.tasks.formats.known.envi"),
@@ -299,9 +300,10 @@ FORBIDDEN = [
     *[
         (f"tasks.formats.{shared}", f"gangsaw.tasks.formats.{one}")
         for shared in ("opening", "table", "format")
-        for one in ("raw", "envi", "netcdf_export")
+        for one in ("raw", "xarrays", "netcdf_export")
     ],
-    ("tasks.bench.data", "gangsaw.tasks.formats.envi"),
+    ("tasks.bench.data", "gangsaw.tasks.formats.known.envi.source"),
+    ("tasks.formats.known.envi.source", "gangsaw.tasks.hyperspectral.plots"),
     ("cluster.interrupts", "distributed"),
     ("cluster.local", "gangsaw.codecs.core.errors"),
 ]
@@ -311,7 +313,8 @@ ALLOWED = [
     ("tasks.radio.append.steps", "gangsaw.codecs.visibility"),
     ("tasks.jobs.compress", "gangsaw.tasks.formats.axes"),
     ("tasks.formats.opening", "gangsaw.tasks.formats.table"),
-    ("tasks.formats.known.envi", "gangsaw.tasks.formats.envi"),
+    ("tasks.formats.known.raw", "gangsaw.tasks.formats.known.envi.source"),
+    ("tasks.hyperspectral.commands.demo", "gangsaw.tasks.formats.known.envi.export"),
     ("codecs.text.cpu", "gangsaw.codecs.core.numba.bits"),
     ("codecs.visibility.dense.coding.block", "gangsaw.codecs.visibility.words.raw"),
 ]

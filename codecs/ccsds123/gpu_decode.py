@@ -81,7 +81,7 @@ class BlockRow(NamedTuple):
     bounds: int
 
 
-class Block(NamedTuple):
+class CheckedBlock(NamedTuple):
     """A block that may be decoded: all checks that need no decoding have passed.
 
     Attributes
@@ -99,7 +99,7 @@ class Block(NamedTuple):
     target: DeviceArray
 
 
-def _checked(runs: Runs, i: int, target: DeviceArray, params: Params) -> Block:
+def _checked(runs: Runs, i: int, target: DeviceArray, params: Params) -> CheckedBlock:
     assert runs.lane_bits is not None
     data, image = runs.take(i), params.image(target.shape, target.dtype)
     try:
@@ -109,10 +109,10 @@ def _checked(runs: Runs, i: int, target: DeviceArray, params: Params) -> Block:
         check_end(data, int(bounds[-1]))
     except CorruptChunk as error:
         raise CorruptChunk(error.reason, block=i) from error
-    return Block(data, bounds, image, resolved, target)
+    return CheckedBlock(data, bounds, image, resolved, target)
 
 
-def _alike(blocks: Sequence[Block]) -> list[list[int]]:
+def _alike(blocks: Sequence[CheckedBlock]) -> list[list[int]]:
     """Numbers of blocks that one kernel decodes: of a single column, all resolves otherwise."""
     groups: dict[tuple[Params, Dtype], list[int]] = {}
     for i, block in enumerate(blocks):
@@ -123,7 +123,7 @@ def _alike(blocks: Sequence[Block]) -> list[list[int]]:
 class Launch:
     """One launch of the decoder: blocks of the same dtype and resolved params, of any extents."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[CheckedBlock]) -> None:
         self.blocks = blocks
         widest = max(blocks, key=lambda block: block.image.n_bands)
         self.image, self.params = widest.image, widest.params
@@ -183,7 +183,7 @@ class Launch:
         return np.array(list(rows), np.int64)
 
 
-def _row(block: Block, bounds: int) -> BlockRow:
+def _row(block: CheckedBlock, bounds: int) -> BlockRow:
     target = block.target
     z_stride, y_stride, x_stride = (stride // target.dtype.itemsize for stride in target.strides)
     bands, rows, columns = target.shape

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gangsaw.codecs.ccsds123 import cpu
 from gangsaw.codecs.ccsds123.checks import expected
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, plan_prediction
+from gangsaw.codecs.ccsds123.plan import PredictorPlan, initial_weights, plan_prediction
 from gangsaw.codecs.ccsds123.rows import check_range
 from gangsaw.codecs.ccsds123.sample_decoder import first_accumulators
 from gangsaw.codecs.ccsds123.sample_encoder import make_coder, sums_type
@@ -41,7 +41,7 @@ Table = npt.NDArray[np.int64]
 Stream = tuple[Bytes, Table]  # of a block, with the bits of its lanes
 
 
-class BlockTable(NamedTuple):
+class BlockColumns(NamedTuple):
     """Columns of the table of blocks that kernels take: `Block` of gpu_encode.cu.
 
     Each is (n_blocks,) int64; strides count samples, `words` and `capacity` words of 32 bits.
@@ -128,14 +128,14 @@ def block_table(
     images: Sequence[Image],
     headers: Sequence[bytes],
     capacity: Table | None,
-) -> BlockTable:
+) -> BlockColumns:
     """Gather where blocks lie, and lay out the words of their bands behind those of all headers."""
     strides = np.array([source.strides for source in sources], np.int64)
     stride_z, stride_y, stride_x = strides.T // sources[0].dtype.itemsize
     bands, rows, columns = np.array([image.shape for image in images], np.int64).T
     if capacity is None:
         capacity = rows * columns * (images[0].bit_depth + 2) // 32 + SLACK_WORDS
-    return BlockTable(
+    return BlockColumns(
         samples=np.array([source.data.ptr for source in sources], np.int64),
         stride_z=stride_z,
         stride_y=stride_y,
@@ -149,7 +149,7 @@ def block_table(
     )
 
 
-class Coded(NamedTuple):
+class CodedWords(NamedTuple):
     """What the kernel gives.
 
     Attributes
@@ -164,7 +164,7 @@ class Coded(NamedTuple):
     status: npt.NDArray[np.int32]
 
 
-def code_bands(table: BlockTable, dtype: Dtype, largest: Image, params: Params) -> Coded:
+def code_bands(table: BlockColumns, dtype: Dtype, largest: Image, params: Params) -> CodedWords:
     """Run the kernel that predicts and codes; largest : the image of most bands."""
     cp = cupy()
     sums = first_accumulators(largest, params)
@@ -186,10 +186,10 @@ def code_bands(table: BlockTable, dtype: Dtype, largest: Image, params: Params) 
     arguments = (*(cp.asarray(one) for one in tables), words, lane_bits, status)
     launch(module.get_function("encode_lanes"), len(warps), WARP, arguments)
     bits = np.split(pull(lane_bits), np.cumsum(table.bands)[:-1])
-    return Coded(words, bits, pull(status))
+    return CodedWords(words, bits, pull(status))
 
 
-def defines(plan: Plan, dtype: Dtype) -> dict[str, int | str]:
+def defines(plan: PredictorPlan, dtype: Dtype) -> dict[str, int | str]:
     """Return what specialises a source for a plan and samples of a dtype, foreign or not."""
     return {
         "GS_P": plan.bands,
@@ -201,7 +201,7 @@ def defines(plan: Plan, dtype: Dtype) -> dict[str, int | str]:
     }
 
 
-def warp_table(table: BlockTable) -> npt.NDArray[np.int32]:
+def warp_table(table: BlockColumns) -> npt.NDArray[np.int32]:
     """(n_warps, 2): block and first band of each, the longest blocks' first: they end last."""
     counts = -(-table.bands // WARP)
     block = np.repeat(np.arange(counts.size), counts)
@@ -220,7 +220,7 @@ def _check_range(
 
 
 def join_streams(
-    headers: Sequence[bytes], table: BlockTable, coded: Coded, word_bytes: int
+    headers: Sequence[bytes], table: BlockColumns, coded: CodedWords, word_bytes: int
 ) -> list[Bytes]:
     """Return the stream of each block in host memory, empty where bands found no room."""
     cp = cupy()
@@ -240,7 +240,7 @@ def join_streams(
 
 def string_table(
     headers: Sequence[bytes],
-    table: BlockTable,
+    table: BlockColumns,
     bits: Sequence[Table],
     fits: npt.NDArray[np.bool_],
     word_bytes: int,

@@ -39,7 +39,7 @@ class Predictor(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class PredictorPlan:
     """How a block is predicted: what kernels are specialised on, and their parameters.
 
     Attributes
@@ -67,7 +67,9 @@ class Plan:
         return self.bands + 3 * self.full
 
 
-def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.int32) -> Plan:
+def plan_prediction(
+    image: Image, params: Params, at_least: npt.DTypeLike = np.int32
+) -> PredictorPlan:
     """Choose kernels for an image and params resolved for it."""
     bands = min(params.prediction_bands, image.n_bands - 1)
     full = params.mode == "full"
@@ -87,7 +89,7 @@ def plan_prediction(image: Image, params: Params, at_least: npt.DTypeLike = np.i
         exponent_max=params.weight_max,
         bands=bands,
     )
-    return Plan(
+    return PredictorPlan(
         bands, full, local_sum, dtype, lanes, group_lanes(image, lanes, dtype.itemsize), predictor
     )
 
@@ -117,7 +119,7 @@ def neighbor_offsets(local_sum: int, layout: RowLayout) -> npt.NDArray[np.int64]
     return np.array([[[0] * 4, [before] * 4, [before] * 4], others], np.int64)
 
 
-def initial_weights(image: Image, params: Params, plan: Plan) -> npt.NDArray[np.int64]:
+def initial_weights(image: Image, params: Params, plan: PredictorPlan) -> npt.NDArray[np.int64]:
     """(bands up to a multiple of lanes, C): weights at t = 1 of the encoder's lanes."""
     n_lanes = -(-image.n_bands // plan.lanes) * plan.lanes
     return band_weights(params, n_lanes, 3 * plan.full, plan.bands)

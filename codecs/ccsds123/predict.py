@@ -18,7 +18,12 @@ from numba import types
 from numba.core import cgutils
 
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.plan import Plan, initial_weights, neighbor_offsets, plan_prediction
+from gangsaw.codecs.ccsds123.plan import (
+    PredictorPlan,
+    initial_weights,
+    neighbor_offsets,
+    plan_prediction,
+)
 from gangsaw.codecs.ccsds123.rows import HALO, BandRows
 from gangsaw.codecs.core.numba.jit import intrinsic, jit, jit_part
 from gangsaw.codecs.core.numba.simd import (
@@ -280,7 +285,7 @@ class BandGroup:
     """State of the prediction of the bands from `first` on."""
 
     def __init__(
-        self, x: Any, image: Image, plan: Plan, weights: npt.NDArray[np.int64], first: int
+        self, x: Any, image: Image, plan: PredictorPlan, weights: npt.NDArray[np.int64], first: int
     ) -> None:
         self.plan, self.first = plan, first
         self.lanes = min(plan.group, weights.shape[0] - first)

@@ -97,7 +97,7 @@ def choose_codes(
 def load_windows(window: Any, data: Any, position: Any, lo: int, hi: int) -> None:
     """Load the eight bytes at each position, as they are.
 
-    Not `jit_restrict`: that makes vectors, and gathers are slower than loads one by one.
+    Not `jit_restrict`: LLVM would make vectors, and a gather is loads one by one all the same.
     """
     for z in range(lo, hi):
         window[z] = load_raw64(data, position[z] >> 3)

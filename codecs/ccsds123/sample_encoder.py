@@ -243,7 +243,7 @@ def sums_type(image: Image, params: Params, sums: npt.NDArray[np.int64]) -> npt.
     return np.int32 if average << params.rescale < 1 << 31 else np.int64
 
 
-class _Lanes:
+class _BitStrings:
     """One bit string per band of a group, in scratch memory."""
 
     def __init__(self, n_lanes: int, stride: int, sums: npt.NDArray[Any]) -> None:
@@ -314,12 +314,12 @@ def encode_lanes(
     return out.padded(params.word_bytes), lane_bits
 
 
-def _encode_group(group: BandGroup, coder: Coder, sums: npt.NDArray[Any]) -> _Lanes:
+def _encode_group(group: BandGroup, coder: Coder, sums: npt.NDArray[Any]) -> _BitStrings:
     columns = group.rows.layout.columns
     row_bytes = -(-columns * (coder.unary_limit + coder.depth) // 8)
     worst = group.rows.batch * row_bytes + MARGIN
     expected = group.rows.image.n_rows * columns * coder.depth // 8
-    lanes = _Lanes(group.lanes, expected + worst, sums)
+    lanes = _BitStrings(group.lanes, expected + worst, sums)
     deltas = np.empty(columns * group.plan.lanes, group.plan.dtype)
     for y, rows in group.rows.batches():
         lanes.reserve(worst)

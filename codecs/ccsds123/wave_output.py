@@ -15,7 +15,7 @@ from gangsaw.codecs.core.numba.jit import jit, jit_restrict
 from gangsaw.codecs.core.numba.tiles import transpose_tile
 
 
-class Target(NamedTuple):
+class SampleTarget(NamedTuple):
     """Where samples go: a kernel typed by dtype and layout would be compiled for each of them."""
 
     address: int  # of the item at (0, 0, 0)
@@ -26,12 +26,12 @@ class Target(NamedTuple):
 
 
 @contextmanager
-def target(out: npt.NDArray[Any]) -> Iterator[Target]:
+def target(out: npt.NDArray[Any]) -> Iterator[SampleTarget]:
     """Lend the place where kernels write samples; it has the machine's byte order."""
     plain = out.dtype.isnative and out.flags.aligned
     native = out if plain else np.empty(out.shape, out.dtype.newbyteorder("="))
     z, y, x = native.strides
-    yield Target(native.ctypes.data, z, y, x, native.itemsize)
+    yield SampleTarget(native.ctypes.data, z, y, x, native.itemsize)
     if not plain:
         out[...] = native
 

@@ -13,15 +13,15 @@ from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import (
     STORED,
     Asked,
+    BlockLanes,
     Coded,
-    Payload,
     packed,
     read_stored,
     unpacked,
 )
 
 
-class Coding(NamedTuple):
+class KindCoding(NamedTuple):
     """A kind.
 
     Attributes
@@ -38,8 +38,8 @@ class Coding(NamedTuple):
 
 def of_lines(
     encode_lines: Callable[[Lines, bool], Coded | None],
-    decode_lanes: Callable[[Payload, Text, bool], None],
-) -> Coding:
+    decode_lanes: Callable[[BlockLanes, Text, bool], None],
+) -> KindCoding:
     """Return the coding of a kind of text.
 
     Parameters
@@ -63,4 +63,4 @@ def of_lines(
         else:
             decode_lanes(payload, text, params.pairs)
 
-    return Coding(encode, decode)
+    return KindCoding(encode, decode)

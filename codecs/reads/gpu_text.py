@@ -15,11 +15,9 @@ from gangsaw.codecs.core.cuda.launch import load
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.reads.gpu_windows import Blocks, EncodedBlock, WindowsOfBlock
-from gangsaw.codecs.reads.lines import Places
+from gangsaw.codecs.reads.lines import SPAN, Places
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import STORED, Payload, check_spans, read_stored, unpacked
-
-SPAN = 3  # of a window: where its text begins and ends, and its lines
+from gangsaw.codecs.reads.payload import STORED, BlockLanes, check_spans, read_stored, unpacked
 
 
 class LookedInto(NamedTuple):
@@ -47,7 +45,7 @@ class TextDecoder:
     """
 
     package: str
-    model_of: Callable[[Payload, bool], LookedInto]
+    model_of: Callable[[BlockLanes, bool], LookedInto]
     window_bytes: int = 0
     fill_rooms: Callable[[Blocks], Sequence[bool]] | None = None
 
@@ -56,7 +54,7 @@ class TextDecoder:
     ) -> dict[int, CorruptChunk]:
         """Fill contiguous (n,) uint8 from blocks; return the errors of those that are wrong."""
         errors: dict[int, CorruptChunk] = {}
-        payloads: dict[int, Payload] = {}
+        payloads: dict[int, BlockLanes] = {}
         coded: dict[int, WindowsOfBlock] = {}
 
         def prepare(i: int) -> None:
@@ -75,7 +73,7 @@ class TextDecoder:
             errors.update(_finished(i, payloads[i], own, outs[i]))
         return errors
 
-    def _windows_of(self, payload: Payload, out: DeviceArray, params: Params) -> WindowsOfBlock:
+    def _windows_of(self, payload: BlockLanes, out: DeviceArray, params: Params) -> WindowsOfBlock:
         head, looked = payload.head, self.model_of(payload, params.pairs)
         numbers = head.used, payload.lane, head.is_open, *looked.numbers
         wanted = np.flatnonzero(payload.begins < payload.ends)
@@ -108,12 +106,12 @@ class TextDecoder:
         return found
 
 
-def _unpacked(encoded: EncodedBlock, out: DeviceArray, params: Params) -> Payload:
+def _unpacked(encoded: EncodedBlock, out: DeviceArray, params: Params) -> BlockLanes:
     data, lane_bits, there = encoded
     return unpacked(data, lane_bits, out.shape[0], params.sizes.lane, there)
 
 
-def _fill_stored(i: int, payload: Payload, out: DeviceArray) -> dict[int, CorruptChunk]:
+def _fill_stored(i: int, payload: BlockLanes, out: DeviceArray) -> dict[int, CorruptChunk]:
     """Fill a block that is stored; return the error of block i, if it is wrong."""
     text = np.zeros(out.shape[0], np.uint8)
     try:
@@ -125,7 +123,7 @@ def _fill_stored(i: int, payload: Payload, out: DeviceArray) -> dict[int, Corrup
 
 
 def _finished(
-    i: int, payload: Payload, found: Places | None, out: DeviceArray
+    i: int, payload: BlockLanes, found: Places | None, out: DeviceArray
 ) -> dict[int, CorruptChunk]:
     """Fill up a block with zeros; return the error of block i, if its windows are wrong."""
     if found is None:

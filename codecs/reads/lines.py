@@ -16,6 +16,9 @@ LANES = static(64)  # bytes that are looked at together
 U = np.uint64
 Text = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
+# of the span of a window that is decoded: where its text begins and ends, and its lines
+SPAN_BEGIN, SPAN_END, SPAN_LINES = range(3)
+SPAN = 3
 
 
 class Lines(NamedTuple):

@@ -14,11 +14,11 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
-from gangsaw.codecs.reads.coding import Coding
+from gangsaw.codecs.reads.coding import KindCoding
 from gangsaw.codecs.reads.entropy import rans
 from gangsaw.codecs.reads.entropy.tables import (
     SYMBOLS,
-    Tables,
+    RansTables,
     decoder_tables,
     normalised,
     read_stored_tables,
@@ -90,7 +90,7 @@ class OffsetBlock(NamedTuple):
 
     ends: Places
     centre: int
-    tables: Tables | None
+    tables: RansTables | None
 
 
 def read_block(data: Text, lane_bits: Places, n_items: int, lane: int) -> OffsetBlock:
@@ -129,7 +129,7 @@ def decode(
     run_blocks(decode_some, -(-n // GROUP))
 
 
-OFFSET = Coding(encode, decode)
+OFFSET = KindCoding(encode, decode)
 
 
 def usual_difference(block: Items) -> int:
@@ -172,7 +172,7 @@ def read_stored(data: Text, ends: Places, out: NumpyArray, lane: int, asked: Ask
         at += windows[i]
 
 
-def _read_head(data: Text) -> tuple[int, Tables]:
+def _read_head(data: Text) -> tuple[int, RansTables]:
     """Return the usual difference and the table; CorruptChunk where they are none."""
     if data.size < CENTRE:
         raise CorruptChunk("its head is not that of offsets")

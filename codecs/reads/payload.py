@@ -63,7 +63,7 @@ class Head(NamedTuple):
     n_lines: int
 
 
-class Payload(NamedTuple):
+class BlockLanes(NamedTuple):
     """A block that is read, or some lanes of it.
 
     Attributes
@@ -126,7 +126,7 @@ def lanes_for(lane: int, lane_bits: Places, first: int, end: int) -> Places:
 
 def unpacked(
     data: Text, lane_bits: Places, n_bytes: int, lane: int, there: Asked | None = None
-) -> Payload:
+) -> BlockLanes:
     """Return the parts of a payload.
 
     Parameters
@@ -152,7 +152,7 @@ def unpacked(
     own = slice(SHARED_LANES, SHARED_LANES + n_windows)
     rest, shared = data[HEAD.size : ends[0]], data[ends[0] : ends[1]]
     places = begins[own], ends[own], n_bytes, lane, asked_windows(there, n_windows)
-    return Payload(head, rest, shared, data, *places)
+    return BlockLanes(head, rest, shared, data, *places)
 
 
 def asked_windows(there: Asked | None, n_windows: int) -> Asked:
@@ -162,7 +162,7 @@ def asked_windows(there: Asked | None, n_windows: int) -> Asked:
     return there[SHARED_LANES : SHARED_LANES + n_windows]
 
 
-def check_spans(payload: Payload, spans: Places) -> None:
+def check_spans(payload: BlockLanes, spans: Places) -> None:
     """Raise CorruptChunk unless windows are the lines of their block, one after the other.
 
     Of those that were asked for, which are neighbours, the first is that of the block or not empty;
@@ -188,7 +188,7 @@ def check_spans(payload: Payload, spans: Places) -> None:
         raise CorruptChunk("its windows are not the lines that its head says")
 
 
-def read_stored(payload: Payload, out: Text) -> None:
+def read_stored(payload: BlockLanes, out: Text) -> None:
     """Fill a block from windows that are stored; CorruptChunk where they are not those."""
     used, sizes = payload.head.used, payload.ends - payload.begins
     windows = np.clip(used - np.arange(payload.n_windows) * payload.lane, 0, payload.lane)

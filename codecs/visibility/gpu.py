@@ -1,7 +1,7 @@
 """GPU backend of the visibility codec: efforts run on the device, all else on the CPU.
 
-Functions of Numba that the host calls, each compiled once for a machine. They are the CPU's own:
-NumPy would give other bits in sums of logarithms, or take longer where the CPU chooses, too.
+Functions of Numba that the host calls, each compiled once for a machine. They are the CPU's own, so
+that both choose alike: NumPy would give other bits in sums of logarithms.
 
     fast.tiles           check                                 headers of every tile
     dense.model.grid     _best_grid                            logarithms

@@ -17,7 +17,7 @@ from gangsaw.codecs.visibility.codec import Visibility
 from gangsaw.codecs.visibility.params import Params
 
 
-class _Chunk(Array, Protocol):
+class _StepArray(Array, Protocol):
     """An array that steps are copied to."""
 
     def __setitem__(self, where: int | slice[int, None, None], steps: object, /) -> None: ...
@@ -73,7 +73,7 @@ class StepEncoder:
         self._codec = Visibility(**vars(params))
         self._coder = self._codec.coder(self.chunk_shape, self.dtype)
         self._fill = _filling(fill_value, self.dtype)
-        self._chunk: _Chunk | None = None  # where the first step lies
+        self._chunk: _StepArray | None = None  # where the first step lies
 
     @property
     def peak_bytes(self) -> int:
@@ -120,7 +120,7 @@ class StepEncoder:
         self.waiting = 0
         return self._coder.encode(chunk)
 
-    def _chunk_for(self, step: Array) -> _Chunk:
+    def _chunk_for(self, step: Array) -> _StepArray:
         """Return the chunk to copy the step to; BadParams where it is not like the others."""
         place = backend_name(step)
         if step.shape != self.chunk_shape[1:] or step.dtype != self.dtype:
@@ -130,7 +130,7 @@ class StepEncoder:
             )
         if self._chunk is None:
             empty = empty_in_memory_of(step, self.chunk_shape, self.dtype, "C")
-            self._chunk = cast(_Chunk, empty)
+            self._chunk = cast(_StepArray, empty)
         elif place != (held := backend_name(self._chunk)):
             raise BadParams(f"a step is on the {place}, those before on the {held}: keep to one")
         return self._chunk

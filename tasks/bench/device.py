@@ -12,12 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.container.chunk import ChunkCoder
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, DeviceStream
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import free_bytes, pinned, timed_launches
 from gangsaw.codecs.core.cuda.streams import own_stream
@@ -99,7 +100,7 @@ def launch_seconds(work: Callable[[], object], rounds: int) -> tuple[float, floa
 
 
 def _round(work: Callable[[], object]) -> tuple[float, float]:
-    stream: Any = cupy().cuda.get_current_stream()
+    stream: DeviceStream = cupy().cuda.get_current_stream()
     with timed_launches() as kernels:
         began = time.perf_counter()
         work()
@@ -134,7 +135,7 @@ class ChunkBench:
         rounds: int = 20,
         batch_bytes: int = BATCH_BYTES,
     ) -> None:
-        self.cupy: Any = cupy()
+        self.cupy: ModuleType = cupy()
         self.coder, self.chunks = coder, chunks
         self.rounds, self.batch_bytes = rounds, batch_bytes
 
@@ -162,7 +163,7 @@ class ChunkBench:
         samples = sum(c.size for c in chunks)
         return Timing(samples, raw + coded, *encode), Timing(samples, raw + coded, *decode)
 
-    def _fill(self, frames: Sequence[memoryview], outs: Sequence[Any]) -> None:
+    def _fill(self, frames: Sequence[memoryview], outs: Sequence[DeviceArray]) -> None:
         self.coder.fill([self.coder.whole(frame) for frame in frames], outs)
 
     @cached_property
@@ -313,7 +314,7 @@ def figures(bench: Workbench | None) -> Iterator[Figure]:
 
 def device_machine() -> dict[str, str]:
     """Return what the figures depend on: device, driver, versions of CUDA and CuPy."""
-    cp: Any = cupy()
+    cp = cupy()
     runtime, device = cp.cuda.runtime, cp.cuda.Device()
     name = runtime.getDeviceProperties(device.id)["name"].decode()
     driver, cuda = runtime.driverGetVersion(), runtime.runtimeGetVersion()

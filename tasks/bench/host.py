@@ -21,7 +21,7 @@ from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.codecs.core.memory.threads import set_thread_limit, thread_limit
 from gangsaw.codecs.core.suits import Grade
-from gangsaw.tasks.bench.peers import Cube, Peer, general_peers
+from gangsaw.tasks.bench.peers import Coded, Cube, Peer, general_peers, whole
 from gangsaw.tasks.bench.table import call_seconds
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.choose import Choice, configured, facts_of, grade
@@ -127,7 +127,7 @@ def stored_bytes(cube: Cube, peer: Peer) -> int:
     back = np.ascontiguousarray(peer.decode(coded).reshape(cube.shape), cube.dtype)
     if not np.array_equal(back.view(np.uint8), np.ascontiguousarray(cube).view(np.uint8)):
         raise JobFailed(f"{peer.name} does not give the cube back")
-    return peer.size(coded)
+    return sum(map(len, coded))
 
 
 def _round(cube: Cube, peer: Peer) -> tuple[float, float]:
@@ -166,9 +166,9 @@ def benchmarks_of(codec: str) -> ModuleType | None:
 def bound(name: str, coder: ChunkCoder, array: Cube) -> Peer:
     """Return a codec, bound to arrays like this one, as one of the measured."""
 
-    def decode(coded: memoryview) -> Cube:
+    def decode(coded: Coded) -> Cube:
         out = np.empty_like(array)
         coder.decode(coded, out)
         return out
 
-    return Peer(name, coder.encode, decode)
+    return whole(name, coder.encode, decode)

@@ -23,7 +23,7 @@ Plan = Mapping[
 ]  # rows by section, in the order in which they are measured
 
 
-class Run:
+class LimitedRun:
     """One run over a plan.
 
     A row is begun only if it can be expected to end in time: to take no longer than the longest so

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 
 Cube = NumpyArray  # C order; (bands, rows, columns) of an image
+Coded: TypeAlias = bytes | bytearray | memoryview
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A codec to measure: its name and its two functions."""
+    """A codec to measure: its name and its two functions, of arrays and their encoded parts."""
 
     name: str
-    encode: Callable[[Cube], Any]
-    decode: Callable[[Any], Cube]
-    size: Callable[[Any], int] = len
+    encode: Callable[[Cube], Sequence[Coded]]
+    decode: Callable[[Sequence[Coded]], Cube]
+
+
+def whole(name: str, encode: Callable[[Cube], Coded], decode: Callable[[Coded], Cube]) -> Peer:
+    """Return a codec that gives an array in one part."""
+    return Peer(name, lambda cube: [encode(cube)], lambda parts: decode(parts[0]))
 
 
 def general_peers(cube: Cube) -> Iterator[Peer]:
@@ -40,17 +45,17 @@ def _numcodecs(cube: Cube) -> Iterator[Peer]:
     codecs = {"zstd -3": Zstd(level=3), "blosc bitshuffle+zstd": Blosc("zstd", 5, Blosc.BITSHUFFLE)}
     for name, codec in codecs.items():
 
-        def decode(coded: bytes, codec: Any = codec) -> Cube:
-            return np.frombuffer(codec.decode(coded), cube.dtype)
+        def decode(coded: Coded, decode: Callable[[Coded], bytes] = codec.decode) -> Cube:
+            return np.frombuffer(decode(coded), cube.dtype)
 
-        yield Peer(name, codec.encode, decode)
+        yield whole(name, codec.encode, decode)
 
 
 def _pcodec() -> Peer:
     from pcodec import ChunkConfig, standalone
 
     config = ChunkConfig()
-    return Peer(
+    return whole(
         "pcodec",
         lambda cube: standalone.simple_compress(cube.ravel(), config),
         standalone.simple_decompress,
@@ -67,16 +72,17 @@ def _imagecodecs(cube: Cube) -> Iterator[Peer]:
         yield _by_band("JPEG-LS", imagecodecs.jpegls_encode, imagecodecs.jpegls_decode)
     if imagecodecs.JPEGXL.available:
 
-        def encode(band: Cube) -> Any:
+        def encode(band: Cube) -> bytes | bytearray:
             return imagecodecs.jpegxl_encode(band, lossless=True, effort=3, numthreads=1)
 
         yield _by_band("JPEG XL effort 3", encode, imagecodecs.jpegxl_decode)
 
 
-def _by_band(name: str, encode: Callable[[Cube], Any], decode: Callable[[Any], Cube]) -> Peer:
+def _by_band(
+    name: str, encode: Callable[[Cube], bytes | bytearray], decode: Callable[[bytes], Cube]
+) -> Peer:
     return Peer(
         name,
         lambda cube: [encode(band) for band in cube],
-        lambda coded: np.stack([decode(band) for band in coded]),
-        lambda coded: sum(len(band) for band in coded),
+        lambda coded: np.stack([decode(bytes(band)) for band in coded]),
     )

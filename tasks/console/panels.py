@@ -7,7 +7,18 @@ from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, ClassVar, Protocol, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    ClassVar,
+    ParamSpec,
+    Protocol,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+P = ParamSpec("P")
 
 
 class Panel(Protocol):
@@ -21,19 +32,27 @@ class Panel(Protocol):
     PANEL: ClassVar[str]
 
 
-def panels(command: Callable[..., None]) -> Callable[..., None]:
+class ByKeyword(Protocol):
+    """A command or dataclass as it is called here: only by keyword, with values of any type."""
+
+    def __call__(self, **given: object) -> object:
+        """Run the command, or make the object."""
+
+
+def panels(command: Callable[P, None]) -> Callable[P, None]:
     """Return a command for typer, whose parameters of a `Panel` are the options of that panel.
 
     Options stand in the order of parameters and fields. The command is called with dataclasses of
     the given values.
     """
     hints = get_type_hints(command, include_extras=True)
-    kinds = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    kinds: dict[str, ByKeyword] = {name: hints[name] for name in hints if is_dataclass(hints[name])}
+    run = cast(ByKeyword, command)
 
     @wraps(command)
-    def expanded(**given: Any) -> None:
+    def expanded(**given: object) -> None:
         made = {name: _made(kind, given) for name, kind in kinds.items()}
-        command(**given, **made)
+        run(**given, **made)
 
     parameters = [
         option
@@ -42,15 +61,15 @@ def panels(command: Callable[..., None]) -> Callable[..., None]:
     ]
     expanded.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {each.name: each.annotation for each in parameters}
-    return expanded
+    return cast(Callable[P, None], expanded)
 
 
-def _made(kind: Any, given: dict[str, object]) -> Any:
+def _made(kind: ByKeyword, given: dict[str, object]) -> object:
     """Return a panel with its options, which are taken out of those given."""
-    return kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+    return kind(**{name: given.pop(name) for name in signature(kind).parameters})
 
 
-def _parameters(parameter: Parameter, hint: Any) -> Iterator[Parameter]:
+def _parameters(parameter: Parameter, hint: object) -> Iterator[Parameter]:
     """Yield a parameter, or its panel's options; by keyword, so that any may have a default."""
     if not is_dataclass(hint):
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint)
@@ -63,7 +82,7 @@ def _parameters(parameter: Parameter, hint: Any) -> Iterator[Parameter]:
         )
 
 
-def _titled(annotation: Any, title: str | None) -> Any:
+def _titled(annotation: object, title: str | None) -> object:
     """Put an option into the panel of that title, unless it names one."""
     assert get_origin(annotation) is Annotated, annotation
     kind, info = get_args(annotation)
@@ -72,7 +91,7 @@ def _titled(annotation: Any, title: str | None) -> Any:
     return Annotated[kind, info]
 
 
-def _default(field: Field[Any]) -> Any:
+def _default(field: Field[object]) -> object:
     if field.default_factory is not MISSING:
         return field.default_factory()
     return Parameter.empty if field.default is MISSING else field.default

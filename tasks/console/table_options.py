@@ -7,19 +7,20 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated
+from typing import Annotated, ParamSpec, cast
 
 import typer
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.options import Option, listed
 from gangsaw.codecs.core.tables import PluginWarning
+from gangsaw.tasks.console.panels import ByKeyword
 from gangsaw.tasks.formats import table
 
 CODEC = "Codec"  # the panel of --help
 CHOICES = f"auto (by content), {', '.join(codec_table.table())}, zstd or none."
 
-Command = Callable[..., None]
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -30,27 +31,27 @@ class Owned:
     option: Option
 
 
-def with_codec_options(command: Command) -> Command:
+def with_codec_options(command: Callable[P, None]) -> Callable[P, None]:
     """Give a command the options of all codecs; those given arrive in `codec_options`, by name."""
     found = [Owned(name, o) for name, a in codec_table.answers().items() for o in a.options]
     return _with_options(command, "codec_options", found, lambda _: CODEC)
 
 
-def with_source_options(command: Command) -> Command:
+def with_source_options(command: Callable[P, None]) -> Callable[P, None]:
     """Do the same with all formats' options of opening, in `format_options`."""
     found = [Owned(kind.title, o) for kind in table.readable() for o in kind.options]
     return _with_options(command, "format_options", found, lambda owners: f"Source: {owners}")
 
 
-def with_export_options(command: Command) -> Command:
+def with_export_options(command: Callable[P, None]) -> Callable[P, None]:
     """Do the same with all formats' options of exporting, in `format_options`."""
     found = [Owned(kind.title, o) for kind in table.writable() for o in kind.export_options]
     return _with_options(command, "format_options", found, lambda owners: f"Target: {owners}")
 
 
 def _with_options(
-    command: Command, into: str, found: Iterable[Owned], panel: Callable[[str], str]
-) -> Command:
+    command: Callable[P, None], into: str, found: Iterable[Owned], panel: Callable[[str], str]
+) -> Callable[P, None]:
     """Put options in the place of the parameter `into`, which gets those given.
 
     Owners may share a name. `panel` makes the title of a panel of the help from its owners.
@@ -63,18 +64,19 @@ def _with_options(
     }
     shown = list(own.parameters.values())
     at = list(own.parameters).index(into)
+    run = cast(ByKeyword, command)
     shown[at : at + 1] = added.values()
 
     @wraps(command)
     def with_options(**values: object) -> None:
         given = {name: values.pop(name) for name in added}
         chosen = {name: value for name, value in given.items() if value is not None}
-        command(**values, **{into: chosen})
+        run(**values, **{into: chosen})
 
     del with_options.__wrapped__  # or its signature would be asked for
     with_options.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
     with_options.__annotations__ = {p.name: p.annotation for p in shown}
-    return with_options
+    return cast(Callable[P, None], with_options)
 
 
 def _by_name(found: Iterable[Owned]) -> dict[str, list[Owned]]:

@@ -18,7 +18,7 @@ SLOTS = 4  # tasks that share a GPU: one reads, one copies in, one computes, one
 WINDOW = 64  # least futures in flight: hides the scheduler's round trip
 TASKS_PER_THREAD = 2  # one runs, one waits
 # Samples of batches that carry theirs, in flight: the client and the scheduler hold them. It is 32
-# chunks of the usual size, and one client does not read faster than 16 threads encode.
+# chunks of the usual size: for each of 16 threads one that runs and one that waits.
 CARRIED_BYTES = 1 << 30
 
 

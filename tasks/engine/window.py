@@ -154,7 +154,7 @@ def _on_workers(
     check_memory(CARRIED_COPIES * carried * in_flight, [this_process()])
     left = len(batches) if isinstance(batches, Sized) else None
     with _large_graphs() if carried else nullcontext():
-        _Window(client, task, options, left, interrupts).run(iter(batches), on_done)
+        _InFlight(client, task, options, left, interrupts).run(iter(batches), on_done)
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class _Flight(Generic[BatchT]):
         return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}"
 
 
-class _Window(Generic[BatchT, ResultT]):
+class _InFlight(Generic[BatchT, ResultT]):
     """The futures in flight. Results are fetched in the background, many round trips at once."""
 
     def __init__(

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sample:
+class StreamHead:
     """The beginning of a stream as a source, to choose codec and chunks."""
 
     name: str
@@ -72,7 +72,7 @@ class Sample:
         return f"stream {self.name}"
 
 
-Choose = Callable[[Sample], CodecChoices]
+Choose = Callable[[StreamHead], CodecChoices]
 
 
 def spool(
@@ -198,7 +198,7 @@ def _rows(array: Description, chunks: ChunkChoice) -> int:
     return wanted or max(1, CHUNK_BYTES // row_bytes(array))
 
 
-def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> Sample:
+def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, int]) -> StreamHead:
     """Return a source of one chunk per array, its samples repeated where there are fewer so far."""
     arrays = tuple(
         MemoryArray(
@@ -206,10 +206,12 @@ def _sample(stream: Stream, rows: Mapping[str, Backlog], lengths: Mapping[str, i
         )
         for array in stream.arrays
     )
-    return Sample(stream.name, arrays, stream.coords, stream.attrs)
+    return StreamHead(stream.name, arrays, stream.coords, stream.attrs)
 
 
-def _layouts(sample: Sample, codec: CodecChoices, chunks: ChunkChoice) -> dict[str, ArrayLayout]:
+def _layouts(
+    sample: StreamHead, codec: CodecChoices, chunks: ChunkChoice
+) -> dict[str, ArrayLayout]:
     check_axes(sample.arrays, chunks)
     return {
         array.name: choose_layout(array, codec, chunks, sample.arrays) for array in sample.arrays
@@ -217,7 +219,7 @@ def _layouts(sample: Sample, codec: CodecChoices, chunks: ChunkChoice) -> dict[s
 
 
 def _job(
-    sample: Sample,
+    sample: StreamHead,
     array: Description,
     objects: Mapping[str, Buffer],
     layouts: Mapping[str, ArrayLayout],

@@ -14,7 +14,8 @@ REASONS = {
     NO_PLUS: "does not begin with + (sequences over several lines are not read)",
     LENGTHS: "differs in length from the sequence",
 }
-LINE_OF = {NO_AT: 0, NO_PLUS: 2, LENGTHS: 3}  # of a record
+NAME_LINE, SEQUENCE_LINE, PLUS_LINE, QUALITY_LINE = range(4)  # of a record
+LINE_OF = {NO_AT: NAME_LINE, NO_PLUS: PLUS_LINE, LENGTHS: QUALITY_LINE}
 LINES = 4
 SPACE, TAB, SLASH, ONE, TWO = 32, 9, 47, 49, 50
 
@@ -29,11 +30,12 @@ def check_records(text: Any, begins: Any, ends: Any) -> tuple[int, int]:
     begins, ends : (n, 4) int64, the lines of each record without their ends
     """
     for i in range(len(begins)):
-        if ends[i, 0] == begins[i, 0] or text[begins[i, 0]] != AT:
+        if ends[i, NAME_LINE] == begins[i, NAME_LINE] or text[begins[i, NAME_LINE]] != AT:
             return i, NO_AT
-        if ends[i, 2] == begins[i, 2] or text[begins[i, 2]] != PLUS:
+        if ends[i, PLUS_LINE] == begins[i, PLUS_LINE] or text[begins[i, PLUS_LINE]] != PLUS:
             return i, NO_PLUS
-        if ends[i, 1] - begins[i, 1] != ends[i, 3] - begins[i, 3]:
+        letters = ends[i, SEQUENCE_LINE] - begins[i, SEQUENCE_LINE]
+        if letters != ends[i, QUALITY_LINE] - begins[i, QUALITY_LINE]:
             return i, LENGTHS
     return len(begins), FINE
 

@@ -268,10 +268,10 @@ class _Writer:
             record = lines // numbering * n_files + which
             ends.append(record * numbering + lines % numbering)
             folds.append(rows * (n_files, 1) + (which, 0))
-        rows = np.concatenate(folds)
-        rows = rows[np.argsort(rows[:, 0], kind="stable")].astype("u8")
+        record, length = np.concatenate(folds).T.astype("u8")
+        order = np.argsort(record, kind="stable")
         found = {"odd_end": np.sort(np.concatenate(ends)).astype("u8")}
-        found |= {"fold_record": rows[:, 0], "fold_length": rows[:, 1]}
+        found |= {"fold_record": record[order], "fold_length": length[order]}
         return {name: array for name, array in found.items() if array.size}
 
     def _lines(self, name: str, fields: list[Field]) -> dict[str, NumpyArray]:

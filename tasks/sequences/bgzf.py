@@ -136,7 +136,7 @@ def _is_other(data: bytes) -> bool:
 
 
 def _inflate() -> Inflate:
-    """Return what inflates a member: ISA-L, which is faster, where it is there."""
+    """Return what inflates a member: ISA-L where it is there, else zlib."""
     if find_spec("isal"):
         from isal import isal_zlib
 

@@ -108,7 +108,7 @@ def opened(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:
 
 
 def _gzip(file: io.BufferedIOBase) -> IO[bytes]:
-    """Return a reader of gzip members: by ISA-L, which is faster, where it is there."""
+    """Return a reader of gzip members: by ISA-L where it is there, else by zlib."""
     if find_spec("isal"):
         from isal import igzip
 

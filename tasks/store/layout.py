@@ -15,8 +15,9 @@ from gangsaw.tasks.engine.memory import most_touched, transcode_bytes
 from gangsaw.tasks.source import Description
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
 
-MOST_TOUCHED = 1 << 18  # chunks of a source by a target's: Zarr takes 2.5 kB and 80 us for each
+MOST_TOUCHED = 1 << 18  # chunks of a source by a target's: Zarr takes 2.5 kB for each
 CHUNK_BYTES = 32 << 20  # of samples: a few blocks a chunk, a few chunks a thread of a scene
+STACK_BYTES = 1 << 20  # of small images in one chunk, where an array has axes before theirs
 TILE = {"z": 1024, "y": 128, "x": 256}  # samples: no chunk of an image is smaller
 
 Codec = ArrayBytesCodec | BytesBytesCodec
@@ -123,8 +124,9 @@ def default_chunks(source: Description, least: Mapping[int, int] | None = None) 
     least : smallest extent of a chunk by axis, 1 on other axes. None: as an image
     """
     _check_bytes(source)
-    least = _image_tiles(source.dims) if least is None else least
-    pieces = [1 if i in least else n for i, n in enumerate(source.shape)]
+    if least is None:
+        return _stacked(source, default_chunks(source, _image_tiles(source.dims)))
+    pieces = [1 if i in least else max(1, n) for i, n in enumerate(source.shape)]
     while least and _size(extents := _pieces(source, pieces), source) > CHUNK_BYTES:
         tiles = {i: extents[i] / tile for i, tile in least.items()}
         longest = max(tiles, key=tiles.__getitem__)
@@ -132,6 +134,19 @@ def default_chunks(source: Description, least: Mapping[int, int] | None = None) 
             break  # even one tile of all bands is larger than CHUNK_BYTES
         pieces[longest] += 1
     return tuple(_pieces(source, pieces))
+
+
+def _stacked(source: Description, image: tuple[int, ...]) -> tuple[int, ...]:
+    """Return chunks of several images, where one is small, of the axes before: the last one first.
+
+    An array of (10^6, 2, 2, 2) would be stored as 10^6 objects of some bytes.
+    """
+    extents = list(image)
+    for i in reversed(range(max(0, len(extents) - 3))):
+        room = max(1, STACK_BYTES // max(1, _size(extents, source)))
+        n = max(1, source.shape[i])
+        extents[i] = -(-n // -(-n // room))
+    return tuple(extents)
 
 
 def _image_tiles(dims: tuple[str, ...]) -> dict[int, int]:

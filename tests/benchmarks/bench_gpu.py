@@ -30,7 +30,7 @@ import bench_visibility_gpu
 from gangsaw.codecs.core.errors import DeviceError
 from gangsaw.tasks.bench.data import synthetic_sample
 from gangsaw.tasks.bench.device import CASES, Figure, Workbench, device_machine
-from gangsaw.tasks.bench.limited import LATE, Run
+from gangsaw.tasks.bench.limited import LATE, LimitedRun
 from gangsaw.tasks.bench.rows_file import Key, RowsFile
 from gangsaw.tasks.bench.table import Measurement, Row, dump, markdown, say
 
@@ -189,7 +189,7 @@ def _measure(file: RowsFile, options: argparse.Namespace) -> bool:
     if not (about := _machine()):
         return False
     file.begin(about)
-    run = Run(file, options.limit)
+    run = LimitedRun(file, options.limit)
     run.measure(plan(options.measure, options.rounds))
     return not run.failed and _has_figures(file)
 

@@ -11,7 +11,7 @@ import gzip
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.tasks.bench.peers import Peer
+from gangsaw.tasks.bench.peers import Coded, Peer, whole
 
 Cube = npt.NDArray[Any]  # (time, frequency, rest) complex, C order
 Order = Callable[[Cube], list[Cube]]  # the arrays that a codec is given, one after the other
-Encode = Callable[[Cube], Any]
-Decode = Callable[[Any, Cube], Cube]  # an array of the bits of the second, which gives the dtype
+Encode = Callable[[Cube], Coded]
+Decode = Callable[[Coded, Cube], Cube]  # an array of the bits of the second, which gives the dtype
 SISCO = {"no prediction": -1, "quadratic": 2}
 DIFFERENCES = "differences in frequency, blosc2 bitshuffle4+zstd5"
 LEVEL = 9  # of the deflate within Sisco: its default
@@ -39,7 +39,7 @@ def peers(cube: Cube) -> Iterator[Peer]:
     if find_spec("casacore") is not None and cube.dtype == np.complex64:
         for name, level in SISCO.items():
             sisco = _Sisco(cube, level)
-            yield Peer(f"Sisco {name}", sisco.encode, sisco.decode)
+            yield whole(f"Sisco {name}", sisco.encode, sisco.decode)
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class _Setting:
         """Bind the setting to a cube, whose shape and dtype decoding needs."""
         likes = [np.empty_like(part) for part in self.order(cube)]
 
-        def encode(data: Cube) -> list[Any]:
+        def encode(data: Cube) -> list[Coded]:
             return [self.encode(part) for part in self.order(data)]
 
-        def decode(coded: list[Any]) -> Cube:
+        def decode(coded: Sequence[Coded]) -> Cube:
             parts = [self.decode(c, like) for c, like in zip(coded, likes, strict=True)]
             return self.restore(parts, cube)
 
-        return Peer(self.name, encode, decode, lambda coded: sum(map(len, coded)))
+        return Peer(self.name, encode, decode)
 
 
 def _settings(cube: Cube) -> Iterator[_Setting]:
@@ -230,7 +230,7 @@ class _Sisco:
                 table.putcell("DATA", i, row)
         return (Path(self.path) / "table.f0").read_bytes()
 
-    def decode(self, _: bytes) -> Cube:
+    def decode(self, _: Coded) -> Cube:
         """Read the table that was written last."""
         from casacore import tables
 

@@ -18,7 +18,7 @@ from helpers.command_line import CommandLine
 from helpers.envi_files import METADATA, ORDERS, cube, write_envi
 
 from gangsaw.codecs.ccsds123 import Params, encode_stream
-from gangsaw.tasks.formats.envi_header import read_header
+from gangsaw.tasks.formats.known.envi.header import read_header
 
 HERE = ("--workers", 0)  # no cluster: these are about the commands
 COMMANDS = (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gangsaw.codecs.reads.lines import Lines, Text, lines_of
 from gangsaw.codecs.reads.params import Params
-from gangsaw.codecs.reads.payload import Payload, packed, unpacked
+from gangsaw.codecs.reads.payload import BlockLanes, packed, unpacked
 from gangsaw.codecs.reads.sequence.coding import encode_layout
 from gangsaw.codecs.reads.sequence.layout.layout import Layout
 from gangsaw.codecs.reads.sequence.letters import codes_of
@@ -34,7 +34,7 @@ class Case(NamedTuple):
         data[1:9] = np.frombuffer(self.lines.text.size.to_bytes(8, "little"), np.uint8)
         return data, bits
 
-    def unpacked(self) -> Payload:
+    def unpacked(self) -> BlockLanes:
         """The payload, read."""
         data, bits = self.payload()
         return unpacked(data, bits, self.block.size, self.params.sizes.lane)

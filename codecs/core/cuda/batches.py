@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 Rows = TypeVarTuple("Rows")
 
 
-class _Row(Protocol):
+class _PerBlock(Protocol):
     """Data of the blocks, one item for each."""
 
     def __getitem__(self, run: Run, /) -> object:
@@ -37,7 +37,7 @@ def in_batches(
     """
 
     def work_on(run: Run) -> Result:
-        parts = tuple(row[run] for row in cast(tuple[_Row, ...], rows))
+        parts = tuple(row[run] for row in cast(tuple[_PerBlock, ...], rows))
         return work(*cast(tuple[*Rows], parts))
 
     return in_runs(work_on, len(needed), lambda run: sum(needed[run]))

@@ -19,7 +19,7 @@ VARIABLE = "GANGSAW_THREADS"
 _LIVE = {"init", "running", "paused"}  # states of a Dask worker that has threads
 
 
-class _Settings:
+class _ThreadLimits:
     explicit: int | None = None
     default: int | None = None
 
@@ -51,7 +51,7 @@ class _Permits:
                 self.free.notify()
 
 
-class _Pool:
+class _Helpers:
     """The process's helper threads; grows with the limit, never shrinks."""
 
     def __init__(self) -> None:
@@ -72,9 +72,9 @@ class _Pool:
                 return []
 
 
-_settings = _Settings()
+_settings = _ThreadLimits()
 _permits = _Permits()
-_pool = _Pool()
+_pool = _Helpers()
 
 
 def set_thread_limit(n: int | None) -> None:
@@ -126,10 +126,10 @@ def run_blocks(function: Callable[[int], object], n_blocks: int) -> None:
         for i in range(n_blocks):
             _permits.run(function, i)
         return
-    _Run(function, n_blocks).over(helpers)
+    _Handout(function, n_blocks).over(helpers)
 
 
-class _Run:
+class _Handout:
     """One call of `run_blocks`: blocks are handed out one by one."""
 
     def __init__(self, function: Callable[[int], object], n_blocks: int) -> None:
@@ -196,7 +196,7 @@ def _cores() -> int:
 def _after_fork() -> None:
     """Begin anew in a forked child: threads do not survive a fork, locks may be held for ever."""
     global _permits, _pool
-    _permits, _pool = _Permits(), _Pool()
+    _permits, _pool = _Permits(), _Helpers()
 
 
 if hasattr(os, "register_at_fork"):

@@ -15,26 +15,40 @@ import re
 import secrets
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numba
 
 from gangsaw.codecs.core.folders import user_cache
 
+
+class NumbaSettings(Protocol):
+    """Numba's settings; their names come from the environment, so no type checker knows them."""
+
+    CACHE_DIR: str
+
+
+class Dispatcher(Protocol):
+    """What Numba makes of a function."""
+
+    def enable_caching(self) -> None:
+        """Look for compiled code on disk, and keep it there."""
+
+
 IMPORT = re.compile(r"^ *from +(gangsaw[\w.]*) +import +(\([^)]*\)|.*)", re.MULTILINE)
-SETTINGS: Any = numba.config  # its names come from the environment: no type checker knows them
+SETTINGS: NumbaSettings = numba.config
 # What reading or writing a damaged, full or vanished cache raises: it may cost time, never a run.
 LOST_CACHE = (OSError, EOFError, pickle.PickleError, AttributeError, ValueError, IndexError)
 _decorating = threading.Lock()
 
 
-def enable_cache(compiled: Any, function: Callable[..., Any]) -> None:
-    """Keep what is compiled for `function` on disk; where nothing is writable, do without."""
-    folder = cache_folder(Path(function.__code__.co_filename))
+def enable_cache(compiled: Dispatcher, source: Path) -> None:
+    """Keep what is compiled of the file `source` on disk; where nothing is writable, do without."""
+    folder = cache_folder(source)
     with _decorating, _cache_dir(str(folder)):
         try:
             compiled.enable_caching()
@@ -77,7 +91,7 @@ def fingerprint(source: Path) -> str:
 
 @lru_cache
 def _imported(file: Path) -> tuple[Path, ...]:
-    """Files of ours that a file imports. A regular expression: parsing all takes longer."""
+    """Files of ours that a file imports. By a regular expression: no file is parsed."""
     names: set[str] = set()
     for module, what in IMPORT.findall(file.read_text(encoding="utf-8")):
         names |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", what))}
@@ -95,7 +109,7 @@ def _places(name: str) -> tuple[Path, ...]:
     return place.with_suffix(".py"), place / "__init__.py"
 
 
-def _forgive(compiled: Any) -> None:
+def _forgive(compiled: Dispatcher) -> None:
     """Let Numba's own guard against input/output errors, made for Windows, hold everywhere."""
     guard = "_guard_against_spurious_io_errors"
     cache = getattr(compiled, "_cache", None)
@@ -103,7 +117,7 @@ def _forgive(compiled: Any) -> None:
         setattr(cache, guard, lambda: suppress(*LOST_CACHE))
 
 
-def _name_apart(compiled: Any) -> None:
+def _name_apart(compiled: Dispatcher) -> None:
     """Let each process give names of its own to the files of what it compiled.
 
     Numba takes the least number that its index does not have. So two processes that compiled a

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -114,5 +115,5 @@ def _compile(function: F, **options: Any) -> F:
     compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False, **options)(
         function
     )
-    enable_cache(compiled, function)
+    enable_cache(compiled, Path(function.__code__.co_filename))
     return cast(F, compiled)

@@ -2,7 +2,7 @@
 
 An ordinary store reads its cache line from memory first, and writes it back later. A non-temporal
 one does neither, but only for whole lines: a line that is written in part goes to memory in
-part, which is slower. So the ends of a piece are ordinary stores.
+several parts. So the ends of a piece are ordinary stores.
 """
 
 from __future__ import annotations

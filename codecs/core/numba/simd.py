@@ -85,7 +85,7 @@ def _vector_of(args: tuple[Any, ...]) -> Any:
 
 def _define_operator(function: Any, emit: Callable[..., Any], is_compare: bool = False) -> None:
     @infer_global(function)
-    class _Template(AbstractTemplate):  # type: ignore[misc]  # Numba has no types
+    class _VectorTemplate(AbstractTemplate):  # type: ignore[misc]  # Numba has no types
         def generic(self, args: Any, kws: Any) -> Any:
             vector = _vector_of(args)
             if vector is None or len(args) != 2:

@@ -1,7 +1,7 @@
 """Vectors of items from anywhere in an array, and what goes over lanes.
 
-`gather`, `spread_items` and `keep_items` are for processors with AVX-512 alone: AVX2 gathers are as
-slow as loads one by one, and nothing there spreads items over lanes by a mask.
+`gather`, `spread_items` and `keep_items` are for processors with AVX-512 alone: a gather of AVX2
+takes no mask of bits, and nothing there spreads items over lanes by one.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ constexpr int STATE_BYTES = 4, ESCAPE = 255, MOST_BITS = 40;
 constexpr Place ABSENT = 1ll << 60;        // a bit that a place gets where a table is not there
 constexpr Place FIRST = (1ll << 32) - 1;  // the bits of `first` that are a place in `slots`
 
-// `Tables` of tables.py.
+// `RansTables` of tables.py.
 struct Tables {
     const unsigned* slots;
     const Place* first;

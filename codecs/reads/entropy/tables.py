@@ -17,7 +17,7 @@ ABSENT = 1 << 60  # a bit that a decoder's place gets at a symbol of a table tha
 PLACE = (1 << 32) - 1  # the bits of `first` that are a place in `slots`
 
 
-class Tables(NamedTuple):
+class RansTables(NamedTuple):
     """What a decoder looks up.
 
     Attributes
@@ -62,14 +62,14 @@ def read_stored_tables(
     return frequencies, data[size:]
 
 
-def decoder_tables(frequencies: npt.NDArray[np.uint16]) -> Tables:
+def decoder_tables(frequencies: npt.NDArray[np.uint16]) -> RansTables:
     """Return what a decoder looks up."""
     is_there = frequencies.any(axis=1)
     slots = np.zeros((1 + int(is_there.sum())) * TOTAL, np.uint32)
     slots[:TOTAL] = TOTAL - 1 << FREQUENCY | np.arange(TOTAL, dtype=np.uint32) << OFFSET
     first = np.where(is_there, np.cumsum(is_there) * TOTAL, ABSENT).astype(np.int64)
     fill_slots(frequencies, first, slots)
-    return Tables(slots, first)
+    return RansTables(slots, first)
 
 
 @jit

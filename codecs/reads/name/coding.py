@@ -13,12 +13,12 @@ from gangsaw.codecs.reads.name.decode import NameLane, NameModel, read_window
 from gangsaw.codecs.reads.name.encode import encode_lines
 from gangsaw.codecs.reads.name.model import read_model
 from gangsaw.codecs.reads.name.streams import no_cuts
-from gangsaw.codecs.reads.payload import Payload, check_spans
+from gangsaw.codecs.reads.payload import BlockLanes, check_spans
 
 WINDOWS = 4  # that a thread decodes at a time
 
 
-def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
+def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     model = read_model(payload)
     head, text = payload.head, out[: payload.head.used]
@@ -35,7 +35,7 @@ def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
 
 
 def decode_windows(
-    payload: Payload, model: NameModel, windows: Places, text: Text
+    payload: BlockLanes, model: NameModel, windows: Places, text: Text
 ) -> npt.NDArray[np.int64]:
     """Decode windows into the text of their block; return where each begins, ends, its lines.
 

@@ -40,7 +40,10 @@ CLASSES = _classes().ravel()
 TABLES_OF = np.array([0, 0, 1] + [LENGTHS, SYMBOLS] * SOURCES)  # of a stream, by its mode
 
 
-class Memory(NamedTuple):
+OPERATION, BYTE, FIRST_BYTE, HAS_FIRST = range(4)  # of `History.line`
+
+
+class History(NamedTuple):
     """What was said before.
 
     Attributes
@@ -54,9 +57,9 @@ class Memory(NamedTuple):
     line: npt.NDArray[np.uint8]
 
 
-def no_memory() -> Memory:
+def no_memory() -> History:
     """Return what there is before a window."""
-    return Memory(np.zeros(N_STREAMS, np.uint8), np.zeros(4, np.uint8))
+    return History(np.zeros(N_STREAMS, np.uint8), np.zeros(HAS_FIRST + 1, np.uint8))
 
 
 @jit_norefs_inline
@@ -71,13 +74,13 @@ def remember(memory: Any, stream: Any, symbol: Any) -> None:
     memory.streams[stream] = symbol
     line = memory.line
     if not is_operation(stream):
-        line[1] = symbol
-        if line[3] == 0:
-            line[2], line[3] = symbol, 1
+        line[BYTE] = symbol
+        if line[HAS_FIRST] == 0:
+            line[FIRST_BYTE], line[HAS_FIRST] = symbol, 1
     elif symbol <= REST:  # END or REST: another line begins
         line[:] = 0
     else:
-        line[0] = symbol
+        line[OPERATION] = symbol
 
 
 @jit_norefs_inline
@@ -95,8 +98,8 @@ def context(memory: Any, stream: Any, mode: Any) -> int:
     if mode < BEFORE + 2:
         return int(memory.streams[stream])
     if mode < BEFORE + 4:
-        return int(memory.line[0 if is_operation(stream) else 1])
-    return int(memory.line[2])
+        return int(memory.line[OPERATION if is_operation(stream) else BYTE])
+    return int(memory.line[FIRST_BYTE])
 
 
 @jit_norefs

@@ -24,7 +24,7 @@ MULTIPLIER = 1664525  # D. E. Knuth and H. W. Lewis, of a linear congruential ge
 IMPOSSIBLE = 1 << 60
 
 
-class Scratch(NamedTuple):
+class CostScratch(NamedTuple):
     """Room for one stream.
 
     Attributes
@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
     short: npt.NDArray[np.int64]
 
 
-class Stream(NamedTuple):
+class StreamCosts(NamedTuple):
     """What the costs of all tables of a stream hang on.
 
     Attributes
@@ -59,12 +59,12 @@ class Stream(NamedTuple):
     novel: int
 
 
-def scratch_of(n: int) -> Scratch:
+def scratch_of(n: int) -> CostScratch:
     """Return room for streams of which at most n bytes count."""
     some, by_byte, by_source = np.empty((3, n), np.uint32)
     symbols, counts = np.zeros((2, SYMBOLS), np.int64)
     bounds, short = np.zeros(SYMBOLS + 1, np.int64), np.zeros((LENGTHS, SYMBOLS), np.int64)
-    return Scratch(some, by_byte, by_source, bounds, symbols, counts, short)
+    return CostScratch(some, by_byte, by_source, bounds, symbols, counts, short)
 
 
 @jit_norefs
@@ -78,7 +78,7 @@ def stream_costs(notes: Any, firsts: Any, ends: Any, totals: Any, room: Any, cos
     notes : (n,) uint32 of `note_contexts`
     firsts, ends : (N_STREAMS,) int64, where the notes of each stream lie
     totals : (N_STREAMS,) int64, bytes of each stream, also those that are not noted
-    room : `Scratch`
+    room : `CostScratch`
     """
     for stream in range(totals.size):
         own = notes[firsts[stream] : ends[stream]]
@@ -112,7 +112,7 @@ def _mode_costs(notes: Any, total: int, room: Any, costs: Any) -> None:
         return
     scale = (total << 8) // n
     novel = _entropy(room.counts, k, n) // n
-    stream = Stream(scale, k, novel)
+    stream = StreamCosts(scale, k, novel)
     costs[ABSENT] = IMPOSSIBLE
     costs[RAW] = (n * scale >> 8) * 8 << FRACTION
     costs[ALONE] = _table_cost(room, k, n, stream)

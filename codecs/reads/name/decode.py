@@ -15,9 +15,9 @@ from gangsaw.codecs.core.numba.floats import load_le64, store_le64
 from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
 from gangsaw.codecs.reads.entropy import rans
 from gangsaw.codecs.reads.entropy.rans import ESCAPE, MOST_BITS, get, get_raw
-from gangsaw.codecs.reads.entropy.tables import ABSENT, Tables
+from gangsaw.codecs.reads.entropy.tables import ABSENT, RansTables
 from gangsaw.codecs.reads.lines import NEWLINE
-from gangsaw.codecs.reads.name.contexts import CLASSES, SYMBOLS, Memory, context, remember
+from gangsaw.codecs.reads.name.contexts import CLASSES, SYMBOLS, History, context, remember
 from gangsaw.codecs.reads.name.streams import (
     DOWN,
     END,
@@ -49,6 +49,8 @@ from gangsaw.codecs.reads.name.streams import (
     WIDTHS,
 )
 
+STATE, PLACE = range(2)  # of a lane's coder
+
 
 class NameModel(NamedTuple):
     """What all windows look into.
@@ -62,7 +64,7 @@ class NameModel(NamedTuple):
     cuts : (n_tokens + 1,) int64 of it
     """
 
-    tables: Tables
+    tables: RansTables
     modes: npt.NDArray[np.uint8]
     base: npt.NDArray[np.int64]
     template: npt.NDArray[np.uint8]
@@ -83,21 +85,21 @@ class NameLane(NamedTuple):
     data: npt.NDArray[np.uint8]
     stop: int
     state: npt.NDArray[np.int64]
-    memory: Memory
+    memory: History
 
 
 @jit_norefs_inline
 def _take(model: Any, lane: Any, stream: Any) -> int:
     """Return the next byte of a stream."""
     mode = np.int64(model.modes[stream])
-    x, at = lane.state[0], lane.state[1]
+    x, at = lane.state[STATE], lane.state[PLACE]
     if mode == RAW:
         symbol, x, at = get_raw(8, x, at, lane.data, lane.stop)
     else:
         seen = context(lane.memory, stream, mode)
         table = model.base[stream] + CLASSES[mode * SYMBOLS + seen]
         symbol, x, at = get(model.tables, table, x, at, lane.data, lane.stop)
-    lane.state[0], lane.state[1] = x, at
+    lane.state[STATE], lane.state[PLACE] = x, at
     remember(lane.memory, stream, symbol)
     return int(symbol)
 
@@ -105,8 +107,8 @@ def _take(model: Any, lane: Any, stream: Any) -> int:
 @jit_norefs_inline
 def _take_raw(lane: Any, bits: int) -> int:
     """Return raw bits."""
-    value, x, at = get_raw(bits, lane.state[0], lane.state[1], lane.data, lane.stop)
-    lane.state[0], lane.state[1] = x, at
+    value, x, at = get_raw(bits, lane.state[STATE], lane.state[PLACE], lane.data, lane.stop)
+    lane.state[STATE], lane.state[PLACE] = x, at
     return int(value)
 
 
@@ -115,7 +117,7 @@ def _take_number(model: Any, lane: Any, stream: int) -> int:
     """Return a number whose bit length a stream gives."""
     bits = _take(model, lane, stream)
     if bits > MOST_BITS:
-        lane.state[1] |= ABSENT
+        lane.state[PLACE] |= ABSENT
         return 0
     if bits < 2:
         return bits
@@ -139,14 +141,14 @@ def read_window(
     -------
     Three numbers; -1 for the end where the lane is not that of such a window.
     """
-    x, at = rans.begin_lane(lane.data, lane.state[1], lane.stop)
-    lane.state[0], lane.state[1] = x, at
+    x, at = rans.begin_lane(lane.data, lane.state[PLACE], lane.stop)
+    lane.state[STATE], lane.state[PLACE] = x, at
     lane.memory.streams[:] = 0
     lane.memory.line[:] = 0
     lead = _take_number(model, lane, FIRST_LINES)
     n_lines = _take_number(model, lane, FIRST_LINES + 1)
     at, old, new = begin + lead, room[0], room[1]
-    if at >= end or n_lines == 0 or lane.state[1] > lane.stop:
+    if at >= end or n_lines == 0 or lane.state[PLACE] > lane.stop:
         return begin, -1, 0
     n_old = model.cuts.size - 1
     at, n_old = _read_line(model, lane, model.template, model.cuts, n_old, out, at, new)
@@ -161,7 +163,7 @@ def read_window(
             return begin, -1, 0
         out[at] = NEWLINE
         at += 1
-    if not rans.is_whole(lane.state[0], lane.state[1], lane.stop):
+    if not rans.is_whole(lane.state[STATE], lane.state[PLACE], lane.stop):
         at = -1
     return begin + lead, at, n_lines
 
@@ -182,8 +184,8 @@ def _read_line(
     new[0] = at
     while True:
         operation = _take(model, lane, k * PER_COLUMN)
-        if operation == END or lane.state[1] > lane.stop:
-            return at if lane.state[1] <= lane.stop else -1, k
+        if operation == END or lane.state[PLACE] > lane.stop:
+            return at if lane.state[PLACE] <= lane.stop else -1, k
         n = 1
         if operation == REST or operation >= SAME:
             n = n_old - k if operation == REST else operation - SAME
@@ -269,7 +271,7 @@ def _read_token(
 @jit_norefs_inline
 def _read_text(model: Any, lane: Any, stream: int, out: Any, at: int) -> int:
     """Decode bytes up to TEXT_END."""
-    while lane.state[1] <= lane.stop:
+    while lane.state[PLACE] <= lane.stop:
         symbol = _take(model, lane, stream)
         if symbol == TEXT_END:
             return at

@@ -15,7 +15,7 @@ from gangsaw.codecs.reads.lines import Lines, Places, Text
 from gangsaw.codecs.reads.name.columns import DIFFERENCES, NameLines, most_tokens, write_windows
 from gangsaw.codecs.reads.name.contexts import assign_tables, no_memory
 from gangsaw.codecs.reads.name.model import first_tables, stored_modes, stored_template
-from gangsaw.codecs.reads.name.modes import Part, Pilot, chosen_modes
+from gangsaw.codecs.reads.name.modes import Pilot, WindowTokens, chosen_modes
 from gangsaw.codecs.reads.name.policy import chosen_differences
 from gangsaw.codecs.reads.name.split import split_line
 from gangsaw.codecs.reads.name.streams import COLUMNS, N_STREAMS, no_cuts
@@ -28,6 +28,7 @@ PILOT = 1 << 16  # bytes, or one window
 Windows = tuple[int, int]  # the first one, and the one behind the last
 MOST_LINES = 256  # of a pilot's window that differences are chosen by
 T = TypeVar("T")
+ItemT = TypeVar("ItemT")
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
@@ -50,15 +51,15 @@ def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
     return Coded(0, head, shared, data, sizes)
 
 
-def written(source: NameLines, first: int, stop: int) -> Part:
+def written(source: NameLines, first: int, stop: int) -> WindowTokens:
     """Return what windows first to stop - 1 say."""
     room = rans.tokens_of(most_tokens(source, first, stop))
     ends = np.zeros(stop - first, np.int64)
     n = int(write_windows(source, first, stop, no_cuts(), room, ends))
-    return Part(rans.Tokens(room.tables[:n].copy(), room.symbols[:n].copy()), ends)
+    return WindowTokens(rans.Tokens(room.tables[:n].copy(), room.symbols[:n].copy()), ends)
 
 
-def _counted(parts: Sequence[Part], n_tables: int) -> npt.NDArray[np.int64]:
+def _counted(parts: Sequence[WindowTokens], n_tables: int) -> npt.NDArray[np.int64]:
     """Return (n_tables, 256) counts of what is said."""
     counts = np.zeros((n_tables, SYMBOLS), np.int64)
     for part in parts:
@@ -66,7 +67,7 @@ def _counted(parts: Sequence[Part], n_tables: int) -> npt.NDArray[np.int64]:
     return counts
 
 
-def _encoded(part: Part, entries: npt.NDArray[np.uint32]) -> tuple[Text, Places]:
+def _encoded(part: WindowTokens, entries: npt.NDArray[np.uint32]) -> tuple[Text, Places]:
     """Return the lanes of a part, and the bytes of each."""
     n, n_windows = part.tokens.tables.size, part.ends.size
     out = np.empty(2 * n + rans.STATE_BYTES * n_windows, np.uint8)
@@ -103,7 +104,7 @@ def _pilots(lines: Lines) -> list[Windows]:
 
 
 def _found(
-    pilots: Sequence[Windows], groups: Sequence[Windows], parts: Sequence[Part]
+    pilots: Sequence[Windows], groups: Sequence[Windows], parts: Sequence[WindowTokens]
 ) -> list[Pilot]:
     """Return pilots where they are in parts; no pilot is in two of them."""
     firsts = [first for first, _ in groups]
@@ -114,7 +115,7 @@ def _found(
     ]
 
 
-def _each(function: Callable[..., T], items: Sequence[object]) -> list[T]:
+def _each(function: Callable[[ItemT], T], items: Sequence[ItemT]) -> list[T]:
     """Return function(item) of each, several at once."""
     out: dict[int, T] = {}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from gangsaw.codecs.reads.gpu_text import LookedInto, TextDecoder
 from gangsaw.codecs.reads.name.model import read_model
-from gangsaw.codecs.reads.payload import Payload
+from gangsaw.codecs.reads.payload import BlockLanes
 
 MEMORY_BYTES = 1808  # `Memory` of memory.cuh
 
 
-def _looked_into(payload: Payload, pairs: bool) -> LookedInto:
+def _looked_into(payload: BlockLanes, pairs: bool) -> LookedInto:
     model = read_model(payload)
     arrays = *model.tables, model.modes, model.base, model.template, model.cuts
     return LookedInto((model.cuts.size - 1,), arrays)

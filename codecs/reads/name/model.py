@@ -13,12 +13,12 @@ from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.name.contexts import TABLES_OF
 from gangsaw.codecs.reads.name.decode import NameModel
 from gangsaw.codecs.reads.name.streams import ABSENT, MOST_TABLES, MOST_TOKENS, N_MODES, N_STREAMS
-from gangsaw.codecs.reads.payload import Payload
+from gangsaw.codecs.reads.payload import BlockLanes
 
 Modes = npt.NDArray[np.uint8]
 
 
-def read_model(payload: Payload) -> NameModel:
+def read_model(payload: BlockLanes) -> NameModel:
     """Return what the lanes of a payload look into; CorruptChunk where it is wrong."""
     if payload.head.flags:
         raise CorruptChunk("its flags are not known")

@@ -27,7 +27,7 @@ MOST_COUNTED = 1 << 13  # of a stream, spread over what is noted of it
 TABLE_PRICE = 8 << FRACTION  # bits that a table must save beyond what it takes: they fill caches
 
 
-class Part(NamedTuple):
+class WindowTokens(NamedTuple):
     """Some windows as tokens, whose tables are streams.
 
     Attributes
@@ -49,12 +49,12 @@ class Pilot(NamedTuple):
     first, stop : the first one there, and the one behind the last
     """
 
-    part: Part
+    part: WindowTokens
     first: int
     stop: int
 
 
-def chosen_modes(parts: list[Part], pilots: list[Pilot]) -> npt.NDArray[np.uint8]:
+def chosen_modes(parts: list[WindowTokens], pilots: list[Pilot]) -> npt.NDArray[np.uint8]:
     """Return (N_STREAMS,) modes of what is said, from what pilots say."""
     totals = np.zeros(N_STREAMS, np.int64)
     for part in parts:

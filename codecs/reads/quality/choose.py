@@ -11,7 +11,7 @@ from gangsaw.codecs.core.numba.jit import jit, jit_norefs, jit_norefs_inline, ji
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.quality.contexts import Components, U
 from gangsaw.codecs.reads.quality.costs import BIT, information, logarithm, logarithms
-from gangsaw.codecs.reads.quality.count import Counts
+from gangsaw.codecs.reads.quality.count import ContextCounts
 from gangsaw.codecs.reads.quality.tree import MOST_NODES, MOST_TABLES, Nodes, Tree
 
 # bits that a node of its own has to save, and a table: in all and for each of its symbols
@@ -35,7 +35,7 @@ def prices_of(weight: int) -> Prices:
     return Prices(*(BIT * price for price in prices))
 
 
-def chosen_tree(counts: Counts, components: Components, most: int = MOST_TABLES) -> Tree:
+def chosen_tree(counts: ContextCounts, components: Components, most: int = MOST_TABLES) -> Tree:
     """Return the tree for what was counted; `most` is of tables."""
     n, prices, levels = len(counts.contexts), prices_of(counts.weight), []
     split = Prices(*(price // counts.weight for price in prices))  # of what is counted, as it is
@@ -51,7 +51,7 @@ def chosen_tree(counts: Counts, components: Components, most: int = MOST_TABLES)
 
 
 def _split(
-    counts: Counts, prices: Prices, level: int, size: int, order: Places, starts: Places
+    counts: ContextCounts, prices: Prices, level: int, size: int, order: Places, starts: Places
 ) -> tuple[npt.NDArray[np.int32], Places, Places]:
     """Split the nodes of a level, at prices that are doubled until there are not too many."""
     column = counts.contexts[:, level].copy()
@@ -217,7 +217,7 @@ def sum_nodes(counts: Any, order: Any, starts: Any, sums: Any) -> None:
                 sums[node, s] += counts[row, s]
 
 
-def counts_of_tables(counts: Counts, tree: Tree) -> npt.NDArray[np.int64]:
+def counts_of_tables(counts: ContextCounts, tree: Tree) -> npt.NDArray[np.int64]:
     """Return (n_tables, n) counts of the values of each table; of values that occur."""
     nodes = np.zeros(len(counts.contexts), np.int64)
     for level, components in zip(tree.levels, counts.contexts.T, strict=True):
@@ -227,7 +227,7 @@ def counts_of_tables(counts: Counts, tree: Tree) -> npt.NDArray[np.int64]:
     return out
 
 
-class Shared(NamedTuple):
+class SharedTables(NamedTuple):
     """Tables while leaves join them.
 
     Attributes
@@ -250,7 +250,7 @@ class Shared(NamedTuple):
 def share_tables(leaves: npt.NDArray[np.int64], most: int, prices: Prices) -> Nodes:
     """Return the table of each leaf, numbered as they come."""
     n, n_values = leaves.shape
-    shared = Shared(
+    shared = SharedTables(
         np.zeros((most, n_values), np.int64),
         np.zeros(most, np.int64),
         np.zeros((n_values, most), np.uint32),

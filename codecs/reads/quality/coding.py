@@ -19,13 +19,13 @@ from gangsaw.codecs.reads.entropy.tables import (
     read_stored_tables,
     stored_tables,
 )
-from gangsaw.codecs.reads.lines import Lines, Places, Text
-from gangsaw.codecs.reads.payload import Coded, Payload, check_spans
+from gangsaw.codecs.reads.lines import SPAN, Lines, Places, Text
+from gangsaw.codecs.reads.payload import BlockLanes, Coded, check_spans
 from gangsaw.codecs.reads.quality import decode, decode_wide
 from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
 from gangsaw.codecs.reads.quality.contexts import Components, components_of, strides_of
 from gangsaw.codecs.reads.quality.count import count_contexts
-from gangsaw.codecs.reads.quality.decode import Model, Source
+from gangsaw.codecs.reads.quality.decode import DecoderModel, LaneSource
 from gangsaw.codecs.reads.quality.encode import Entries, encoded_windows, entries_of
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
 from gangsaw.codecs.reads.quality.tokens import (
@@ -50,7 +50,7 @@ from gangsaw.codecs.reads.quality.values import (
 )
 
 GROUP_BYTES, LEAST_GROUP = 1 << 21, 16  # of windows that a thread takes at once; least, windows
-LEAST_WIDE = 8 if HAS_AVX512 else 1 << 62  # windows for which vectors are quicker
+LEAST_WIDE = 8 if HAS_AVX512 else 1 << 62  # windows that are decoded as vectors, side by side
 
 
 def encode_lines(lines: Lines, pairs: bool) -> Coded | None:
@@ -77,7 +77,7 @@ def _chosen(lines: Lines, values: Values, components: Components) -> tuple[Tree,
     return tree, counts_of_tables(counts, tree) if counts.is_whole else None
 
 
-def _groups(n_windows: int, lane: int) -> list[slice]:
+def _groups(n_windows: int, lane: int) -> list[slice[int, int, None]]:
     """Return runs of windows; each is worth a thread, and has some to read side by side."""
     step = max(LEAST_GROUP, GROUP_BYTES // lane)
     return [slice(i, min(i + step, n_windows)) for i in range(0, n_windows, step)]
@@ -114,12 +114,12 @@ def _encoded(lines: Lines, runs: TokenRuns, entries: Entries) -> tuple[Text, Pla
     return words.view(np.uint8), words.itemsize * sizes
 
 
-def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
+def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     head, lane, model = payload.head, payload.lane, model_of(payload)
     data = np.concatenate((payload.data, np.zeros(decode.PAD, np.uint8)))
-    source = Source(data, payload.begins, payload.ends, lane, head.used, head.is_open)
-    spans = np.zeros((payload.n_windows, 3), np.int64)
+    source = LaneSource(data, payload.begins, payload.ends, lane, head.used, head.is_open)
+    spans = np.zeros((payload.n_windows, SPAN), np.int64)
     groups = _groups(payload.n_windows, lane)
 
     wide = decode_wide.wide_model(model) if _are_many(payload) else None
@@ -136,7 +136,7 @@ def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
     out[head.used :] = 0
 
 
-def _are_many(payload: Payload) -> bool:
+def _are_many(payload: BlockLanes) -> bool:
     """Whether windows are read by vectors, whose tables take a while."""
     return int(np.count_nonzero(payload.begins < payload.ends)) >= LEAST_WIDE
 
@@ -158,7 +158,7 @@ class QualityHead(NamedTuple):
     frequencies: npt.NDArray[np.uint16]
 
 
-def head_of(payload: Payload) -> QualityHead:
+def head_of(payload: BlockLanes) -> QualityHead:
     """Return what lane 0 of a block says; CorruptChunk where that is wrong."""
     if payload.head.flags or payload.shared.size:
         raise CorruptChunk("it has flags or a second lane")
@@ -174,12 +174,12 @@ def head_of(payload: Payload) -> QualityHead:
     return QualityHead(letters, components, tree, frequencies)
 
 
-def model_of(payload: Payload) -> Model:
+def model_of(payload: BlockLanes) -> DecoderModel:
     """Return what the lanes of a block look into; CorruptChunk where that is wrong."""
     letters, components, tree, frequencies = head_of(payload)
     of_values = frequencies[SYNTAX_TABLES:]
     lows = decode.lows_of(of_values, letters.size)
-    return Model(
+    return DecoderModel(
         decoder_tables(frequencies[:SYNTAX_TABLES]),
         strides_of(components),
         np.append(table_map(tree, components), np.zeros(2, np.uint16)),

@@ -24,7 +24,7 @@ MOST_CELLS = 1 << 22  # counts in all rows
 ROW = 8  # values by which rows grow: what goes over them takes vectors
 
 
-class Counts(NamedTuple):
+class ContextCounts(NamedTuple):
     """What was counted.
 
     Attributes
@@ -58,7 +58,7 @@ class CountRows(NamedTuple):
     size: np.uint64
 
 
-def count_contexts(lines: Lines, values: Values, components: Components) -> Counts:
+def count_contexts(lines: Lines, values: Values, components: Components) -> ContextCounts:
     """Count every `weight`th window, so that some SAMPLE bytes are looked at.
 
     Where rows are used up, values of other contexts are left out.
@@ -76,7 +76,9 @@ def count_contexts(lines: Lines, values: Values, components: Components) -> Coun
     is_whole = weight == 1 and not rows.counts[:size].any()
     contexts = np.empty((n, 4), np.uint8)
     take_apart(rows.contexts[1 : n + 1], components, contexts)
-    return Counts(contexts, rows.counts[size : (n + 1) * size].reshape(n, size), weight, is_whole)
+    return ContextCounts(
+        contexts, rows.counts[size : (n + 1) * size].reshape(n, size), weight, is_whole
+    )
 
 
 def row_size(n_values: int) -> int:
@@ -104,7 +106,6 @@ def fill_rows(lines: Any, step: int, values: Any, strides: Any, scratch: Any, ro
 @jit_norefs_inline
 def count_piece(n: int, at: int, scratch: Any, known: int, rows: Any) -> int:
     """Count a piece; return how many rows are known. Where there is no room, row 0 counts."""
-    # in two loops, rows first and then counts, it was slower
     for i in range(U(n)):
         context = U(scratch.contexts[i])
         row = U(rows.row_of[context])

@@ -12,8 +12,8 @@ from gangsaw.codecs.core.numba.rans import LOWEST, PRECISION, TOTAL
 from gangsaw.codecs.core.numba.simd import load, static
 from gangsaw.codecs.core.numba.simd_gather import count_lanes
 from gangsaw.codecs.reads.entropy.rans import begin_lane, get, get_number, get_small, is_whole
-from gangsaw.codecs.reads.entropy.tables import ABSENT, SYMBOLS, Tables
-from gangsaw.codecs.reads.lines import NEWLINE, Places, Text
+from gangsaw.codecs.reads.entropy.tables import ABSENT, SYMBOLS, RansTables
+from gangsaw.codecs.reads.lines import NEWLINE, SPAN_BEGIN, SPAN_END, SPAN_LINES, Places, Text
 from gangsaw.codecs.reads.quality.contexts import (
     ONE,
     ZERO,
@@ -39,7 +39,7 @@ PAD = 64  # bytes behind the lanes: others may read on while one is at its end
 WRONG = -1
 
 
-class Model(NamedTuple):
+class DecoderModel(NamedTuple):
     """What a decoder looks up.
 
     Attributes
@@ -53,7 +53,7 @@ class Model(NamedTuple):
     n_values : at least 1
     """
 
-    syntax: Tables
+    syntax: RansTables
     strides: Strides
     table_of: npt.NDArray[np.uint16]
     lows: npt.NDArray[np.uint16]
@@ -62,7 +62,7 @@ class Model(NamedTuple):
     n_values: int
 
 
-class Source(NamedTuple):
+class LaneSource(NamedTuple):
     """Where lanes are, and what they have to fill.
 
     Attributes
@@ -91,7 +91,7 @@ class Lane(NamedTuple):
 
 
 def lows_of(frequencies: npt.NDArray[np.uint16], n_values: int) -> npt.NDArray[np.uint16]:
-    """Return `Model.lows` of (n_tables, 256) frequencies; a missing table has value 0 alone."""
+    """Return `DecoderModel.lows` of (n_tables, 256) frequencies; a missing table has only 0."""
     n = next(lanes for lanes in ROWS if lanes > n_values)
     lows = np.cumsum(frequencies[:, : n - 1], axis=1, dtype=np.uint16)
     lows[lows[:, -1] == 0] = TOTAL
@@ -99,11 +99,13 @@ def lows_of(frequencies: npt.NDArray[np.uint16], n_values: int) -> npt.NDArray[n
 
 
 def padded_letters(letters: Text) -> Text:
-    """Return `Model.letters`."""
+    """Return `DecoderModel.letters`."""
     return np.concatenate((letters, np.zeros(SYMBOLS - letters.size, np.uint8)))
 
 
-def decode_windows(source: Source, model: Model, first: int, spans: Places, out: Text) -> None:
+def decode_windows(
+    source: LaneSource, model: DecoderModel, first: int, spans: Places, out: Text
+) -> None:
     """Decode windows from `first` on into a block.
 
     Parameters
@@ -155,10 +157,10 @@ def to_letters(
         window = lanes[k, WINDOW]
         if lanes[k, LINES] == 0:
             is_right = is_whole(lanes[k, STATE], lanes[k, AT], lanes[k, STOP])
-            spans[window, 1] = lanes[k, OUT] if is_right else WRONG
+            spans[window, SPAN_END] = lanes[k, OUT] if is_right else WRONG
             lanes[k, WINDOW] = NONE
         elif not begin_line(source, model, first + window, lanes, k):
-            spans[window, 1] = WRONG
+            spans[window, SPAN_END] = WRONG
             lanes[k, WINDOW] = NONE
     return queue
 
@@ -177,7 +179,7 @@ def begin_window(
     at |= 0 if n_lines else ABSENT  # it has one line at least
     lanes[k, STATE], lanes[k, AT], lanes[k, STOP] = x, at, stop
     lanes[k, LENGTH_NOW], lanes[k, GROWS] = 0, place_step(0)
-    spans[window, 0], spans[window, 2] = place, n_lines
+    spans[window, SPAN_BEGIN], spans[window, SPAN_LINES] = place, n_lines
 
 
 @jit_norefs_inline

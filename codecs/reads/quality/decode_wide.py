@@ -22,8 +22,8 @@ from gangsaw.codecs.core.numba.simd import (
     store,
 )
 from gangsaw.codecs.core.numba.simd_gather import gather
-from gangsaw.codecs.reads.entropy.tables import Tables
-from gangsaw.codecs.reads.lines import Places, Text
+from gangsaw.codecs.reads.entropy.tables import RansTables
+from gangsaw.codecs.reads.lines import SPAN_END, Places, Text
 from gangsaw.codecs.reads.quality import decode
 from gangsaw.codecs.reads.quality.contexts import CHANGES, Strides, U
 from gangsaw.codecs.reads.quality.decode import (
@@ -35,8 +35,8 @@ from gangsaw.codecs.reads.quality.decode import (
     STOP,
     WINDOW,
     WRONG,
-    Model,
-    Source,
+    DecoderModel,
+    LaneSource,
     to_letters,
 )
 from gangsaw.codecs.reads.quality.line_contexts import PART_BITS, TOP_BIT, part_step
@@ -62,7 +62,7 @@ class WideModel(NamedTuple):
     row_bits : of the places of a table in those
     """
 
-    syntax: Tables
+    syntax: RansTables
     strides: Strides
     table_of: npt.NDArray[np.uint16]
     slots: Text
@@ -107,10 +107,11 @@ class Board(NamedTuple):
     words: npt.NDArray[np.int32]
 
 
-def wide_model(model: Model) -> WideModel:
+def wide_model(model: DecoderModel) -> WideModel:
     """Return what vectors look up in place of a model.
 
-    It is one of its own, not a part: `Model.row`, as an argument of kernels, takes as many words.
+    It is one of its own, not a part: `DecoderModel.row`, as an argument of kernels, takes as many
+    words.
     """
     row, row_bits = len(model.row), (model.n_values - 1).bit_length()
     lows = model.lows.reshape(-1, row).astype(np.uint32)
@@ -131,7 +132,9 @@ def fill_slots(lows: Any, out: Any) -> None:
                 out[table * TOTAL + slot] = value
 
 
-def decode_windows(source: Source, model: WideModel, first: int, spans: Places, out: Text) -> None:
+def decode_windows(
+    source: LaneSource, model: WideModel, first: int, spans: Places, out: Text
+) -> None:
     """As `decode.decode_windows`."""
     lanes = np.zeros((SIDE, decode.FIELDS), np.int64)
     lanes[:, WINDOW] = NONE
@@ -148,7 +151,7 @@ def read_windows(source: Any, model: Any, first: int, spans: Any, board: Any, ou
         for k in range(SIDE):
             at = np.int64(fields[AT * SIDE + k])
             if lanes[k, WINDOW] != NONE and at > lanes[k, STOP]:
-                spans[lanes[k, WINDOW], 1] = WRONG
+                spans[lanes[k, WINDOW], SPAN_END] = WRONG
                 lanes[k, WINDOW], lanes[k, LEFT] = NONE, 0
             if lanes[k, LEFT] == 0:
                 queue = next_letters(source, model, first, spans, queue, board, k, out)

@@ -23,7 +23,7 @@ INVERSE_BITS, WORD_BITS = U(44), U(16)
 Entries = npt.NDArray[np.uint64]
 
 
-class Job(NamedTuple):
+class WindowLanes(NamedTuple):
     """Windows that are written.
 
     Attributes
@@ -75,7 +75,7 @@ def encoded_windows(runs: TokenRuns, entries: Entries) -> tuple[npt.NDArray[np.u
     out = np.empty(int(places[-1]), np.uint16)
     lanes = np.zeros((SIDE, FIELDS), np.int64)
     lanes[:, WINDOW] = NONE
-    job = Job(runs, entries, places, np.zeros_like(places), lanes)
+    job = WindowLanes(runs, entries, places, np.zeros_like(places), lanes)
     write_windows(job, out)
     return out[: int(close_up(job.places, job.sizes, out))].copy(), job.sizes
 

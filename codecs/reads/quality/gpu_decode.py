@@ -9,7 +9,7 @@ from gangsaw.codecs.core.numba.rans import TOTAL
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, decoder_tables
 from gangsaw.codecs.reads.gpu_text import LookedInto, TextDecoder
 from gangsaw.codecs.reads.lines import Text
-from gangsaw.codecs.reads.payload import Payload
+from gangsaw.codecs.reads.payload import BlockLanes
 from gangsaw.codecs.reads.quality.coding import head_of
 from gangsaw.codecs.reads.quality.contexts import strides_of
 from gangsaw.codecs.reads.quality.syntax import SYNTAX_TABLES
@@ -38,7 +38,7 @@ def _entries_of(frequencies: Frequencies, letters: Text, row_bits: int) -> npt.N
     return entries.reshape(-1).astype(np.uint32, copy=False)
 
 
-def _looked_into(payload: Payload, pairs: bool) -> LookedInto:
+def _looked_into(payload: BlockLanes, pairs: bool) -> LookedInto:
     letters, components, tree, frequencies = head_of(payload)
     syntax, of_values = frequencies[:SYNTAX_TABLES], frequencies[SYNTAX_TABLES:]
     row_bits = (components.befores - 1).bit_length()

@@ -76,7 +76,7 @@ class TokenRuns(NamedTuple):
     ends: Places
 
 
-class Room(NamedTuple):
+class TokenRoom(NamedTuple):
     """What a thread writes to while it makes tokens.
 
     Attributes
@@ -116,9 +116,11 @@ def table_counts(counts: Places, n_values: int) -> Places:
     return out
 
 
-def room_of(model: TokenModel) -> Room:
+def room_of(model: TokenModel) -> TokenRoom:
     """Return room for a thread."""
-    return Room(scratch_of(), tokens_of(MOST_TOKENS), np.zeros(COPIES * model.n_tokens, np.uint32))
+    return TokenRoom(
+        scratch_of(), tokens_of(MOST_TOKENS), np.zeros(COPIES * model.n_tokens, np.uint32)
+    )
 
 
 def runs_of(lines: Lines) -> TokenRuns:

@@ -26,6 +26,9 @@ def letters_of(text: Text) -> Text:
     return np.flatnonzero(is_there).astype(np.uint8)
 
 
+GAP_BEFORE, GAP_BELOW = range(2)  # of `Values.gaps`
+
+
 class Values(NamedTuple):
     """Values of letters, for kernels.
 
@@ -35,7 +38,7 @@ class Values(NamedTuple):
     first : letter that is value 0
     gaps : (n, 2) int64: letters that are more than gaps[i, 0] above the first one are gaps[i, 1]
         values below that, for each i; there is no use of it where `is_plain` is not set
-    is_plain : whether these are quicker than `of`
+    is_plain : whether there are few gaps: kernels use these in place of `of`
     """
 
     of: Text
@@ -63,8 +66,8 @@ def fill_values(text: Any, begin: int, end: int, values: Any, out: Any) -> None:
         above = load(text, begin + i, OCTETS) - values.first
         value = above
         for gap in range(len(values.gaps)):
-            behind = above > values.gaps[gap, 0]
-            value = select(behind, value - values.gaps[gap, 1], value)
+            behind = above > values.gaps[gap, GAP_BEFORE]
+            value = select(behind, value - values.gaps[gap, GAP_BELOW], value)
         store(out, i, value)
     for i in range(U(n), U(end - begin)):
         out[i] = values.of[text[U(begin) + i]]

@@ -22,7 +22,7 @@ from gangsaw.codecs.reads.sequence.order import ordered
 from gangsaw.codecs.reads.sequence.syntax import HIGH_BITS
 
 
-class Block(NamedTuple):
+class SequenceBlock(NamedTuple):
     """A block as kernels get it: plain arrays and numbers.
 
     Attributes
@@ -61,7 +61,9 @@ class Block(NamedTuple):
     pairs: bool
 
 
-def block_of(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> tuple[Block, Anchors]:
+def block_of(
+    lines: Lines, codes: Text, pieces: Layout, pairs: bool
+) -> tuple[SequenceBlock, Anchors]:
     """Return a block and its hot anchors."""
     pieces, is_ahead = ordered(pieces, pairs)
     columns = classified(codes, lines.starts[pieces.line] + pieces.begin, pieces)
@@ -70,7 +72,7 @@ def block_of(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> tuple[Bl
     hot = hot_anchors(anchors[pieces.is_mapped & ~is_ahead], columns.size)
     numbers = hot_numbers(anchors, hot)
     low_bits = max(0, place_bits(columns.size) - HIGH_BITS)
-    block = Block(
+    block = SequenceBlock(
         read_only(lines.text), codes, lines.starts, lines.ends, firsts,
         pieces.begin, pieces.end, pieces.position, pieces.strand, pieces.is_mapped, numbers,
         columns.forward, columns.backward, columns.size, low_bits, bool(is_ahead.any()), pairs,

@@ -9,8 +9,8 @@ from gangsaw.codecs.core.memory.threads import run_blocks
 from gangsaw.codecs.reads.coding import of_lines
 from gangsaw.codecs.reads.entropy.rans import count_tokens, encoded_lanes
 from gangsaw.codecs.reads.entropy.tables import SYMBOLS, normalised
-from gangsaw.codecs.reads.lines import Lines, Text
-from gangsaw.codecs.reads.payload import Coded, Head, Payload, check_spans
+from gangsaw.codecs.reads.lines import SPAN, Lines, Text
+from gangsaw.codecs.reads.payload import BlockLanes, Coded, Head, check_spans
 from gangsaw.codecs.reads.sequence.block import block_of
 from gangsaw.codecs.reads.sequence.consensus import consensus_tokens, stored_consensus
 from gangsaw.codecs.reads.sequence.decode import Windows, decode_windows
@@ -56,10 +56,10 @@ def encode_layout(lines: Lines, codes: Text, pieces: Layout, pairs: bool) -> Cod
     )
 
 
-def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
+def decode_lanes(payload: BlockLanes, out: Text, pairs: bool) -> None:
     """Fill a block from its lanes; CorruptChunk where they are not those of such a block."""
     dictionary = read_dictionary(payload.rest, payload.shared, payload.head.used)
-    spans = np.empty((payload.n_windows, 3), np.int64)
+    spans = np.empty((payload.n_windows, SPAN), np.int64)
     step = max(1, AT_ONCE // payload.lane)
 
     def decode(run: int) -> None:
@@ -73,7 +73,7 @@ def decode_lanes(payload: Payload, out: Text, pairs: bool) -> None:
     out[payload.head.used :] = 0
 
 
-def windows_of(payload: Payload, pairs: bool, first: int, last: int) -> Windows:
+def windows_of(payload: BlockLanes, pairs: bool, first: int, last: int) -> Windows:
     """Return some windows of a block; CorruptChunk where its flags are not known."""
     head = payload.head
     check_flags(head)

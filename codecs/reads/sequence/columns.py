@@ -21,7 +21,7 @@ ONES, THREES = np.uint64(0x0101010101010101), np.uint64(0x0303030303030303)
 ONE, TWO, THREE, FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
 
 
-class Columns(NamedTuple):
+class ConsensusColumns(NamedTuple):
     """The consensus, and what its columns are, as an encoder reads them.
 
     Attributes
@@ -36,16 +36,16 @@ class Columns(NamedTuple):
     size: int
 
 
-def columns_of(columns: npt.NDArray[np.uint8]) -> Columns:
+def columns_of(columns: npt.NDArray[np.uint8]) -> ConsensusColumns:
     """Return both strands of (size,) uint8."""
     forward, backward = np.zeros((2, columns.size + SPARE), np.uint8)
     forward[: columns.size] = columns
     is_plain = columns < PLAIN
     backward[: columns.size] = (columns ^ 3 ^ np.where(is_plain, 0, 3 << SECOND))[::-1]
-    return Columns(forward, backward, columns.size)
+    return ConsensusColumns(forward, backward, columns.size)
 
 
-def classified(codes: Any, begins: Any, pieces: Any) -> Columns:
+def classified(codes: Any, begins: Any, pieces: Any) -> ConsensusColumns:
     """Return the columns of a layout; (m,) begins: where in `codes` its pieces begin."""
     plain = columns_of(pieces.consensus)
     covered, others = np.zeros(plain.size + 1, np.int64), np.zeros((plain.size, 4), np.uint32)

@@ -20,7 +20,7 @@ from gangsaw.codecs.reads.entropy.rans import (
     is_whole,
     tokens_of,
 )
-from gangsaw.codecs.reads.entropy.tables import ABSENT, Tables
+from gangsaw.codecs.reads.entropy.tables import ABSENT, RansTables
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence.columns import ONE, ONES
 from gangsaw.codecs.reads.sequence.fours import get_fours, put_fours
@@ -63,7 +63,7 @@ def stored_consensus(
     return np.concatenate((sizes.astype("<u2").view(np.uint8), slices))
 
 
-def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: Tables) -> Consensus:
+def read_consensus(data: npt.NDArray[np.uint8], size: int, tables: RansTables) -> Consensus:
     """Return the consensus of lane 1; CorruptChunk where it has not `size` letters."""
     begins, ends = slice_bounds(data, size)
     data, n_slices = read_only(data), ends.size

@@ -16,7 +16,7 @@ from gangsaw.codecs.reads.entropy.rans import (
     is_whole,
 )
 from gangsaw.codecs.reads.entropy.tables import ABSENT
-from gangsaw.codecs.reads.lines import NEWLINE, Places, Text
+from gangsaw.codecs.reads.lines import NEWLINE, SPAN, SPAN_BEGIN, SPAN_END, SPAN_LINES, Places, Text
 from gangsaw.codecs.reads.sequence import syntax
 from gangsaw.codecs.reads.sequence.dictionary import Dictionary
 from gangsaw.codecs.reads.sequence.exceptions import get_runs
@@ -62,7 +62,7 @@ def decode_windows(windows: Windows, dictionary: Dictionary, out: Text) -> Place
     (n_windows, 3) int64: where in `out` the lines of each begin and end, and how many there are;
         -1 where its lane is empty, -2 where it is wrong
     """
-    spans = np.full((windows.begins.size, 3), -1, np.int64)
+    spans = np.full((windows.begins.size, SPAN), -1, np.int64)
     fill_windows(windows, dictionary, np.zeros(syntax.MEMORY, np.int64), out, spans)
     return spans
 
@@ -73,7 +73,7 @@ def fill_windows(windows: Any, dictionary: Any, memory: Any, out: Any, spans: An
     for w in range(windows.begins.size):
         if windows.begins[w] < windows.ends[w]:
             begin, end, n = fill_window(windows, w, dictionary, memory, out)
-            spans[w, 0], spans[w, 1], spans[w, 2] = begin, end, n
+            spans[w, SPAN_BEGIN], spans[w, SPAN_END], spans[w, SPAN_LINES] = begin, end, n
 
 
 @jit_norefs

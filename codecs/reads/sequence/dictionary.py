@@ -13,7 +13,7 @@ from gangsaw.codecs.core.numba.bits import count_ones
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.codecs.reads.entropy.bits import SPARE, get_bits, get_gamma, put_bits, put_gamma
 from gangsaw.codecs.reads.entropy.tables import (
-    Tables,
+    RansTables,
     decoder_tables,
     read_stored_tables,
     stored_tables,
@@ -47,7 +47,7 @@ class Dictionary(NamedTuple):
     ranks : (n_words,) int64: index in `columns` of the first one from there on
     """
 
-    tables: Tables
+    tables: RansTables
     forward: Text
     backward: Text
     size: int
@@ -62,7 +62,7 @@ class Dictionary(NamedTuple):
 class DictionaryHead(NamedTuple):
     """What lane 0 says of a `Dictionary`, which has the same names: all but the consensus."""
 
-    tables: Tables
+    tables: RansTables
     size: int
     low_bits: int
     hot: Anchors

@@ -23,7 +23,7 @@ from gangsaw.codecs.reads.sequence.columns import (
 from gangsaw.codecs.reads.sequence.letters import NOT_A_BASE
 
 
-class Reference(NamedTuple):
+class PieceAnchor(NamedTuple):
     """What the place of a later piece of a line is given by.
 
     Attributes
@@ -39,7 +39,7 @@ class Reference(NamedTuple):
 def put_mapped(
     block: Any, line: Any, k: Any, odd: Any, several: bool, before: Any, memory: Any, places: Any,
     tokens: Any, n: int,
-) -> tuple[int, Reference]:  # fmt: skip
+) -> tuple[int, PieceAnchor]:  # fmt: skip
     """Append a mapped piece; return the number of tokens, and what the next one is given by."""
     place = block.position[k]
     own: Any = np.int64(block.strand[k])
@@ -54,7 +54,7 @@ def put_mapped(
         n = put_place(block, k, syntax.OF_LATER, before.end, before.strand, anchor, tokens, n)
     begin = block.starts[line] + block.begin[k]
     n = put_mismatches(block, begin, k, several, places, tokens, n)
-    return n, Reference(place if own else place + length, own)
+    return n, PieceAnchor(place if own else place + length, own)
 
 
 @jit_norefs_inline

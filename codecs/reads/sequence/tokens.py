@@ -19,18 +19,20 @@ from gangsaw.codecs.reads.entropy.rans import (
 )
 from gangsaw.codecs.reads.lines import Places
 from gangsaw.codecs.reads.sequence import syntax
-from gangsaw.codecs.reads.sequence.block import Block
+from gangsaw.codecs.reads.sequence.block import SequenceBlock
 from gangsaw.codecs.reads.sequence.exceptions import put_runs
 from gangsaw.codecs.reads.sequence.fours import put_fours
 from gangsaw.codecs.reads.sequence.letters import NOT_A_BASE
-from gangsaw.codecs.reads.sequence.mapped import Reference, put_mapped
+from gangsaw.codecs.reads.sequence.mapped import PieceAnchor, put_mapped
 
 AT_ONCE = 1 << 16  # bytes of windows whose tokens are made in one call
 # tokens of a window, a line, a piece, a letter, and a letter that is no base: at most
 OF_WINDOW, OF_LINE, OF_PIECE, OF_LETTER, OF_EXCEPTION = 16, 24, 24, 2, 12
 
 
-def window_tokens(block: Block, windows: Places, lane: int) -> Iterator[tuple[Tokens, Places]]:
+def window_tokens(
+    block: SequenceBlock, windows: Places, lane: int
+) -> Iterator[tuple[Tokens, Places]]:
     """Yield the tokens of some windows, and (n,) int64 where those of each end.
 
     Parameters
@@ -48,7 +50,7 @@ def window_tokens(block: Block, windows: Places, lane: int) -> Iterator[tuple[To
         yield Tokens(tokens.tables[:n].copy(), tokens.symbols[:n].copy()), ends
 
 
-def _room(block: Block, windows: Places) -> int:
+def _room(block: SequenceBlock, windows: Places) -> int:
     """Tokens of some windows, at most."""
     first, last = windows[[0, -1]]
     if first == last:
@@ -60,7 +62,7 @@ def _room(block: Block, windows: Places) -> int:
     return int(whole + OF_LETTER * (end - begin) + OF_EXCEPTION * exceptions)
 
 
-def _longest(block: Block, windows: Places) -> int:
+def _longest(block: SequenceBlock, windows: Places) -> int:
     """Letters of the longest piece in some windows."""
     own = slice(*block.firsts[windows[[0, -1]]])
     return int((block.end[own] - block.begin[own]).max(initial=0))
@@ -168,7 +170,7 @@ def put_pieces(
     if count > 1:
         n = put_small(tokens, n, syntax.PIECES, syntax.REST, count)
     before: Any = 0
-    reference = Reference(-1, 0)
+    reference = PieceAnchor(-1, 0)
     for k in range(first, first + count):
         mapped = np.int64(block.is_mapped[k])
         if count > 1:

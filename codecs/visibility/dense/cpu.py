@@ -23,13 +23,18 @@ from gangsaw.codecs.visibility.dense.coding.block import (
     MOST_BITS,
     NO_LIMIT,
     ROOM,
-    Block,
+    DenseBlock,
     SeriesRow,
     make_scratch,
 )
 from gangsaw.codecs.visibility.dense.coding.decode import Bits, from_symbols
 from gangsaw.codecs.visibility.dense.coding.encode import Strips, to_symbols
-from gangsaw.codecs.visibility.dense.coding.stream import Coder, Stream, Symbols, push_symbols
+from gangsaw.codecs.visibility.dense.coding.stream import (
+    SymbolCoder,
+    Symbols,
+    SymbolStream,
+    push_symbols,
+)
 from gangsaw.codecs.visibility.dense.model.grid import (
     bits_table,
     choose_grid,
@@ -40,7 +45,7 @@ from gangsaw.codecs.visibility.dense.model.head import (
     KIND,
     N_TABLES,
     WRONG_ENDS,
-    Choice,
+    BlockChoice,
     read_sections,
     write_head,
     write_tables,
@@ -115,7 +120,7 @@ def encode_table(table: Words, lanes: Lanes, kind: int = KIND) -> tuple[Payload,
     predictors = choose_predictors(words, lanes, mantissa, bits_of, commonest)
     residuals = _residuals(words, lanes, predictors)
     starts = _starts(residuals, lanes, predictors, mantissa)
-    choice = Choice(NEAR, grid, starts, commonest, predictors)
+    choice = BlockChoice(NEAR, grid, starts, commonest, predictors)
     choice = choice._replace(means=_choose_means(residuals, lanes, choice))
     return _coded(residuals, lanes, choice, kind)
 
@@ -147,7 +152,7 @@ def _starts(
     return choose_starts(some, of_strips, mantissa)
 
 
-def _choose_means(residuals: Words, lanes: Lanes, choice: Choice) -> int:
+def _choose_means(residuals: Words, lanes: Lanes, choice: BlockChoice) -> int:
     """Return the kind of means under which a sample takes the fewest bits."""
     places, rows = sampled_pieces(lanes)
     block = _block(residuals, lanes, choice)._replace(n_rows=rows)
@@ -168,12 +173,12 @@ def _room(n_values: int) -> tuple[Payload, Payload, Payload]:
     )
 
 
-def _block(words: Words, lanes: Lanes, choice: Choice) -> Block:
+def _block(words: Words, lanes: Lanes, choice: BlockChoice) -> DenseBlock:
     mantissa, width = MANTISSA[words.itemsize], 8 * words.itemsize
     bias, most = (1 << (width - 2 - mantissa)) - 1, (1 << (width - 1 - mantissa)) - 1
     floats = SeriesRow(choice.starts[0], bias, *grid_limits(choice.grid, mantissa), most)
     residuals = SeriesRow(choice.starts[1], 0, 0, 0, width, NO_LIMIT)
-    return Block(
+    return DenseBlock(
         lanes.n_rows,
         lanes.n_times,
         lanes.n_series,
@@ -195,7 +200,7 @@ def _as_signed(words: Words) -> Words:
     return words.view(f"i{words.itemsize}")
 
 
-def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[Payload, ...]:
+def _coded(residuals: Words, lanes: Lanes, choice: BlockChoice, kind: int) -> tuple[Payload, ...]:
     block, places = _block(residuals, lanes, choice), np.arange(lanes.n_strips) * lanes.n_rows
     counts = np.zeros((N_TABLES, block.n_symbols), np.uint32)
     symbols, contexts, bits = _room(residuals.size)
@@ -208,7 +213,7 @@ def _coded(residuals: Words, lanes: Lanes, choice: Choice, kind: int) -> tuple[P
     rans.lay_out(counts, frequencies)
     states = np.full(LANES, rans.LOWEST, np.uint32)
     stream = _per_thread.array("stream", n_symbols + 1, np.uint16)
-    coder = Coder(frequencies, 1 / np.maximum(frequencies & 0xFFFF, 1), states)
+    coder = SymbolCoder(frequencies, 1 / np.maximum(frequencies & 0xFFFF, 1), states)
     begin = push_symbols(coded, n_symbols, block, coder, stream)
     return (
         write_head(choice, lanes, residuals.itemsize, n_bytes, kind),
@@ -234,7 +239,7 @@ def decode_table(data: Payload, table: Words, lanes: Lanes) -> None:
     items = _per_thread.array("stream", coded.n_words + LANES, np.uint16)
     items[: coded.n_words] = np.frombuffer(data[coded.stream :], "<u2")
     items[coded.n_words : coded.n_words + LANES] = 0
-    stream = Stream(slots, states, items[: coded.n_words + LANES], coded.n_words)
+    stream = SymbolStream(slots, states, items[: coded.n_words + LANES], coded.n_words)
     block = _block(table.ravel(), lanes, coded.choice)
     read = _read_strips(table.ravel(), lanes, block, coded.choice.predictors, stream, bits)
     if read != (coded.n_words, coded.n_bytes) or (states != rans.LOWEST).any():
@@ -256,9 +261,9 @@ def _with_room(data: Payload, n_bytes: int) -> Payload:
 def _read_strips(
     words: Words,
     lanes: Lanes,
-    block: Block,
+    block: DenseBlock,
     predictors: npt.NDArray[np.uint8],
-    stream: Stream,
+    stream: SymbolStream,
     bits: Bits,
 ) -> tuple[int, int]:
     """Fill all strips; return the words of the stream and the bytes of bits that it took."""

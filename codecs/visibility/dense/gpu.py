@@ -9,9 +9,9 @@ import numpy as np
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.visibility.dense.choice.gpu_choose import choose
-from gangsaw.codecs.visibility.dense.coding.gpu_batch import Batch
+from gangsaw.codecs.visibility.dense.coding.gpu_batch import BlockBatch
 from gangsaw.codecs.visibility.dense.coding.gpu_decode import decode_blocks
-from gangsaw.codecs.visibility.dense.coding.gpu_encode import Writer
+from gangsaw.codecs.visibility.dense.coding.gpu_encode import BatchWriter
 from gangsaw.codecs.visibility.dense.model.head import KIND
 
 __all__ = ["decode_blocks", "encode_blocks"]
@@ -30,7 +30,7 @@ def encode_blocks(
     """
     if not sources:
         return []
-    batch = Batch(sources)
+    batch = BlockBatch(sources)
     choices = choose(batch)
     sizes = [source.nbytes for source in sources] if raw is None else raw
-    return Writer(batch, kind, np.array(sizes, np.int64)).write(choices)
+    return BatchWriter(batch, kind, np.array(sizes, np.int64)).write(choices)

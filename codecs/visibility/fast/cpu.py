@@ -26,7 +26,7 @@ from gangsaw.codecs.visibility.fast.blocks import (
     Written,
 )
 from gangsaw.codecs.visibility.fast.plan import (
-    Plan,
+    FormPlan,
     head_bytes,
     leave_room,
     plan_of,
@@ -112,7 +112,7 @@ def encode(block: NumpyArray) -> Payload:
 
 
 def encode_some(
-    plan: Plan, blocks: Addresses, most: int, out: Payload
+    plan: FormPlan, blocks: Addresses, most: int, out: Payload
 ) -> tuple[list[int], npt.NDArray[np.uint32]]:
     """Encode blocks of one form, up to one that gets longer than `most`.
 
@@ -153,7 +153,7 @@ def decode(data: Payload, block: NumpyArray) -> None:
 
 
 def decode_some(
-    plan: Plan,
+    plan: FormPlan,
     payloads: RunAddresses,
     checksums: npt.NDArray[np.uint32] | None,
     blocks: Addresses,

@@ -32,14 +32,14 @@ FRACTION_BITS = {16: 10, 32: 23, 64: 52}  # of IEEE 754
 NEVER = 1 << 10  # a width that no kind has
 
 
-class Column(NamedTuple):
+class LaneColumn(NamedTuple):
     """Which lanes of a tile a vector holds: the first one, its place in the first row."""
 
     lane: int
     at: int
 
 
-class Header(NamedTuple):
+class GroupHeaders(NamedTuple):
     """What the headers of a vector of groups say, a vector each."""
 
     width: Any
@@ -100,7 +100,7 @@ def exponent_group(least: Any, most: Any, table: Any, rows: Any, lanes: Any) -> 
     """Headers of the kind "exponents"."""
     base = logical_shift_right(least, fraction_of(table) + 1)
     width = bit_length(most - (base << (fraction_of(table) + 1)), rows)
-    return Header(width, spread(EXPONENTS, rows, lanes), base)
+    return GroupHeaders(width, spread(EXPONENTS, rows, lanes), base)
 
 
 @jit_norefs_inline
@@ -122,14 +122,14 @@ def grid_group(table: Any, at: int, most: Any, rows: Any, lanes: Any) -> Any:
     width = highest - base + (fraction + 2)
     width = select(logical_shift_right(least + 2, fraction + 1) == 0, NEVER, width)  # denormals
     width = select(highest == most_exponent(table), NEVER, width)  # infinities, NaNs
-    return Header(width, GRID, base)
+    return GroupHeaders(width, GRID, base)
 
 
 @jit_norefs_inline
-def narrower(one: Header, other: Header) -> Header:
+def narrower(one: GroupHeaders, other: GroupHeaders) -> GroupHeaders:
     """Of two headers of each lane the one of fewer planes; of as many the first."""
     is_other = other.width < one.width
-    return Header(
+    return GroupHeaders(
         select(is_other, other.width, one.width),
         select(is_other, other.kind, one.kind),
         select(is_other, other.base, one.base),
@@ -161,7 +161,7 @@ def _exponent_of(words: Any, table: Any) -> Any:
 
 @jit_norefs_inline
 def store_values(
-    table: Any, column: Column, header: Header, scratch: Any, grids: Any, predictions: Any
+    table: Any, column: LaneColumn, header: GroupHeaders, scratch: Any, grids: Any, predictions: Any
 ) -> None:
     """Set rows to the values of the kind of each lane.
 
@@ -196,7 +196,7 @@ def _grid_value(words: Any, base: Any, table: Any, rows: Any, lanes: Any) -> Any
 
 
 @jit_norefs_inline
-def store_residuals(table: Any, column: Column, scratch: Any) -> Any:
+def store_residuals(table: Any, column: LaneColumn, scratch: Any) -> Any:
     """Set residuals to the values of the kind "predicted"; return the greatest of each lane."""
     rows, lanes = scratch.rows, scratch.lanes
     most = spread(0, rows, lanes)
@@ -210,7 +210,7 @@ def store_residuals(table: Any, column: Column, scratch: Any) -> Any:
 
 
 @jit_norefs_inline
-def residual_width(table: Any, column: Column, scratch: Any) -> Any:
+def residual_width(table: Any, column: LaneColumn, scratch: Any) -> Any:
     """Width of the kind "predicted"; sets residuals."""
     return bit_length(store_residuals(table, column, scratch), scratch.rows)
 
@@ -247,7 +247,7 @@ def lowest_bits(rows: Any, widths: Any, lanes: Any) -> Any:
 
 @jit_norefs_inline
 def restore_values(
-    table: Any, column: Column, header: Header, scratch: Any, grids: Any, predictions: Any
+    table: Any, column: LaneColumn, header: GroupHeaders, scratch: Any, grids: Any, predictions: Any
 ) -> None:
     """Undo `store_values`, and `store_residuals`; rows above must be there.
 
@@ -267,7 +267,7 @@ def restore_values(
 
 
 @jit_norefs_inline
-def _restore(values: Any, header: Header, table: Any, rows: Any, grids: Any) -> Any:
+def _restore(values: Any, header: GroupHeaders, table: Any, rows: Any, grids: Any) -> Any:
     """Return words of values, but for predicted ones; grids as above."""
     words = _unturned(values + (header.base << (fraction_of(table) + 1)), table)
     if value_of(grids):
@@ -294,11 +294,11 @@ def _grid_word(values: Any, base: Any, table: Any, rows: Any) -> Any:
 
 @jit_norefs_inline
 def _predicted(
-    residuals: Any, last: Any, row: int, table: Any, column: Column, scratch: Any
+    residuals: Any, last: Any, row: int, table: Any, column: LaneColumn, scratch: Any
 ) -> Any:
     """Add a residual to its prediction.
 
-    The row before comes from a register: loading what was just stored is slower.
+    The row before comes from a register: a load would wait for what was just stored.
     """
     neighbours, rows, lanes = scratch.neighbours, scratch.rows, scratch.lanes
     words = _undo_zigzag(residuals) - _words(

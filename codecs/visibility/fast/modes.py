@@ -7,7 +7,7 @@ from typing import Any
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import load, minimum, store, value_of
 from gangsaw.codecs.visibility.fast.groups import (
-    Column,
+    LaneColumn,
     exponent_group,
     extremes,
     grid_group,
@@ -133,7 +133,7 @@ def _try_predictor(table: Any, tile: int, predictor: int, extents: Any, scratch:
     totals, lanes = scratch.totals, scratch.lanes
     set_neighbours(tile, predictor, extents, scratch.neighbours)
     for lane in range(0, used_lanes(tile, extents), value_of(lanes)):
-        column = Column(lane, tile * ROWS * LANES + lane)
+        column = LaneColumn(lane, tile * ROWS * LANES + lane)
         residual = residual_width(table, column, scratch)
         for grids in (0, 1):
             width = load(totals, MODES * value_of(lanes) + LANES * grids + lane, lanes)

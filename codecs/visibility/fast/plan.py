@@ -43,7 +43,7 @@ class Extents(NamedTuple):
     n_series: int
 
 
-class Plan(NamedTuple):
+class FormPlan(NamedTuple):
     """What kernels know of blocks of one form.
 
     Attributes
@@ -93,7 +93,7 @@ class TileScratch(NamedTuple):
     lanes: tuple[None, ...]
 
 
-class Work(NamedTuple):
+class CallMemory(NamedTuple):
     """Memory that one call works in.
 
     Attributes
@@ -111,7 +111,7 @@ class Work(NamedTuple):
 
 
 @lru_cache(maxsize=64)  # blocks of a chunk are alike
-def plan_of(form: Form) -> Plan:
+def plan_of(form: Form) -> FormPlan:
     """Return what kernels know of blocks (time, frequency, ...) of a form."""
     shape, strides, dtype = form
     lanes = Lanes.of(shape, component_count(dtype))
@@ -120,13 +120,13 @@ def plan_of(form: Form) -> Plan:
     word_bytes = dtype.itemsize // lanes.n_components
     spare = head_bytes(tile_count(lanes.shape[0]), word_bytes) + VECTOR_BYTES + SLACK
     n_bytes = math.prod(shape) * dtype.itemsize
-    return Plan(word_bytes, memory, is_long, not dtype.isnative, extents, n_bytes, spare)
+    return FormPlan(word_bytes, memory, is_long, not dtype.isnative, extents, n_bytes, spare)
 
 
-def work_for(plan: Plan) -> Work:
+def work_for(plan: FormPlan) -> CallMemory:
     """Return memory of this thread, the same one each time, for blocks of a form."""
     n_words = (plan.n_tiles * ROWS + 1) * LANES
-    return Work(
+    return CallMemory(
         _per_thread.array("table", n_words, f"u{plan.word_bytes}"),
         _per_thread.once(_scratch, plan.word_bytes),
         _per_thread.array("tail", TAIL_BYTES, "u1"),
@@ -144,7 +144,7 @@ def head_bytes(n_tiles: int, word_bytes: int) -> int:
     return HEAD_BYTES + n_tiles * LANES * GROUP_BYTES[word_bytes]
 
 
-def room_for(plan: Plan, n_blocks: int) -> npt.NDArray[np.uint8]:
+def room_for(plan: FormPlan, n_blocks: int) -> npt.NDArray[np.uint8]:
     """Return memory of this thread for payloads that are no longer than their blocks.
 
     The next call returns the same, unless `leave_room` is called.

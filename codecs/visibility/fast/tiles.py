@@ -19,8 +19,8 @@ from gangsaw.codecs.visibility.fast.groups import (
     EXPONENTS,
     GRID,
     PREDICTED,
-    Column,
-    Header,
+    GroupHeaders,
+    LaneColumn,
     exponent_group,
     extremes,
     grid_group,
@@ -72,7 +72,7 @@ def _write_tiles(table: Any, extents: Any, scratch: Any, mode: int, most: int, o
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
         used = used_lanes(tile, extents)
         for lane in range(0, used, value_of(scratch.lanes)):
-            column = Column(lane, tile * ROWS * LANES + lane)
+            column = LaneColumn(lane, tile * ROWS * LANES + lane)
             place = _encode_columns(table, column, mode, scratch, out, header, place)
             if place > most:
                 return place
@@ -96,7 +96,13 @@ def header_octets(table: Any) -> int:
 
 @jit_norefs_inline
 def _encode_columns(
-    table: Any, column: Column, mode: int, scratch: Any, out: Any, place_of_header: int, place: int
+    table: Any,
+    column: LaneColumn,
+    mode: int,
+    scratch: Any,
+    out: Any,
+    place_of_header: int,
+    place: int,
 ) -> int:
     header = _choose_groups(table, column, mode, scratch)
     kind = header.kind
@@ -116,7 +122,7 @@ def _encode_columns(
 
 
 @jit_norefs_inline
-def _choose_groups(table: Any, column: Column, mode: int, scratch: Any) -> Any:
+def _choose_groups(table: Any, column: LaneColumn, mode: int, scratch: Any) -> Any:
     """Return headers of groups: of the narrowest of the kinds that a mode has."""
     rows, lanes, at = scratch.rows, scratch.lanes, column.at
     least, most = extremes(table, at, rows, lanes)
@@ -124,12 +130,14 @@ def _choose_groups(table: Any, column: Column, mode: int, scratch: Any) -> Any:
     if mode & WITH_GRIDS:
         header = narrower(header, grid_group(table, at, most, rows, lanes))
     if mode % WITH_GRIDS:
-        header = narrower(header, Header(residual_width(table, column, scratch), PREDICTED, 0))
+        header = narrower(
+            header, GroupHeaders(residual_width(table, column, scratch), PREDICTED, 0)
+        )
     return header
 
 
 @jit_norefs_inline
-def _write_header(out: Any, at: int, header: Header, table: Any) -> None:
+def _write_header(out: Any, at: int, header: GroupHeaders, table: Any) -> None:
     width, kind, base = header
     if width_of(table) == 64:
         store(out, at, resize_to(width, out))
@@ -194,14 +202,14 @@ def _decode_run(headers: Any, planes: Any, tiles: Any, extents: Any, work: Any) 
             set_neighbours(tile, mode % WITH_GRIDS, extents, scratch.neighbours)
         for lane in range(0, used_lanes(tile, extents), value_of(scratch.lanes)):
             head = _read_header(headers, header + lane, table, scratch.rows, scratch.lanes)
-            column = Column(lane, tile * ROWS * LANES + lane)
+            column = LaneColumn(lane, tile * ROWS * LANES + lane)
             place = _decode_columns(table, column, scratch, head, planes, place)
         place = ends[tile] - before
 
 
 @jit_norefs_inline
 def _decode_columns(
-    table: Any, column: Column, scratch: Any, header: Header, data: Any, place: int
+    table: Any, column: LaneColumn, scratch: Any, header: GroupHeaders, data: Any, place: int
 ) -> int:
     kind = header.kind
     store(scratch.counts, 0, _planes_of(header.width, scratch.rows))
@@ -224,8 +232,8 @@ def _read_header(data: Any, at: int, table: Any, rows: Any, lanes: Any) -> Any:
     base = resize_to(load(data, at + LANES, lanes), rows)
     if width_of(table) == 64:
         last = resize_to(load(data, at + 2 * LANES, lanes), rows)
-        return Header(first, logical_shift_right(last, 6), base | (last & 63) << 8)
-    return Header(first & 63, logical_shift_right(first, 6), base)
+        return GroupHeaders(first, logical_shift_right(last, 6), base | (last & 63) << 8)
+    return GroupHeaders(first & 63, logical_shift_right(first, 6), base)
 
 
 @jit_norefs

@@ -35,7 +35,7 @@ def defines(block: DeviceArray) -> dict[str, int | str]:
     return {"GS_BITS": 8 * word_bytes(block), "GS_SWAP": swap}
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """What kernels know of a block: `Block` of table.cuh, which says what each field is."""
 
     data: int
@@ -61,7 +61,7 @@ class BlockTable(NamedTuple):
 
     Attributes
     ----------
-    rows : (n_blocks, 16) int64, `Row` of each
+    rows : (n_blocks, 16) int64, `TableRow` of each
     axes : (n, 2) int64, `Axis` of table.cuh: those of rest, of one block after the other
     lanes : of each block
     tiles : (n_blocks,) int64
@@ -83,11 +83,11 @@ def block_table(blocks: Sequence[DeviceArray]) -> BlockTable:
     lanes = [Lanes.of_block(block) for block in blocks]
     tiles = np.array([-(-one.shape[0] // ROWS) for one in lanes], np.int64)
     first_tile = np.cumsum(tiles) - tiles
-    rows, axes = list[Row](), list[tuple[int, int]]()
+    rows, axes = list[TableRow](), list[tuple[int, int]]()
     for i, (block, of) in enumerate(zip(blocks, lanes, strict=True)):
         own = rest_axes(block.shape[2:], block.strides[2:])
         rows.append(
-            Row(
+            TableRow(
                 data=block.data.ptr,
                 step_t=block.strides[0],
                 step_f=block.strides[1],

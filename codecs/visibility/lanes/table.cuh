@@ -118,7 +118,7 @@ __device__ __forceinline__ bool is_there(const Lane& lane, int t, int f) {
 
 // The word so many times and frequencies before a place, 0 where there is none.
 //
-// In a block that is only read, another word is loaded where there is none: a branch takes longer.
+// In a block that is only read, another word is loaded where there is none, without a branch.
 template <bool ONLY_READ>
 __device__ __forceinline__ Row word_before(const Block& block, const Lane& lane,
                                            const Place& place, int dt, int df) {

@@ -109,7 +109,7 @@ def prepare(out: Path) -> None:
 
 def make_scene(out: Path, extents: tuple[int, ...]) -> str:
     """Write a synthetic scene as an ENVI image; return the path of its header."""
-    from gangsaw.tasks.formats.envi_export import export_envi
+    from gangsaw.tasks.formats.known.envi.export import export_envi
     from gangsaw.tasks.formats.memory import MemoryArray
     from gangsaw.tasks.hyperspectral.synthetic import make_scene as make
     from gangsaw.tasks.source import Coordinate
@@ -274,7 +274,7 @@ class _DemoRun:
         return result
 
     def _copy_name(self, source: Source) -> str:
-        from gangsaw.tasks.formats.envi import EnviSource
+        from gangsaw.tasks.formats.known.envi.source import EnviSource
 
         is_envi = isinstance(source, EnviSource)
         return str(self.out / ("copy.hdr" if is_envi else "copy.zarr"))

@@ -45,7 +45,7 @@ def decode(
     """
     from gangsaw.codecs.ccsds123 import decode_stream
     from gangsaw.codecs.ccsds123.stream import MAX_SAMPLES
-    from gangsaw.tasks.formats.envi_export import EnviLayout, export_envi
+    from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi
     from gangsaw.tasks.formats.memory import MemoryArray
 
     try:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.digest import hash_lines
 from gangsaw.tasks.reads.kernels import cut_names
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN, sign_lines
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT, sign_lines
 from gangsaw.tasks.reads.stored import Field, Stored
 
 Keys = npt.NDArray[np.uint64]
@@ -70,7 +70,7 @@ def signatures_of(sequences: Field) -> tuple[Keys, Numbers]:
     """Return the bins of the halves of sequences; none of one that has no signature."""
     bins = sign_lines(*sequences)
     is_own = bins != NO_BIN
-    is_own[:, 1] &= bins[:, 0] != bins[:, 1]
+    is_own[:, RIGHT] &= bins[:, LEFT] != bins[:, RIGHT]
     lines, _ = np.nonzero(is_own)
     return bins[is_own].astype(np.uint64), lines
 

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
 
 Numbers = npt.NDArray[np.int64]
-NEIGHBOURS = 32  # of a bin that the walk may go to: of 2^20 bins it takes 660 MB and 2 s
+NEIGHBOURS = 32  # of a bin that the walk may go to: of 2^20 bins it takes 660 MB
 WAITING = 1 << 22  # edges that are sorted together
 
 
@@ -26,9 +26,9 @@ def edges_of(bins: Numbers) -> tuple[Numbers, Numbers]:
 
     An edge goes both ways: a key is one bin x 2^20 + the other; keys ascend.
     """
-    bins = bins[bins[:, 0] != NO_BIN]
+    bins = bins[bins[:, LEFT] != NO_BIN]
     both = np.concatenate((bins, bins[:, ::-1]))
-    return np.unique(both[:, 0] << BIN_BITS | both[:, 1], return_counts=True)
+    return np.unique(both[:, LEFT] << BIN_BITS | both[:, RIGHT], return_counts=True)
 
 
 def buckets(n: int) -> Numbers:

@@ -180,8 +180,9 @@ class Segments:
             (n,) = np.frombuffer(file.read(WORD.itemsize), WORD).tolist()
             index = np.frombuffer(file.read(2 * n * WORD.itemsize), WORD).reshape(n, 2)
         first = WORD.itemsize * (1 + 2 * n)
-        self.sizes: Numbers = index[:, 1].astype(np.int64)
-        self._ends: Numbers = first + np.concatenate(([0], np.cumsum(index[:, 0])))
+        stored, sizes = index.T
+        self.sizes: Numbers = sizes.astype(np.int64)
+        self._ends: Numbers = first + np.concatenate(([0], np.cumsum(stored)))
 
     def read(self, number: int) -> npt.NDArray[np.uint8]:
         """Return a segment; CorruptChunk where its bytes are damaged."""

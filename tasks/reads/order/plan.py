@@ -16,7 +16,7 @@ import numpy as np
 
 from gangsaw.tasks.reads.order.groups import PER_RECORD, Mates, Numbers, Segments, sealed, sizes_of
 from gangsaw.tasks.reads.order.parts import Parts
-from gangsaw.tasks.reads.order.signatures import BIN_BITS, NO_BIN
+from gangsaw.tasks.reads.order.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
 
 KEY_BITS = BIN_BITS + 1  # of a rank: there is one more than bins
 BYTES_PER_LETTER = 8  # a range may hold so many for each letter: long names, empty reads
@@ -49,7 +49,7 @@ class OrderLimits:
 
 
 @dataclass(frozen=True)
-class Plan:
+class GroupPlan:
     """Where groups go.
 
     Attributes
@@ -86,7 +86,7 @@ class Plan:
 Signed = Callable[[], Iterator[tuple[Numbers, Numbers]]]
 
 
-def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> Plan:
+def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> GroupPlan:
     """Return the plan for groups.
 
     Parameters
@@ -97,15 +97,15 @@ def plan_for(ranks: Numbers, signed: Signed, limits: OrderLimits) -> Plan:
     """
     sizes = np.zeros(NO_BIN + 1, np.int64)
     for bins, weights in signed():
-        np.add.at(sizes, ranks[bins[:, 0]], weights)
+        np.add.at(sizes, ranks[bins[:, LEFT]], weights)
     ends, weight = np.cumsum(sizes), int(sizes.sum())
     n_ranges, before = limits.n_ranges(weight), ends - sizes
     first, last = (at * n_ranges // max(1, weight) for at in (before, ends - 1))
     cut = np.flatnonzero((sizes > 0) & (first < last))
     shares = [np.zeros(cut.size, np.int64)]
     for bins, weights in signed():
-        shares.append(shares[-1] + _share(ranks[bins[:, 0]], weights, cut))
-    return Plan(ranks, before, cut, np.stack(shares[:-1]), n_ranges, weight)
+        shares.append(shares[-1] + _share(ranks[bins[:, LEFT]], weights, cut))
+    return GroupPlan(ranks, before, cut, np.stack(shares[:-1]), n_ranges, weight)
 
 
 def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
@@ -117,12 +117,12 @@ def _share(ranks: Numbers, weights: Numbers, cut: Numbers) -> Numbers:
 
 
 @lru_cache(2)
-def read_plan(plan: Parts) -> Plan:
+def read_plan(plan: Parts) -> GroupPlan:
     """Return a plan that was stored."""
     segments = Segments(plan.path(0))
     ranks, before, cut, shares, numbers = (segments.words(i) for i in range(5))
     n_ranges, weight, n_parts = numbers.tolist()
-    return Plan(ranks, before, cut, shares.reshape(n_parts, cut.size), n_ranges, weight)
+    return GroupPlan(ranks, before, cut, shares.reshape(n_parts, cut.size), n_ranges, weight)
 
 
 def weights_of(mates: Mates) -> Numbers:
@@ -140,7 +140,7 @@ def keys_of(ranks: Numbers, bins: Numbers) -> Numbers:
     more of hiv1 in kept order.
     """
     both = ranks[bins]
-    keys: Numbers = both[:, 0] << KEY_BITS | both[:, 1]
+    keys: Numbers = both[:, LEFT] << KEY_BITS | both[:, RIGHT]
     return keys
 
 

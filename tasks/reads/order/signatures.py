@@ -23,6 +23,7 @@ LENGTH = 12  # letters of a p-mer: with 14 sets of short reads took more, with 1
 HALVED = 60  # letters from which a read has a signature for each half
 BIN_BITS = 20
 NO_BIN = 1 << BIN_BITS  # of a read without any p-mer that is allowed
+LEFT, RIGHT = range(2)  # halves of a read: columns of its bins
 HASH = np.uint32(0x9E3779B1)
 MIX = np.uint64(0x9E3779B97F4A7C15)
 NONE = np.uint32(0xFFFFFFFF)  # the hash of no p-mer

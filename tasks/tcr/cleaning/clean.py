@@ -92,7 +92,7 @@ def clean(
     RecordBatch of the schema KEPT, RecordBatch of the schema DROPPED
     """
     column = rows.column
-    marks = reasons.Marks.of(column("reason"), column("detail"))
+    marks = reasons.RowReasons.of(column("reason"), column("detail"))
     v_of, j_of = (_found(column(name), which) for name, which in (("v_call", v), ("j_call", j)))
     _mark_gene(marks, v_of == OTHER_LOCUS, reasons.OTHER_LOCUS, column("v_call"), v)
     _mark_gene(marks, j_of == OTHER_LOCUS, reasons.OTHER_LOCUS, column("j_call"), j)
@@ -132,7 +132,7 @@ def _filtered(columns: list[pa.Array], schema: pa.Schema, rows: pa.Array) -> pa.
 
 
 def _mark_gene(
-    marks: reasons.Marks,
+    marks: reasons.RowReasons,
     wrong: npt.NDArray[np.bool_],
     why: str,
     calls: pa.Array,
@@ -142,7 +142,7 @@ def _mark_gene(
         marks.mark(wrong, why, by_distinct(calls, resolver.detail))
 
 
-def _mark_cdr3(marks: reasons.Marks, cdr3: pa.Array, limits: Limits) -> None:
+def _mark_cdr3(marks: reasons.RowReasons, cdr3: pa.Array, limits: Limits) -> None:
     offsets, data = buffers(cdr3)
     verdicts, places = np.empty(len(cdr3), np.int8), np.empty(len(cdr3), np.int32)
     judge.judge(offsets, data, limits.longest, verdicts, places)
@@ -177,7 +177,7 @@ def _text(numbers: npt.NDArray[np.int32]) -> pa.Array:
     return pa.array(numbers).cast(pa.string())
 
 
-def _mark_file_says(marks: reasons.Marks, rows: pa.RecordBatch, limits: Limits) -> None:
+def _mark_file_says(marks: reasons.RowReasons, rows: pa.RecordBatch, limits: Limits) -> None:
     lacks = ANCHORS[limits.anchors] & ~rows.column("anchors").to_numpy()
     marks.mark(lacks & CYS != 0, reasons.NO_ANCHORS, "does not begin with Cys")
     marks.mark(lacks & PHE_TRP != 0, reasons.NO_ANCHORS, "does not end with Phe or Trp")

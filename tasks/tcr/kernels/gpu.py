@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from math import prod
-from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import NumpyArray, Run
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import device_errors, in_runs, launch, load, pull
 from gangsaw.codecs.core.cuda.streams import own_stream
@@ -76,12 +77,12 @@ def count_hosted(batch: Batch, model: Model) -> Counts:
     BadParams, DeviceError : as `count`
     """
 
-    def work(run: slice) -> Counts:
+    def work(run: Run) -> Counts:
         with own_stream() as copies:
             counts = _count(uploaded(run_of(batch, run)), model, run.start)
             return _each(counts, copies.to_host)
 
-    def needed(run: slice) -> int:
+    def needed(run: Run) -> int:
         n: int = run.stop - run.start
         starts = batch.references.starts
         codes = int(starts[run.stop] - starts[run.start])
@@ -102,8 +103,9 @@ def _count(batch: Batch, model: Model, first: int = 0) -> Counts:
     for order, room in _launches(batch):
         n_bytes = warp_bytes(room, model, wide=wide)
         warps = min(WARPS, SHARED_BYTES // n_bytes)
-        sizes = np.int32(len(order)), np.int32(room), np.int32(n_bytes)
-        grid = -(-len(order) // warps)
+        n = order.shape[0]
+        sizes = np.int32(n), np.int32(room), np.int32(n_bytes)
+        grid = -(-n // warps)
         launch(kernel, grid, WARP * warps, (order, *sizes, *arguments), warps * n_bytes)
     for wrong in np.flatnonzero(pull(status))[:1]:
         raise BadParams(
@@ -149,7 +151,7 @@ def warp_bytes(room: int, model: Model, *, wide: bool) -> int:
     return -(-(paths + masks + letters + 2 * room + 1) // 16) * 16
 
 
-def _launches(batch: Batch) -> Iterator[tuple[Any, int]]:
+def _launches(batch: Batch) -> Iterator[tuple[DeviceArray, int]]:
     """Yield numbers of references, (n,) int32, and the length that their launch has room for."""
     if not len(batch.references):
         return
@@ -166,7 +168,7 @@ def _launches(batch: Batch) -> Iterator[tuple[Any, int]]:
             yield order[first:last], room
 
 
-def _parts(batch: Batch) -> Iterator[Any]:
+def _parts(batch: Batch) -> Iterator[DeviceArray | np.int32]:
     """Yield the batch as arguments of the kernel: values of other types would be misread."""
     typed = cupy().ascontiguousarray
     for sequences in (batch.references, batch.v, batch.j, batch.d):
@@ -177,14 +179,15 @@ def _parts(batch: Batch) -> Iterator[Any]:
     yield typed(batch.j_of, np.int32)
 
 
-def _empty_ways(d_lengths: list[int], model: Model) -> Any:
+def _empty_ways(d_lengths: list[int], model: Model) -> DeviceArray:
     """(n_d, pi) uint64 Z: the ways to erode each D gene completely."""
     pis = range(model.max_p + 1)
     ways = [[model.empty_d_ways(length, pi) for pi in pis] for length in d_lengths]
-    return cupy().asarray(np.array(ways, np.uint64).reshape(-1))
+    on_device: DeviceArray = cupy().asarray(np.array(ways, np.uint64).reshape(-1))
+    return on_device
 
 
-def _pointers(counts: Counts) -> Iterator[Any]:
+def _pointers(counts: Counts) -> Iterator[DeviceArray]:
     """Yield the arrays, an empty one for what is not counted."""
     for field in fields(counts):
         array = getattr(counts, field.name)
@@ -209,11 +212,11 @@ def counts_bytes(n: int, n_d: int, model: Model) -> int:
     return sum(_dtype(name).itemsize * prod(shape) for name, shape in shapes.items() if shape)
 
 
-def _dtype(name: str) -> np.dtype[Any]:
-    return np.dtype(np.int16 if name in CALLS else np.uint64)
+def _dtype(name: str) -> np.dtype[np.int16] | np.dtype[np.uint64]:
+    return np.dtype(np.int16) if name in CALLS else np.dtype(np.uint64)
 
 
-def run_of(batch: Batch, run: slice) -> Batch:
+def run_of(batch: Batch, run: Run) -> Batch:
     """Return a run of references of host memory with all parts."""
     starts = batch.references.starts[run.start : run.stop + 1]
     codes = batch.references.codes[starts[0] : starts[-1]]
@@ -225,23 +228,29 @@ def uploaded(batch: Batch) -> Batch:
     """Return the batch in device memory."""
     upload = cupy().asarray
 
-    def moved(value: Any) -> Any:
-        if isinstance(value, Sequences):
-            return Sequences(upload(value.codes), upload(value.starts))
-        return upload(value)
+    def moved(sequences: Sequences) -> Sequences:
+        return Sequences(upload(sequences.codes), upload(sequences.starts))
 
-    return Batch(**{field.name: moved(getattr(batch, field.name)) for field in fields(batch)})
+    return Batch(
+        references=moved(batch.references),
+        v=moved(batch.v),
+        j=moved(batch.j),
+        v_of=upload(batch.v_of),
+        j_of=upload(batch.j_of),
+        d=moved(batch.d),
+    )
 
 
-def _each(counts: Counts, change: Callable[[Any], Any]) -> Counts:
+def _each(counts: Counts, change: Callable[[DeviceArray], NumpyArray]) -> Counts:
     """Return counts with every array changed."""
-    return _joined([counts], lambda parts: change(parts[0]))
+    arrays = {field.name: getattr(counts, field.name) for field in fields(Counts)}
+    return Counts(**{name: None if a is None else change(a) for name, a in arrays.items()})
 
 
-def _joined(runs: Sequence[Counts], join: Callable[[list[Any]], Any] = np.concatenate) -> Counts:
+def _joined(runs: Sequence[Counts]) -> Counts:
     """Return the counts of all runs in one, in their order."""
     joined = {}
     for field in fields(Counts):
         parts = [getattr(run, field.name) for run in runs]
-        joined[field.name] = None if parts[0] is None else join(parts)
+        joined[field.name] = None if parts[0] is None else np.concatenate(parts)
     return Counts(**joined)

@@ -62,7 +62,7 @@ ORDER: Final = (
 _CODES = {reason: code for code, reason in enumerate((KEPT, *ORDER))}
 
 
-class Marks:
+class RowReasons:
     """The reason and the detail of each of n rows: of all that are given, the first of ORDER.
 
     Attributes
@@ -76,7 +76,7 @@ class Marks:
         self.details: pa.Array = pa.repeat("", rows)
 
     @classmethod
-    def of(cls, reasons: pa.Array, details: pa.Array) -> Marks:
+    def of(cls, reasons: pa.Array, details: pa.Array) -> RowReasons:
         """Return the marks that rows already carry."""
         marks = cls(len(reasons))
         coded = reasons.dictionary_encode()

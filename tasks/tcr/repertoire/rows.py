@@ -75,7 +75,7 @@ def rows_of(fields: Fields, columns: Columns, asked: Asked) -> pa.RecordBatch:
     asked : the locus, and the sample of rows that name none
     """
     size = len(fields.lines)
-    marks = reasons.Marks(size)
+    marks = reasons.RowReasons(size)
     marks.mark(_filled(fields.ragged), reasons.RAGGED, fields.ragged)
     marks.mark(_filled(fields.not_utf8), reasons.NOT_UTF8, fields.not_utf8)
     empty = pa.repeat("", size)
@@ -132,7 +132,7 @@ def _filled(column: pa.Array) -> npt.NDArray[np.bool_]:
     return np.diff(offsets) > 0
 
 
-def _cdr3(columns: Columns, marks: reasons.Marks, empty: pa.Array) -> tuple[pa.Array, Bytes]:
+def _cdr3(columns: Columns, marks: reasons.RowReasons, empty: pa.Array) -> tuple[pa.Array, Bytes]:
     """Return the CDR3 without anchor codons, of the junction or else the cdr3, and the anchors."""
     size = len(empty)
     junction, cdr3 = (_sequence(columns.get(role), empty) for role in ("junction", "cdr3"))

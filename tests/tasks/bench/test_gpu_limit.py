@@ -31,7 +31,7 @@ def plan(**works: Callable[[], float]) -> dict[str, list[Any]]:
 
 
 def run(path: Path, works: Any, limit: float | None = None) -> Any:
-    made = limited.Run(RowsFile(path), limit)
+    made = limited.LimitedRun(RowsFile(path), limit)
     made.measure(works)
     return made
 
@@ -119,12 +119,12 @@ def test_a_figure_stays_where_a_later_run_has_none(tmp_path: Path) -> None:
 STUCK = """
 import sys, time
 from pathlib import Path
-from gangsaw.tasks.bench.limited import Run
+from gangsaw.tasks.bench.limited import LimitedRun
 from gangsaw.tasks.bench.rows_file import RowsFile
 from gangsaw.tasks.bench.table import Row, Measurement
 tasks = [Measurement(Row(n, None, "s"), lambda n=n, s=s: (time.sleep(s), Row(n, 1.0, "s"))[1])
          for n, s in (("quick", 0), ("stuck", 60), ("never", 0))]
-Run(RowsFile(Path(sys.argv[1])), 0.5).measure({"a": tasks})
+LimitedRun(RowsFile(Path(sys.argv[1])), 0.5).measure({"a": tasks})
 """
 
 
@@ -204,7 +204,7 @@ def test_rows_say_what_they_were_measured_on(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     file = RowsFile(path)
     file.begin({"device": "H200"})
-    limited.Run(file).measure(plan(x=lambda: 1.0))
+    limited.LimitedRun(file).measure(plan(x=lambda: 1.0))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert lines[0] == {"about": {"device": "H200"}}
     assert (lines[1]["section"], lines[1]["row"]["what"]) == ("a", "x")

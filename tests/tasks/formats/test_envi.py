@@ -12,9 +12,9 @@ import pytest
 from helpers.envi_files import METADATA, ORDERS, cube, write_envi
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.formats.envi import EnviSource, open_envi
-from gangsaw.tasks.formats.envi_export import EnviLayout, export_envi
-from gangsaw.tasks.formats.envi_header import DATA_SUFFIXES
+from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi
+from gangsaw.tasks.formats.known.envi.header import DATA_SUFFIXES
+from gangsaw.tasks.formats.known.envi.source import EnviSource, open_envi
 from gangsaw.tasks.formats.opening import open_source
 
 NAMES = {"bsq": ("band", "y", "x"), "bil": ("y", "band", "x"), "bip": ("y", "x", "band")}

@@ -26,7 +26,7 @@ from scipy.io import netcdf_file
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.engine.memory import check_memory, this_process
-from gangsaw.tasks.formats.envi import open_envi
+from gangsaw.tasks.formats.known.envi.source import open_envi
 from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.formats.opening import SourceOptions, open_source
 from gangsaw.tasks.store.chunks import MOST_CHUNKS, ChunkGrid
@@ -40,7 +40,7 @@ OPENING = """
 import json, resource, sys
 import h5netcdf, h5py, zarr
 from gangsaw.codecs.core.errors import GangsawError
-from gangsaw.tasks.formats import envi
+from gangsaw.tasks.formats.known.envi import source as envi
 from gangsaw.tasks.radio import hdf5_radio
 from gangsaw.tasks.formats import opening
 from gangsaw.tasks.formats import xarrays

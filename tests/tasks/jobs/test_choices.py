@@ -70,6 +70,9 @@ SHAPES = [
     ((7, 50, 600, 600), ("time", "band", "y", "x")),
     ((5000, 5000), ("y", "x")),
     ((30_000_000,), ("x",)),
+    ((10**9,), ("sample",)),
+    ((3, 10**7), ("run", "sample")),
+    ((10**6, 2, 2, 2), ("step", "a", "b", "c")),
 ]
 
 
@@ -80,6 +83,24 @@ def test_chunks_waste_next_to_no_padding(shape: tuple[int, ...], dims: tuple[str
     padded = math.prod(-(-n // c) * c for n, c in zip(shape, chunks, strict=True))
     assert padded <= 1.01 * math.prod(shape)
     assert 2 * math.prod(chunks) <= 4 * CHUNK_BYTES  # more only for one tile of all bands
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks"),
+    [
+        ((10**6, 2, 2, 2), (62_500, 2, 2, 2)),
+        ((1000, 1000, 2, 2, 2), (63, 1000, 2, 2, 2)),
+        ((4, 1, 300, 300), (4, 1, 300, 300)),
+        ((4, 3, 1000, 1000), (1, 3, 1000, 1000)),
+        ((0, 2, 2, 2), (1, 2, 2, 2)),
+        ((2, 0, 3, 4, 5), (2, 1, 3, 4, 5)),
+    ],
+)
+def test_chunks_of_small_images_hold_several(
+    shape: tuple[int, ...], chunks: tuple[int, ...]
+) -> None:
+    dims = tuple("uvwxy"[: len(shape)])
+    assert default_chunks(FlatArray("nowhere", shape, "<u2", dims)) == chunks
 
 
 @pytest.mark.parametrize("extent", [1, 10, 127, 128, 129, 145, 191, 193, 256, 300, 349, 1112])

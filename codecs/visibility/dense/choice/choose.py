@@ -83,7 +83,7 @@ def _best_chance(costs: Any, step: int, margin: int, chances: Any) -> int:
     """Fill chances with one predictor for all series, one for some, and each its own.
 
     Return which of the three takes the fewest bits: of every step-th row, `margin` and the index.
-    Loops: Numba takes longer to compile NumPy's functions on arrays.
+    Loops: Numba would compile each of NumPy's functions on arrays, too.
     """
     n_predictors, n_series = costs.shape
     scaled = np.empty(costs.shape, np.int64)

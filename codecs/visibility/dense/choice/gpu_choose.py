@@ -23,10 +23,10 @@ from gangsaw.codecs.visibility.dense.choice.choose import (
     start_steps,
 )
 from gangsaw.codecs.visibility.dense.choice.means import entropy_bits, sampled_pieces
-from gangsaw.codecs.visibility.dense.coding.gpu_batch import Batch
+from gangsaw.codecs.visibility.dense.coding.gpu_batch import BlockBatch
 from gangsaw.codecs.visibility.dense.model.gpu_tables import piece_table, places_of
 from gangsaw.codecs.visibility.dense.model.grid import Grid, choose_grid, grid_step
-from gangsaw.codecs.visibility.dense.model.head import N_TABLES, Choice
+from gangsaw.codecs.visibility.dense.model.head import N_TABLES, BlockChoice
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS
 from gangsaw.codecs.visibility.dense.model.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
@@ -79,11 +79,11 @@ class SampledStrips(NamedTuple):
     size: int = 0
 
 
-def choose(batch: Batch) -> list[Choice]:
+def choose(batch: BlockBatch) -> list[BlockChoice]:
     """Return what the CPU would choose for each block."""
     grids, commonest = choose_grids(batch), choose_commonest_of_each(batch)
     plain = [
-        Choice(NEAR, grid, (0, 0), commonest, np.zeros(of.n_strips * LANES, np.uint8))
+        BlockChoice(NEAR, grid, (0, 0), commonest, np.zeros(of.n_strips * LANES, np.uint8))
         for grid, commonest, of in zip(grids, commonest, batch.lanes, strict=True)
     ]
     predictors = choose_predictors(batch, plain)
@@ -94,7 +94,7 @@ def choose(batch: Batch) -> list[Choice]:
     return [one._replace(means=own) for one, own in zip(choices, means, strict=True)]
 
 
-def choose_grids(batch: Batch) -> list[Grid]:
+def choose_grids(batch: BlockBatch) -> list[Grid]:
     """Return grids, from words that are spread over each block."""
     n_words = [of.shape[0] * LANES for of in batch.lanes]
     steps = np.array([grid_step(n) for n in n_words])
@@ -108,7 +108,7 @@ def choose_grids(batch: Batch) -> list[Grid]:
     return batch.each(lambda i: choose_grid(words[firsts[i] : firsts[i + 1]], batch.mantissa))
 
 
-def choose_commonest_of_each(batch: Batch) -> list[int | None]:
+def choose_commonest_of_each(batch: BlockBatch) -> list[int | None]:
     """Return the commonest words that are not finite.
 
     Blocks with more than one of these send all of them.
@@ -131,7 +131,9 @@ def choose_commonest_of_each(batch: Batch) -> list[int | None]:
     return commonest
 
 
-def choose_predictors(batch: Batch, choices: Sequence[Choice]) -> list[npt.NDArray[np.uint8]]:
+def choose_predictors(
+    batch: BlockBatch, choices: Sequence[BlockChoice]
+) -> list[npt.NDArray[np.uint8]]:
     """Return predictors: of most blocks at a glance, of the others by more rows.
 
     choices : grids and commonest words
@@ -149,7 +151,7 @@ def choose_predictors(batch: Batch, choices: Sequence[Choice]) -> list[npt.NDArr
 
 
 def _costs(
-    batch: Batch, choices: Sequence[Choice], steps: dict[int, int]
+    batch: BlockBatch, choices: Sequence[BlockChoice], steps: dict[int, int]
 ) -> dict[int, npt.NDArray[np.int64]]:
     """(predictors, series) bits of every so many rows of some blocks."""
     if not steps:
@@ -187,7 +189,7 @@ def strip_table(samples: Sequence[SampledStrips]) -> npt.NDArray[np.int64]:
     return np.array(rows, np.int64)
 
 
-def choose_all_starts(batch: Batch, choices: Sequence[Choice]) -> list[tuple[int, int]]:
+def choose_all_starts(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list[tuple[int, int]]:
     """Return median exponents of words and residuals.
 
     choices : grids, commonest words and predictors
@@ -213,7 +215,7 @@ def choose_all_starts(batch: Batch, choices: Sequence[Choice]) -> list[tuple[int
     return batch.each(choose_own)
 
 
-def choose_means(batch: Batch, choices: Sequence[Choice]) -> list[int]:
+def choose_means(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list[int]:
     """Return the kinds of means under which samples take the fewest bits.
 
     choices : all but means

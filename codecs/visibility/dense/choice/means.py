@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit_norefs
-from gangsaw.codecs.visibility.dense.coding.block import Block, StripScratch
+from gangsaw.codecs.visibility.dense.coding.block import DenseBlock, StripScratch
 from gangsaw.codecs.visibility.dense.coding.encode import Strips, try_means
 from gangsaw.codecs.visibility.dense.coding.stream import Symbols
 from gangsaw.codecs.visibility.dense.model.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
@@ -49,7 +49,7 @@ def entropy_bits(counts: Any) -> float:
 
 @jit_norefs
 def best_means(
-    strips: Strips, block: Block, scratch: StripScratch, row_of: Symbols, counts: Any
+    strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols, counts: Any
 ) -> int:
     """Return the kind of means under which a sample takes the fewest bits.
 
@@ -70,8 +70,8 @@ def best_means(
 
 
 @jit_norefs
-def _with_means(block: Block, means: int) -> Block:
-    return Block(
+def _with_means(block: DenseBlock, means: int) -> DenseBlock:
+    return DenseBlock(
         block.n_rows, block.n_times, block.n_series, block.width, block.mantissa, means,
         block.n_symbols, block.has_commonest, block.commonest, block.of_type,
     )  # fmt: skip

@@ -51,7 +51,7 @@ class SeriesRow(NamedTuple):
     limit: int
 
 
-class Block(NamedTuple):
+class DenseBlock(NamedTuple):
     """What kernels know of a block.
 
     Attributes
@@ -146,7 +146,7 @@ class Strip(NamedTuple):
 
 
 @jit_norefs_inline
-def begin_series(block: Block, kind: Any, lane: int, scratch: StripScratch) -> None:
+def begin_series(block: DenseBlock, kind: Any, lane: int, scratch: StripScratch) -> None:
     """Set what holds for a lane in all rows of a strip; kind : 1 of residuals, else 0."""
     if kind != scratch.lanes[IS_RESIDUAL * LANES + lane]:
         scratch.state[lane] = NONE  # a running mean of the other type says nothing
@@ -158,7 +158,7 @@ def begin_series(block: Block, kind: Any, lane: int, scratch: StripScratch) -> N
 
 
 @jit_norefs_inline
-def begin_strip(block: Block, predictors: Any, strip: int, scratch: StripScratch) -> Any:
+def begin_strip(block: DenseBlock, predictors: Any, strip: int, scratch: StripScratch) -> Any:
     """Say what a strip's lanes are; return how many are in use, and whether some are residuals."""
     some = False
     for lane in range(LANES):
@@ -175,7 +175,7 @@ def lane(scratch: StripScratch, item: int) -> Any:
 
 
 @jit_norefs_inline
-def begin_row(block: Block, strip: Strip, row: int, scratch: StripScratch) -> Any:
+def begin_row(block: DenseBlock, strip: Strip, row: int, scratch: StripScratch) -> Any:
     """Return exponents, biased, and contexts of a row's lanes from the rows before."""
     if block.means >= SLOW:
         scale = follow(scratch.sizes, row, RATES[block.means], scratch.state, strip.nothing)
@@ -195,7 +195,7 @@ def grid_bits(exponent: Any, scratch: StripScratch) -> Any:
 
 
 @jit_norefs_inline
-def split_row(block: Block, strip: Strip, word: Any, scratch: StripScratch) -> Any:
+def split_row(block: DenseBlock, strip: Strip, word: Any, scratch: StripScratch) -> Any:
     """Return exponents, biased, and fractions of words and, where some are, of residuals."""
     exponent, fraction = split_floats(word, block.width, block.mantissa)
     if strip.some:
@@ -208,7 +208,7 @@ def split_row(block: Block, strip: Strip, word: Any, scratch: StripScratch) -> A
 
 @jit_norefs_inline
 def keep_sizes(
-    block: Block, row: int, symbol: Any, exponent: Any, fraction: Any, scratch: StripScratch
+    block: DenseBlock, row: int, symbol: Any, exponent: Any, fraction: Any, scratch: StripScratch
 ) -> None:
     """Store the sizes of a row for the rows after it, 0 of symbols that are values themselves."""
     bias, limit = lane(scratch, BIAS), lane(scratch, LIMIT)

@@ -17,7 +17,7 @@ from gangsaw.codecs.visibility.dense.coding.bits import take, take_escape
 from gangsaw.codecs.visibility.dense.coding.block import (
     IS_RESIDUAL,
     LIMIT,
-    Block,
+    DenseBlock,
     Strip,
     StripScratch,
     begin_block,
@@ -29,7 +29,7 @@ from gangsaw.codecs.visibility.dense.coding.block import (
     split_row,
 )
 from gangsaw.codecs.visibility.dense.coding.near_grid import find_near_grid, is_far, leave_grid
-from gangsaw.codecs.visibility.dense.coding.stream import LANE_NUMBERS, Stream, pull_row
+from gangsaw.codecs.visibility.dense.coding.stream import LANE_NUMBERS, SymbolStream, pull_row
 from gangsaw.codecs.visibility.dense.model.scale import NONE, ROW
 from gangsaw.codecs.visibility.dense.model.symbols import (
     COMMONEST,
@@ -62,7 +62,9 @@ class BitPlace(NamedTuple):
 
 
 @jit_norefs_inline
-def read_in_turn(block: Block, active: int, scratch: StripScratch, data: Any, position: int) -> int:
+def read_in_turn(
+    block: DenseBlock, active: int, scratch: StripScratch, data: Any, position: int
+) -> int:
     """Take the bits of a row's lanes, none of them escaped; return the position after them."""
     count_of, value_of = pointer(scratch.counts, 0), pointer(scratch.values, 0)
     for i in range(active):
@@ -73,7 +75,9 @@ def read_in_turn(block: Block, active: int, scratch: StripScratch, data: Any, po
 
 
 @jit_norefs_inline
-def read_at_once(block: Block, active: int, scratch: StripScratch, data: Any, position: int) -> int:
+def read_at_once(
+    block: DenseBlock, active: int, scratch: StripScratch, data: Any, position: int
+) -> int:
     """The same with a gather, where all lanes' bits are within 32 from a byte on."""
     count = resize_to(load(scratch.counts, 0, ROW), LANE_NUMBERS)
     if block.width > 32 or position > FARTHEST or any_lane(count > GATHERED):
@@ -92,7 +96,7 @@ read_values = read_at_once if HAS_AVX512 else read_in_turn
 @jit_norefs_inline
 def read_escaped(
     active: int,
-    block: Block,
+    block: DenseBlock,
     scratch: StripScratch,
     data: Any,
     position: int,
@@ -119,7 +123,7 @@ def read_escaped(
 
 
 @jit_norefs_inline
-def find_counts(block: Block, symbol: Any, around: Any, scratch: StripScratch) -> Any:
+def find_counts(block: DenseBlock, symbol: Any, around: Any, scratch: StripScratch) -> Any:
     """Return exponents, the bits that symbols tell, and bits in all of a row's fractions."""
     off = both(symbol > PLANE - 1, symbol < ZERO)
     octave, given, quarter = from_symbol(select(off, symbol - PLANE, symbol))
@@ -142,7 +146,7 @@ def find_counts(block: Block, symbol: Any, around: Any, scratch: StripScratch) -
 
 
 @jit_norefs_inline
-def is_signed(block: Block, symbol: Any) -> Any:
+def is_signed(block: DenseBlock, symbol: Any) -> Any:
     """Which symbols are those of values with a sign, an exponent, and bits of the fraction."""
     if block.n_symbols > NEAR_GRID:
         return either(symbol < ZERO, symbol > ESCAPE)
@@ -151,7 +155,7 @@ def is_signed(block: Block, symbol: Any) -> Any:
 
 @jit_norefs_inline
 def is_impossible(
-    block: Block, strip: Strip, symbol: Any, exponent: Any, scratch: StripScratch
+    block: DenseBlock, strip: Strip, symbol: Any, exponent: Any, scratch: StripScratch
 ) -> Any:
     """Whether a symbol says an exponent that its type does not have."""
     beyond = either(exponent < 0, exponent > lane(scratch, LIMIT))
@@ -164,7 +168,7 @@ def is_impossible(
 
 
 @jit_norefs_inline
-def special_word(block: Block, symbol: Any) -> Any:
+def special_word(block: DenseBlock, symbol: Any) -> Any:
     """Return the words of symbols that are values themselves."""
     special = select(symbol == MINUS_ZERO, symbol * 0 + 1 << (block.width - 1), symbol * 0)
     return select(symbol == COMMONEST, symbol * 0 + block.commonest, special)
@@ -172,7 +176,7 @@ def special_word(block: Block, symbol: Any) -> Any:
 
 @jit_norefs_inline
 def join_row(
-    block: Block, strip: Strip, symbol: Any, exponent: Any, full: Any, quarter: Any,
+    block: DenseBlock, strip: Strip, symbol: Any, exponent: Any, full: Any, quarter: Any,
     scratch: StripScratch,
 ) -> Any:  # fmt: skip
     """Return exponents, fractions and words of a row, without those that were escaped."""
@@ -193,7 +197,7 @@ def join_row(
 
 @jit_norefs_inline
 def decode_row(
-    words: Any, block: Block, strip: Strip, row: int, around: Any, scratch: StripScratch,
+    words: Any, block: DenseBlock, strip: Strip, row: int, around: Any, scratch: StripScratch,
     next_bit: BitPlace,
 ) -> Any:  # fmt: skip
     """Fill a row of words from its symbols and bits.
@@ -224,8 +228,8 @@ def decode_row(
 
 @jit_norefs_inline
 def decode_strip(
-    words: Any, block: Block, strip: Strip, scratch: StripScratch, stream: Stream, bits: Bits,
-    places: Any,
+    words: Any, block: DenseBlock, strip: Strip, scratch: StripScratch, stream: SymbolStream,
+    bits: Bits, places: Any,
 ) -> Any:  # fmt: skip
     """Fill a strip; return the places behind it in stream and bits, as `from_symbols` does."""
     at, position = places
@@ -244,7 +248,12 @@ def decode_strip(
 
 @jit_norefs
 def from_symbols(
-    words: Any, block: Block, predictors: Any, scratch: StripScratch, stream: Stream, bits: Bits
+    words: Any,
+    block: DenseBlock,
+    predictors: Any,
+    scratch: StripScratch,
+    stream: SymbolStream,
+    bits: Bits,
 ) -> Any:
     """Fill all strips of signed words with words and residuals.
 

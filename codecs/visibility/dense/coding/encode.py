@@ -15,7 +15,7 @@ from gangsaw.codecs.visibility.dense.coding.bits import escaped_bits, finish, pu
 from gangsaw.codecs.visibility.dense.coding.block import (
     ESCAPED_EXPONENT,
     IS_RESIDUAL,
-    Block,
+    DenseBlock,
     Strip,
     StripScratch,
     begin_block,
@@ -51,7 +51,7 @@ class Strips(NamedTuple):
     Attributes
     ----------
     words : signed, strips of `stride` rows of 32
-    places : rows of all strips, where pieces of `Block.n_rows` begin that are coded
+    places : rows of all strips, where pieces of `DenseBlock.n_rows` begin that are coded
     predictors : (32 * strips,) uint8, of the lanes
     """
 
@@ -63,7 +63,7 @@ class Strips(NamedTuple):
 
 @jit_norefs_inline
 def common_symbols(
-    block: Block, octave: Any, exponent: Any, fraction: Any, scratch: StripScratch
+    block: DenseBlock, octave: Any, exponent: Any, fraction: Any, scratch: StripScratch
 ) -> Any:
     """Return symbols of relative octaves, on the grid or off it; bits of fractions."""
     full = grid_bits(exponent, scratch)
@@ -75,7 +75,7 @@ def common_symbols(
 
 @jit_norefs_inline
 def special_symbols(
-    block: Block, symbol: Any, octave: Any, exponent: Any, word: Any, scratch: StripScratch
+    block: DenseBlock, symbol: Any, octave: Any, exponent: Any, word: Any, scratch: StripScratch
 ) -> Any:
     """Replace the symbols of octaves by those of escapes, the commonest word and zeros."""
     is_residual = lane(scratch, IS_RESIDUAL) > 0
@@ -91,7 +91,7 @@ def special_symbols(
 
 @jit_norefs_inline
 def keep_bits(
-    block: Block,
+    block: DenseBlock,
     symbol: Any,
     octave: Any,
     full: Any,
@@ -111,7 +111,7 @@ def keep_bits(
 
 @jit_norefs_inline
 def encode_value(
-    block: Block, exponent: Any, fraction: Any, around: Any, word: Any, scratch: StripScratch
+    block: DenseBlock, exponent: Any, fraction: Any, around: Any, word: Any, scratch: StripScratch
 ) -> Any:
     """Return symbols of a row's values; store their bits and how many these are in the scratch.
 
@@ -128,7 +128,7 @@ def encode_value(
 
 @jit_norefs_inline
 def encode_row(
-    words: Any, block: Block, strip: Strip, row: int, scratch: StripScratch, coded: Symbols,
+    words: Any, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch, coded: Symbols,
     first: int,
 ) -> Any:  # fmt: skip
     """Fill symbols and contexts from `first` on, and the scratch's values and counts, of a row.
@@ -149,7 +149,7 @@ def encode_row(
 
 
 @jit_norefs_inline
-def put_row(block: Block, active: int, scratch: StripScratch, out: Any, writer: Any) -> Any:
+def put_row(block: DenseBlock, active: int, scratch: StripScratch, out: Any, writer: Any) -> Any:
     """Append the bits of a row's values, none of them escaped."""
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
     value_of, count_of = pointer(scratch.values, 0), pointer(scratch.counts, 0)
@@ -162,7 +162,13 @@ def put_row(block: Block, active: int, scratch: StripScratch, out: Any, writer: 
 
 @jit_norefs_inline
 def put_escaped(
-    words: Any, block: Block, strip: Strip, row: int, scratch: StripScratch, out: Any, writer: Any
+    words: Any,
+    block: DenseBlock,
+    strip: Strip,
+    row: int,
+    scratch: StripScratch,
+    out: Any,
+    writer: Any,
 ) -> Any:
     """As `put_row` where some values are escaped."""
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - block.width)
@@ -194,7 +200,7 @@ def tally_row(active: int, n_symbols: int, out: Symbols, first: int) -> None:
 
 @jit_norefs
 def to_symbols(
-    strips: Strips, block: Block, scratch: StripScratch, coded: Symbols, out: Any
+    strips: Strips, block: DenseBlock, scratch: StripScratch, coded: Symbols, out: Any
 ) -> Any:
     """Turn strips of words and residuals into symbols and bits.
 
@@ -233,7 +239,9 @@ def count_bits(scratch: StripScratch) -> Any:
 
 
 @jit_norefs_inline
-def count_escaped(words: Any, block: Block, strip: Strip, row: int, scratch: StripScratch) -> Any:
+def count_escaped(
+    words: Any, block: DenseBlock, strip: Strip, row: int, scratch: StripScratch
+) -> Any:
     """Return the bits of a row's values that are escaped."""
     n_bits = np.int64(0)
     for i in range(strip.active):
@@ -247,7 +255,7 @@ def count_escaped(words: Any, block: Block, strip: Strip, row: int, scratch: Str
 
 
 @jit_norefs
-def try_means(strips: Strips, block: Block, scratch: StripScratch, row_of: Symbols) -> int:
+def try_means(strips: Strips, block: DenseBlock, scratch: StripScratch, row_of: Symbols) -> int:
     """Count symbols and return the bits, of `to_symbols` with these arguments; write nothing.
 
     row_of : counts are added to; symbols and contexts of a row, (64,) uint8 each, are scratch

@@ -20,7 +20,7 @@ from gangsaw.codecs.visibility.dense.model.gpu_tables import (
     predictor_table,
     size_count,
 )
-from gangsaw.codecs.visibility.dense.model.head import Choice
+from gangsaw.codecs.visibility.dense.model.head import BlockChoice
 from gangsaw.codecs.visibility.dense.model.predict import TERMS
 from gangsaw.codecs.visibility.dense.model.scale import NEAR
 from gangsaw.codecs.visibility.dense.model.values import MANTISSA
@@ -32,7 +32,7 @@ PACKAGE = "gangsaw.codecs.visibility.dense"  # in which kernels lie
 TRIED = 2  # kinds of means that look at sizes, compared at once
 
 
-class Batch:
+class BlockBatch:
     """CuPy blocks (time, frequency, ...) of one dtype, described to kernels.
 
     Attributes
@@ -70,11 +70,11 @@ class Batch:
         there = [cupy().asarray(one) if isinstance(one, np.ndarray) else one for one in arguments]
         launch(module.get_function(kernel), grid, threads, there)
 
-    def choices(self, choices: Sequence[Choice]) -> npt.NDArray[np.int64]:
+    def choices(self, choices: Sequence[BlockChoice]) -> npt.NDArray[np.int64]:
         """Return what kernels know of choices."""
         return choice_table(choices, self.lanes, self.first_sizes, self.word_bytes)
 
-    def coded(self, choices: Sequence[Choice]) -> tuple[DeviceArray, ...]:
+    def coded(self, choices: Sequence[BlockChoice]) -> tuple[DeviceArray, ...]:
         """Return what kernels that code rows take, on the device: choices, predictors, terms."""
         tables = self.choices(choices), predictor_table(choices)
         return (*map(cupy().asarray, tables), self.terms)

@@ -12,9 +12,14 @@ from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pull
 from gangsaw.codecs.visibility.arrays import Table
-from gangsaw.codecs.visibility.dense.coding.gpu_batch import Batch
+from gangsaw.codecs.visibility.dense.coding.gpu_batch import BlockBatch
 from gangsaw.codecs.visibility.dense.model.gpu_tables import first_slots, piece_table, places_of
-from gangsaw.codecs.visibility.dense.model.head import N_TABLES, Choice, write_head, write_tables
+from gangsaw.codecs.visibility.dense.model.head import (
+    N_TABLES,
+    BlockChoice,
+    write_head,
+    write_tables,
+)
 from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.lanes.table import LANES
 
@@ -44,10 +49,10 @@ class CopyRows(NamedTuple):
     to_stream: Table
 
 
-class Writer:
+class BatchWriter:
     """Bits and streams of a batch, each with as much room as raw words take; more is dropped."""
 
-    def __init__(self, batch: Batch, kind: int, raw: Table) -> None:
+    def __init__(self, batch: BlockBatch, kind: int, raw: Table) -> None:
         self.batch, self.kind = batch, kind
         rows = places_of(of.shape[0] for of in batch.lanes)
         words, items = places_of(raw // WORD_BYTES + 1), places_of(raw // ITEM_BYTES)
@@ -63,7 +68,7 @@ class Writer:
         )
         self.outputs = cupy().asarray(np.column_stack(self.places))
 
-    def write(self, choices: Sequence[Choice]) -> list[Payload | None]:
+    def write(self, choices: Sequence[BlockChoice]) -> list[Payload | None]:
         """Return the payload of each block in host memory, None where raw is not longer."""
         counts, n_bytes = self.to_symbols(choices)
         heads = self.batch.each(lambda i: self._head(i, choices[i], int(n_bytes[i])))
@@ -78,10 +83,10 @@ class Writer:
             host[ends[i] : ends[i] + fronts[i].size] = fronts[i]
         return [host[ends[i] : ends[i + 1]] if own else None for i, own in enumerate(fits.tolist())]
 
-    def _head(self, i: int, choice: Choice, n_bytes: int) -> Payload:
+    def _head(self, i: int, choice: BlockChoice, n_bytes: int) -> Payload:
         return write_head(choice, self.batch.lanes[i], self.batch.word_bytes, n_bytes, self.kind)
 
-    def to_symbols(self, choices: Sequence[Choice]) -> tuple[npt.NDArray[np.uint32], Table]:
+    def to_symbols(self, choices: Sequence[BlockChoice]) -> tuple[npt.NDArray[np.uint32], Table]:
         """Write bits and symbols; return counts of symbols, and the bytes of bits of each block."""
         batch, n_blocks = self.batch, len(choices)
         pieces = piece_table([(of.n_strips, of.n_rows) for of in batch.lanes])

@@ -22,7 +22,7 @@ from gangsaw.codecs.core.numba.simd_logic import both, either, logical_shift_rig
 from gangsaw.codecs.visibility.dense.coding.block import (
     IS_RESIDUAL,
     LIMIT,
-    Block,
+    DenseBlock,
     StripScratch,
     grid_bits,
     lane,
@@ -49,7 +49,7 @@ def round_to_grid(word: Any, exponent: Any, mantissa: int, scratch: StripScratch
 
 @jit_norefs_inline
 def encode_near_grid(
-    block: Block, symbol: Any, exponent: Any, around: Any, word: Any, scratch: StripScratch
+    block: DenseBlock, symbol: Any, exponent: Any, around: Any, word: Any, scratch: StripScratch
 ) -> Any:
     """Return symbols with those of values near the grid; store their bits in the scratch."""
     rounded, off = round_to_grid(word, exponent, block.mantissa, scratch)
@@ -98,7 +98,7 @@ def find_near_grid(symbol: Any, around: Any, scratch: StripScratch) -> Any:
 
 
 @jit_norefs_inline
-def is_far(block: Block, symbol: Any, exponent: Any, scratch: StripScratch) -> Any:
+def is_far(block: DenseBlock, symbol: Any, exponent: Any, scratch: StripScratch) -> Any:
     """Which symbols say a value near the grid where there is none, or its bits are no fewer."""
     is_long = grid_bits(exponent, scratch) + near_grid_length(symbol) > block.mantissa - 1
     return both(symbol > NEAR_GRID - 1, either(is_long, lane(scratch, IS_RESIDUAL) > 0))

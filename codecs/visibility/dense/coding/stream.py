@@ -19,7 +19,7 @@ from gangsaw.codecs.core.numba.simd_gather import (
     spread_items,
 )
 from gangsaw.codecs.core.numba.simd_logic import both, logical_shift_right
-from gangsaw.codecs.visibility.dense.coding.block import Block, StripScratch
+from gangsaw.codecs.visibility.dense.coding.block import DenseBlock, StripScratch
 from gangsaw.codecs.visibility.dense.model.scale import ROW
 from gangsaw.codecs.visibility.dense.model.symbols import ZERO
 from gangsaw.codecs.visibility.lanes.table import LANES
@@ -41,7 +41,7 @@ class Symbols(NamedTuple):
     counts: Any
 
 
-class Coder(NamedTuple):
+class SymbolCoder(NamedTuple):
     """State of the entropy coder.
 
     Attributes
@@ -56,7 +56,7 @@ class Coder(NamedTuple):
     states: Any
 
 
-class Stream(NamedTuple):
+class SymbolStream(NamedTuple):
     """What symbols are decoded from.
 
     Attributes
@@ -73,7 +73,7 @@ class Stream(NamedTuple):
 
 
 @jit_norefs_inline
-def pull_in_turn(active: int, stream: Stream, at: int, scratch: StripScratch) -> int:
+def pull_in_turn(active: int, stream: SymbolStream, at: int, scratch: StripScratch) -> int:
     """Decode a symbol for each lane in use; return the place in the stream."""
     state_of, context_of = pointer(stream.states, 0), pointer(scratch.contexts, 0)
     symbol_of, item_of, entry_of = (
@@ -95,7 +95,7 @@ def pull_in_turn(active: int, stream: Stream, at: int, scratch: StripScratch) ->
 
 
 @jit_norefs_inline
-def pull_at_once(active: int, stream: Stream, at: int, scratch: StripScratch) -> int:
+def pull_at_once(active: int, stream: SymbolStream, at: int, scratch: StripScratch) -> int:
     """The same with a gather, for processors that spread items over lanes by a mask."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, stream.states
     state = load(states, 0, ROW)
@@ -115,7 +115,9 @@ pull_row = pull_at_once if HAS_AVX512 else pull_in_turn
 
 
 @jit_norefs_inline
-def push_in_turn(active: int, coded: Symbols, first: int, coder: Coder, out: Any, at: int) -> int:
+def push_in_turn(
+    active: int, coded: Symbols, first: int, coder: SymbolCoder, out: Any, at: int
+) -> int:
     """Encode the symbols of a row, the last lane first; return where the stream begins now."""
     state_of, item_of = pointer(coder.states, 0), pointer(out, 0)
     symbol_of, context_of = pointer(coded.symbols, first), pointer(coded.contexts, first)
@@ -136,7 +138,9 @@ def push_in_turn(active: int, coded: Symbols, first: int, coder: Coder, out: Any
 
 
 @jit_norefs_inline
-def push_at_once(active: int, coded: Symbols, first: int, coder: Coder, out: Any, at: int) -> int:
+def push_at_once(
+    active: int, coded: Symbols, first: int, coder: SymbolCoder, out: Any, at: int
+) -> int:
     """The same for all lanes of a row at once."""
     in_use, states = load(LANE_NUMBERS, 0, ROW) < active, coder.states
     state = load(states, 0, ROW)
@@ -157,7 +161,9 @@ push_row = push_at_once if HAS_AVX512 else push_in_turn
 
 
 @jit_norefs
-def push_symbols(coded: Symbols, n_symbols: int, block: Block, coder: Coder, out: Any) -> int:
+def push_symbols(
+    coded: Symbols, n_symbols: int, block: DenseBlock, coder: SymbolCoder, out: Any
+) -> int:
     """Encode all symbols, the last first, into `out` from its end on; return where it begins.
 
     Parameters

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba import rans
 from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.dense.model.grid import grid_limits
-from gangsaw.codecs.visibility.dense.model.head import N_TABLES, Choice
+from gangsaw.codecs.visibility.dense.model.head import N_TABLES, BlockChoice
 from gangsaw.codecs.visibility.dense.model.scale import SLOW
 from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.dense.model.values import MANTISSA
@@ -22,7 +22,7 @@ FREQUENCIES_KEPT = 2  # whose sizes means look at, this one and those before
 
 
 class ChoiceRow(NamedTuple):
-    """What kernels know of a block's choice: `Choice` of block.cuh, which explains it."""
+    """What kernels know of a block's choice: `BlockChoice` of block.cuh, which explains it."""
 
     means: int
     low: int
@@ -38,7 +38,7 @@ class ChoiceRow(NamedTuple):
 
 
 def choice_table(
-    choices: Sequence[Choice], lanes: Sequence[Lanes], first_sizes: Table, word_bytes: int
+    choices: Sequence[BlockChoice], lanes: Sequence[Lanes], first_sizes: Table, word_bytes: int
 ) -> Table:
     """(n_blocks, 11) int64, `ChoiceRow` of each.
 
@@ -76,7 +76,7 @@ def size_count(means: int, lanes: Lanes) -> int:
     return FREQUENCIES_KEPT * lanes.n_times * LANES if means < SLOW else 0
 
 
-def predictor_table(choices: Sequence[Choice]) -> npt.NDArray[np.uint8]:
+def predictor_table(choices: Sequence[BlockChoice]) -> npt.NDArray[np.uint8]:
     """Predictors of all lanes of all strips, of one block after the other."""
     return np.concatenate([choice.predictors for choice in choices])
 

@@ -72,7 +72,7 @@ def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
 
 @jit
 def _best_grid(words: Any, mantissa: int) -> Any:
-    """Return the fields of a Grid. It is one kernel, since single NumPy calls are slower."""
+    """Return the fields of a Grid. It is one kernel: its parts pass no arrays to Python."""
     lows, zeros = np.zeros(EXPONENTS + 64, np.int64), np.zeros(64, np.int64)
     _count_ends(words, mantissa, lows, zeros)
     best, _ = _grid_cost(words, mantissa, _limits_of(NO_GRID, np.int64(0), mantissa))

@@ -28,7 +28,7 @@ STATE_BYTES = 4 * rans.STATES
 MOST_TABLE_BYTES = N_TABLES * (1 + N_SYMBOLS * (1 + rans.PRECISION)) // 8 + 1
 
 
-class Choice(NamedTuple):
+class BlockChoice(NamedTuple):
     """What the encoder of a block chose, and its decoder knows."""
 
     means: int
@@ -39,7 +39,7 @@ class Choice(NamedTuple):
 
 
 def write_head(
-    choice: Choice, lanes: Lanes, itemsize: int, n_bytes: int, block_kind: int = KIND
+    choice: BlockChoice, lanes: Lanes, itemsize: int, n_bytes: int, block_kind: int = KIND
 ) -> Payload:
     """Return the head of a payload, (n,) uint8."""
     of_series = choice.predictors[: lanes.n_series]
@@ -69,7 +69,7 @@ def _pack(predictors: Any, used: Any, width: int, fields: Any) -> None:
             fields[at >> 3] |= (place >> bit & 1) << (at & 7)
 
 
-def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, int]:
+def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[BlockChoice, int, int]:
     """Return choices, bytes of bits, and where the tables begin; CorruptChunk if it is no head."""
     if data.size < HEAD.size:
         raise CorruptChunk(f"{data.size} bytes are too few for a dense block")
@@ -100,7 +100,9 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[Choice, int, 
     if not known or not _unpack(fields, width, used, predictors[: lanes.n_series]):
         raise CorruptChunk("a series names a predictor that there is not")
     return (
-        Choice(means, Grid(kind, value, has_near_grid), (first, second), commonest, predictors),
+        BlockChoice(
+            means, Grid(kind, value, has_near_grid), (first, second), commonest, predictors
+        ),
         n_bytes,
         end,
     )
@@ -140,7 +142,7 @@ class Sections(NamedTuple):
     n_bytes, n_words : of bits and stream
     """
 
-    choice: Choice
+    choice: BlockChoice
     counts: npt.NDArray[np.uint32]
     states: int
     bits: int

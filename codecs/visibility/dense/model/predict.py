@@ -198,7 +198,7 @@ def guess_lanes(
     """Return the prediction of each lane for a row, all of them in one sum.
 
     A term that a lane lacks adds a zero to a sum that is never -0.0, so it changes nothing.
-    A pass over the strip for each predictor is slower: each row waits for the one before.
+    In a pass over the strip for each predictor, each row would wait for the one before.
     """
     places, n_times, sums = prediction.places, prediction.n_times, no_doubles(ROW)
     for k in range(n_used):

@@ -16,7 +16,7 @@ from gangsaw.codecs.reads.quality import count
 from gangsaw.codecs.reads.quality.choose import chosen_tree, counts_of_tables
 from gangsaw.codecs.reads.quality.contexts import Components, components_of
 from gangsaw.codecs.reads.quality.costs import BIT, INDEX_BITS, information, logarithms
-from gangsaw.codecs.reads.quality.count import Counts
+from gangsaw.codecs.reads.quality.count import ContextCounts
 from gangsaw.codecs.reads.quality.tree import (
     MOST_TABLES,
     Tree,
@@ -39,7 +39,7 @@ def test_information_is_n_log_n() -> None:
         assert abs(information(n, logarithms()) / BIT - expected) <= 1e-6 * expected
 
 
-def counted(n_values: int, n: int, strength: float) -> tuple[Counts, Components]:
+def counted(n_values: int, n: int, strength: float) -> tuple[ContextCounts, Components]:
     """Values that mostly are the first component, or counted from the other end for odd pairs."""
     rng, components = np.random.default_rng(n), components_of(n_values)
     contexts = np.stack([rng.integers(0, size, n) for size in components.sizes], 1)
@@ -49,7 +49,7 @@ def counted(n_values: int, n: int, strength: float) -> tuple[Counts, Components]
     found, rows = np.unique(contexts, axis=0, return_inverse=True)
     counts = np.zeros((len(found), n_values), np.uint32)
     np.add.at(counts, (rows.ravel(), values), np.uint32(1))
-    return Counts(found.astype(np.uint8), counts, 1, True), components
+    return ContextCounts(found.astype(np.uint8), counts, 1, True), components
 
 
 def test_what_tells_nothing_is_not_split() -> None:

@@ -228,7 +228,7 @@ def forged(rng: np.random.Generator, lanes: Lanes, itemsize: int) -> tuple[Any, 
     starts = int(rng.integers(-9, 9)), int(rng.integers(0, 20))
     kind, has_near_grid = int(rng.integers(0, 3)), bool(rng.integers(0, 2))
     grid = Grid(kind, int(rng.integers(0, 10)), kind > 0 and has_near_grid)
-    choice = dense.Choice(int(rng.integers(0, 5)), grid, starts, 5, codes(lanes))
+    choice = dense.BlockChoice(int(rng.integers(0, 5)), grid, starts, 5, codes(lanes))
     n_symbols = grid.n_symbols
     counts = np.zeros((dense.N_TABLES, n_symbols), np.uint32)
     usual = [*range(20), 24, 26, 30, 56, 70, 104, 105, 106, 107]

@@ -16,14 +16,14 @@ from typing import TypeGuard
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.envi_header import (
+from gangsaw.tasks.formats.flat import FlatArray, check_size, file_identity
+from gangsaw.tasks.formats.known.envi.header import (
     BAND_FIELDS,
     EnviHeader,
     Fields,
     find_data,
     read_header,
 )
-from gangsaw.tasks.formats.flat import FlatArray, check_size, file_identity
 from gangsaw.tasks.formats.layouts import INTERLEAVES
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.variables import SMALL

@@ -11,15 +11,6 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.axes import image_dims
-from gangsaw.tasks.formats.envi import header_fields
-from gangsaw.tasks.formats.envi_header import (
-    BAND_FIELDS,
-    DATA_SUFFIXES,
-    DTYPES,
-    Fields,
-    existing_data,
-    header_text,
-)
 from gangsaw.tasks.formats.flat_export import (
     FlatFile,
     export_grid,
@@ -28,6 +19,15 @@ from gangsaw.tasks.formats.flat_export import (
     raw_dims,
     write_flat,
 )
+from gangsaw.tasks.formats.known.envi.header import (
+    BAND_FIELDS,
+    DATA_SUFFIXES,
+    DTYPES,
+    Fields,
+    existing_data,
+    header_text,
+)
+from gangsaw.tasks.formats.known.envi.source import header_fields
 from gangsaw.tasks.formats.layouts import INTERLEAVES
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 

@@ -35,14 +35,14 @@ def _sure(look: Look) -> Sure:
 
 def _header(data: str) -> str | None:
     """Return the header of a data file."""
-    from gangsaw.tasks.formats.envi_header import find_header
+    from gangsaw.tasks.formats.known.envi.header import find_header
 
     found = find_header(Path(data))
     return None if found is None else str(found)
 
 
 def _open(paths: Paths, _: SourceOptions) -> Source:
-    from gangsaw.tasks.formats.envi import open_envi
+    from gangsaw.tasks.formats.known.envi.source import open_envi
 
     (path,) = paths
     if Path(path).suffix.lower() == ".hdr" or _is_header(path):
@@ -56,7 +56,7 @@ def _is_header(path: str) -> bool:
 
 
 def _fit(source: Source) -> Fit:
-    from gangsaw.tasks.formats.envi_export import check_fits, lost_fields
+    from gangsaw.tasks.formats.known.envi.export import check_fits, lost_fields
 
     if refusal := refused(lambda: check_fits(source)):
         return Fit(refusal)
@@ -64,7 +64,7 @@ def _fit(source: Source) -> Fit:
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.formats.envi_export import EnviLayout, export_envi
+    from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi
 
     target = Path(paths[0])
     layout = cast("FlatLayout", options.own)
