@@ -17,13 +17,13 @@ NOT_SHORTER = -1
 
 @jit
 def put_runs(packed: Any, out: Any) -> int:
-    """Write groups of data bytes; return how many bytes, or NOT_SHORTER where `out` is too short.
+    """Write groups of data bytes; return how many bytes, or NOT_SHORTER.
 
-    packed, out : (n,) uint8 each
+    packed : (n,) uint8; out : (n + GROUP,) uint8
     """
     at, used = 0, 0
     while at < packed.size:
-        if used + 1 + GROUP > out.size:
+        if used >= packed.size:
             return NOT_SHORTER
         code, slot, head = 0, 0, used
         used += 1
@@ -43,7 +43,7 @@ def put_runs(packed: Any, out: Any) -> int:
                 slot += 1
                 at += 1
         out[head] = code
-    return used
+    return used if used < packed.size else NOT_SHORTER
 
 
 @jit
@@ -78,7 +78,7 @@ def get_runs(data: Any, packed: Any) -> bool:
 
 def encode(packed: NumpyArray) -> NumpyArray | None:
     """Return packed bases as runs; None where these are not shorter."""
-    out = np.empty(max(0, packed.size - 1), np.uint8)
+    out = np.empty(packed.size + GROUP, np.uint8)
     used = put_runs(packed, out)
     return None if used == NOT_SHORTER else out[:used]
 

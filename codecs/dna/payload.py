@@ -67,17 +67,23 @@ def _finish(place: NumpyArray, form: int, body: NumpyArray, marks: Marks | None 
 
 def read(data: NumpyArray, text: NumpyArray) -> None:
     """Fill a text, (n,) uint8, from its payload; CorruptChunk where that is not of this extent."""
-    payload, n = _parts_of(data), packed_size(text.size)
+    payload, n = parts_of(data), packed_size(text.size)
     body = gencodex.decode(payload.body, n) if payload.form == RUNS else payload.body
-    if body.size != (text.size if payload.form == RAW else n):
-        raise CorruptChunk("its bases are not as many as its letters")
+    check_size(payload.form, body.size, text.size)
     if payload.form == RAW:
         text[...] = body
     else:
         join(Letters(body, payload.marks), text)
 
 
-def _parts_of(data: NumpyArray) -> Payload:
+def check_size(form: int, size: int, n: int) -> None:
+    """Raise CorruptChunk where a body of so many bytes, without runs, has not n letters."""
+    if size != (n if form == RAW else packed_size(n)):
+        raise CorruptChunk("its bases are not as many as its letters")
+
+
+def parts_of(data: NumpyArray) -> Payload:
+    """Return the parts of a payload; CorruptChunk where its head does not fit its bytes."""
     if data.size < HEAD.size:
         raise CorruptChunk("it has no head")
     form, n_odd, n_low = HEAD.unpack(data[: HEAD.size].tobytes())

@@ -38,6 +38,15 @@ EXCEPTIONS = {
         ARITHMETIC: "summed_neighbors",
         STEPS: "code_first code_sample code_tile",
     },
+    "codecs/dna": {
+        WARP: "look_at ones_of scan_before",
+        STEPS: "change_by each_fragment each_record first_run get_record length_of number_bytes"
+        " put_run run_length",
+        PLACES: "each_letter neighbour of",
+        MEMORY: "load_letters",
+        ARITHMETIC: "clean gathered is_lower not_zero unpacked_word",
+        LAUNCHES: "join_parts read_marks write_marks",
+    },
     "codecs/reads": {
         WINDOWS: "end_of is_legal limit_of",
         PLACES: "items_of this_window",

@@ -48,7 +48,7 @@ first_cases = {case.codec_type: case for case in reversed(CASES)}.values()
 one_case = pytest.mark.parametrize("case", first_cases, ids=label)
 # of an encode: cases that kernels take
 LAUNCHES = {"ccsds123-default": 2, "visibility-fast": 4, "visibility-default": 8}
-LAUNCHES |= {"reads-offset-lengths": 3}
+LAUNCHES |= {"reads-offset-lengths": 3, "dna-pack-bases": 1}
 kernel_case = pytest.mark.parametrize(
     "case", [case for case in CASES if label(case) in LAUNCHES], ids=label
 )
