@@ -17,7 +17,7 @@ NOT_SHORTER = -1
 
 @jit
 def put_runs(packed: Any, out: Any) -> int:
-    """Write groups of data bytes; return how many bytes, or NOT_SHORTER.
+    """Write groups of data bytes; return how many bytes, or NOT_SHORTER where they are n or more.
 
     packed : (n,) uint8; out : (n + GROUP,) uint8
     """
