@@ -76,6 +76,18 @@ def joined(payloads: Sequence[Parts]) -> list[Payload]:
     return headed(out, places, payloads)
 
 
+def gathered(parts: Sequence[Part]) -> Payload:
+    """Return parts in host memory, one behind the other."""
+    ends = np.cumsum([part.size for part in parts])
+    out = cupy().empty(int(ends[-1]), np.uint8)
+    moves = [
+        (part.address, out.data.ptr + end - part.size, part.size)
+        for part, end in zip(parts, ends.tolist(), strict=True)
+    ]
+    _launch_moves(moves)
+    return pull(out).view(np.uint8)
+
+
 def _launch_moves(moves: Sequence[tuple[int, int, int]]) -> None:
     slices = -(-max(size for *_, size in moves) // SLICE)
     kernel = load(__package__, "parts.cu", {}).get_function("join_parts")
