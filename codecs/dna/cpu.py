@@ -12,8 +12,9 @@ from gangsaw.codecs.core.container.output import Output
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.memory.threads import run_blocks
+from gangsaw.codecs.dna.dense.shape import lanes_of
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import most_bytes, read, write
+from gangsaw.codecs.dna.payload import NO_LANES, most_bytes, read, write
 
 
 def encode(blocks: Sequence[NumpyArray], params: Params, output: Output) -> None:
@@ -26,15 +27,18 @@ def encode(blocks: Sequence[NumpyArray], params: Params, output: Output) -> None
     output : takes the payloads, each at most a head longer than its block
     """
 
+    n_lanes = lanes_of(max((block.size for block in blocks), default=0))  # as the index has them
+
     def encode_block(i: int) -> None:
         text = np.ascontiguousarray(blocks[i])
         room = output.room(i)
         place = np.empty(most_bytes(text.size), np.uint8) if room is None else room
-        size = write(text, params, place)
+        size, lane_bits = write(text, params, place)
+        lanes = np.pad(lane_bits, (0, n_lanes - lane_bits.size)) if params.has_lanes else None
         if room is None:
-            output.give(i, place[:size])
+            output.give(i, place[:size], lane_bits=lanes)
         else:
-            output.settle(i, [size], [crc32c(place[:size])])
+            output.settle(i, [size], [crc32c(place[:size])], lanes)
 
     output.reserve(sum(most_bytes(block.size) for block in blocks))
     run_blocks(encode_block, len(blocks))
@@ -54,11 +58,13 @@ def decode(runs: Runs, blocks: Sequence[NumpyArray], params: Params) -> None:
     CorruptChunk : a block is not of its target's extent
     """
 
+    lane_bits = runs.lane_bits
+
     def decode_block(i: int) -> None:
         block = blocks[i]
         text = block if block.flags.c_contiguous else np.empty(block.shape, np.uint8)
         try:
-            read(runs.take(i), text)
+            read(runs.take(i), NO_LANES if lane_bits is None else lane_bits[i], text)
         except CorruptChunk as error:
             raise CorruptChunk(error.reason, block=i) from error
         if text is not block:

@@ -8,22 +8,21 @@ from functools import partial
 import numpy as np
 
 from gangsaw.codecs.core.container.output import Output
-from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.container.runs import Runs, lane_table
 from gangsaw.codecs.core.cuda.batches import in_batches
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.upload import ALIGNED
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.dna import gpu_gencodex
+from gangsaw.codecs.dna.dense.shape import lanes_of
+from gangsaw.codecs.dna.gpu_bodies import Body, shorter_bodies
 from gangsaw.codecs.dna.gpu_decode import decode_blocks
-from gangsaw.codecs.dna.gpu_parts import PAD, Part, Parts, headed, joined, rooms
+from gangsaw.codecs.dna.gpu_parts import NOTHING, PAD, Part, Parts, headed, joined, rooms
 from gangsaw.codecs.dna.letters.coding import packed_size
 from gangsaw.codecs.dna.letters.gpu_split import Texts, split
 from gangsaw.codecs.dna.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import HEAD, PACKED, RAW, RUNS
-
-NOTHING = Part(0, 0)
+from gangsaw.codecs.dna.payload import HEAD, NO_LANES, PACKED, RAW, LaneBits
 
 
 def encode(sources: Sequence[DeviceArray], params: Params, output: Output) -> None:
@@ -45,7 +44,7 @@ def encode(sources: Sequence[DeviceArray], params: Params, output: Output) -> No
 
 def encoder_bytes(source: DeviceArray, params: Params) -> int:
     """Return a bound on the device memory that encoding one block takes."""
-    return encoder_device_bytes(source.shape[0])
+    return encoder_device_bytes(source.shape[0], params.has_lanes)
 
 
 def _encode_run(sources: Sequence[DeviceArray], params: Params) -> Runs:
@@ -56,31 +55,32 @@ def _encode_run(sources: Sequence[DeviceArray], params: Params) -> Runs:
     places = rooms([PAD + HEAD.size + size for size in sizes])
     memory = cp.empty(places[-1], np.uint8)
     packed = [memory.data.ptr + place + PAD + HEAD.size for place in places[:-1]]
-    bodies = [Part(*both) for both in zip(packed, sizes, strict=True)]
-    marks = split(Texts(letters, packed))
-    payloads = [_chosen(*one) for one in zip(letters, bodies, marks.parts, strict=True)]
-    if params.mode == "gencodex":
-        runs = gpu_gencodex.encode(bodies)
-        payloads = [_shorter(*one) for one in zip(payloads, runs.parts, strict=True)]
-    if payloads == [Parts(PACKED, body, NOTHING, NOTHING) for body in bodies]:
-        return Runs(tuple(headed(memory, places, payloads)))
-    return Runs(tuple(joined(payloads)))
+    texts = Texts(letters, packed)
+    marks = split(texts, sizes if params.mode == "pack" else [0] * len(sizes))
+    plain = [Body(PACKED, Part(*both)) for both in zip(packed, sizes, strict=True)]
+    bodies, held = shorter_bodies(params.mode, plain, texts, marks)
+    chosen = [_chosen(*one) for one in zip(letters, bodies, marks.parts, strict=True)]
+    payloads = [payload for payload, _ in chosen]
+    if payloads == [Parts(*body[:2], NOTHING, NOTHING) for body in plain]:
+        data = headed(memory, places, payloads)
+    else:
+        data = joined(payloads)
+    del held  # what the parts of payloads lay in
+    if not params.has_lanes:
+        return Runs(tuple(data))
+    n_lanes = lanes_of(int(texts.sizes.max()))  # as the index has them
+    bits = [np.pad(own, (0, n_lanes - own.size)) for _, own in chosen]
+    return Runs(tuple(data), lane_table(bits))
 
 
-def _chosen(text: DeviceArray, body: Part, marks: tuple[Part, Part] | None) -> Parts:
-    """Return what is stored of a text: packed bases and marks, or itself where it is not longer."""
+def _chosen(
+    text: DeviceArray, body: Body, marks: tuple[Part, Part] | None
+) -> tuple[Parts, LaneBits]:
+    """Return what is stored of a text: body and marks, or itself where it is not longer; lanes."""
     n = text.shape[0]
-    if marks is None or body.size + sum(part.size for part in marks) >= n:
-        return Parts(RAW, Part(text.data.ptr, n), NOTHING, NOTHING)
-    odd, low = (part if part.size else NOTHING for part in marks)
-    return Parts(PACKED, body, odd, low)
-
-
-def _shorter(payload: Parts, runs: Part | None) -> Parts:
-    """Return a payload with runs, where it is packed and they are shorter."""
-    if payload.form != PACKED or runs is None:
-        return payload
-    return payload._replace(form=RUNS, body=runs)
+    if marks is None or body.part.size + sum(part.size for part in marks) >= n:
+        return Parts(RAW, Part(text.data.ptr, n), NOTHING, NOTHING), NO_LANES
+    return Parts(body.form, body.part, *marks), body.bits
 
 
 def _is_plain(letters: DeviceArray) -> bool:
@@ -103,14 +103,18 @@ def decode(runs: Runs, targets: Sequence[DeviceArray], params: Params) -> None:
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
     pairs = zip(runs.payloads, targets, strict=True)
-    needed = [decoder_device_bytes(payload.size, target.shape[0]) for payload, target in pairs]
+    needed = [
+        decoder_device_bytes(payload.size, target.shape[0], params.has_lanes)
+        for payload, target in pairs
+    ]
     in_batches(_decode_run, needed, runs, targets)
 
 
 def _decode_run(runs: Runs, targets: Sequence[DeviceArray]) -> None:
     """Decode what fits the device at once; name the first block that is wrong."""
     outs = [one if _is_plain(one) else cupy().empty(one.shape, np.uint8) for one in targets]
-    wrong = decode_blocks([runs.take(i) for i in range(len(runs))], outs)
+    bits = [NO_LANES] * len(runs) if runs.lane_bits is None else list(runs.lane_bits)
+    wrong = decode_blocks([runs.take(i) for i in range(len(runs))], bits, outs)
     for i, (target, out) in enumerate(zip(targets, outs, strict=True)):
         if out is not target and i not in wrong:
             target[...] = out

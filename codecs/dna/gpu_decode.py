@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,62 +14,125 @@ from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.upload import Upload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna import gpu_gencodex
+from gangsaw.codecs.dna.dense.coding import lane_ends
+from gangsaw.codecs.dna.dense.gpu_coding import LaneWords, new_codes
+from gangsaw.codecs.dna.dense.gpu_coding import decode_blocks as dense_decode
+from gangsaw.codecs.dna.dense.shape import Shape, shape_of
 from gangsaw.codecs.dna.gpu_parts import Part, Parts, rooms
+from gangsaw.codecs.dna.letters.bases import count_bases
 from gangsaw.codecs.dna.letters.coding import packed_size
 from gangsaw.codecs.dna.letters.gpu_join import Encoded, join
-from gangsaw.codecs.dna.payload import RAW, RUNS, Payload, check_size, parts_of
+from gangsaw.codecs.dna.payload import (
+    DENSE,
+    NO_LANES,
+    RUNS,
+    LaneBits,
+    Payload,
+    check_lanes,
+    check_size,
+    parts_of,
+)
 
 
-def decode_blocks(data: Sequence[Bytes], outs: Sequence[DeviceArray]) -> dict[int, CorruptChunk]:
+class Block(NamedTuple):
+    """A block that is decoded.
+
+    Attributes
+    ----------
+    payload : as it is stored
+    out : (n,) uint8 on the device, aligned
+    shape : of its lanes, where it is dense and has bases
+    ends : (lanes,) int64, words, where each lane ends
+    """
+
+    payload: Payload
+    out: DeviceArray
+    shape: Shape | None = None
+    ends: LaneBits = NO_LANES
+
+
+def decode_blocks(
+    data: Sequence[Bytes], lane_bits: Sequence[LaneBits], outs: Sequence[DeviceArray]
+) -> dict[int, CorruptChunk]:
     """Fill aligned (n,) uint8 from payloads; return the errors of those that are wrong."""
-    payloads: dict[int, Payload] = {}
+    blocks: dict[int, Block] = {}
     errors: dict[int, CorruptChunk] = {}
-    for i, (own, out) in enumerate(zip(data, outs, strict=True)):
+    for i, (own, bits, out) in enumerate(zip(data, lane_bits, outs, strict=True)):
         try:
-            payloads[i] = _checked(own, out.shape[0])
+            blocks[i] = _checked(parts_of(own), bits, out)
         except CorruptChunk as error:
             errors[i] = error
-    if payloads:
-        wrong = _joined(list(payloads.values()), [outs[i] for i in payloads])
-        found = zip(payloads, wrong, strict=True)
+    if blocks:
+        found = zip(blocks, _Work(list(blocks.values())).decoded(), strict=True)
         errors |= {i: CorruptChunk(reason) for i, reason in found if reason}
     return errors
 
 
-def _checked(data: Bytes, n: int) -> Payload:
-    payload = parts_of(data)
+def _checked(payload: Payload, bits: LaneBits, out: DeviceArray) -> Block:
+    n = out.shape[0]
+    if payload.form == DENSE:
+        n_bases = count_bases(n, payload.marks.exceptions)
+        shape = shape_of(max(1, n_bases))
+        ends = lane_ends(payload.body.size, bits, n_bases, shape)
+        return Block(payload, out, shape if n_bases else None, ends)
+    check_lanes(bits)
     if payload.form != RUNS:
         check_size(payload.form, payload.body.size, n)
-    return payload
+    return Block(payload, out)
 
 
-def _joined(payloads: Sequence[Payload], outs: Sequence[DeviceArray]) -> list[str]:
-    """Fill texts; return what is wrong with each, or nothing."""
-    upload = Upload()
-    places = [[upload.add(part) for part in _arrays(payload)] for payload in payloads]
-    data = upload.sent()
-    parts = [
-        _parts(payload, data.data.ptr, own) for payload, own in zip(payloads, places, strict=True)
-    ]
-    sizes = [packed_size(out.shape[0]) for out in outs]
-    starts = rooms([size * (one.form == RUNS) for one, size in zip(parts, sizes, strict=True)])
-    memory = cupy().empty(max(1, starts[-1]), np.uint8)
-    packed = [
-        Part(memory.data.ptr + start, size) if one.form == RUNS else one.body
-        for one, start, size in zip(parts, starts, sizes, strict=False)
-    ]
-    numbers = [i for i, one in enumerate(parts) if one.form == RUNS]
-    broken = gpu_gencodex.decode(numbers, [parts[i].body for i in numbers], packed)
-    blocks = [
-        Encoded(out, body.address, one.form == RAW, one.exceptions, one.cases)
-        for out, body, one in zip(outs, packed, parts, strict=True)
-    ]
-    wrong = join(blocks, broken)
-    pairs = zip(to_host(broken).tolist(), to_host(wrong).tolist(), strict=True)
-    return [
-        "its runs do not fill it" if no_bases else "its marks are not such" if no_marks else ""
-        for no_bases, no_marks in pairs
-    ]
+class _Work:
+    """Blocks on the device; lives until it is done."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._blocks, self._upload = blocks, Upload()
+        places = [[self._upload.add(part) for part in _arrays(one.payload)] for one in blocks]
+        self._data = self._upload.sent()
+        first = self._data.data.ptr
+        known = zip(blocks, places, strict=True)
+        self._parts = [_parts(one.payload, first, own) for one, own in known]
+        sizes = [packed_size(one.out.shape[0]) * (one.payload.form == RUNS) for one in blocks]
+        starts = rooms(sizes)
+        self._packed: DeviceArray = cupy().empty(max(1, starts[-1]), np.uint8)
+        first = self._packed.data.ptr
+        self._bodies = [
+            Part(first + start, size) if own.form == RUNS else own.body
+            for own, start, size in zip(self._parts, starts, sizes, strict=False)
+        ]
+        self._codes = {i: new_codes(one.shape) for i, one in enumerate(blocks) if one.shape}
+
+    def decoded(self) -> list[str]:
+        """Fill texts; return what is wrong with each, or nothing."""
+        numbers = [i for i, own in enumerate(self._parts) if own.form == RUNS]
+        runs = [self._parts[i].body for i in numbers]
+        broken = gpu_gencodex.decode(numbers, runs, self._bodies)
+        if self._codes:
+            self._fill_codes(broken)
+        wrong = join([self._encoded(i) for i in range(len(self._blocks))], broken)
+        pairs = zip(to_host(broken).tolist(), to_host(wrong).tolist(), strict=True)
+        return [
+            "its body does not fill it"
+            if no_bases
+            else "its marks are not such"
+            if no_marks
+            else ""
+            for no_bases, no_marks in pairs
+        ]
+
+    def _fill_codes(self, broken: DeviceArray) -> None:
+        words = []
+        for i in self._codes:
+            ends = self._blocks[i].ends
+            words.append(LaneWords(self._parts[i].body.address, np.insert(ends[:-1], 0, 0), ends))
+        shapes = [one.shape for one in self._blocks if one.shape]
+        dense_decode([*self._codes], shapes, words, list(self._codes.values()), broken)
+
+    def _encoded(self, i: int) -> Encoded:
+        own, block = self._parts[i], self._blocks[i]
+        if block.shape is None:
+            return Encoded(block.out, self._bodies[i].address, own.form, *own[2:])
+        rows = block.shape.steps, block.shape.stride
+        return Encoded(block.out, self._codes[i].data.ptr, own.form, *own[2:], rows)
 
 
 def _arrays(payload: Payload) -> tuple[NumpyArray, NumpyArray, NumpyArray]:

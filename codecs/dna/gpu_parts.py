@@ -31,6 +31,9 @@ class Part(NamedTuple):
     size: int
 
 
+NOTHING = Part(0, 0)
+
+
 class Parts(NamedTuple):
     """A payload on the device.
 
@@ -76,16 +79,16 @@ def joined(payloads: Sequence[Parts]) -> list[Payload]:
     return headed(out, places, payloads)
 
 
-def gathered(parts: Sequence[Part]) -> Payload:
-    """Return parts in host memory, one behind the other."""
+def gathered(parts: Sequence[Part]) -> DeviceArray:
+    """Return parts one behind the other, (n,) uint8 on the device."""
     ends = np.cumsum([part.size for part in parts])
-    out = cupy().empty(int(ends[-1]), np.uint8)
+    out: DeviceArray = cupy().empty(int(ends[-1]), np.uint8)
     moves = [
         (part.address, out.data.ptr + end - part.size, part.size)
         for part, end in zip(parts, ends.tolist(), strict=True)
     ]
     _launch_moves(moves)
-    return pull(out).view(np.uint8)
+    return out
 
 
 def _launch_moves(moves: Sequence[tuple[int, int, int]]) -> None:

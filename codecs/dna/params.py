@@ -9,7 +9,7 @@ from typing import Literal, Self
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.parameters import built, require_choice, require_int, require_known
 
-MODES = ("pack", "gencodex")
+MODES = ("pack", "gencodex", "dense")
 USUAL_BLOCK = 1 << 22  # bytes
 LEAST_BLOCK, MOST_BLOCK = 1 << 6, 1 << 26
 
@@ -20,11 +20,12 @@ class Params:
 
     Attributes
     ----------
-    mode : "pack", two bits a base; "gencodex", runs of equal packed bytes
+    mode : "pack", two bits a base; "gencodex", runs of equal packed bytes; "dense", models of what
+        comes next
     block : bytes of a block, a power of two; 0 is 2^22
     """
 
-    mode: Literal["pack", "gencodex"] = "pack"
+    mode: Literal["pack", "gencodex", "dense"] = "dense"
     block: int = 0
 
     def __post_init__(self) -> None:
@@ -38,6 +39,11 @@ class Params:
     def size(self) -> int:
         """Bytes of a block."""
         return self.block or USUAL_BLOCK
+
+    @property
+    def has_lanes(self) -> bool:
+        """Whether the index tells of lanes."""
+        return self.mode == "dense"
 
     def to_dict(self) -> dict[str, object]:
         """JSON configuration."""

@@ -5,16 +5,23 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna import gencodex
+from gangsaw.codecs.dna.dense import coding as dense
+from gangsaw.codecs.dna.letters.bases import bases_of, count_bases, join_bases
 from gangsaw.codecs.dna.letters.coding import Letters, join, packed_size, split
 from gangsaw.codecs.dna.letters.marks import Marks
 from gangsaw.codecs.dna.params import Params
 
 HEAD = struct.Struct("<III")
-RAW, PACKED, RUNS = range(3)  # forms
+RAW, PACKED, RUNS, DENSE = range(4)  # forms
 SPARE = 2  # bytes behind packed bases that their last word may fill
+LaneBits = npt.NDArray[np.int64]
+NO_LANES: LaneBits = np.zeros(1, np.int64)
 
 
 class Payload(NamedTuple):
@@ -22,7 +29,7 @@ class Payload(NamedTuple):
 
     Attributes
     ----------
-    form : RAW, PACKED or RUNS
+    form : RAW, PACKED, RUNS or DENSE
     body : (n,) uint8
     marks : what is no upper case base
     """
@@ -37,19 +44,43 @@ def most_bytes(n: int) -> int:
     return HEAD.size + n + SPARE
 
 
-def write(text: NumpyArray, params: Params, place: NumpyArray) -> int:
-    """Write the payload of a text, (n,) uint8, to (most_bytes,) uint8; return its bytes."""
+class Written(NamedTuple):
+    """What was written.
+
+    Attributes
+    ----------
+    size : bytes of the payload
+    lane_bits : (lanes,) int64, bits of each lane; one of 0 where there are none
+    """
+
+    size: int
+    lane_bits: LaneBits
+
+
+def write(text: NumpyArray, params: Params, place: NumpyArray) -> Written:
+    """Write the payload of a text, (n,) uint8, to (most_bytes,) uint8."""
     letters = split(text, place[HEAD.size :])
-    if letters is None or not _is_shorter(letters, text.size):
-        return _finish(place, RAW, text)
-    runs = gencodex.encode(letters.packed) if params.mode == "gencodex" else None
-    if runs is not None:
-        return _finish(place, RUNS, runs, letters.marks)
-    return _finish(place, PACKED, letters.packed, letters.marks)
+    if letters is None:
+        return Written(_finish(place, RAW, text), NO_LANES)
+    form, body, lane_bits = _shortest(text, letters, params)
+    if body.size + sum(part.size for part in letters.marks) >= text.size:
+        return Written(_finish(place, RAW, text), NO_LANES)
+    return Written(_finish(place, form, body, letters.marks), lane_bits)
 
 
-def _is_shorter(letters: Letters, n: int) -> bool:
-    return letters.packed.size + sum(part.size for part in letters.marks) < n
+def _shortest(
+    text: NumpyArray, letters: Letters, params: Params
+) -> tuple[int, NumpyArray, LaneBits]:
+    """Return form, body and bits of lanes: the mode's, where shorter than packed."""
+    if params.mode == "gencodex":
+        runs = gencodex.encode(letters.packed)
+        if runs is not None:
+            return RUNS, runs, NO_LANES
+    if params.mode == "dense":
+        body, bits = dense.encode(bases_of(text, letters.marks))
+        if body.size < letters.packed.size:
+            return DENSE, body, bits
+    return PACKED, letters.packed, NO_LANES
 
 
 def _finish(place: NumpyArray, form: int, body: NumpyArray, marks: Marks | None = None) -> int:
@@ -65,15 +96,30 @@ def _finish(place: NumpyArray, form: int, body: NumpyArray, marks: Marks | None 
     return at
 
 
-def read(data: NumpyArray, text: NumpyArray) -> None:
-    """Fill a text, (n,) uint8, from its payload; CorruptChunk where that is not of this extent."""
-    payload, n = parts_of(data), packed_size(text.size)
+def read(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
+    """Fill a text, (n,) uint8, from its payload; CorruptChunk where that is not of this extent.
+
+    lane_bits : (lanes,) int64, of the lanes that the index tells of
+    """
+    payload = parts_of(data)
+    if payload.form == DENSE:
+        n_bases = count_bases(text.size, payload.marks.exceptions)
+        join_bases(dense.decode(payload.body, lane_bits, n_bases), payload.marks, text)
+        return
+    check_lanes(lane_bits)
+    n = packed_size(text.size)
     body = gencodex.decode(payload.body, n) if payload.form == RUNS else payload.body
     check_size(payload.form, body.size, text.size)
     if payload.form == RAW:
         text[...] = body
     else:
         join(Letters(body, payload.marks), text)
+
+
+def check_lanes(lane_bits: LaneBits) -> None:
+    """Raise CorruptChunk where a block that is not dense has lanes."""
+    if lane_bits.any():
+        raise CorruptChunk("it has lanes and is not dense")
 
 
 def check_size(form: int, size: int, n: int) -> None:
@@ -88,7 +134,7 @@ def parts_of(data: NumpyArray) -> Payload:
         raise CorruptChunk("it has no head")
     form, n_odd, n_low = HEAD.unpack(data[: HEAD.size].tobytes())
     end = data.size - n_odd - n_low
-    if form > RUNS or end < HEAD.size or (form == RAW and n_odd + n_low):
+    if form > DENSE or end < HEAD.size or (form == RAW and n_odd + n_low):
         raise CorruptChunk(f"its head says form {form} with {n_odd} and {n_low} bytes of marks")
     marks = Marks(data[end : end + n_odd], data[end + n_odd :])
     return Payload(form, data[HEAD.size : end], marks)

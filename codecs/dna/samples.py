@@ -11,7 +11,10 @@ from gangsaw.codecs.dna.params import MODES, Params
 Text = npt.NDArray[np.uint8]
 KERNELS = {
     name: [dict[str, int | str]()]
-    for name in ("gencodex.cu", "parts.cu", "letters/split.cu", "letters/join.cu")
+    for name in (
+        *("gencodex.cu", "parts.cu", "letters/split.cu", "letters/join.cu"),
+        *("dense/encode.cu", "dense/decode.cu"),
+    )
 }
 BASES = np.frombuffer(b"ACGT", np.uint8)
 

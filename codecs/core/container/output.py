@@ -65,8 +65,19 @@ class Output:
                 return None
             return self.data[self.end :]
 
-    def settle(self, number: int, ends: Sequence[int], checksums: npt.ArrayLike) -> None:
-        """Take payloads of blocks that were written to `room`; see `put_run`."""
+    def settle(
+        self,
+        number: int,
+        ends: Sequence[int],
+        checksums: npt.ArrayLike,
+        lane_bits: npt.NDArray[np.int64] | None = None,
+    ) -> None:
+        """Take payloads of blocks that were written to `room`; see `put_run`.
+
+        lane_bits : of the lanes of a single block, see `give`
+        """
+        if lane_bits is not None:
+            self._lanes[number] = lane_bits
         self._sum(number, len(ends), checksums)
         with self._lock:
             self._place(ends)

@@ -33,11 +33,11 @@ __device__ __forceinline__ unsigned take_base(const Lane& lane, const Half* word
     return base;
 }
 
-// wrong : (n_blocks,), 0 where all lanes end as an encoder ends them
+// Fill the bases of blocks; set broken[number] where lanes do not end as an encoder ends them.
 extern "C" __global__ void __launch_bounds__(THREADS)
     decode_block(const Block* blocks, const short* rows, const Half* powers, const int* direct,
                  const Row* hashed, const Byte* direct_class, const Byte* hashed_class,
-                 unsigned* wrong) {
+                 unsigned* broken) {
     __shared__ Tables tables;
     const Block block = blocks[blockIdx.x];
     const Shape& shape = block.shape;
@@ -60,5 +60,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     const bool is_whole = reader.x == LOWEST && reader.at == reader.end;
     const bool all_whole = __syncthreads_and(is_whole);
-    if (threadIdx.x == 0) wrong[blockIdx.x] = !all_whole;
+    if (threadIdx.x == 0) broken[block.number] = !all_whole;
 }

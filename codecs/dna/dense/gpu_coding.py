@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.dna.dense import counts, logs
-from gangsaw.codecs.dna.dense.coding import Bases, DenseLanes, lanes_of_rows, rows_of_lanes
+from gangsaw.codecs.dna.dense.coding import LaneBits
 from gangsaw.codecs.dna.dense.shape import MOST_LANES, WORD, Shape, most_words
 from gangsaw.codecs.dna.gpu_parts import Part, gathered
 
@@ -27,93 +26,116 @@ LOGS = (  # `Logs` of step.cuh
 )
 
 
-class Ends(NamedTuple):
-    """Lanes that are decoded.
+class LaneWords(NamedTuple):
+    """Words of the lanes of a block, on the device.
 
     Attributes
     ----------
-    shape : of their block
-    body : (n,) uint8, back to back
-    ends : (lanes,) int64, words, where each ends; each has two at least
+    address : of the first one
+    begins, ends : (lanes,) int64, words, where each lane begins and ends
     """
 
-    shape: Shape
-    body: Bases
-    ends: npt.NDArray[np.int64]
+    address: int
+    begins: LaneBits
+    ends: LaneBits
 
 
-class DeviceBlock(NamedTuple):
-    """`Block` of step.cuh, whose shape is followed by arrays on the device."""
+class DeviceLanes(NamedTuple):
+    """Lanes that were encoded.
 
-    shape: Shape
-    codes: DeviceArray
-    direct: DeviceArray
-    hashed: DeviceArray
-    entries: DeviceArray
-    slots: DeviceArray
-    words: DeviceArray
-    begins: DeviceArray
-    ends: DeviceArray
+    Attributes
+    ----------
+    body : of all, back to back
+    bits : (lanes,) int64, of each
+    """
+
+    body: Part
+    bits: LaneBits
+
+
+def new_codes(shape: Shape) -> DeviceArray:
+    """(lanes * stride,) uint8: room for the bases of a block, with zeros."""
+    codes: DeviceArray = cupy().zeros(shape.lanes * shape.stride, np.uint8)
+    return codes
+
+
+def encode_blocks(
+    shapes: Sequence[Shape], codes: Sequence[DeviceArray]
+) -> tuple[list[DeviceLanes], object]:
+    """Return the lanes of blocks whose bases are there, and what they lie in."""
+    work = [_EncodedBlock(*one) for one in zip(shapes, codes, strict=True)]
+    _launch("encode.cu", "model_block", [block.row() for block in work])
+    lanes = [block.lanes() for block in work]
+    memory = gathered([part for parts in lanes for part in parts])
+    found, at = [], memory.data.ptr
+    for parts in lanes:
+        sizes = np.array([part.size for part in parts], np.int64)
+        found.append(DeviceLanes(Part(at, int(sizes.sum())), 8 * sizes))
+        at += found[-1].body.size
+    return found, memory
+
+
+class _Tables:
+    """What is learned of a block, 0 before."""
+
+    def __init__(self, shape: Shape) -> None:
+        cp = cupy()
+        self._shape = shape
+        self._tables = (
+            cp.zeros(4**shape.order, np.uint16),
+            cp.zeros(1 << shape.slot_bits, np.uint16),
+            cp.zeros(1 << shape.entry_bits, np.uint32),
+        )
+
+    def row_of(self, codes: DeviceArray, *others: int) -> list[int]:
+        """Return `Block` of step.cuh."""
+        tables = (table.data.ptr for table in self._tables)
+        return [*self._shape, codes.data.ptr, *tables, *others]
+
+
+class _EncodedBlock(_Tables):
+    """A block that is encoded."""
+
+    def __init__(self, shape: Shape, codes: DeviceArray) -> None:
+        super().__init__(shape)
+        cp, room = cupy(), most_words(shape.steps)
+        self._codes, self._host_ends = codes, room * np.arange(1, shape.lanes + 1)
+        self._slots = cp.empty(shape.lanes * shape.steps, np.uint32)
+        self._words = cp.empty(shape.lanes * room, np.uint16)
+        self._begins = cp.empty(shape.lanes, np.int64)
+        self._ends = cp.asarray(self._host_ends)
 
     def row(self) -> list[int]:
-        """Return it as kernels read it."""
-        return [*self.shape, *(array.data.ptr for array in self[1:])]
+        """Return `Block` of step.cuh."""
+        others = self._slots, self._words, self._begins, self._ends
+        return self.row_of(self._codes, *(array.data.ptr for array in others), 0)
+
+    def lanes(self) -> list[Part]:
+        """Return where lanes lie that were written."""
+        begins = to_host(self._begins).tolist()
+        first, pairs = self._words.data.ptr, zip(begins, self._host_ends.tolist(), strict=True)
+        return [Part(first + WORD_BYTES * a, WORD_BYTES * (b - a)) for a, b in pairs]
 
 
-def encode_blocks(blocks: Sequence[Bases], shapes: Sequence[Shape]) -> list[DenseLanes]:
-    """Return the lanes of blocks of bases, (n,) uint8 codes each, n at least 1."""
-    cp, work = cupy(), []
-    for bases, shape in zip(blocks, shapes, strict=True):
-        room = most_words(shape.steps)
-        slots = cp.empty(shape.lanes * shape.steps, np.uint32)
-        words = cp.empty(shape.lanes * room, np.uint16)
-        ends = room * np.arange(1, shape.lanes + 1)
-        begins = cp.empty(shape.lanes, np.int64)
-        codes = cp.asarray(rows_of_lanes(bases, shape).reshape(-1))
-        own = DeviceBlock(shape, codes, *_tables(shape), slots, words, begins, cp.asarray(ends))
-        work.append(own)
-    _launch("encode.cu", "model_block", work)
-    return [_lanes(block) for block in work]
+def decode_blocks(
+    numbers: Sequence[int],
+    shapes: Sequence[Shape],
+    lanes: Sequence[LaneWords],
+    codes: Sequence[DeviceArray],
+    broken: DeviceArray,
+) -> None:
+    """Fill bases of blocks from lanes; set broken[number] where these do not end with them."""
+    cp, rows, held = cupy(), [], []
+    for number, shape, words, own in zip(numbers, shapes, lanes, codes, strict=True):
+        tables, bounds = _Tables(shape), cp.asarray(np.stack([words.begins, words.ends]))
+        begins, ends = bounds.data.ptr, bounds.data.ptr + words.begins.nbytes
+        rows.append(tables.row_of(own, 0, words.address, begins, ends, number))
+        held.append((tables, bounds))  # until the launch
+    _launch("decode.cu", "decode_block", rows, broken)
 
 
-def _lanes(block: DeviceBlock) -> DenseLanes:
-    begins, ends = (to_host(part).astype(np.int64) for part in (block.begins, block.ends))
-    lengths, first = ends - begins, block.words.data.ptr
-    pairs = zip(begins.tolist(), lengths.tolist(), strict=True)
-    body = gathered([Part(first + WORD_BYTES * at, WORD_BYTES * n) for at, n in pairs])
-    return DenseLanes(body, WORD * lengths)
-
-
-def decode_blocks(blocks: Sequence[Ends]) -> list[Bases | None]:
-    """Return the bases of blocks, (n,) uint8 codes each; None where lanes do not end with them."""
-    cp, work = cupy(), []
-    nothing = cp.empty(1, np.uint32)
-    for shape, body, ends in blocks:
-        words = np.frombuffer(body.tobytes(), "<u2").astype(np.uint16)
-        begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-        codes = cp.zeros(shape.lanes * shape.stride, np.uint8)
-        lanes = (cp.asarray(part) for part in (words, begins, ends))
-        work.append(DeviceBlock(shape, codes, *_tables(shape), nothing, *lanes))
-    wrong: DeviceArray = cp.empty(len(work), np.uint32)
-    _launch("decode.cu", "decode_block", work, wrong)
-    found = zip(work, to_host(wrong).tolist(), strict=True)
-    return [None if is_wrong else _bases(block) for block, is_wrong in found]
-
-
-def _bases(block: DeviceBlock) -> Bases:
-    codes = to_host(block.codes).astype(np.uint8, copy=False)
-    return lanes_of_rows(codes.reshape(block.shape.lanes, -1), block.shape)
-
-
-def _tables(shape: Shape) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-    """Return direct and hashed counts and entries of a block, empty."""
+def _launch(file: str, name: str, rows: Sequence[Sequence[int]], *outs: DeviceArray) -> None:
     cp = cupy()
-    direct, hashed = (cp.zeros(n, np.uint16) for n in (4**shape.order, 1 << shape.slot_bits))
-    return direct, hashed, cp.zeros(1 << shape.entry_bits, np.uint32)
-
-
-def _launch(file: str, name: str, blocks: Sequence[DeviceBlock], *outs: DeviceArray) -> None:
-    cp = cupy()
-    rows = cp.asarray(np.array([block.row() for block in blocks], np.int64))
+    arguments = cp.asarray(np.array(rows, np.int64)), *(cp.asarray(one) for one in LOGS), *outs
     kernel = load(__package__, file, {}).get_function(name)
-    launch(kernel, len(blocks), MOST_LANES, (rows, *(cp.asarray(one) for one in LOGS), *outs))
+    launch(kernel, len(rows), MOST_LANES, arguments)

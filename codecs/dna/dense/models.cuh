@@ -194,7 +194,7 @@ __device__ __forceinline__ void predict_match(const Block& block, const Tables& 
     match.state = ((size * 17 + wrong) * 2 + recent) * 2 + is_forward;
     match.hits = tables.hits[match.state];
     const int rest = (65536 - match.hits) / 3 >> 4;
-    const int odds = logs.rows[match.hits >> 4 & 4095] - logs.rows[rest & 4095];
+    const int odds = logs.rows[match.hits >> 4] - logs.rows[rest];
     for (int base = 0; base < 4; ++base) x[base] = base == match.base ? odds : 0;
     lane.place[MATCH] += 1 + min(7, wrong) + (size < 4 ? 0 : wrong < 7 ? 8 : 7);
 }
@@ -213,6 +213,7 @@ __device__ __forceinline__ void learn_match(Tables& tables, Lane& lane, unsigned
     Match& match = lane.match;
     if (match.at == NOWHERE) return;
     const bool is_hit = match.base == int(base);
-    atomicAdd(&tables.hits[match.state], ((is_hit ? 65535 : 0) - match.hits) >> RATE);
+    const int change = is_hit ? (65535 - match.hits) >> RATE : -(match.hits >> RATE);
+    atomicAdd(&tables.hits[match.state], change);  // 64 lanes stay in 16 bits
     move_match(match, is_hit);
 }

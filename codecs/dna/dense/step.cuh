@@ -47,6 +47,7 @@ struct Block {
     unsigned *entries, *slots;
     Half* words;
     Place *begins, *ends;
+    Place number;  // of a decoder's block among all
 };
 
 // Logarithms, powers of two and classes, of logs.py and counts.py.

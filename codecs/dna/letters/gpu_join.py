@@ -14,7 +14,7 @@ from gangsaw.codecs.dna.gpu_parts import Part
 from gangsaw.codecs.dna.letters.gpu_split import PIECE, THREADS
 from gangsaw.codecs.dna.letters.numbers import most_runs
 
-RUN_BYTES = 12  # `Run` of join.cu
+RUN_BYTES = 16  # `Run` of join.cu
 NONE = -1  # a block has no such stream
 
 
@@ -24,16 +24,18 @@ class Encoded(NamedTuple):
     Attributes
     ----------
     out : (n,) uint8 that it fills, aligned
-    packed : packed bases, or text where it is raw; with bytes up to a whole room
-    is_raw : whether it is
+    packed : packed bases, or text where it is raw, with bytes up to a whole room; codes of bases
+        where it is dense
+    form : of its payload
     exceptions, cases : as they are stored
     """
 
     out: DeviceArray
     packed: int
-    is_raw: bool
+    form: int
     exceptions: Part
     cases: Part
+    rows: tuple[int, int] = (1, 1)
 
 
 def join(blocks: Sequence[Encoded], broken: DeviceArray) -> DeviceArray:
@@ -46,7 +48,7 @@ def join(blocks: Sequence[Encoded], broken: DeviceArray) -> DeviceArray:
         n = block.out.shape[0]
         odd = streams.add(block.exceptions, n, has_letters=True)
         low = streams.add(block.cases, n, has_letters=False)
-        rows.append((block.out.data.ptr, n, block.packed, block.is_raw, odd, low))
+        rows.append((block.out.data.ptr, n, block.packed, block.form, odd, low, *block.rows))
     table, counts, memory = streams.read()
     pieces = max(1, -(-max(block.out.shape[0] for block in blocks) // PIECE))
     wrong: DeviceArray = cp.zeros(len(blocks), np.uint32)

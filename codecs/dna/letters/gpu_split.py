@@ -11,8 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
-from gangsaw.codecs.dna.gpu_parts import Part
-from gangsaw.codecs.dna.letters.coding import packed_size
+from gangsaw.codecs.dna.gpu_parts import NOTHING, Part
 from gangsaw.codecs.dna.letters.numbers import least_bytes, most_bytes
 
 THREADS, PIECE, EDGES = 256, 4096, 4  # as in split.cu
@@ -37,6 +36,11 @@ class Texts(NamedTuple):
         """Pieces of the longest block."""
         return max(1, -(-max(text.shape[0] for text in self.letters) // PIECE))
 
+    @property
+    def sizes(self) -> Table:
+        """(n_blocks,) int64, letters of each."""
+        return np.array([text.shape[0] for text in self.letters], np.int64)
+
     def rows(self) -> DeviceArray:
         """`Text` of pack.cuh of each, on the device."""
         pairs = zip(self.letters, self.packed, strict=True)
@@ -50,45 +54,68 @@ class DeviceMarks(NamedTuple):
 
     Attributes
     ----------
-    parts : exceptions and cases of each block; None where both take more room than the text saves
-    memory : that they lie in
+    parts : exceptions and cases of each block; None where they take more room than there is
+    odd : (n_blocks, pieces) uint32, exceptions in each piece
+    memory : that marks lie in
     """
 
     parts: list[tuple[Part, Part] | None]
+    odd: DeviceArray
     memory: object
 
 
-def split(texts: Texts) -> DeviceMarks:
-    """Pack bases into their rooms; return the marks."""
+def split(texts: Texts, least: Sequence[int]) -> DeviceMarks:
+    """Pack bases into their rooms; return the marks.
+
+    least : bytes of what is stored of each block besides marks, at least
+    """
     cp, rows, pieces = cupy(), texts.rows(), texts.pieces
     n = len(texts.letters)
-    counts = cp.zeros(EDGES * n * pieces, np.uint32)
-    _launch("pack_text", n * pieces, rows, np.int32(pieces), counts)
-    totals: Table = to_host(counts.reshape(EDGES, n, pieces).sum(axis=2)).astype(np.int64)
+    counted = cp.zeros(((EDGES + 1), n, pieces), np.uint32)
+    _launch("pack_text", n * pieces, rows, np.int32(pieces), counted.reshape(-1))
+    counts, odd = counted[:EDGES], counted[EDGES]
+    totals: Table = to_host(counts.sum(axis=2)).astype(np.int64)
     if not totals.any():
-        nothing = Part(0, 0)
-        return DeviceMarks([(nothing, nothing)] * n, None)
-    sizes = np.array([text.shape[0] for text in texts.letters])
-    least = least_bytes(totals[EXCEPTIONS], totals[CASES])
-    pays = np.array([packed_size(n) for n in sizes.tolist()]) + least < sizes
-    kept = cp.asarray(np.broadcast_to(pays[:, None], (n, pieces)).astype(np.uint32).reshape(-1))
-    counts = cp.ascontiguousarray((counts.reshape(EDGES, -1) * kept).reshape(-1))
+        return DeviceMarks([(NOTHING, NOTHING)] * n, odd, None)
+    pays = np.array(least) + least_bytes(totals[EXCEPTIONS], totals[CASES]) < texts.sizes
+    kept = cp.asarray(pays.astype(np.uint32))
+    counts = cp.ascontiguousarray((counts * kept[None, :, None]).reshape(-1))
     ends = cp.cumsum(counts, dtype=np.int64)
     edges = cp.empty(max(1, int((totals * pays).sum())), np.int32)
     _launch("find_marks", n * pieces, rows, np.int32(pieces), counts, ends - counts, edges)
-    return _written(texts, totals * pays, pays, edges)
+    parts, memory = _written(texts, totals * pays, edges)
+    known = zip(parts, pays.tolist(), strict=True)
+    return DeviceMarks([part if own else None for part, own in known], odd, memory)
+
+
+def take_bases(texts: Texts, odd: DeviceArray, rows: Sequence[tuple[int, int, int]]) -> None:
+    """Write the codes of bases: the lanes of each block.
+
+    Parameters
+    ----------
+    odd : of `DeviceMarks`
+    rows : where the lanes of each block begin, how many steps they have, and what lies from one to
+        the next; (0, 1, 1) where nothing is wanted
+    """
+    cp, pieces = cupy(), texts.pieces
+    before = cp.cumsum(odd, axis=1, dtype=np.int64) - odd
+    table = cp.asarray(np.array(rows, np.int64))
+    arguments = texts.rows(), np.int32(pieces), cp.ascontiguousarray(before), table
+    _launch("take_bases", len(texts.letters) * pieces, *arguments)
 
 
 def _written(
-    texts: Texts, totals: Table, pays: npt.NDArray[np.bool_], edges: DeviceArray
-) -> DeviceMarks:
-    """Return the marks of runs whose edges are known; totals : (EDGES, n_blocks)."""
+    texts: Texts, totals: Table, edges: DeviceArray
+) -> tuple[list[tuple[Part, Part]], DeviceArray]:
+    """Return the marks of runs whose edges are known, and what they lie in.
+
+    totals : (EDGES, n_blocks), how many
+    """
     cp, n = cupy(), len(texts.letters)
     firsts = (np.cumsum(totals) - totals.reshape(-1)).reshape(EDGES, n)
     begins = edges.data.ptr + edges.dtype.itemsize * firsts
-    sizes = np.array([text.shape[0] for text in texts.letters])
     counts = totals[[EXCEPTIONS, CASES]]
-    most = most_bytes(counts, sizes) * (counts > 0)
+    most = most_bytes(counts, texts.sizes) * (counts > 0)
     memory = cp.empty(max(1, int(most.sum())), np.uint8)
     letters = np.array([text.data.ptr for text in texts.letters])
     outs = memory.data.ptr + (np.cumsum(most) - most.reshape(-1)).reshape(most.shape)
@@ -99,12 +126,12 @@ def _written(
     streams = np.concatenate([np.stack(part, axis=1) for part in parts])
     used = cp.empty(2 * n, np.int64)
     _launch("write_marks", 2 * n, cp.asarray(streams.astype(np.int64)), used)
-    found = to_host(used).reshape(2, n)
-    pairs = [
-        tuple(Part(int(outs[kind, i]), int(found[kind, i])) for kind in range(2)) for i in range(n)
-    ]
-    known = zip(pairs, pays.tolist(), strict=True)
-    return DeviceMarks([(one[0], one[1]) if own else None for one, own in known], memory)
+    sizes = to_host(used).reshape(2, n)
+    odd, low = (
+        [Part(*one) if one[1] else NOTHING for one in zip(*kind, strict=True)]
+        for kind in zip(outs.tolist(), sizes.tolist(), strict=True)
+    )
+    return list(zip(odd, low, strict=True)), memory
 
 
 def _launch(name: str, grid: int, *arguments: object) -> None:

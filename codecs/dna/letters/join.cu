@@ -2,10 +2,12 @@
 
 #include "pack.cuh"
 
-// Marks of one kind in a block of n letters: bytes as they are stored, and room for their runs.
+// A run of marked letters; `before` : how many letters the runs before it hold.
 struct Run {
-    int begin, end, letter;
+    int begin, end, letter, before;
 };
+
+// Marks of one kind in a block of n letters: bytes as they are stored, and room for their runs.
 
 struct Stream {
     const Byte* data;
@@ -14,10 +16,13 @@ struct Stream {
     Run* runs;
 };
 
-// What is joined: `packed` of the text is text itself where that is raw; numbers of streams or -1.
+constexpr int RAW = 0, DENSE = 3;  // forms, of payload.py
+
+// What is joined: `packed` of the text is text itself where that is raw, and codes of bases where
+// it is dense, in lanes of so many steps, from one to the next; numbers of streams or -1.
 struct Block {
     Text text;
-    Place is_raw, exceptions, cases;
+    Place form, exceptions, cases, steps, stride;
 };
 
 constexpr int MOST_BYTES = 5;  // of a number
@@ -88,13 +93,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     read_marks(const Stream* streams, int* counts) {
     __shared__ Sum shared[WARPS];
     const Stream stream = streams[blockIdx.x];
-    Sum place = 0, count = 0, all;
+    Sum place = 0, count = 0, letters = 0, all;
     int state = BEGIN;
     bool is_right = true;
     for (Place first = 0; first < stream.size; first += PIECE) {
         const Place at = min(first + Place(threadIdx.x * SHARE), stream.size);
         const Place end = min(at + SHARE, stream.size);
-        Sum own = Then::NONE, span = 0, records = 0;
+        Sum own = Then::NONE, span = 0, length = 0, records = 0;
         for (Place i = at; i < end; ++i)
             own = Then::of(own, change_by(stream.data[i], stream.has_letters));
         const int mine = scan_before<Then>(own, shared, all) >> 2 * state & 3;
@@ -102,10 +107,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         each_record(stream, at, end, mine, [&](const Record& record) {
             is_right = is_right && record.is_right;
             span += record.gap + record.length;
+            length += record.length;
             ++records;
         });
         Sum to = place + scan_before<Add>(span, shared, all);
         place += all;
+        Sum before = letters + scan_before<Add>(length, shared, all);
+        letters += all;
         Run* run = stream.runs + count + scan_before<Add>(records, shared, all);
         count += all;
         const Sum n = stream.n;
@@ -113,7 +121,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             const Sum begin = to + record.gap;
             to = begin + record.length;
             is_right = is_right && to <= n;
-            *run++ = {int(min(begin, n)), int(min(to, n)), record.letter};
+            *run++ = {int(min(begin, n)), int(min(to, n)), record.letter, int(min(before, n))};
+            before += record.length;
         });
     }
     const bool all_right = __syncthreads_and(is_right);
@@ -161,11 +170,33 @@ __device__ __forceinline__ bool put_cases(const Run* runs, int count, Byte* text
     return are_letters;
 }
 
+// Fill those of 16 letters, fewer at the end, that no run covers from the codes of bases.
+__device__ __forceinline__ void put_bases(const Block& block, const Run* runs, int count,
+                                          Place at) {
+    const Place end = min(at + SHARE, block.text.n);
+    int r = first_run(runs, count, at);
+    Place base = at;
+    if (r < count)
+        base -= runs[r].before + max(Place(0), at - runs[r].begin);
+    else if (count > 0)
+        base -= runs[count - 1].before + runs[count - 1].end - runs[count - 1].begin;
+    Place lane = base / block.steps, step = base % block.steps;
+    for (; at < end; ++at) {
+        while (r < count && runs[r].end <= at) ++r;
+        if (r < count && runs[r].begin <= at) continue;
+        const unsigned code = block.text.packed[lane * block.stride + step];
+        block.text.letters[at] = Byte(unpacked_word(code << 6));
+        if (++step < block.steps) continue;
+        step = 0;
+        ++lane;
+    }
+}
+
 // Fill 16 letters, fewer at the end.
 __device__ __forceinline__ void unpack_text(const Block& block, Place at) {
     const Text& text = block.text;
     uint4 all;
-    if (block.is_raw) {
+    if (block.form == RAW) {
         all = *reinterpret_cast<const uint4*>(text.packed + at);
     } else {
         const unsigned packed = *reinterpret_cast<const unsigned*>(text.packed + at / 4);
@@ -197,20 +228,21 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const Place begin = Place(int(blockIdx.x) % pieces) * PIECE;
     if (begin >= block.text.n || broken[number]) return;
     const Place end = min(begin + PIECE, block.text.n), at = begin + threadIdx.x * SHARE;
-    if (at < end) unpack_text(block, at);
-    bool is_right = true;
-    if (block.exceptions >= 0) {
+    const bool has_odd = block.exceptions >= 0;
+    const Run* const runs = has_odd ? streams[block.exceptions].runs : nullptr;
+    const int n_odd = has_odd ? counts[block.exceptions] : 0;
+    bool is_right = n_odd >= 0;
+    if (at < end && block.form != DENSE) unpack_text(block, at);
+    if (at < end && block.form == DENSE && is_right) put_bases(block, runs, n_odd, at);
+    if (has_odd) {
         __syncthreads();
-        const int count = counts[block.exceptions];
-        is_right = count >= 0;
-        put_exceptions(streams[block.exceptions].runs, count, block.text.letters, int(begin),
-                       int(end));
+        put_exceptions(runs, n_odd, block.text.letters, int(begin), int(end));
     }
-    if (block.cases >= 0) {
+    if (block.cases >= 0 && is_right) {  // as all threads say
         __syncthreads();
         const int count = counts[block.cases];
         is_right = put_cases(streams[block.cases].runs, count, block.text.letters, int(begin),
-                             int(end)) && count >= 0 && is_right;
+                             int(end)) && count >= 0;
     }
     if (!is_right) atomicOr(&wrong[number], 1u);
 }

@@ -5,11 +5,12 @@
 
 #include "pack.cuh"
 
-constexpr int EDGES = 4;  // of runs: where exceptions begin and end, where lower case does
+constexpr int EDGES = 4;    // of runs: where exceptions begin and end, where lower case does
+constexpr int ODD = EDGES;  // letters that are exceptions
 
 // Of 16 letters, the first one lowest.
 struct Edges {
-    unsigned of[EDGES];
+    unsigned of[EDGES + 1];
 };
 
 // The bits 7 of four bytes, the first one lowest.
@@ -72,10 +73,11 @@ __device__ __forceinline__ Edges clean(const Text& text, Place at, unsigned (&wo
     low |= next_low << (SHARE + 1);
     same |= unsigned((next ^ next_low << 5) == last) << SHARE;
     const unsigned own = low >> 1 & ((1u << SHARE) - 1);
-    return {{odd & ~same, odd & ~(same >> 1), own & ~low, own & ~(low >> 2)}};
+    return {{odd & ~same, odd & ~(same >> 1), own & ~low, own & ~(low >> 2), odd}};
 }
 
-// Pack bases, and count edges of runs in each piece, (EDGES, n_blocks, pieces), which are 0 before.
+// Pack bases, and count edges and exceptions in each piece, (EDGES + 1, n_blocks, pieces), which are
+// 0 before.
 extern "C" __global__ void __launch_bounds__(THREADS, 8)
     pack_text(const Text* texts, int pieces, unsigned* counts) {
     const Text text = texts[blockIdx.x / pieces];
@@ -86,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 8)
     for (int k = 0; k < WORDS; ++k) strange |= strangeness(words[k]);
     if (strange != 0) {
         const Edges edges = clean(text, at, words);
-        for (int kind = 0; kind < EDGES; ++kind)
+        for (int kind = 0; kind <= ODD; ++kind)
             if (edges.of[kind])
                 atomicAdd(&counts[kind * gridDim.x + blockIdx.x], unsigned(__popc(edges.of[kind])));
     }
@@ -118,6 +120,40 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         Place to = firsts[kind * gridDim.x + blockIdx.x] + (before >> 16 * kind & 0xFFFF);
         for (unsigned left = own.of[kind]; left != 0; left &= left - 1)
             edges[to++] = int(at) + __ffs(int(left)) - 1;
+    }
+}
+
+// Where the codes of bases go: in lanes of so many, from one to the next; nowhere if that is null.
+struct Rows {
+    Byte* codes;
+    Place steps, stride;
+};
+
+// Write the codes of bases; odds : (n_blocks, pieces) exceptions before each piece.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    take_bases(const Text* texts, int pieces, const Place* odds, const Rows* blocks) {
+    __shared__ Sum shared[WARPS];
+    const Text text = texts[blockIdx.x / pieces];
+    const Rows rows = blocks[blockIdx.x / pieces];
+    const Place at = Place(blockIdx.x % pieces) * PIECE + threadIdx.x * SHARE;
+    if (rows.codes == nullptr) return;
+    unsigned words[WORDS], odd = 0;
+    if (at < text.n) {
+        load_letters(text, at, words);
+        odd = clean(text, at, words).of[ODD];
+    }
+    Sum all;
+    const Sum before = scan_before<Add>(Sum(__popc(odd)), shared, all);
+    if (at >= text.n) return;
+    const Place base = at - odds[blockIdx.x] - Place(before);
+    Place lane = base / rows.steps, step = base % rows.steps;
+    for (int i = 0; i < SHARE && at + i < text.n; ++i) {
+        if (odd >> i & 1) continue;
+        const unsigned letter = text.letters[at + i];
+        rows.codes[lane * rows.stride + step] = Byte((letter >> 1 & 3) ^ (letter >> 2 & 1));
+        if (++step < rows.steps) continue;
+        step = 0;
+        ++lane;
     }
 }
 

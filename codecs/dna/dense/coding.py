@@ -1,0 +1,103 @@
+"""Bases to lanes of a dense block, and back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.dna.dense.decode import decode_block
+from gangsaw.codecs.dna.dense.encode import model_block
+from gangsaw.codecs.dna.dense.rans import encode_lanes
+from gangsaw.codecs.dna.dense.shape import STATE_WORDS, WORD, Shape, most_words, shape_of
+from gangsaw.codecs.dna.dense.state import new_lanes, new_matches, new_tables
+
+Bases = npt.NDArray[np.uint8]
+LaneBits = npt.NDArray[np.int64]
+
+
+class DenseLanes(NamedTuple):
+    """An encoded block.
+
+    Attributes
+    ----------
+    body : (n,) uint8, the lanes back to back
+    bits : (lanes,) int64, of each
+    """
+
+    body: Bases
+    bits: LaneBits
+
+
+def encode(bases: Bases, shape: Shape | None = None) -> DenseLanes:
+    """Return the lanes of a block of bases, (n,) uint8 codes of 0 to 3; without bases, none."""
+    if not bases.size:
+        return DenseLanes(np.empty(0, np.uint8), np.zeros(1, np.int64))
+    shape = shape or shape_of(bases.size)
+    codes, slots = _rows(shape), np.empty(shape.lanes * shape.stride, np.uint32)
+    for row, lane in zip(codes, _lanes_of(bases, shape), strict=True):
+        row[: lane.size] = lane
+    model_block(codes.ravel(), shape, new_tables(shape), new_lanes(), new_matches(), slots)
+    room = most_words(shape.steps)
+    words, begins = np.empty(shape.lanes * room, np.uint16), np.empty(shape.lanes, np.int64)
+    encode_lanes(slots, shape, np.empty(shape.lanes, np.uint32), words, begins)
+    ends = (np.arange(shape.lanes) + 1) * room
+    body = np.concatenate([words[a:b] for a, b in zip(begins, ends, strict=True)])
+    return DenseLanes(body.astype("<u2", copy=False).view(np.uint8), WORD * (ends - begins))
+
+
+def decode(body: Bases, bits: LaneBits, n: int, shape: Shape | None = None) -> Bases:
+    """Return the n bases of a block, (n,) uint8 codes.
+
+    Parameters
+    ----------
+    body : (n,) uint8, the lanes back to back
+    bits : (lanes or more,) int64, of each lane; 0 of those that a block has not
+
+    Raises
+    ------
+    CorruptChunk : these are no lanes of so many bases
+    """
+    shape = shape or shape_of(max(1, n))
+    ends = lane_ends(body.size, bits, n, shape)
+    if not n:
+        return np.empty(0, np.uint8)
+    words, lengths = (
+        np.frombuffer(body.tobytes(), "<u2").astype(np.uint16),
+        np.diff(ends, prepend=0),
+    )
+    at, state = ends - lengths, np.empty(shape.lanes, np.uint32)
+    codes = _rows(shape)
+    learned = new_tables(shape), new_lanes(), new_matches()
+    if not decode_block(words, (state, at, ends), shape, *learned, codes.ravel()):
+        raise CorruptChunk("its lanes do not end with their bases")
+    bases = np.empty(n, np.uint8)
+    for row, lane in zip(codes, _lanes_of(bases, shape), strict=True):
+        lane[...] = row[: lane.size]
+    return bases
+
+
+def lane_ends(n_bytes: int, bits: LaneBits, n: int, shape: Shape) -> LaneBits:
+    """Return where each lane ends, (lanes,) int64 in words; CorruptChunk as `decode` says."""
+    if not n:
+        if n_bytes or bits.any():
+            raise CorruptChunk("it has lanes and no bases")
+        return np.empty(0, np.int64)
+    lengths = bits[: shape.lanes]
+    is_short = lengths.size < shape.lanes or (lengths < WORD * STATE_WORDS).any()
+    if is_short or bits[shape.lanes :].any() or (lengths % WORD).any():
+        raise CorruptChunk(f"its lanes are not the {shape.lanes} of {n} bases")
+    if int(lengths.sum()) != 8 * n_bytes:
+        raise CorruptChunk("its lanes do not fill it")
+    return lengths.cumsum() // WORD
+
+
+def _rows(shape: Shape) -> Bases:
+    return np.zeros((shape.lanes, shape.stride), np.uint8)
+
+
+def _lanes_of(bases: Bases, shape: Shape) -> list[Bases]:
+    """Return views of the bases of each lane."""
+    return [bases[i * shape.steps :][: shape.steps] for i in range(shape.lanes)]

@@ -1,0 +1,99 @@
+"""Where the bases before lead in the tables, on both strands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.bits import prefetch
+from gangsaw.codecs.core.numba.jit import jit_norefs_part, jit_restrict
+
+HASH = 0x9E3779B1  # odd, so that a key says which 16 bases it is of
+BACK = 16  # bases of a lane that are known before it learns from the other strand
+
+
+@jit_restrict
+def turn_to(last: Any, turned: Any, before: Any, base: Any, n: int) -> None:
+    """Put a base behind those of each of n lanes, and its complement before the turned ones."""
+    for lane in range(n):
+        new = np.uint32(base[lane])
+        before[lane] = last[lane] >> np.uint32(30)
+        last[lane] = (last[lane] << np.uint32(2)) | new
+        turned[lane] = (turned[lane] >> np.uint32(2)) | (np.uint32(3) - new) << np.uint32(30)
+
+
+@jit_restrict
+def hash_bases(bases: Any, key: Any, n: int) -> None:
+    """Hash 16 bases: a product modulo 2^32."""
+    for lane in range(n):
+        key[lane] = bases[lane] * np.uint32(HASH)
+
+
+@jit_restrict
+def high_bits(words: Any, bits: int, out: Any, n: int) -> None:
+    """Fill the highest bits of words of 32."""
+    shift = np.uint32(32 - bits)
+    for lane in range(n):
+        out[lane] = words[lane] >> shift
+
+
+@jit_restrict
+def low_bits(words: Any, bits: int, out: Any, n: int) -> None:
+    """Fill the lowest bits of words of 32."""
+    mask = np.uint32((1 << bits) - 1)
+    for lane in range(n):
+        out[lane] = words[lane] & mask
+
+
+@jit_restrict
+def load_each(table: Any, index: Any, out: Any, n: int) -> None:
+    """Read a table for each lane, and nothing else: so the misses of all lanes overlap."""
+    for lane in range(n):
+        out[lane] = table[index[lane]]
+
+
+@jit_restrict
+def store_each(table: Any, index: Any, values: Any, n: int) -> None:
+    """Write a table for each lane in order: where two lanes meet, the higher one wins."""
+    for lane in range(n):
+        table[index[lane]] = values[lane]
+
+
+@jit_restrict
+def fetch_each(table: Any, index: Any, n: int) -> None:
+    """Ask for what is read or written soon."""
+    for lane in range(n):
+        prefetch(table, np.int64(index[lane]))
+
+
+@jit_norefs_part
+def find_places(shape: Any, lanes: Any, n: int) -> None:
+    """Fill where the bases of each of n lanes lead."""
+    hash_bases(lanes.last, lanes.key, n)
+    hash_bases(lanes.turned, lanes.turned_key, n)
+    low_bits(lanes.last, 2 * shape.order, lanes.of_direct, n)
+    high_bits(lanes.turned, 2 * shape.order, lanes.to_direct, n)
+    high_bits(lanes.key, shape.slot_bits, lanes.of_hashed, n)
+    high_bits(lanes.turned_key, shape.slot_bits, lanes.to_hashed, n)
+    high_bits(lanes.key, shape.entry_bits, lanes.of_entry, n)
+    high_bits(lanes.turned_key, shape.entry_bits, lanes.to_entry, n)
+
+
+@jit_norefs_part
+def fetch_places(tables: Any, lanes: Any, n: int) -> None:
+    """Ask for what this step and the next one read, in that order."""
+    fetch_each(tables.hashed, lanes.to_hashed, n)
+    fetch_each(tables.direct, lanes.to_direct, n)
+    fetch_each(tables.hashed, lanes.of_hashed, n)
+    fetch_each(tables.direct, lanes.of_direct, n)
+    fetch_each(tables.entries, lanes.of_entry, n)
+    fetch_each(tables.entries, lanes.to_entry, n)
+
+
+@jit_restrict
+def other_base(last: Any, back: int, out: Any, n: int) -> None:
+    """Fill the complement of the base that stands so many before the last one."""
+    shift = np.uint32(2 * back)
+    for lane in range(n):
+        out[lane] = np.uint32(3) - (last[lane] >> shift & np.uint32(3))

@@ -1,0 +1,31 @@
+"""The encoder's pass over a block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_restrict
+from gangsaw.codecs.dna.dense.rans import note_bases
+from gangsaw.codecs.dna.dense.step import begin_lanes, lanes_at, learn, predict
+
+
+@jit_restrict
+def give_bases(codes: Any, stride: int, now: int, base: Any, n: int) -> None:
+    """Fill the bases that come next in n lanes."""
+    for lane in range(n):
+        base[lane] = codes[lane * stride + now]
+
+
+@jit_norefs
+def model_block(codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, slots: Any) -> None:
+    """Note all bases of a block for the entropy coder.
+
+    codes : (lanes * stride,) uint8, 0 to 3; slots : as long, uint32, see `note_bases`
+    """
+    begin_lanes(shape, lanes)
+    for now in range(shape.steps):
+        n = lanes_at(shape, now)
+        predict(codes, shape, tables, lanes, matches, now, n)
+        give_bases(codes, shape.stride, now, lanes.base, n)
+        note_bases(lanes.frequency, lanes.base, slots, shape.stride, now, n)
+        learn(shape, tables, lanes, matches, now, n)

@@ -1,0 +1,47 @@
+"""Logarithms and powers of two as integers, by integers alone: equal on every machine.
+
+SPEC.md, Dense, "Logarithms".
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+
+UNIT = 256  # steps of a factor of two
+LOG_BITS = 12  # of a probability that is looked up
+POWERS = 3072
+TOP = 65535  # 2^0
+_GUARD = 64  # bits behind the point of the roots of two
+
+
+def log2(a: int, b: int = 1) -> int:
+    """Return the integer nearest to 256 log2(a / b), of a >= 1 and b >= 1."""
+    top, bottom = a ** (2 * UNIT), b ** (2 * UNIT)
+    twice = top.bit_length() - bottom.bit_length()
+    if (bottom << twice if twice > 0 else bottom) > (top << -twice if twice < 0 else top):
+        twice -= 1
+    return (twice + 1) // 2
+
+
+def _logs() -> list[int]:
+    """256 log2 of 4 p for p = i / 4096; 0 counts as 1/2."""
+    quarter = 1 << LOG_BITS - 2
+    return [log2(1, 2 * quarter), *(log2(i, quarter) for i in range(1, 1 << LOG_BITS))]
+
+
+def _powers() -> list[int]:
+    """65535 * 2^(-i / 256), rounded."""
+    roots = [1 << _GUARD]
+    for j in range(1, UNIT):
+        root = 1 << UNIT * _GUARD - j
+        for _ in range(8):  # UNIT is 2^8
+            root = isqrt(root)
+        roots.append(root)
+    scaled = (TOP * roots[i % UNIT] >> _GUARD + i // UNIT - 1 for i in range(POWERS))
+    return [(twice + 1) // 2 for twice in scaled]
+
+
+LOGS = np.array(_logs(), np.int16)
+POWER = np.array(_powers(), np.uint16)

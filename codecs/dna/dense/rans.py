@@ -1,0 +1,102 @@
+"""One rANS state a lane (J. Duda, 2013): 32 bits, words of 16, frequencies of 16 bits.
+
+The codec of reads has tables of 12 bits that it looks symbols up in; here each base has frequencies
+of its own, and four of them are compared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_part, jit_restrict
+from gangsaw.codecs.core.numba.rans import LOWEST
+from gangsaw.codecs.dna.dense.shape import STATE_WORDS, WORD
+from gangsaw.codecs.dna.dense.step import lanes_at
+
+HALF = (1 << WORD) - 1
+
+
+@jit_restrict
+def note_bases(frequency: Any, base: Any, slots: Any, stride: int, now: int, n: int) -> None:
+    """Note for each lane where its base begins among the frequencies, and how many it has.
+
+    slots : (lanes * stride,) uint32, the first slot in the high half, the frequency in the low one
+    """
+    for lane in range(n):
+        came, first = base[lane], 0
+        for other in range(3):
+            first += frequency[other, lane] if other < came else 0
+        slots[lane * stride + now] = first << WORD | frequency[came, lane]
+
+
+@jit_norefs
+def encode_lanes(slots: Any, shape: Any, state: Any, words: Any, begins: Any) -> None:
+    """Write all lanes, the last step first, each so that it ends where the room of the next begins.
+
+    Parameters
+    ----------
+    slots : of `note_bases`
+    state : (lanes,) uint32, to be filled
+    words : (lanes * room,) uint16, room for `most_words` each
+    begins : (lanes,) int64, filled with where each begins
+    """
+    room = words.size // shape.lanes
+    for lane in range(shape.lanes):
+        state[lane] = LOWEST
+        begins[lane] = (lane + 1) * room
+    for now in range(shape.steps - 1, -1, -1):
+        for lane in range(lanes_at(shape, now)):
+            slot, x = slots[lane * shape.stride + now], state[lane]
+            frequency = slot & np.uint32(HALF)
+            if x >= np.uint32(frequency << np.uint32(WORD)):
+                begins[lane] -= 1
+                words[begins[lane]] = x & np.uint32(HALF)
+                x >>= np.uint32(WORD)
+            quotient = np.uint32(x // frequency)
+            rest = x - np.uint32(quotient * frequency) + (slot >> np.uint32(WORD))
+            state[lane] = np.uint32(quotient << np.uint32(WORD)) + rest
+    for lane in range(shape.lanes):
+        begins[lane] -= STATE_WORDS
+        words[begins[lane]] = state[lane] >> np.uint32(WORD)
+        words[begins[lane] + 1] = state[lane] & np.uint32(HALF)
+
+
+@jit_norefs_part
+def begin_states(words: Any, state: Any, at: Any, n: int) -> None:
+    """Read the state of each lane, high half first, and go on behind it."""
+    for lane in range(n):
+        high, low = np.uint32(words[at[lane]]), np.uint32(words[at[lane] + 1])
+        state[lane] = np.uint32(high << np.uint32(WORD)) | low
+        at[lane] += STATE_WORDS
+
+
+@jit_norefs_part
+def take_bases(lanes: Any, words: Any, state: Any, at: Any, ends: Any, n: int) -> None:
+    """Read the next base of n lanes; a lane that is at its end reads its last word again."""
+    frequency = lanes.frequency
+    for lane in range(n):
+        x = state[lane]
+        slot = x & np.uint32(HALF)
+        c = np.uint32(frequency[0, lane])
+        g = c + np.uint32(frequency[1, lane])
+        t = g + np.uint32(frequency[2, lane])
+        base = int(slot >= c) + int(slot >= g) + int(slot >= t)
+        first = t if base == 3 else g if base == 2 else c if base == 1 else np.uint32(0)
+        x = np.uint32(np.uint32(frequency[base, lane]) * (x >> np.uint32(WORD))) + (slot - first)
+        if x < np.uint32(LOWEST):
+            word = words[min(at[lane], ends[lane] - 1)]
+            x = np.uint32(x << np.uint32(WORD)) | np.uint32(word)
+            at[lane] += 1
+        state[lane] = x
+        lanes.base[lane] = base
+
+
+@jit_norefs_part
+def are_whole(state: Any, at: Any, ends: Any, n: int) -> bool:
+    """Whether all lanes ended as the encoder began them, behind their last word."""
+    whole = True
+    for lane in range(n):
+        whole &= state[lane] == np.uint32(LOWEST) and at[lane] == ends[lane]
+    return whole

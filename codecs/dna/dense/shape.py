@@ -1,0 +1,69 @@
+"""What the number of bases of a block fixes: lanes, sizes of tables. SPEC.md, Dense."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MOST_LANES = 64
+LEAST_LANE = 1 << 13  # bases
+MOST_ORDER = 11  # of counts that are found by their context itself: 8 MiB
+MOST_SLOT_BITS = 22  # of hashed counts: 8 MiB
+MOST_ENTRY_BITS = 20  # of places of 16 bases: 4 MiB
+WORD, STATE_WORDS = 16, 2  # bits of what a lane is made of, and words that it begins with
+LINE = 64  # bytes; rows of lanes are no multiple of a power of two, or all would share one set
+
+
+class Shape(NamedTuple):
+    """Sizes of a block.
+
+    Attributes
+    ----------
+    n : bases, at least 1
+    lanes, steps : lanes, and bases of each but the last, which may have fewer
+    stride : from the first base of a lane to that of the next, where they lie in memory
+    order : of the direct counts
+    slot_bits, entry_bits : log2 of the slots of hashed counts, of the entries of the match table
+    step_bits : bits of a step in an entry
+    place_bits : bits of lane and step in an entry
+    """
+
+    n: int
+    lanes: int
+    steps: int
+    stride: int
+    order: int
+    slot_bits: int
+    entry_bits: int
+    step_bits: int
+    place_bits: int
+
+
+def lanes_of(n: int) -> int:
+    """Return how many lanes a block of n bases has."""
+    lanes = 1
+    while lanes < MOST_LANES and n >= 2 * lanes * LEAST_LANE:
+        lanes *= 2
+    return lanes
+
+
+def shape_of(n: int, lanes: int | None = None) -> Shape:
+    """Return the sizes of a block of n bases; with another number of lanes only in tests."""
+    lanes = lanes or lanes_of(n)
+    steps, bits = -(-n // lanes), n.bit_length()
+    step_bits = steps.bit_length()
+    return Shape(
+        n,
+        lanes,
+        steps,
+        (steps // (2 * LINE) * 2 + 3) * LINE,
+        min(MOST_ORDER, bits // 2 + 1),
+        min(MOST_SLOT_BITS, bits + 1),
+        min(MOST_ENTRY_BITS, bits + 1),
+        step_bits,
+        step_bits + (lanes - 1).bit_length(),
+    )
+
+
+def most_words(steps: int) -> int:
+    """Return how many words a lane takes at most: 12 bits a base, as no frequency is below 16."""
+    return steps * 3 // 4 + 1 + STATE_WORDS

@@ -1,0 +1,64 @@
+"""One step of all lanes: what is predicted before a base is known, and learned behind it.
+
+The order is part of the format: SPEC.md, Dense, "A step".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_part
+from gangsaw.codecs.dna.dense.contexts import BACK, fetch_places, find_places, turn_to
+from gangsaw.codecs.dna.dense.counts import learn_counts, learn_turned_counts, predict_counts
+from gangsaw.codecs.dna.dense.match import (
+    enter_places,
+    find_matches,
+    learn_matches,
+    predict_matches,
+)
+from gangsaw.codecs.dna.dense.mixing import learn_weights, mix_models
+from gangsaw.codecs.dna.dense.rows import learn_rows, learn_turned_rows, predict_rows
+from gangsaw.codecs.dna.dense.state import CLASSES, ROWS6
+
+
+@jit_norefs_part
+def begin_lanes(shape: Any, lanes: Any) -> None:
+    """Fill what the first step reads."""
+    lanes.place[ROWS6, :] = CLASSES * ROWS6
+    find_places(shape, lanes, shape.lanes)
+
+
+@jit_norefs_part
+def lanes_at(shape: Any, now: int) -> int:
+    """Return how many lanes have a base at a step: the last one may be shorter."""
+    return int(shape.lanes - ((shape.lanes - 1) * shape.steps + now >= shape.n))
+
+
+@jit_norefs_part
+def predict(
+    codes: Any, shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int
+) -> None:
+    """Fill the frequencies of the next base of n lanes."""
+    predict_counts(shape, tables, lanes, n)
+    predict_rows(tables, lanes, n)
+    if now >= BACK:
+        find_matches(codes, shape, tables, lanes, matches, now, n)
+    predict_matches(codes, tables, lanes, matches, n)
+    mix_models(tables, lanes, n)
+
+
+@jit_norefs_part
+def learn(shape: Any, tables: Any, lanes: Any, matches: Any, now: int, n: int) -> None:
+    """Learn the bases that came in n lanes."""
+    learn_counts(shape, tables, lanes, n)
+    turn_to(lanes.last, lanes.turned, lanes.before, lanes.base, n)
+    find_places(shape, lanes, n)
+    fetch_places(tables, lanes, n)
+    learn_weights(shape, tables, lanes, now, n)
+    learn_rows(tables, lanes, n)
+    learn_matches(tables, lanes, matches, n)
+    if now >= BACK:
+        learn_turned_rows(tables, lanes, n)
+        learn_turned_counts(shape, tables, lanes, n)
+    if now + 1 >= BACK:
+        enter_places(shape, tables, lanes, now + 1, n)

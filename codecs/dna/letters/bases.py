@@ -1,0 +1,87 @@
+"""The bases of a block alone, without its exceptions, and back. SPEC.md, Dense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.dna.letters.marks import Marks, put_marks
+from gangsaw.codecs.dna.letters.numbers import WRONG, get_number
+
+LETTERS = np.frombuffer(b"ACGT", np.uint8)
+LETTER = 1  # byte of a run of exceptions
+
+
+@jit
+def count_exceptions(exceptions: Any, most: int) -> int:
+    """Return how many letters runs of exceptions hold; WRONG where they are not in so many."""
+    at, place, n = 0, 0, 0
+    while at < exceptions.size:
+        gap, at = get_number(exceptions, at)
+        if at == WRONG:
+            return WRONG
+        length, at = get_number(exceptions, at)
+        if at == WRONG or at >= exceptions.size or place + gap + length >= most:
+            return WRONG
+        place += gap + length + 1
+        n += length + 1
+        at += LETTER
+    return n
+
+
+@jit
+def take_bases(text: Any, exceptions: Any, codes: Any) -> None:
+    """Fill the codes of the bases of a text, (n,) uint8, between its runs of exceptions."""
+    at, place, used = 0, 0, 0
+    while used < codes.size:
+        gap, length = codes.size - used, 0
+        if at < exceptions.size:
+            gap, at = get_number(exceptions, at)
+            length, at = get_number(exceptions, at)
+            length, at = length + 1, at + LETTER
+        for i in range(gap):
+            letter = text[place + i]
+            codes[used + i] = letter >> 1 & 3 ^ letter >> 2 & 1
+        place += gap + length
+        used += gap
+
+
+@jit
+def put_bases(codes: Any, exceptions: Any, letters: Any, text: Any) -> None:
+    """Undo `take_bases`; exceptions, which were counted, stay as they are."""
+    at, place, used = 0, 0, 0
+    while used < codes.size:
+        gap, length = codes.size - used, 0
+        if at < exceptions.size:
+            gap, at = get_number(exceptions, at)
+            length, at = get_number(exceptions, at)
+            length, at = length + 1, at + LETTER
+        for i in range(gap):
+            text[place + i] = letters[codes[used + i]]
+        place += gap + length
+        used += gap
+
+
+def count_bases(n: int, exceptions: NumpyArray) -> int:
+    """Return the bases among n letters; CorruptChunk where the exceptions are not among these."""
+    found = count_exceptions(exceptions, n)
+    if found == WRONG:
+        raise CorruptChunk("its exceptions are not such")
+    return n - found
+
+
+def bases_of(text: NumpyArray, marks: Marks) -> NumpyArray:
+    """Return the codes of the bases of a text, (n,) uint8."""
+    codes = np.empty(count_bases(text.size, marks.exceptions), np.uint8)
+    take_bases(text, marks.exceptions, codes)
+    return codes
+
+
+def join_bases(codes: NumpyArray, marks: Marks, text: NumpyArray) -> None:
+    """Fill a text, (n,) uint8, from its bases; CorruptChunk for marks that no encoder writes."""
+    put_bases(codes, marks.exceptions, LETTERS, text)
+    put_marks(marks, text)
