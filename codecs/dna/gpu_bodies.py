@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gangsaw.codecs.core.cuda.device import to_host
 from gangsaw.codecs.dna import gpu_gencodex
 from gangsaw.codecs.dna.dense import gpu_coding as dense
 from gangsaw.codecs.dna.dense.shape import shape_of
 from gangsaw.codecs.dna.gpu_parts import NOTHING, Part
-from gangsaw.codecs.dna.letters.gpu_split import DeviceMarks, Texts, take_bases
+from gangsaw.codecs.dna.letters.gpu_split import DeviceMarks, Texts, bases_in, take_bases
 from gangsaw.codecs.dna.payload import DENSE, NO_LANES, RUNS, LaneBits
 
 
@@ -35,8 +34,8 @@ def shorter_bodies(
     """Return the bodies of blocks, the mode's where shorter than packed, and what they lie in."""
     if mode == "gencodex":
         runs = gpu_gencodex.encode([body.part for body in packed])
-        pairs = zip(packed, runs.parts, strict=True)
-        return [body if own is None else Body(RUNS, own) for body, own in pairs], runs.memory
+        own = [None if part is None else Body(RUNS, part) for part in runs.parts]
+        return [one or body for one, body in zip(own, packed, strict=True)], runs.memory
     if mode == "dense":
         found, memory = _dense_bodies(texts, marks)
         pairs = zip(packed, found, strict=True)
@@ -46,8 +45,7 @@ def shorter_bodies(
 
 def _dense_bodies(texts: Texts, marks: DeviceMarks) -> tuple[list[Body], object]:
     """Return lanes of all blocks that may have them, nothing of those without bases."""
-    n_bases = texts.sizes - to_host(marks.odd.sum(axis=1)).astype(int)
-    known = enumerate(zip(n_bases.tolist(), marks.parts, strict=True))
+    known = enumerate(zip(bases_in(texts, marks), marks.parts, strict=True))
     shapes = {i: shape_of(n) for i, (n, own) in known if n and own is not None}
     bodies = [Body(DENSE, NOTHING) for _ in marks.parts]
     if not shapes:

@@ -10,13 +10,13 @@ struct Reader {
     Place at, end;
 };
 
-__device__ __forceinline__ Reader begin_reader(const Block& block) {
+__device__ __forceinline__ Reader begin_states(const Block& block) {
     const Place at = block.begins[this_lane()], end = block.ends[this_lane()];
     return {unsigned(block.words[at]) << 16 | block.words[at + 1], at + 2, end};
 }
 
 // Read the next base; at its end the last word is read again.
-__device__ __forceinline__ unsigned take_base(const Lane& lane, const Half* words, Reader& reader) {
+__device__ __forceinline__ unsigned take_bases(const Lane& lane, const Half* words, Reader& reader) {
     const unsigned slot = reader.x & HALF;
     unsigned base = 0, first = 0, own = unsigned(lane.frequency[0]);
     for (int next = 1; next < 4; ++next) {
@@ -46,14 +46,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     new_tables(tables);
     Lane lane = new_lane();
     Reader reader = {LOWEST, 0, 0};
-    if (has_lane) reader = begin_reader(block);
+    if (has_lane) reader = begin_states(block);
     __syncthreads();
     for (Place now = 0; now < shape.steps; ++now) {
         const bool there = is_there(shape, now);
         unsigned base = 0;
         if (there) {
             predict(block, tables, logs, lane, int(now));
-            base = take_base(lane, block.words, reader);
+            base = take_bases(lane, block.words, reader);
             block.codes[this_lane() * shape.stride + now] = Byte(base);
         }
         learn(block, tables, lane, base, int(now), there);

@@ -5,7 +5,7 @@
 constexpr unsigned LOWEST = 1u << 16, HALF = 0xFFFF;  // of rans.py
 
 // Where a base begins among the frequencies, and from bit 0 on how many it has.
-__device__ __forceinline__ unsigned note_base(const Lane& lane, unsigned base) {
+__device__ __forceinline__ unsigned note_bases(const Lane& lane, unsigned base) {
     unsigned first = 0, own = 0;
 #pragma unroll
     for (unsigned other = 0; other < 4; ++other) {
@@ -16,7 +16,7 @@ __device__ __forceinline__ unsigned note_base(const Lane& lane, unsigned base) {
 }
 
 // Write a lane, the last step first, so that it ends at its end.
-__device__ __forceinline__ void encode_lane(const Block& block) {
+__device__ __forceinline__ void encode_lanes(const Block& block) {
     const Shape& shape = block.shape;
     Half* at = block.words + block.ends[this_lane()];
     unsigned x = LOWEST;
@@ -52,9 +52,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (there) {
             predict(block, tables, logs, lane, int(now));
             base = block.codes[this_lane() * shape.stride + now];
-            block.slots[now * shape.lanes + this_lane()] = note_base(lane, base);
+            block.slots[now * shape.lanes + this_lane()] = note_bases(lane, base);
         }
         learn(block, tables, lane, base, int(now), there);
     }
-    if (this_lane() < shape.lanes) encode_lane(block);
+    if (this_lane() < shape.lanes) encode_lanes(block);
 }

@@ -1,7 +1,7 @@
 // From logarithms of all models to frequencies of the bases, and weights that learn: mixing.py.
 
 // The weight of a model, in units of 2^-14.
-__device__ __forceinline__ int weigh_model(const Tables& tables, Lane& lane, int model) {
+__device__ __forceinline__ int weigh_models(const Tables& tables, Lane& lane, int model) {
     const int other = lane.place[HASHED] + SECOND + CLASSES * (model - HASHED);
     lane.place[MODELS + model] = other;
     return (tables.weights[lane.place[model]] + tables.weights[other]) >> 6;
@@ -11,7 +11,7 @@ __device__ __forceinline__ int weigh_model(const Tables& tables, Lane& lane, int
 __device__ __forceinline__ void sum_logs(const Tables& tables, Lane& lane, int (&d)[4]) {
     for (int base = 0; base < 4; ++base) d[base] = 0;
     for (int model = 0; model < MODELS; ++model) {
-        const int weight = weigh_model(tables, lane, model);
+        const int weight = weigh_models(tables, lane, model);
         for (int base = 0; base < 4; ++base) d[base] += weight * lane.x[4 * model + base];
     }
     for (int base = 0; base < 4; ++base) d[base] >>= 14;

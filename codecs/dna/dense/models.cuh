@@ -179,7 +179,7 @@ __device__ __forceinline__ int length_class(int length) {
 }
 
 // Fill the logarithms of the match model: of the odds against a third of the rest, or 0.
-__device__ __forceinline__ void predict_match(const Block& block, const Tables& tables,
+__device__ __forceinline__ void predict_matches(const Block& block, const Tables& tables,
                                               const Logs& logs, Lane& lane) {
     int* const x = lane.x + 4 * MATCH;
     x[0] = x[1] = x[2] = x[3] = 0;
@@ -209,7 +209,7 @@ __device__ __forceinline__ void move_match(Match& match, bool is_hit) {
 }
 
 // Learn how well a match went, then move it on, or drop it.
-__device__ __forceinline__ void learn_match(Tables& tables, Lane& lane, unsigned base) {
+__device__ __forceinline__ void learn_matches(Tables& tables, Lane& lane, unsigned base) {
     Match& match = lane.match;
     if (match.at == NOWHERE) return;
     const bool is_hit = match.base == int(base);

@@ -179,7 +179,7 @@ __device__ __forceinline__ void predict(const Block& block, const Tables& tables
     predict_counts(block, logs, lane);
     predict_rows(tables, logs, lane);
     if (now >= BACK && lane.match.at == NOWHERE) find_match(block, lane, now);
-    predict_match(block, tables, logs, lane);
+    predict_matches(block, tables, logs, lane);
     mix_models(tables, logs, lane);
 }
 
@@ -192,7 +192,7 @@ __device__ __forceinline__ void learn(const Block& block, Tables& tables, Lane& 
     if (is_there) {
         learn_weights(shape, tables, lane, base, now);
         learn_rows(tables, lane, base);
-        learn_match(tables, lane, base);
+        learn_matches(tables, lane, base);
         turn_to(lane, base);
         find_places(lane);
         fetch_places(block, lane);

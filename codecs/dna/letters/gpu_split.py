@@ -88,6 +88,13 @@ def split(texts: Texts, least: Sequence[int]) -> DeviceMarks:
     return DeviceMarks([part if own else None for part, own in known], odd, memory)
 
 
+def bases_in(texts: Texts, marks: DeviceMarks) -> list[int]:
+    """Return how many bases each text has."""
+    odd: Table = to_host(cupy().sum(marks.odd, axis=1)).astype(np.int64)
+    found: list[int] = (texts.sizes - odd).tolist()
+    return found
+
+
 def take_bases(texts: Texts, odd: DeviceArray, rows: Sequence[tuple[int, int, int]]) -> None:
     """Write the codes of bases: the lanes of each block.
 
