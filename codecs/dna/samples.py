@@ -16,15 +16,21 @@ KERNELS = {
         *("dense/encode.cu", "dense/decode.cu"),
     )
 }
+LANES_BLOCK = 1 << 15  # its index has 4 lanes; the block, with exceptions, has 2
 BASES = np.frombuffer(b"ACGT", np.uint8)
 
 
 def samples() -> list[Sample]:
     """Return all samples; the same on every machine."""
+    lanes = genome(np.random.default_rng(4), LANES_BLOCK + 500)
+    lanes[LANES_BLOCK // 2 : LANES_BLOCK // 2 + 4] = ord("N")
     return [
-        Sample(f"{mode}-{name}", text, Params(mode=mode, block=block))  # type: ignore[arg-type]
-        for mode in MODES
-        for name, (text, block) in _texts().items()
+        *(
+            Sample(f"{mode}-{name}", text, Params(mode=mode, block=block))  # type: ignore[arg-type]
+            for mode in MODES
+            for name, (text, block) in _texts().items()
+        ),
+        Sample("dense-lanes", lanes, Params(block=LANES_BLOCK)),
     ]
 
 

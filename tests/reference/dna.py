@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from reference import dna_dense
+
 BASES = b"ACGT"
 HEAD = 12
 Run = tuple[int, int, int]  # begin, length, letter
@@ -16,7 +18,10 @@ Run = tuple[int, int, int]  # begin, length, letter
 def recode_block(
     data: bytes, parameters: dict[str, Any], shape: Sequence[int], dtype: Any
 ) -> tuple[Any, bytes]:
-    """Decode one block, and encode it again: the suite over every codec asks."""
+    """Decode one block, and encode it again: the suite over every codec asks.
+
+    A dense block has to be of one lane, since only the index tells where the others begin.
+    """
     text = decoded(data, shape[0])
     return np.frombuffer(text, dtype), encoded(text, parameters["mode"])
 
@@ -28,10 +33,24 @@ def decoded(data: bytes, n: int) -> bytes:
     if form == 0:
         assert not odd + low
         return body
+    if form == 3:
+        return with_marks(dense_decoded(body, odd, n), odd, low)
     packed = body if form == 1 else bytes(fragments(body))
     assert form in (1, 2)
     assert len(packed) == -(-n // 4)
     letters = bytearray(BASES[byte >> shift & 3] for byte in packed for shift in (6, 4, 2, 0))[:n]
+    return with_marks(letters, odd, low)
+
+
+def dense_decoded(body: bytes, odd: bytes, n: int) -> bytearray:
+    """Letters of the bases of a dense body, with something where exceptions are."""
+    places = {i for begin, length, _ in runs(odd, True) for i in range(begin, begin + length)}
+    assert len(places) < n or not body
+    codes = iter(dna_dense.decoded([body], n - len(places)) if len(places) < n else [])
+    return bytearray(0 if i in places else BASES[next(codes)] for i in range(n))
+
+
+def with_marks(letters: bytearray, odd: bytes, low: bytes) -> bytes:
     for begin, length, letter in runs(odd, has_letter=True):
         letters[begin : begin + length] = bytes([letter]) * length
     for begin, length, _ in runs(low, has_letter=False):
@@ -73,13 +92,23 @@ def encoded(text: bytes, mode: str) -> bytes:
     )
     odd = stream([-1 if letter in BASES else letter for letter in upper], has_letter=True)
     low = stream([1 if 97 <= letter <= 122 else -1 for letter in text], has_letter=False)
-    if len(packed) + len(odd) + len(low) >= len(text):
+    form, body = shortest(upper, packed, mode)
+    if len(body) + len(odd) + len(low) >= len(text):
         return bytes(HEAD) + text
-    grouped = groups(packed)
-    is_runs = mode == "gencodex" and len(grouped) < len(packed)
-    form, body = (2, grouped) if is_runs else (1, packed)
     head = b"".join(size.to_bytes(4, "little") for size in (form, len(odd), len(low)))
     return head + body + odd + low
+
+
+def shortest(upper: bytes, packed: bytes, mode: str) -> tuple[int, bytes]:
+    """Form and body: those of the mode if they are shorter than what is packed."""
+    if mode == "pack":
+        return 1, packed
+    if mode == "gencodex":
+        form, body = 2, groups(packed)
+    else:
+        codes = [BASES.index(letter) for letter in upper if letter in BASES]
+        form, body = 3, b"".join(dna_dense.encoded(codes, 1)) if codes else b""
+    return (form, body) if len(body) < len(packed) else (1, packed)
 
 
 def stream(kinds: list[int], has_letter: bool) -> bytes:
