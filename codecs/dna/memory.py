@@ -32,7 +32,8 @@ def dense_bytes(items: int) -> int:
     return tables + lanes + 3 * items
 
 
-PER_BLOCK_OF_DEVICE = 1 << 15  # rows of tables; allocations are of 512 bytes
+PER_BLOCK_OF_DEVICE = 1 << 16  # logarithms, rows of tables; allocations are of 512 bytes
+MOST_GROWTH = 12  # bytes of a head: a raw payload is so much longer than its block
 
 
 def encoder_device_bytes(letters: int, is_dense: bool) -> int:
@@ -42,7 +43,7 @@ def encoder_device_bytes(letters: int, is_dense: bool) -> int:
     kind of which none takes less than 2; marks and payload; of dense blocks lanes, too.
     """
     encoder = 9 * letters + PER_BLOCK_OF_DEVICE + is_dense * (dense_bytes(letters) + 2 * letters)
-    return max(encoder, decoder_device_bytes(letters, letters, is_dense))
+    return max(encoder, decoder_device_bytes(letters + MOST_GROWTH, letters, is_dense))
 
 
 def decoder_device_bytes(n_bytes: int, letters: int, is_dense: bool) -> int:

@@ -34,7 +34,7 @@ __device__ __forceinline__ unsigned take_bases(const Lane& lane, const Half* wor
 }
 
 // Fill the bases of blocks; set broken[number] where lanes do not end as an encoder ends them.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(MOST_LANES)
     decode_block(const Block* blocks, const short* rows, const Half* powers, const int* direct,
                  const Row* hashed, const Byte* direct_class, const Byte* hashed_class,
                  unsigned* broken) {

@@ -36,7 +36,7 @@ __device__ __forceinline__ void encode_lanes(const Block& block) {
     block.begins[this_lane()] = at - block.words;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(MOST_LANES)
     model_block(const Block* blocks, const short* rows, const Half* powers, const int* direct,
                 const Row* hashed, const Byte* direct_class, const Byte* hashed_class) {
     __shared__ Tables tables;

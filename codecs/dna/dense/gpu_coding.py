@@ -12,9 +12,10 @@ from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.dna.dense import counts, logs
 from gangsaw.codecs.dna.dense.coding import LaneBits
-from gangsaw.codecs.dna.dense.shape import MOST_LANES, WORD, Shape, most_words
+from gangsaw.codecs.dna.dense.shape import WORD, Shape, most_words
 from gangsaw.codecs.dna.gpu_parts import Part, gathered
 
+WARP = 32
 WORD_BYTES = WORD // 8
 LOGS = (  # `Logs` of step.cuh
     logs.LOGS,
@@ -64,7 +65,7 @@ def encode_blocks(
 ) -> tuple[list[DeviceLanes], object]:
     """Return the lanes of blocks whose bases are there, and what they lie in."""
     work = [_EncodedBlock(*one) for one in zip(shapes, codes, strict=True)]
-    _launch("encode.cu", "model_block", [block.row() for block in work])
+    _launch("encode.cu", "model_block", shapes, [block.row() for block in work])
     lanes = [block.lanes() for block in work]
     memory = gathered([part for parts in lanes for part in parts])
     found, at = [], memory.data.ptr
@@ -131,11 +132,18 @@ def decode_blocks(
         begins, ends = bounds.data.ptr, bounds.data.ptr + words.begins.nbytes
         rows.append(tables.row_of(own, 0, words.address, begins, ends, number))
         held.append((tables, bounds))  # until the launch
-    _launch("decode.cu", "decode_block", rows, broken)
+    _launch("decode.cu", "decode_block", shapes, rows, broken)
 
 
-def _launch(file: str, name: str, rows: Sequence[Sequence[int]], *outs: DeviceArray) -> None:
+def _launch(
+    file: str,
+    name: str,
+    shapes: Sequence[Shape],
+    rows: Sequence[Sequence[int]],
+    *outs: DeviceArray,
+) -> None:
     cp = cupy()
+    threads = -(-max(shape.lanes for shape in shapes) // WARP) * WARP
     arguments = cp.asarray(np.array(rows, np.int64)), *(cp.asarray(one) for one in LOGS), *outs
     kernel = load(__package__, file, {}).get_function(name)
-    launch(kernel, len(rows), MOST_LANES, arguments)
+    launch(kernel, len(rows), threads, arguments)

@@ -62,6 +62,6 @@ __device__ __forceinline__ void learn_weights(const Shape& shape, Tables& tables
 
 // Keep each weight within MOST_WEIGHT, once all lanes have added to it.
 __device__ __forceinline__ void keep_weights(Tables& tables) {
-    for (int i = this_lane(); i < WEIGHTS; i += THREADS)
+    for (int i = this_lane(); i < WEIGHTS; i += int(blockDim.x))
         tables.weights[i] = min(MOST_WEIGHT, max(-MOST_WEIGHT, tables.weights[i]));
 }

@@ -10,8 +10,8 @@ using Half = unsigned short;
 using Row = unsigned long long;
 using Place = long long;
 
-constexpr int WARP = 32, THREADS = 64, WARPS = THREADS / WARP;  // MOST_LANES of shape.py
-constexpr int BACK = 16;                                        // of contexts.py
+constexpr int WARP = 32, MOST_LANES = 64;  // of shape.py: a thread block has one warp or two
+constexpr int BACK = 16;                   // of contexts.py
 constexpr unsigned HASH = 0x9E3779B1;
 constexpr int MODELS = 5, CLASSES = 16, WEIGHTS = 2 * MODELS * CLASSES;  // of state.py
 constexpr int ROWS3 = 0, ROWS6 = 1, DIRECT = 2, HASHED = 3, MATCH = 4;
@@ -91,10 +91,10 @@ __device__ __forceinline__ bool is_there(const Shape& shape, Place now) {
 
 // Fill the tables in shared memory; the other threads may use them behind a barrier.
 __device__ __forceinline__ void new_tables(Tables& tables) {
-    for (int i = this_lane(); i < 4096; i += THREADS) tables.rows6[i] = EVEN_ROW;
-    for (int i = this_lane(); i < 64; i += THREADS) tables.rows3[i] = EVEN_ROW;
-    for (int i = this_lane(); i < HITS; i += THREADS) tables.hits[i] = FIRST_HITS;
-    for (int i = this_lane(); i < WEIGHTS; i += THREADS)
+    for (int i = this_lane(); i < 4096; i += int(blockDim.x)) tables.rows6[i] = EVEN_ROW;
+    for (int i = this_lane(); i < 64; i += int(blockDim.x)) tables.rows3[i] = EVEN_ROW;
+    for (int i = this_lane(); i < HITS; i += int(blockDim.x)) tables.hits[i] = FIRST_HITS;
+    for (int i = this_lane(); i < WEIGHTS; i += int(blockDim.x))
         tables.weights[i] = i < SECOND ? FIRST_WEIGHT : 0;
 }
 
@@ -146,7 +146,7 @@ __device__ __forceinline__ void store_each(const Block& block, Stores own) {
     own.to_direct = is_highest(own.direct, own.to_direct);
     own.to_hashed = is_highest(own.hashed, own.to_hashed);
     own.to_entry = is_highest(own.entry, own.to_entry);
-    for (int warp = 0; warp < WARPS; ++warp) {
+    for (int warp = 0; warp < int(blockDim.x) / WARP; ++warp) {
         if (int(threadIdx.x) / WARP == warp) {
             if (own.to_direct) block.direct[own.direct] = own.new_direct;
             if (own.to_hashed) block.hashed[own.hashed] = own.new_hashed;

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from emulator.host_module import schedule
 from helpers.backends import encoded
 
@@ -14,7 +15,7 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna import cpu, gpu
 from gangsaw.codecs.dna.dense import coding, gpu_coding
 from gangsaw.codecs.dna.dense.shape import WORD, Shape, shape_of
-from gangsaw.codecs.dna.params import Params
+from gangsaw.codecs.dna.params import MODES, Params
 from gangsaw.codecs.dna.payload import DENSE, HEAD
 
 Bases = npt.NDArray[np.uint8]
@@ -121,3 +122,22 @@ def outcome(backend: Any, library: Any, runs: Runs, params: Params) -> bytes | N
     except CorruptChunk:
         return None
     return bytes(out.tobytes())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_block_takes_no_more_of_the_device_than_is_promised(mode: Any, cupy: Any) -> None:
+    """Of bases with marks, of marks alone that hardly pay, and of what is stored as it is."""
+    params, pool = Params(mode), cupy.get_default_memory_pool()
+    noise = np.random.default_rng(3).integers(0, 256, 2000, np.uint8)
+    marked = np.frombuffer(b"NAnA" * 500, np.uint8), np.frombuffer(b"acccccAC" * 250, np.uint8)
+    for text in (masked(2000), *marked, noise):
+        expected, block = encoded(cpu, [text], params), cupy.asarray(text)
+        out = cupy.empty(text.size, np.uint8)
+        pool.set_limit(size=pool.used_bytes() + gpu.encoder_bytes(block, params))
+        try:
+            found = encoded(gpu, [block], params)
+            gpu.decode(expected, [out], params)
+        finally:
+            pool.set_limit(size=0)
+        assert found.payloads[0].tobytes() == expected.payloads[0].tobytes()
+        np.testing.assert_array_equal(out.get(), text)
