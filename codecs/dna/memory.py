@@ -41,3 +41,26 @@ def dense_bytes(items: int) -> int:
     words = 2 * most_words(shape.steps)
     lanes = shape.lanes * ((SLOT + CODE) * shape.stride + words)
     return tables + lanes + 3 * items
+
+
+PER_BLOCK_OF_DEVICE = 1 << 16  # logarithms, rows of tables; allocations are of 512 bytes
+MOST_GROWTH = 12  # bytes of a head: a raw payload is so much longer than its block
+
+
+def encoder_device_bytes(letters: int, is_dense: bool) -> int:
+    """Return a bound on the device memory to encode one block, and to decode it.
+
+    A copy in one piece, packed bases, their runs; what marks begin and end with, 8 bytes for each
+    kind of which none takes less than 2; marks and payload; of dense blocks lanes, too.
+    """
+    encoder = 9 * letters + PER_BLOCK_OF_DEVICE + is_dense * (dense_bytes(letters) + 2 * letters)
+    return max(encoder, decoder_device_bytes(letters + MOST_GROWTH, letters, is_dense))
+
+
+def decoder_device_bytes(n_bytes: int, letters: int, is_dense: bool) -> int:
+    """Return a bound on the device memory to decode one block of so many bytes.
+
+    Payload, target in one piece, packed bases, 16 bytes for each run of 2 or more.
+    """
+    more = is_dense * dense_bytes(letters)
+    return 9 * n_bytes + 2 * letters + PER_BLOCK_OF_DEVICE + more

@@ -102,24 +102,35 @@ def read(data: NumpyArray, lane_bits: LaneBits, text: NumpyArray) -> None:
 
     lane_bits : (lanes,) int64, of the lanes that the index tells of
     """
-    payload = _parts_of(data)
+    payload = parts_of(data)
     if payload.form == DENSE:
         n_bases = count_bases(text.size, payload.marks.exceptions)
         join_bases(dense.decode(payload.body, lane_bits, n_bases), payload.marks, text)
         return
-    if lane_bits.any():
-        raise CorruptChunk("it has lanes and is not dense")
+    check_lanes(lane_bits)
     n = packed_size(text.size)
     body = gencodex.decode(payload.body, n) if payload.form == RUNS else payload.body
-    if body.size != (text.size if payload.form == RAW else n):
-        raise CorruptChunk("its bases are not as many as its letters")
+    check_size(payload.form, body.size, text.size)
     if payload.form == RAW:
         text[...] = body
     else:
         join(Letters(body, payload.marks), text)
 
 
-def _parts_of(data: NumpyArray) -> Payload:
+def check_lanes(lane_bits: LaneBits) -> None:
+    """Raise CorruptChunk where a block that is not dense has lanes."""
+    if lane_bits.any():
+        raise CorruptChunk("it has lanes and is not dense")
+
+
+def check_size(form: int, size: int, n: int) -> None:
+    """Raise CorruptChunk where a body of so many bytes, without runs, has not n letters."""
+    if size != (n if form == RAW else packed_size(n)):
+        raise CorruptChunk("its bases are not as many as its letters")
+
+
+def parts_of(data: NumpyArray) -> Payload:
+    """Return the parts of a payload; CorruptChunk where its head does not fit its bytes."""
     if data.size < HEAD.size:
         raise CorruptChunk("it has no head")
     form, n_odd, n_low = HEAD.unpack(data[: HEAD.size].tobytes())

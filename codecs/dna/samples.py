@@ -9,6 +9,13 @@ from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.dna.params import MODES, Params
 
 Text = npt.NDArray[np.uint8]
+KERNELS = {
+    name: [dict[str, int | str]()]
+    for name in (
+        *("gencodex.cu", "parts.cu", "letters/split.cu", "letters/join.cu"),
+        *("dense/encode.cu", "dense/decode.cu"),
+    )
+}
 LANES_BLOCK = 1 << 15  # its index has 4 lanes; the block, with exceptions, has 2
 BASES = np.frombuffer(b"ACGT", np.uint8)
 

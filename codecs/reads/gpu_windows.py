@@ -11,12 +11,12 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, Kernel
 from gangsaw.codecs.core.cuda.device import cupy
-from gangsaw.codecs.core.cuda.launch import launch, pinned
+from gangsaw.codecs.core.cuda.launch import launch
+from gangsaw.codecs.core.cuda.upload import ALIGNED, Upload
 from gangsaw.codecs.reads.lines import Places, Text
 from gangsaw.codecs.reads.payload import Asked
 
 THREADS = 32  # of a thread block, as in windows.cuh
-ALIGNED = 16  # bytes: where arrays begin on the device
 
 
 class EncodedBlock(NamedTuple):
@@ -57,32 +57,6 @@ class WindowsOfBlock(NamedTuple):
     arrays: Sequence[NumpyArray]
     rooms: Sequence[int] = ()
     slices: Places = np.empty((0, 2), np.int64)
-
-
-class Upload:
-    """Arrays of the host that go to the device in one copy, and lie there apart."""
-
-    def __init__(self) -> None:
-        self._parts: list[tuple[int, NumpyArray]] = []
-        self._size = 0
-        self._host: Text | None = None
-
-    def add(self, part: NumpyArray) -> int:
-        """Take an array, which must not change before it is sent; return where it will begin."""
-        place = self._size
-        self._parts.append((place, part))
-        self._size += -(-part.nbytes // ALIGNED) * ALIGNED
-        return place
-
-    def sent(self) -> DeviceArray:
-        """Return all of it on the device; the copy may go on as long as this object lives."""
-        self._host = pinned((max(1, self._size),), np.uint8)
-        for place, part in self._parts:
-            own = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
-            self._host[place : place + own.size] = own
-        data: DeviceArray = cupy().empty(self._host.shape, np.uint8)
-        data.set(self._host)
-        return data
 
 
 class Blocks:

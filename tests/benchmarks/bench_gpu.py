@@ -23,6 +23,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import bench_dna_gpu
 import bench_parity_gpu
 import bench_tcr_gpu
 import bench_visibility_gpu
@@ -61,6 +62,10 @@ Visibilities: the synthetic 8 s cube of `gangsaw.tasks.radio.synthetic`, as ofte
 batch, in GB/s (10^9 bytes) of raw data.
 
 Recombination paths: a million random mouse-like references, all 275 counts and the calls of each.
+
+Nucleotides: random bases as often as fills a batch, in 10^9 bases. Estimates, which no device has
+confirmed: packing and unpacking move 1.25 bytes a base, each byte once; at 80 % of the stated
+bandwidth that is 1.3 Tbases/s for an A100 (2.0 TB/s) and 3.1 Tbases/s for an H200 (4.8 TB/s).
 """
 TESTS = "tests on a device that fail; two processes on one GPU are among them"
 FAILED = re.compile(r"^(?:(\d+) failed, )?(\d+) passed(?!.*error)", re.MULTILINE)
@@ -84,6 +89,7 @@ def plan(parts: str = "all", rounds: int = 20) -> dict[str, list[Measurement]]:
         TITLE: partial(_codec, rounds),
         bench_visibility_gpu.TITLE: partial(bench_visibility_gpu.tasks, rounds),
         bench_tcr_gpu.TITLE: partial(bench_tcr_gpu.tasks, rounds),
+        bench_dna_gpu.TITLE: partial(bench_dna_gpu.tasks, rounds),
     }
     return {title: make() for title, make in makers.items() if PARTS[parts](title)}
 

@@ -38,6 +38,16 @@ EXCEPTIONS = {
         ARITHMETIC: "summed_neighbors",
         STEPS: "code_first code_sample code_tile",
     },
+    "codecs/dna": {
+        WARP: "is_highest look_at ones_of scan_before",
+        STEPS: "change_by each_fragment each_record first_run get_record length_of number_bytes"
+        " learned_counts learned_turned put_run run_length",
+        PLACES: "each_letter is_there neighbour of this_lane",
+        MEMORY: "load_letters",
+        ARITHMETIC: "check_of clean entry_of gathered is_lower not_zero unpacked_word",
+        SHARED_TABLES: "keep_weights new_lane new_tables",
+        LAUNCHES: "join_parts read_marks write_marks",
+    },
     "codecs/reads": {
         WINDOWS: "end_of is_legal limit_of",
         PLACES: "items_of this_window",

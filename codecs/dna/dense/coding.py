@@ -15,6 +15,7 @@ from gangsaw.codecs.dna.dense.shape import STATE_WORDS, WORD, Shape, most_words,
 from gangsaw.codecs.dna.dense.state import new_lanes, new_matches, new_tables
 
 Bases = npt.NDArray[np.uint8]
+LaneBits = npt.NDArray[np.int64]
 
 
 class DenseLanes(NamedTuple):
@@ -27,7 +28,7 @@ class DenseLanes(NamedTuple):
     """
 
     body: Bases
-    bits: npt.NDArray[np.int64]
+    bits: LaneBits
 
 
 def encode(bases: Bases, shape: Shape | None = None) -> DenseLanes:
@@ -47,7 +48,7 @@ def encode(bases: Bases, shape: Shape | None = None) -> DenseLanes:
     return DenseLanes(body.astype("<u2", copy=False).view(np.uint8), WORD * (ends - begins))
 
 
-def decode(body: Bases, bits: npt.NDArray[np.int64], n: int, shape: Shape | None = None) -> Bases:
+def decode(body: Bases, bits: LaneBits, n: int, shape: Shape | None = None) -> Bases:
     """Return the n bases of a block, (n,) uint8 codes.
 
     Parameters
@@ -59,19 +60,15 @@ def decode(body: Bases, bits: npt.NDArray[np.int64], n: int, shape: Shape | None
     ------
     CorruptChunk : these are no lanes of so many bases
     """
+    shape = shape or shape_of(max(1, n))
+    ends = lane_ends(body.size, bits, n, shape)
     if not n:
-        if body.size or bits.any():
-            raise CorruptChunk("it has lanes and no bases")
         return np.empty(0, np.uint8)
-    shape = shape or shape_of(n)
-    lengths = bits[: shape.lanes]
-    is_short = lengths.size < shape.lanes or (lengths < WORD * STATE_WORDS).any()
-    if is_short or bits[shape.lanes :].any() or (lengths % WORD).any():
-        raise CorruptChunk(f"its lanes are not the {shape.lanes} of {n} bases")
-    if int(lengths.sum()) != 8 * body.size:
-        raise CorruptChunk("its lanes do not fill it")
-    words, ends = np.frombuffer(body.tobytes(), "<u2").astype(np.uint16), lengths.cumsum() // WORD
-    at, state = ends - lengths // WORD, np.empty(shape.lanes, np.uint32)
+    words, lengths = (
+        np.frombuffer(body.tobytes(), "<u2").astype(np.uint16),
+        np.diff(ends, prepend=0),
+    )
+    at, state = ends - lengths, np.empty(shape.lanes, np.uint32)
     codes = _rows(shape)
     learned = new_tables(shape), new_lanes(), new_matches()
     if not decode_block(words, (state, at, ends), shape, *learned, codes.ravel()):
@@ -80,6 +77,21 @@ def decode(body: Bases, bits: npt.NDArray[np.int64], n: int, shape: Shape | None
     for row, lane in zip(codes, _lanes_of(bases, shape), strict=True):
         lane[...] = row[: lane.size]
     return bases
+
+
+def lane_ends(n_bytes: int, bits: LaneBits, n: int, shape: Shape) -> LaneBits:
+    """Return where each lane ends, (lanes,) int64 in words; CorruptChunk as `decode` says."""
+    if not n:
+        if n_bytes or bits.any():
+            raise CorruptChunk("it has lanes and no bases")
+        return np.empty(0, np.int64)
+    lengths = bits[: shape.lanes]
+    is_short = lengths.size < shape.lanes or (lengths < WORD * STATE_WORDS).any()
+    if is_short or bits[shape.lanes :].any() or (lengths % WORD).any():
+        raise CorruptChunk(f"its lanes are not the {shape.lanes} of {n} bases")
+    if int(lengths.sum()) != 8 * n_bytes:
+        raise CorruptChunk("its lanes do not fill it")
+    return lengths.cumsum() // WORD
 
 
 def _rows(shape: Shape) -> Bases:

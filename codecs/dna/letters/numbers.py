@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
 MOST_BYTES = 5
 WRONG = -1
 SHORT = 1 << 14  # numbers of one or two bytes: which of them is hard to predict
+Ints = npt.NDArray[np.int64]
 
 
 @jit_norefs_inline
@@ -41,3 +45,21 @@ def get_number(data: Any, at: int) -> tuple[int, int]:
         if byte < 128:
             return value, at + i + 1
     return WRONG, WRONG
+
+
+def least_bytes(exceptions: Ints, cases: Ints) -> Ints:
+    """Bytes that so many exceptions and cases take at least."""
+    return 3 * exceptions + 2 * cases
+
+
+def most_bytes(runs: Ints, letters: Ints) -> Ints:
+    """Bytes that so many runs of one kind take at most in a block of so many letters.
+
+    A number takes a byte, and one more for each 128 letters that it counts.
+    """
+    return 3 * runs + letters // 128
+
+
+def most_runs(n_bytes: Ints, has_letters: Ints) -> Ints:
+    """Runs of one kind that lie in so many bytes at most, the last one cut short."""
+    return -(-n_bytes // (2 + has_letters))

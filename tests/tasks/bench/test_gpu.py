@@ -56,6 +56,7 @@ def test_without_a_device_the_page_says_so(
     assert "No device has measured anything yet." in text
     visibilities = 2 * len(page.bench_visibility_gpu.CASES)  # both directions of each
     n_rows = len(figures.CASES) + visibilities + len(page.bench_tcr_gpu.CASES) + len(LOGS)
+    n_rows += 2 * len(page.bench_dna_gpu.CASES)
     n_rows += len({setup.group for setup in page.bench_parity_gpu.parity.setups().values()})
     assert text.count("not measured yet") == n_rows
     assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
@@ -98,6 +99,9 @@ def test_one_run_writes_page_and_figures(
     monkeypatch.setattr(visibility, "ChunkBench", partial(figures.ChunkBench, batch_bytes=1 << 13))
     cube = make_visibilities(2, 4, 4).data
     monkeypatch.setattr(visibility.visibility_data, "synthetic", lambda: cube)
+    dna = page.bench_dna_gpu
+    monkeypatch.setattr(dna, "LETTERS", 1 << 12)
+    monkeypatch.setattr(dna, "ChunkBench", partial(figures.ChunkBench, batch_bytes=1 << 12))
     monkeypatch.setattr(page.bench_tcr_gpu, "REFERENCES", 40)
     monkeypatch.setattr(page.bench_tcr_gpu, "TASK", 16)
     leave_setups(page, monkeypatch, "ccsds123 one-sample", "tcr DP-1, no D", "visibility mean")

@@ -43,12 +43,18 @@ from gangsaw.codecs.core.cuda import launch as core_gpu
 from gangsaw.codecs.core.errors import CorruptChunk, DeviceError
 
 CASES = gpu_cases()
-every_case = pytest.mark.parametrize("case", CASES, ids=label)
+# thousands of steps: blocks of fewer are in tests/codecs/dna/test_gpu_dense.py
+LONG = {"dna-dense-lanes", "dna-dense-masked"}
+every_case = pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, marks=[pytest.mark.slow] if label(c) in LONG else []) for c in CASES],
+    ids=[label(c) for c in CASES],
+)
 first_cases = {case.codec_type: case for case in reversed(CASES)}.values()
 one_case = pytest.mark.parametrize("case", first_cases, ids=label)
 # of an encode: cases that kernels take
 LAUNCHES = {"ccsds123-default": 2, "visibility-fast": 4, "visibility-default": 8}
-LAUNCHES |= {"reads-offset-lengths": 3}
+LAUNCHES |= {"reads-offset-lengths": 3, "dna-pack-bases": 1}
 kernel_case = pytest.mark.parametrize(
     "case", [case for case in CASES if label(case) in LAUNCHES], ids=label
 )

@@ -1,0 +1,39 @@
+"""Arrays of the host that go to a device in one copy."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import pinned
+
+ALIGNED = 16  # bytes: where arrays begin on the device
+
+
+class Upload:
+    """Arrays of the host that go to the device in one copy, and lie there apart."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[int, NumpyArray]] = []
+        self._size = 0
+        self._host: npt.NDArray[np.uint8] | None = None
+
+    def add(self, part: NumpyArray) -> int:
+        """Take an array, which must not change before it is sent; return where it will begin."""
+        place = self._size
+        self._parts.append((place, part))
+        self._size += -(-part.nbytes // ALIGNED) * ALIGNED
+        return place
+
+    def sent(self) -> DeviceArray:
+        """Return all of it on the device; the copy may go on as long as this object lives."""
+        self._host = pinned((max(1, self._size),), np.uint8)
+        for place, part in self._parts:
+            own = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
+            self._host[place : place + own.size] = own
+        data: DeviceArray = cupy().empty(self._host.shape, np.uint8)
+        data.set(self._host)
+        return data

@@ -1,0 +1,146 @@
+"""Decoder of blocks on a GPU: heads on the host, all else on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.container.runs import Payload as Bytes
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.upload import Upload
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.dna import gpu_gencodex
+from gangsaw.codecs.dna.dense.coding import lane_ends
+from gangsaw.codecs.dna.dense.gpu_coding import LaneWords, new_codes
+from gangsaw.codecs.dna.dense.gpu_coding import decode_blocks as dense_decode
+from gangsaw.codecs.dna.dense.shape import Shape, shape_of
+from gangsaw.codecs.dna.gpu_parts import Part, Parts, rooms
+from gangsaw.codecs.dna.letters.bases import count_bases
+from gangsaw.codecs.dna.letters.coding import packed_size
+from gangsaw.codecs.dna.letters.gpu_join import Encoded, join
+from gangsaw.codecs.dna.payload import (
+    DENSE,
+    NO_LANES,
+    RUNS,
+    LaneBits,
+    Payload,
+    check_lanes,
+    check_size,
+    parts_of,
+)
+
+
+class Block(NamedTuple):
+    """A block that is decoded.
+
+    Attributes
+    ----------
+    payload : as it is stored
+    out : (n,) uint8 on the device, aligned
+    shape : of its lanes, where it is dense and has bases
+    ends : (lanes,) int64, words, where each lane ends
+    """
+
+    payload: Payload
+    out: DeviceArray
+    shape: Shape | None = None
+    ends: LaneBits = NO_LANES
+
+
+def decode_blocks(
+    data: Sequence[Bytes], lane_bits: Sequence[LaneBits], outs: Sequence[DeviceArray]
+) -> dict[int, CorruptChunk]:
+    """Fill aligned (n,) uint8 from payloads; return the errors of those that are wrong."""
+    blocks: dict[int, Block] = {}
+    errors: dict[int, CorruptChunk] = {}
+    for i, (own, bits, out) in enumerate(zip(data, lane_bits, outs, strict=True)):
+        try:
+            blocks[i] = _checked(parts_of(own), bits, out)
+        except CorruptChunk as error:
+            errors[i] = error
+    if blocks:
+        found = zip(blocks, _Work(list(blocks.values())).decoded(), strict=True)
+        errors |= {i: CorruptChunk(reason) for i, reason in found if reason}
+    return errors
+
+
+def _checked(payload: Payload, bits: LaneBits, out: DeviceArray) -> Block:
+    n = out.shape[0]
+    if payload.form == DENSE:
+        n_bases = count_bases(n, payload.marks.exceptions)
+        shape = shape_of(max(1, n_bases))
+        ends = lane_ends(payload.body.size, bits, n_bases, shape)
+        return Block(payload, out, shape if n_bases else None, ends)
+    check_lanes(bits)
+    if payload.form != RUNS:
+        check_size(payload.form, payload.body.size, n)
+    return Block(payload, out)
+
+
+class _Work:
+    """Blocks on the device; lives until it is done."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._blocks, self._upload = blocks, Upload()
+        places = [[self._upload.add(part) for part in _arrays(one.payload)] for one in blocks]
+        self._data = self._upload.sent()
+        first = self._data.data.ptr
+        known = zip(blocks, places, strict=True)
+        self._parts = [_parts(one.payload, first, own) for one, own in known]
+        sizes = [packed_size(one.out.shape[0]) * (one.payload.form == RUNS) for one in blocks]
+        starts = rooms(sizes)
+        self._packed: DeviceArray = cupy().empty(max(1, starts[-1]), np.uint8)
+        first = self._packed.data.ptr
+        self._bodies = [
+            Part(first + start, size) if own.form == RUNS else own.body
+            for own, start, size in zip(self._parts, starts, sizes, strict=False)
+        ]
+        self._codes = {i: new_codes(one.shape) for i, one in enumerate(blocks) if one.shape}
+
+    def decoded(self) -> list[str]:
+        """Fill texts; return what is wrong with each, or nothing."""
+        numbers = [i for i, own in enumerate(self._parts) if own.form == RUNS]
+        runs = [self._parts[i].body for i in numbers]
+        broken = gpu_gencodex.decode(numbers, runs, self._bodies)
+        if self._codes:
+            self._fill_codes(broken)
+        wrong = join([self._encoded(i) for i in range(len(self._blocks))], broken)
+        pairs = zip(to_host(broken).tolist(), to_host(wrong).tolist(), strict=True)
+        return [
+            "its body does not fill it"
+            if no_bases
+            else "its marks are not such"
+            if no_marks
+            else ""
+            for no_bases, no_marks in pairs
+        ]
+
+    def _fill_codes(self, broken: DeviceArray) -> None:
+        words = []
+        for i in self._codes:
+            ends = self._blocks[i].ends
+            words.append(LaneWords(self._parts[i].body.address, np.insert(ends[:-1], 0, 0), ends))
+        shapes = [one.shape for one in self._blocks if one.shape]
+        dense_decode([*self._codes], shapes, words, list(self._codes.values()), broken)
+
+    def _encoded(self, i: int) -> Encoded:
+        own, block = self._parts[i], self._blocks[i]
+        if block.shape is None:
+            return Encoded(block.out, self._bodies[i].address, own.form, *own[2:])
+        rows = block.shape.steps, block.shape.stride
+        return Encoded(block.out, self._codes[i].data.ptr, own.form, *own[2:], rows)
+
+
+def _arrays(payload: Payload) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
+    return payload.body, payload.marks.exceptions, payload.marks.cases
+
+
+def _parts(payload: Payload, address: int, places: Sequence[int]) -> Parts:
+    """Return where the parts of a payload lie on the device; address : of what was sent."""
+    arrays = zip(_arrays(payload), places, strict=True)
+    body, odd, low = (Part(address + place, part.size) for part, place in arrays)
+    return Parts(payload.form, body, odd, low)

@@ -1,0 +1,66 @@
+"""Runs of packed bytes on a GPU; see gencodex.cu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.dna.gencodex import GROUP, NOT_SHORTER
+from gangsaw.codecs.dna.gpu_parts import Part, rooms
+
+WARP, THREADS = 32, 256  # of a thread block that writes, and that reads, as in gencodex.cu
+
+
+class DeviceRuns(NamedTuple):
+    """Runs of blocks on the device.
+
+    Attributes
+    ----------
+    parts : of each block; None where they are not shorter
+    memory : that they lie in
+    """
+
+    parts: list[Part | None]
+    memory: DeviceArray
+
+
+def encode(packed: Sequence[Part]) -> DeviceRuns:
+    """Return packed bases as runs."""
+    cp = cupy()
+    places = rooms([part.size + GROUP for part in packed])
+    memory = cp.empty(places[-1], np.uint8)
+    rows = [
+        (*part, memory.data.ptr + place, 0, i)
+        for i, (part, place) in enumerate(zip(packed, places, strict=False))
+    ]
+    sizes = cp.empty(len(packed), np.int64)
+    _launch("put_runs", rows, WARP, sizes)
+    used: npt.NDArray[np.int64] = to_host(sizes)
+    parts = [
+        None if size == NOT_SHORTER else Part(row[2], size)
+        for row, size in zip(rows, used.tolist(), strict=True)
+    ]
+    return DeviceRuns(parts, memory)
+
+
+def decode(numbers: Sequence[int], runs: Sequence[Part], packed: Sequence[Part]) -> DeviceArray:
+    """Fill packed bases from runs; set broken[number] of blocks where they do not.
+
+    broken : which blocks these are, of as many as `packed` has
+    """
+    broken: DeviceArray = cupy().zeros(len(packed), np.uint32)
+    if numbers:
+        rows = [(*packed[i], *run, i) for i, run in zip(numbers, runs, strict=True)]
+        _launch("get_runs", rows, THREADS, broken)
+    return broken
+
+
+def _launch(name: str, rows: Sequence[Sequence[int]], threads: int, out: DeviceArray) -> None:
+    kernel = load(__package__, "gencodex.cu", {}).get_function(name)
+    launch(kernel, len(rows), threads, (cupy().asarray(np.array(rows, np.int64)), out))

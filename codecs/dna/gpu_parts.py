@@ -1,0 +1,109 @@
+"""Payloads on a GPU: their parts from rooms of their own to where they lie side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, load, pull
+from gangsaw.codecs.core.cuda.upload import ALIGNED
+from gangsaw.codecs.dna.payload import HEAD
+
+THREADS, SLICE = 256, 1 << 16  # as in parts.cu
+PAD = -HEAD.size % ALIGNED  # in front of a head, so that what follows is aligned
+
+
+class Part(NamedTuple):
+    """Bytes on the device.
+
+    Attributes
+    ----------
+    address : of the first one
+    size : how many
+    """
+
+    address: int
+    size: int
+
+
+NOTHING = Part(0, 0)
+
+
+class Parts(NamedTuple):
+    """A payload on the device.
+
+    Attributes
+    ----------
+    form : what its head says
+    body, exceptions, cases : what follows the head
+    """
+
+    form: int
+    body: Part
+    exceptions: Part
+    cases: Part
+
+    @property
+    def size(self) -> int:
+        """Bytes of the payload."""
+        return HEAD.size + sum(part.size for part in self[1:])
+
+
+def aligned_size(size: int) -> int:
+    """Bytes of a room for so many."""
+    return -(-size // ALIGNED) * ALIGNED
+
+
+def rooms(sizes: Sequence[int]) -> list[int]:
+    """Return where rooms of these sizes begin, and where the last one ends."""
+    ends: list[int] = np.cumsum([0, *(aligned_size(size) for size in sizes)]).tolist()
+    return ends
+
+
+def joined(payloads: Sequence[Parts]) -> list[Payload]:
+    """Return payloads in host memory."""
+    places = rooms([PAD + payload.size for payload in payloads])
+    out = cupy().empty(places[-1], np.uint8)
+    moves = []
+    for place, payload in zip(places, payloads, strict=False):
+        to = out.data.ptr + place + PAD + HEAD.size
+        for part in payload[1:]:
+            moves.append((part.address, to, part.size))
+            to += part.size
+    _launch_moves([move for move in moves if move[-1]])
+    return headed(out, places, payloads)
+
+
+def gathered(parts: Sequence[Part]) -> DeviceArray:
+    """Return parts one behind the other, (n,) uint8 on the device."""
+    ends = np.cumsum([part.size for part in parts])
+    out: DeviceArray = cupy().empty(int(ends[-1]), np.uint8)
+    moves = [
+        (part.address, out.data.ptr + end - part.size, part.size)
+        for part, end in zip(parts, ends.tolist(), strict=True)
+    ]
+    _launch_moves(moves)
+    return out
+
+
+def _launch_moves(moves: Sequence[tuple[int, int, int]]) -> None:
+    slices = -(-max(size for *_, size in moves) // SLICE)
+    kernel = load(__package__, "parts.cu", {}).get_function("join_parts")
+    arguments = cupy().asarray(np.array(moves, np.int64)), np.int32(slices)
+    launch(kernel, len(moves) * slices, THREADS, arguments)
+
+
+def headed(out: DeviceArray, places: Sequence[int], payloads: Sequence[Parts]) -> list[Payload]:
+    """Return payloads whose bodies lie on the device, each behind `PAD` and room for its head."""
+    host: Payload = pull(out).view(np.uint8)
+    found = []
+    for place, payload in zip(places, payloads, strict=False):
+        own = host[place + PAD : place + PAD + payload.size]
+        HEAD.pack_into(own.data, 0, payload.form, payload.exceptions.size, payload.cases.size)
+        found.append(own)
+    return found

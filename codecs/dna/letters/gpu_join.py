@@ -1,0 +1,89 @@
+"""Packed bases and marks to text on a GPU; see join.cu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.dna.gpu_parts import Part
+from gangsaw.codecs.dna.letters.gpu_split import PIECE, THREADS
+from gangsaw.codecs.dna.letters.numbers import most_runs
+
+RUN_BYTES = 16  # `Run` of join.cu
+NONE = -1  # a block has no such stream
+
+
+class Encoded(NamedTuple):
+    """A block on the device that is joined.
+
+    Attributes
+    ----------
+    out : (n,) uint8 that it fills, aligned
+    packed : packed bases, or text where it is raw, with bytes up to a whole room; codes of bases
+        where it is dense
+    form : of its payload
+    exceptions, cases : as they are stored
+    """
+
+    out: DeviceArray
+    packed: int
+    form: int
+    exceptions: Part
+    cases: Part
+    rows: tuple[int, int] = (1, 1)
+
+
+def join(blocks: Sequence[Encoded], broken: DeviceArray) -> DeviceArray:
+    """Fill texts; return (n,) uint32, not 0 where marks are none of an encoder.
+
+    broken : (n,) uint32, not 0 of blocks that are left out
+    """
+    cp, streams, rows = cupy(), _Streams(), []
+    for block in blocks:
+        n = block.out.shape[0]
+        odd = streams.add(block.exceptions, n, has_letters=True)
+        low = streams.add(block.cases, n, has_letters=False)
+        rows.append((block.out.data.ptr, n, block.packed, block.form, odd, low, *block.rows))
+    table, counts, memory = streams.read()
+    pieces = max(1, -(-max(block.out.shape[0] for block in blocks) // PIECE))
+    wrong: DeviceArray = cp.zeros(len(blocks), np.uint32)
+    arguments = cp.asarray(np.array(rows, np.int64)), np.int32(pieces), table, counts, broken, wrong
+    _launch("join", len(blocks) * pieces, *arguments)
+    del memory  # of runs: freed for what comes later on the same stream
+    return wrong
+
+
+class _Streams:
+    """Marks of all blocks, one kind of one block each."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[int, int, int, int]] = []
+
+    def add(self, part: Part, n: int, *, has_letters: bool) -> int:
+        """Take marks of a block of n letters; return their number, NONE where there are none."""
+        if not part.size:
+            return NONE
+        self._rows.append((part.address, part.size, n, has_letters))
+        return len(self._rows) - 1
+
+    def read(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+        """Find the runs of all; return `Stream` of join.cu, counts, and what runs lie in."""
+        cp, rows = cupy(), np.array(self._rows, np.int64).reshape(-1, 4)
+        rooms = RUN_BYTES * most_runs(rows[:, 1], rows[:, 3])
+        memory = cp.empty(max(1, int(rooms.sum())), np.uint8)
+        places = memory.data.ptr + np.cumsum(rooms) - rooms
+        table = cp.asarray(np.column_stack([rows, places]).reshape(-1))
+        counts = cp.empty(max(1, len(rows)), np.int32)
+        if len(rows):
+            _launch("read_marks", len(rows), table, counts)
+        return table, counts, memory
+
+
+def _launch(name: str, grid: int, *arguments: object) -> None:
+    kernel = load(__package__, "join.cu", {}).get_function(name)
+    launch(kernel, grid, THREADS, arguments)

@@ -1,0 +1,146 @@
+"""Text to packed bases and marks on a GPU; see split.cu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy, to_host
+from gangsaw.codecs.core.cuda.launch import launch, load
+from gangsaw.codecs.dna.gpu_parts import NOTHING, Part
+from gangsaw.codecs.dna.letters.numbers import least_bytes, most_bytes
+
+THREADS, PIECE, EDGES = 256, 4096, 4  # as in split.cu
+EXCEPTIONS, CASES = 0, 2  # where these begin among edges
+Table = npt.NDArray[np.int64]
+
+
+class Texts(NamedTuple):
+    """Blocks of text, and room for their packed bases.
+
+    Attributes
+    ----------
+    letters : (n,) uint8 each, aligned
+    packed : where the packed bases of each go, aligned
+    """
+
+    letters: Sequence[DeviceArray]
+    packed: Sequence[int]
+
+    @property
+    def pieces(self) -> int:
+        """Pieces of the longest block."""
+        return max(1, -(-max(text.shape[0] for text in self.letters) // PIECE))
+
+    @property
+    def sizes(self) -> Table:
+        """(n_blocks,) int64, letters of each."""
+        return np.array([text.shape[0] for text in self.letters], np.int64)
+
+    def rows(self) -> DeviceArray:
+        """`Text` of pack.cuh of each, on the device."""
+        pairs = zip(self.letters, self.packed, strict=True)
+        rows = [(text.data.ptr, text.shape[0], packed) for text, packed in pairs]
+        table: DeviceArray = cupy().asarray(np.array(rows, np.int64))
+        return table
+
+
+class DeviceMarks(NamedTuple):
+    """Marks of blocks on the device.
+
+    Attributes
+    ----------
+    parts : exceptions and cases of each block; None where they take more room than there is
+    odd : (n_blocks, pieces) uint32, exceptions in each piece
+    memory : that marks lie in
+    """
+
+    parts: list[tuple[Part, Part] | None]
+    odd: DeviceArray
+    memory: object
+
+
+def split(texts: Texts, least: Sequence[int]) -> DeviceMarks:
+    """Pack bases into their rooms; return the marks.
+
+    least : bytes of what is stored of each block besides marks, at least
+    """
+    cp, rows, pieces = cupy(), texts.rows(), texts.pieces
+    n = len(texts.letters)
+    counted = cp.zeros(((EDGES + 1), n, pieces), np.uint32)
+    _launch("pack_text", n * pieces, rows, np.int32(pieces), counted.reshape(-1))
+    counts, odd = counted[:EDGES], counted[EDGES]
+    totals: Table = to_host(counts.sum(axis=2)).astype(np.int64)
+    if not totals.any():
+        return DeviceMarks([(NOTHING, NOTHING)] * n, odd, None)
+    pays = np.array(least) + least_bytes(totals[EXCEPTIONS], totals[CASES]) < texts.sizes
+    kept = cp.asarray(pays.astype(np.uint32))
+    counts = cp.ascontiguousarray((counts * kept[None, :, None]).reshape(-1))
+    ends = cp.cumsum(counts, dtype=np.int64)
+    edges = cp.empty(max(1, int((totals * pays).sum())), np.int32)
+    _launch("find_marks", n * pieces, rows, np.int32(pieces), counts, ends - counts, edges)
+    parts, memory = _written(texts, totals * pays, edges)
+    known = zip(parts, pays.tolist(), strict=True)
+    return DeviceMarks([part if own else None for part, own in known], odd, memory)
+
+
+def bases_in(texts: Texts, marks: DeviceMarks) -> list[int]:
+    """Return how many bases each text has."""
+    odd: Table = to_host(cupy().sum(marks.odd, axis=1)).astype(np.int64)
+    found: list[int] = (texts.sizes - odd).tolist()
+    return found
+
+
+def take_bases(texts: Texts, odd: DeviceArray, rows: Sequence[tuple[int, int, int]]) -> None:
+    """Write the codes of bases: the lanes of each block.
+
+    Parameters
+    ----------
+    odd : of `DeviceMarks`
+    rows : where the lanes of each block begin, how many steps they have, and what lies from one to
+        the next; (0, 1, 1) where nothing is wanted
+    """
+    cp, pieces = cupy(), texts.pieces
+    before = cp.cumsum(odd, axis=1, dtype=np.int64) - odd
+    table = cp.asarray(np.array(rows, np.int64))
+    arguments = texts.rows(), np.int32(pieces), cp.ascontiguousarray(before), table
+    _launch("take_bases", len(texts.letters) * pieces, *arguments)
+
+
+def _written(
+    texts: Texts, totals: Table, edges: DeviceArray
+) -> tuple[list[tuple[Part, Part]], DeviceArray]:
+    """Return the marks of runs whose edges are known, and what they lie in.
+
+    totals : (EDGES, n_blocks), how many
+    """
+    cp, n = cupy(), len(texts.letters)
+    firsts = (np.cumsum(totals) - totals.reshape(-1)).reshape(EDGES, n)
+    begins = edges.data.ptr + edges.dtype.itemsize * firsts
+    counts = totals[[EXCEPTIONS, CASES]]
+    most = most_bytes(counts, texts.sizes) * (counts > 0)
+    memory = cp.empty(max(1, int(most.sum())), np.uint8)
+    letters = np.array([text.data.ptr for text in texts.letters])
+    outs = memory.data.ptr + (np.cumsum(most) - most.reshape(-1)).reshape(most.shape)
+    parts = (
+        (begins[kind], begins[kind + 1], totals[kind], own, out)
+        for kind, own, out in zip((EXCEPTIONS, CASES), (letters, 0 * letters), outs, strict=True)
+    )
+    streams = np.concatenate([np.stack(part, axis=1) for part in parts])
+    used = cp.empty(2 * n, np.int64)
+    _launch("write_marks", 2 * n, cp.asarray(streams.astype(np.int64)), used)
+    sizes = to_host(used).reshape(2, n)
+    odd, low = (
+        [Part(*one) if one[1] else NOTHING for one in zip(*kind, strict=True)]
+        for kind in zip(outs.tolist(), sizes.tolist(), strict=True)
+    )
+    return list(zip(odd, low, strict=True)), memory
+
+
+def _launch(name: str, grid: int, *arguments: object) -> None:
+    kernel = load(__package__, "split.cu", {}).get_function(name)
+    launch(kernel, grid, THREADS, arguments)

@@ -1,0 +1,43 @@
+"""The codec of nucleotides on a GPU: kernels by events, on random bases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+
+from gangsaw.codecs import Dna
+from gangsaw.tasks.bench.device import ChunkBench, Timing
+from gangsaw.tasks.bench.table import Measurement, Row
+
+TITLE = "Nucleotides on a GPU"
+LETTERS = 1 << 25  # of a chunk
+CASES = {"pack": ">= 1000", "gencodex": ""}  # modes, and Gbases/s that are asked
+DIRECTIONS = ("compress", "decompress")
+
+
+def tasks(rounds: int) -> list[Measurement]:
+    """Return a task for each row; both directions of a mode are measured at once."""
+
+    @cache
+    def bench(mode: str) -> ChunkBench:
+        letters = np.frombuffer(b"ACGT", np.uint8)
+        text = letters[np.random.default_rng(0).integers(0, 4, LETTERS)]
+        return ChunkBench(Dna(mode=mode).coder(text.shape, text.dtype), [text], rounds)
+
+    def measured(row: Row, mode: str, direction: int) -> Row:
+        return _measured(row, bench(mode).batch[direction])
+
+    return [
+        Measurement(row, partial(measured, row, mode, i), quick=i > 0)
+        for mode, target in CASES.items()
+        for i, direction in enumerate(DIRECTIONS)
+        for row in [Row(f"{direction}, {mode}", None, "Gbases/s", target)]
+    ]
+
+
+def _measured(row: Row, timing: Timing) -> Row:
+    whole = timing.samples / timing.whole / 1e9
+    note = f"kernels by events; {whole:.4g} Gbases/s the whole call"
+    return replace(row, value=timing.rate, note=note)
