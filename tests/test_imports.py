@@ -17,17 +17,22 @@ FOLDERS = {
     "cluster": "gangsaw.cluster",
     "src/gangsaw": "gangsaw",
 }
-DOMAINS = ("tasks.align", "tasks.hyperspectral", "tasks.radio", "tasks.reads", "tasks.tcr")
+DOMAINS = (
+    *("tasks.align", "tasks.genomes", "tasks.hyperspectral"),
+    *("tasks.radio", "tasks.reads", "tasks.tcr"),
+)
 # From the top: a room imports rooms of lower floors, and nothing of its own floor but
 # itself. CONTRIBUTING.md draws it. Every folder of codecs/<name> is a room on the floor "codecs.*".
 FLOORS = (
     ("gangsaw",),
     ("tasks.append",),
-    (*DOMAINS, "tasks.formats.known"),
+    ("tasks.align",),  # its queries are reads, and its target is a genome
+    (*(name for name in DOMAINS if name != "tasks.align"), "tasks.formats.known"),
     ("tasks.bench",),
     ("tasks.console",),
     ("tasks.api",),
     ("tasks.jobs",),
+    ("tasks.sequences",),
     ("tasks.formats",),
     ("tasks.store",),
     ("tasks.engine",),
@@ -55,7 +60,7 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 # the codecs that a domain may know by name: it was made for them
 CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}
-CODECS_OF |= {"tasks.reads": {"reads"}}
+CODECS_OF |= {"tasks.reads": {"reads"}, "tasks.genomes": {"dna"}}
 # what others may know of tasks/formats: no format
 SHARED_BY_FORMATS = {"atomic", "axes", "flat", "layouts", "memory"}
 SHARED_BY_FORMATS |= {"export", "format", "opening", "table"}
@@ -71,7 +76,10 @@ ONLY_IN = {
 DASK = {"dask", "distributed"}
 KNOW_DASK = {f"gangsaw.tasks.engine.{name}" for name in ("window", "batches", "bags")}
 KNOW_CLUSTERS = {"gangsaw", "tasks.api", "tasks.console"}
-PUBLIC = {"gangsaw.reads": "tasks.reads"}  # modules of public names, and the domain of each
+PUBLIC = {
+    "gangsaw.genomes": "tasks.genomes",
+    "gangsaw.reads": "tasks.reads",
+}  # modules of public names, and the domain of each
 
 
 def modules() -> Iterator[tuple[str, Path]]:

@@ -19,7 +19,7 @@ from gangsaw.tasks.reads.kernels import gather_lines
 from gangsaw.tasks.reads.record_text import names_of
 from gangsaw.tasks.reads.settings import ReadsInfo
 from gangsaw.tasks.reads.stored import Stored
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.text import Text
 from gangsaw.tasks.source import Source
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.tasks.reads.figures import LENGTH_BITS, Histogram, ReadFigures
-from gangsaw.tasks.reads.kernels import LETTERS, TABLES, count_letters
 from gangsaw.tasks.reads.stored import Field
+from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
 
 PHRED = 33  # letter of quality 0
 

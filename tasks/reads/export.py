@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from importlib.util import find_spec
-from pathlib import Path
-from typing import IO, cast
 
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.atomic import whole_files
 from gangsaw.tasks.formats.format import Fit, Format, Paths, Work
 from gangsaw.tasks.reads.fasta_text import FastaText
 from gangsaw.tasks.reads.record_text import FastqText, RecordText
 from gangsaw.tasks.reads.settings import ReadsInfo
 from gangsaw.tasks.reads.stored import Stored
-from gangsaw.tasks.reads.text import STDIN as STDOUT
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.targets import open_targets
+from gangsaw.tasks.sequences.text import Text
 from gangsaw.tasks.source import Source
 
 BATCH = 1 << 16  # records of one file that are written at once, fewer where they are long
 BATCH_LETTERS = 1 << 26  # of sequences that are written at once, more where one is longer
 TEXTS: Mapping[str, Callable[[Stored], RecordText]] = {"fastq": FastqText, "fasta": FastaText}
-LEVEL = 1  # of gzip: the store is what saves space
 
 
 def fit(source: Source, kind: str) -> Fit:
@@ -122,37 +114,3 @@ def batches(stored: Stored, first: int, last: int) -> Iterator[tuple[int, int]]:
         end = min(end, first + max(n, mates))
         yield first, end
         first = end
-
-
-@contextmanager
-def open_targets(paths: Paths, work: Work) -> Iterator[list[IO[bytes]]]:
-    """Open the targets: standard output, or files that appear when they are whole."""
-    if paths == (STDOUT,):
-        yield [sys.stdout.buffer]
-        sys.stdout.buffer.flush()
-        return
-    targets = [Path(path) for path in paths]
-    with whole_files(targets, overwrite=work.overwrite) as parts, ExitStack() as stack:
-        pairs = zip(targets, parts, strict=True)
-        yield [stack.enter_context(_packed(target.suffix.lower(), part)) for target, part in pairs]
-
-
-def _packed(suffix: str, part: Path) -> IO[bytes]:
-    """Open a file to write text, compressed as its suffix says."""
-    if suffix in (".gz", ".bgz"):
-        if find_spec("isal"):
-            from isal import igzip_threaded
-
-            return cast(IO[bytes], igzip_threaded.open(part, "wb", LEVEL, threads=1))
-        return cast(IO[bytes], gzip.open(part, "wb", LEVEL))
-    if suffix == ".bz2":
-        import bz2
-
-        return cast(IO[bytes], bz2.open(part, "wb"))
-    if suffix == ".xz":
-        import lzma
-
-        return cast(IO[bytes], lzma.open(part, "wb"))
-    if suffix == ".zst":
-        raise BadParams("writing .zst is not supported: name a target .gz, or plain text")
-    return part.open("wb")

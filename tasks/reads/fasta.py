@@ -8,16 +8,14 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.fasta_kernels import HEAD, first_width, join_lines, odd_folds
-from gangsaw.tasks.reads.files import START, FastqRecords, Places, ReadFile, hint
+from gangsaw.tasks.reads.files import FastqRecords, Places, ReadFile
 from gangsaw.tasks.reads.kernels import LINES, NEWLINE, strip_returns
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.signs import START, hint
+from gangsaw.tasks.sequences.text import Text
 
 COMMENT = 59  # ";"
 SEQUENCE = 1  # of the lines of a record
-NUCLEOTIDES = np.frombuffer(b"ACGTUNacgtun", np.uint8)
-SHARE = 0.5  # of these letters in a sample; protein has about a quarter
 SAMPLE = 1 << 16  # letters
-GENOME_RECORDS, GENOME_LETTERS = 1000, 50_000  # fewer records, or longer ones, are of a genome
 NUMBERING = 1 << 32  # more lines than a record has
 
 
@@ -112,39 +110,12 @@ def _last_head(block: Text, is_line_start: bool) -> int:
     return int(heads[-1]) if heads.size else -1
 
 
-def refuse_protein(records: FastqRecords, name: str) -> None:
-    """Raise BadParams where the first letters of some records are not mostly nucleotides."""
-    sample = _sample(records)
-    if np.isin(sample, NUCLEOTIDES).mean() < SHARE:
-        raise BadParams(
-            f"{name} holds protein rather than nucleotides, which the codec of reads does not make "
-            "smaller: --format fasta --codec zstd stores it all the same"
-        )
-
-
-def middle_length(records: FastqRecords) -> int:
-    """Return the median length of the sequences of some records."""
-    return int(np.median(records.ends[:, SEQUENCE] - records.begins[:, SEQUENCE]))
-
-
-def told_of_genomes(n_records: int, middle: int) -> list[str]:
-    """Return what to say of records that are those of a genome rather than reads, by their number
-    and the median of their lengths.
-    """
-    if middle <= GENOME_LETTERS and n_records >= GENOME_RECORDS:
-        return []
-    return [
-        f"{n_records:,} record{'s' * (n_records > 1)} of about {middle:,} letters: stored as "
-        "reads, as genomes have no codec of their own yet"
-    ]
-
-
-def _sample(records: FastqRecords) -> Text:
-    """Return the first letters of sequences, at least one."""
+def first_letters(records: FastqRecords) -> Text:
+    """Return the first letters of sequences."""
     parts, n = [], 0
     for begin, end in zip(records.begins[:, SEQUENCE], records.ends[:, SEQUENCE], strict=True):
         parts.append(records.text[begin : min(end, begin + SAMPLE - n)])
         n += parts[-1].size
         if n >= SAMPLE:
             break
-    return np.concatenate(parts) if n else NUCLEOTIDES
+    return np.concatenate([np.empty(0, np.uint8), *parts])

@@ -10,7 +10,7 @@ from gangsaw.tasks.reads.fasta_kernels import fold_records
 from gangsaw.tasks.reads.files import Places
 from gangsaw.tasks.reads.record_text import RecordText
 from gangsaw.tasks.reads.stored import Field, Stored
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.text import Text
 
 UNFOLDED = 1 << 62  # letters of a line
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.files import START, FastqRecords, Places, ReadFile, hint
+from gangsaw.tasks.reads.files import FastqRecords, Places, ReadFile
 from gangsaw.tasks.reads.kernels import (
     AT,
     FINE,
@@ -21,7 +21,8 @@ from gangsaw.tasks.reads.kernels import (
     check_records,
     strip_returns,
 )
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.signs import START, hint
+from gangsaw.tasks.sequences.text import Text
 
 __all__ = ["NAME", "QUALITY", "SEQUENCE", "SIGN", "FastqFile", "FastqRecords", "Places"]
 

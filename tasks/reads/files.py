@@ -11,20 +11,9 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.kernels import LINES, RETURN
-from gangsaw.tasks.reads.text import Text, text_of
+from gangsaw.tasks.sequences.text import Text, text_of
 
 Places = npt.NDArray[np.int64]
-START = 16  # bytes of a file by which it may be known
-# how files begin that are often taken for another; binary ones have other signs
-STARTS = {
-    b">": "it is FASTA: say --format fasta",
-    b"@": "it is FASTQ: say --format fastq",
-    b"BAM\1": "it is BAM: say --format bam",
-    b"CRAM": "it is CRAM: say --format bam",
-    b"\xff\xfe": "it is text of UTF-16: save it as ASCII",
-    b"\xfe\xff": "it is text of UTF-16: save it as ASCII",
-    b"\xef\xbb\xbf": "a byte order mark of UTF-8 stands before it: remove these three bytes",
-}
 
 
 class FastqRecords(NamedTuple):
@@ -125,11 +114,3 @@ class ReadFile(ABC):
         """Take note of the first line's end."""
         if self.n_records == 0:
             self.has_returns = bool(first_end and text[first_end - 1] == RETURN)
-
-
-def hint(start: bytes) -> str:
-    """Return what a file that begins so may be, for a message; "" where nobody knows."""
-    found = [what for sign, what in STARTS.items() if start.startswith(sign)]
-    if not found and b"\0" in start:
-        found = ["it is no text"]
-    return f" ({found[0]})" if found else ""

@@ -17,24 +17,17 @@ from gangsaw.tasks.formats.format import (
     Work,
 )
 from gangsaw.tasks.reads.settings import NAMES, ORDERS, QUALITIES
+from gangsaw.tasks.sequences.names import FASTA_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
     from gangsaw.tasks.reads.stream import ReadStream
     from gangsaw.tasks.source import Source
 
 FASTQ_NAMES = (".fastq", ".fq")
-FASTA_NAMES = (".fasta", ".fa", ".fna", ".fas", ".faa", ".ffn")
-PACKED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 BAM_NAMES = (".bam", ".cram", ".sam")
 SAM_LINES = (b"@HD\t", b"@SQ\t", b"@RG\t", b"@PG\t", b"@CO\t")
 GZIP = b"\x1f\x8b"
 YES, NO = "yes", "no"
-
-
-def _is_called(look: Look, names: tuple[str, ...]) -> bool:
-    return look.path.lower().endswith(
-        tuple(f"{name}{end}" for name in names for end in ("", *PACKED))
-    )
 
 
 def _sure_of(look: Look, sign: bytes, names: tuple[str, ...]) -> Sure:
@@ -44,9 +37,9 @@ def _sure_of(look: Look, sign: bytes, names: tuple[str, ...]) -> Sure:
     """
     if look.is_folder or look.is_address or look.is_stream:
         return Sure.NO
-    if look.start.startswith(sign) and _is_called(look, FASTQ_NAMES + FASTA_NAMES):
+    if look.start.startswith(sign) and is_called(look.path, FASTQ_NAMES + FASTA_NAMES):
         return Sure.CONTENT
-    return Sure.PERHAPS if _is_called(look, names) else Sure.NO
+    return Sure.PERHAPS if is_called(look.path, names) else Sure.NO
 
 
 def _sure_of_fastq(look: Look) -> Sure:

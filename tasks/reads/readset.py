@@ -16,9 +16,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.bags import bag_of
 from gangsaw.tasks.reads.export import records_text
 from gangsaw.tasks.reads.kernels import gather_lines
-from gangsaw.tasks.reads.ragged import Ragged
 from gangsaw.tasks.reads.record_text import names_of
 from gangsaw.tasks.reads.stored import Field, Stored
+from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.store.source import open_zarr
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.reads.files import Places
 from gangsaw.tasks.reads.kernels import AT, LINES, PLUS, join_records
 from gangsaw.tasks.reads.stored import Field, Stored
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.text import Text
 
 SIGNS = np.array([AT, 0, PLUS, 0], np.uint8)
 NONE = np.empty(0, np.uint8)

@@ -12,15 +12,15 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.format import Paths, Work
 from gangsaw.tasks.jobs.stages import staged
-from gangsaw.tasks.reads.export import open_targets
 from gangsaw.tasks.reads.fastq import FastqRecords
 from gangsaw.tasks.reads.kernels import LINES
 from gangsaw.tasks.reads.record_text import joined
 from gangsaw.tasks.reads.settings import Settings
 from gangsaw.tasks.reads.stored import Field
 from gangsaw.tasks.reads.stream import ReadStream
-from gangsaw.tasks.reads.text import STDIN as STDOUT
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.targets import open_targets
+from gangsaw.tasks.sequences.text import STDIN as STDOUT
+from gangsaw.tasks.sequences.text import Text
 
 
 def rewrite(sources: Paths, targets: Paths, settings: Settings, *, overwrite: bool = False) -> int:

@@ -16,14 +16,15 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.bam import BamFile
 from gangsaw.tasks.reads.counts import PHRED, ReadCounts
 from gangsaw.tasks.reads.digest import sum_records
-from gangsaw.tasks.reads.fasta import FastaFile, middle_length, refuse_protein, told_of_genomes
+from gangsaw.tasks.reads.fasta import FastaFile, first_letters
 from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, SIGN, FastqFile, FastqRecords
 from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES, copy_lines, map_letters, place_lines, same_lines
-from gangsaw.tasks.reads.measured import share_read
 from gangsaw.tasks.reads.settings import ATTRIBUTE, ReadsInfo, Settings
 from gangsaw.tasks.reads.stored import Field
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.fasta import refuse_protein
+from gangsaw.tasks.sequences.measured import share_read
+from gangsaw.tasks.sequences.text import Text
 from gangsaw.tasks.source import Coordinate, Described, JobStage, Source
 
 if TYPE_CHECKING:
@@ -122,17 +123,15 @@ class ReadStream:
     def pieces(self) -> Iterator[Piece]:
         """Yield arrays of some records; BadParams for what is not of the format, or has no mate."""
         files = self.files()
-        writer, middle = _Writer(self, files), 0
+        writer = _Writer(self, files)
         is_guess = self.format == "fasta" and not self.is_named
         for mates in self._ordered(files):
             if not mates:
                 continue  # a file without records has no bins
             if is_guess and writer.n_records == 0:
-                refuse_protein(mates[0], self.name)
-                middle = middle_length(mates[0])
+                refuse_protein(first_letters(mates[0]), self.name, "fasta")
             yield writer.piece(mates)
         yield writer.last()
-        self.notes.extend(told_of_genomes(writer.n_records, middle) if is_guess else [])
         contents = writer.contents()
         if contents.lost:
             self.notes.append(f"not in the store: {', '.join(contents.lost)}")

@@ -28,7 +28,7 @@ from gangsaw.tasks.reads.fastq import FastqRecords
 from gangsaw.tasks.reads.kernels import LINES, copy_lines
 from gangsaw.tasks.reads.order.arrange import by_place
 from gangsaw.tasks.reads.order.signatures import sign_lines
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.text import Text
 
 ROUNDS = 3
 LANE = 1 << 16

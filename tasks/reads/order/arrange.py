@@ -14,7 +14,7 @@ from gangsaw.tasks.reads.digest import hash_lines
 from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.kernels import copy_lines
 from gangsaw.tasks.reads.order.chain import Numbers
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.text import Text
 
 LANE = 1 << 16  # any: the layout does not depend on windows
 ROOM = 1 << 25  # bytes of a chunk of sequences

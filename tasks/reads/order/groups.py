@@ -18,7 +18,7 @@ from gangsaw.tasks.reads.digest import sum_records
 from gangsaw.tasks.reads.fastq import SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.kernels import LINES, copy_lines
 from gangsaw.tasks.reads.stored import Field
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.text import Text
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 Mates: TypeAlias = tuple[FastqRecords, ...]

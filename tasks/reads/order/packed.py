@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.floats import load_le64
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.tasks.reads.order.chain import Numbers
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.text import Text
 
 WORD = 32  # letters of a word
 ONES, LOWS = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)

@@ -13,7 +13,7 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.reads.order.groups import Mates, packed, sealed, sizes_of
 from gangsaw.tasks.reads.order.intake import needed
-from gangsaw.tasks.reads.text import opened
+from gangsaw.tasks.sequences.text import opened
 
 if TYPE_CHECKING:
     from gangsaw.tasks.reads.stream import ReadStream

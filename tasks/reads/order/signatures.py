@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit, jit_restrict
 from gangsaw.codecs.reads.sequence.letters import encode_letters, read_only
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.text import Text
 
 LENGTH = 12  # letters of a p-mer: with 14 sets of short reads took more, with 10 bacteria
 HALVED = 60  # letters from which a read has a signature for each half

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.opening import find_format
-from gangsaw.tasks.reads import text
 from gangsaw.tasks.reads.settings import Settings
 from gangsaw.tasks.reads.stream import ReadStream
+from gangsaw.tasks.sequences import text
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20)

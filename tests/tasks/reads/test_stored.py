@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.reads.stored import SMALL_READS, HeldChunks
+from gangsaw.tasks.sequences.held import SMALL_READS, HeldChunks
 from gangsaw.tasks.source import Described, Region
 
 CHUNK, N = 1000, 2500

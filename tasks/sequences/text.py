@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import thread_limit
-from gangsaw.tasks.reads import bgzf
-from gangsaw.tasks.reads.measured import MeasuredFile
+from gangsaw.tasks.sequences import bgzf
+from gangsaw.tasks.sequences.measured import MeasuredFile
 
 Text = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int64]
 
 BLOCK = 1 << 23  # bytes of text
 AHEAD = 2  # blocks that wait to be parsed

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.reads.fastq import Places
-from gangsaw.tasks.reads.kernels import pack_letters, unpack_letters
-from gangsaw.tasks.reads.text import Text
+from gangsaw.tasks.sequences.kernels import pack_letters, unpack_letters
+from gangsaw.tasks.sequences.text import Places, Text
 
 if TYPE_CHECKING:
     from types import ModuleType

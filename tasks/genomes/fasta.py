@@ -1,0 +1,126 @@
+"""FASTA of genomes: residues, heads, and how lines are, of records of any length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.genomes import fasta_kernels as kernels
+from gangsaw.tasks.genomes.parts import UNFOLDED, GenomeFile, NameCheck, Part
+from gangsaw.tasks.sequences.fasta import HEAD, refuse_protein
+from gangsaw.tasks.sequences.signs import START, hint
+from gangsaw.tasks.sequences.text import Text, text_of
+
+LOOK = 1 << 20  # bytes of text that tell the width of lines, and whether it is protein
+STEP = 1 << 20  # bytes of text that are taken apart at once
+
+
+class FastaGenome(GenomeFile):
+    """A FASTA text, read once; protein is refused unless the user named the format."""
+
+    def __init__(self, path: str, *, takes_protein: bool = False) -> None:
+        super().__init__(path)
+        self.takes_protein = takes_protein
+        self._state = np.zeros(kernels.STATES, np.int64)
+        self._names = NameCheck(path)
+        self._room = _Room(STEP)
+
+    def parts(self) -> Iterator[Part]:
+        """Yield records; BadParams, with the number of the line, for what is none."""
+        blocks = self._blocks()
+        begun, n = [], 0
+        while n < LOOK and (block := next(blocks, None)) is not None:
+            begun.append(block)
+            n += block.size
+        if not begun:
+            raise BadParams(f"{self.path} holds no records: it is empty")
+        self._look(np.concatenate(begun))
+        for block in chain(begun, blocks):
+            for at in range(0, block.size, STEP):
+                yield self._part(block[at : at + STEP])
+        yield self._last()
+
+    def _blocks(self) -> Iterator[Text]:
+        """Yield the file's text."""
+        try:
+            yield from text_of(self.path)
+        except BadParams as error:
+            record = self._state[kernels.RECORD] + 1
+            raise BadParams(f"{error} (in record {record})") from error
+
+    def _look(self, text: Text) -> None:
+        """Find out how lines are by the beginning of the text."""
+        start = text[:START].tobytes()
+        if text[0] != HEAD:
+            raise BadParams(f"{self.path}: line 1: it does not begin with >{hint(start)}")
+        lines = text[:LOOK].tobytes().split(b"\n")
+        self.has_returns = len(lines) > 1 and lines[0].endswith(b"\r")
+        self.width = usual_width(lines[:-1])
+        if not self.takes_protein:
+            letters = b"".join(line for line in lines if line[:1] != b">").translate(None, b"\r ")
+            refuse_protein(np.frombuffer(letters, np.uint8), self.path, "genome")
+        self._state[kernels.WIDTH], self._state[kernels.RETURNS] = self.width, self.has_returns
+        self._state[kernels.RECORD], self._state[kernels.IS_START] = -1, 1
+
+    def _part(self, text: Text) -> Part:
+        """Return what a piece of the text holds."""
+        first_line = int(self._state[kernels.LINE])
+        if not text.all():
+            line = first_line + np.count_nonzero(text[: np.argmin(text)] == kernels.NEWLINE)
+            raise self._wrong(line, "it holds a byte 0, so that it is no text")
+        totals = np.zeros(kernels.TOTALS, np.int64)
+        room = self._room
+        kernels.scan(text, self._state, totals, *room.all)
+        if totals[kernels.READ] < text.size:
+            raise self._wrong(
+                int(self._state[kernels.LINE]), "it begins with ; (comments are not read)"
+            )
+        return self._taken(totals)
+
+    def _last(self) -> Part:
+        """Return what the end of the text adds."""
+        totals, room = np.zeros(kernels.TOTALS, np.int64), self._room
+        self.is_open = kernels.finish(self._state, totals, room.names, room.runs, room.odd)
+        return self._taken(totals)
+
+    def _taken(self, totals: Text) -> Part:
+        """Return copies of what a kernel found."""
+        n_letters, n_names, n_heads, n_runs, n_odd = totals[: kernels.READ].tolist()
+        room = self._room
+        heads, names = room.heads[:n_heads].copy(), room.names[:n_names].copy()
+        self._names.add(names, [f"line {line + 1}" for line in heads[:, 2].tolist()])
+        letters, lines = room.letters[:n_letters].copy(), room.runs[:n_runs].copy()
+        return Part(letters, names, heads[:, 0], heads[:, 1], lines, room.odd[:n_odd].copy())
+
+    def _wrong(self, line: int, why: str) -> BadParams:
+        return BadParams(f"{self.path}: line {line + 1}: {why}")
+
+
+class _Room:
+    """Arrays that the kernel fills; the system gives memory only to what is used of them."""
+
+    def __init__(self, n: int) -> None:
+        self.letters, self.names = np.empty(n + 4, np.uint8), np.empty(n + 4, np.uint8)
+        self.heads = np.empty((n, 3), np.int64)
+        self.runs, self.odd = np.empty((n + 4, 4), np.int64), np.empty(n + 1, np.int64)
+        self.all = self.letters, self.names, self.heads, self.runs, self.odd
+
+
+def usual_width(lines: list[bytes]) -> int:
+    """Return the residues of the first full line; UNFOLDED where there is no such line.
+
+    A full line is the first of two or more with residues. Where a record before has more of them on
+    one line, none is full.
+    """
+    longest = first = 0
+    for line in lines:
+        if line.startswith(b">"):
+            longest, first = max(longest, first), 0
+        elif not first:
+            first = len(line.rstrip())
+        elif line.strip():
+            return first if longest <= first else UNFOLDED
+    return UNFOLDED

@@ -1,0 +1,229 @@
+"""FASTA of records of any length, block by block: residues, heads, and how lines are. Compiled.
+
+A line is a piece of residues and what ends it. Other blanks end pieces as well, so that they can be
+put back; equal pieces in a row are one run. Of a record on lines of the usual width no run is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangsaw.codecs.core.numba.jit import jit_norefs, jit_norefs_inline, jit_norefs_part
+
+NEWLINE, RETURN, BLANK, HEAD, COMMENT = 10, 13, 32, 62, 59
+USUAL = 0  # end of a piece: as most lines of the file end
+# of the state, which goes on from block to block
+(
+    WIDTH,
+    RETURNS,
+    RECORD,
+    LINE,
+    IS_HEAD,
+    IS_START,
+    HAS_RETURN,
+    PIECE,
+    RUN_LENGTH,
+    RUN_COUNT,
+    RUN_END,
+    SHAPE,
+    FULL_LINES,
+    LAST_LINE,
+) = range(14)
+STATES = 14
+# of the totals of a block
+LETTERS, NAMES, HEADS, RUNS, ODD_HEADS, READ = range(6)
+TOTALS = 6
+# of a record so far: nothing, full lines, a shorter one at the end, anything else
+BEGUN, FULL, ENDED, ODD = range(4)
+
+
+@jit_norefs_inline
+def add_run(state: Any, totals: Any, runs: Any, length: int, count: int, end: int) -> None:
+    """List a run of pieces."""
+    row = totals[RUNS]
+    runs[row, 0], runs[row, 1] = state[RECORD], length
+    runs[row, 2], runs[row, 3] = count, end
+    totals[RUNS] += 1
+
+
+@jit_norefs_part
+def end_run(state: Any, totals: Any, runs: Any) -> None:
+    """List the run that is open, unless its record is as most are so far."""
+    length, count, end = state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END]
+    state[RUN_COUNT] = 0
+    if not count:
+        return
+    if state[SHAPE] == BEGUN and end == USUAL and length == state[WIDTH]:
+        state[SHAPE], state[FULL_LINES] = FULL, count
+        return
+    is_last = end == USUAL and count == 1 and 0 < length < state[WIDTH]
+    if state[SHAPE] <= FULL and is_last:
+        state[SHAPE], state[LAST_LINE] = ENDED, length
+        return
+    if state[SHAPE] != ODD:
+        if state[FULL_LINES]:
+            add_run(state, totals, runs, state[WIDTH], state[FULL_LINES], USUAL)
+        if state[LAST_LINE]:
+            add_run(state, totals, runs, state[LAST_LINE], 1, USUAL)
+        state[SHAPE] = ODD
+    add_run(state, totals, runs, length, count, end)
+
+
+@jit_norefs_part
+def end_piece(state: Any, totals: Any, runs: Any, end: int) -> None:
+    """End a piece by this byte, or as most lines do."""
+    length, state[PIECE] = state[PIECE], 0
+    if state[RUN_COUNT] and length == state[RUN_LENGTH] and end == state[RUN_END]:
+        state[RUN_COUNT] += 1
+        return
+    end_run(state, totals, runs)
+    state[RUN_LENGTH], state[RUN_COUNT], state[RUN_END] = length, 1, end
+
+
+@jit_norefs_part
+def end_record(state: Any, totals: Any, runs: Any) -> None:
+    """End a record: what follows is the head of another."""
+    end_run(state, totals, runs)
+    state[SHAPE] = state[FULL_LINES] = state[LAST_LINE] = 0
+
+
+@jit_norefs_inline
+def begin_record(state: Any, totals: Any, runs: Any, heads: Any) -> None:
+    """List where a record begins: in the letters, in the names, and its line."""
+    end_record(state, totals, runs)
+    state[RECORD] += 1
+    state[IS_HEAD], state[IS_START] = 1, 0
+    row = totals[HEADS]
+    heads[row, 0], heads[row, 1], heads[row, 2] = totals[LETTERS], totals[NAMES], state[LINE]
+    totals[HEADS] += 1
+
+
+@jit_norefs_inline
+def full_line(text: Any, at: int, state: Any, letters: Any, to: int) -> bool:
+    """Copy a line that is as the one before it; return whether it is."""
+    n, has_return = state[RUN_LENGTH], state[RETURNS]
+    end = at + n + has_return
+    if end >= text.size or text[end] != NEWLINE or (has_return and text[end - 1] != RETURN):
+        return False
+    is_plain = True
+    for i in range(n):
+        is_plain &= text[at + i] > BLANK
+        letters[to + i] = text[at + i]
+    return is_plain
+
+
+@jit_norefs_inline
+def end_head(state: Any, totals: Any, names: Any, odd_heads: Any) -> None:
+    """End a line of a name; list it where it ends unlike most lines."""
+    if state[HAS_RETURN] != state[RETURNS]:
+        odd_heads[totals[ODD_HEADS]] = state[RECORD]
+        totals[ODD_HEADS] += 1
+    names[totals[NAMES]] = NEWLINE
+    totals[NAMES] += 1
+    state[HAS_RETURN] = state[IS_HEAD] = 0
+    state[IS_START], state[LINE] = 1, state[LINE] + 1
+
+
+@jit_norefs_inline
+def name_byte(state: Any, totals: Any, names: Any, odd_heads: Any, letter: int) -> None:
+    """Take a byte of a head; a carriage return waits for what follows it."""
+    if letter == NEWLINE:
+        end_head(state, totals, names, odd_heads)
+        return
+    if state[HAS_RETURN]:
+        names[totals[NAMES]] = RETURN
+        totals[NAMES] += 1
+    state[HAS_RETURN] = letter == RETURN
+    if letter != RETURN:
+        names[totals[NAMES]] = letter
+        totals[NAMES] += 1
+
+
+@jit_norefs_inline
+def blank_byte(state: Any, totals: Any, runs: Any, letter: int) -> None:
+    """End a piece by a blank; a carriage return waits where it may belong to the line's end."""
+    has_return = state[HAS_RETURN]
+    state[HAS_RETURN] = 0
+    if has_return and letter != NEWLINE:
+        end_piece(state, totals, runs, RETURN)
+    if letter == RETURN and state[RETURNS]:
+        state[HAS_RETURN] = 1
+        return
+    is_usual = letter == NEWLINE and has_return == state[RETURNS]
+    end_piece(state, totals, runs, USUAL if is_usual else letter)
+    state[IS_START] = letter == NEWLINE
+    state[LINE] += letter == NEWLINE
+
+
+@jit_norefs_inline
+def body_byte(state: Any, totals: Any, letters: Any, runs: Any, letter: int) -> None:
+    """Take a byte of a record's lines."""
+    if letter <= BLANK:
+        blank_byte(state, totals, runs, letter)
+        return
+    if state[HAS_RETURN]:
+        state[HAS_RETURN] = 0
+        end_piece(state, totals, runs, RETURN)
+    letters[totals[LETTERS]] = letter
+    totals[LETTERS] += 1
+    state[PIECE] += 1
+    state[IS_START] = 0
+
+
+@jit_norefs
+def scan(
+    text: Any, state: Any, totals: Any, letters: Any, names: Any, heads: Any, runs: Any, odd: Any
+) -> None:
+    """Take a block apart. It stops, and fewer bytes are read, before a line that begins with ";".
+
+    Parameters
+    ----------
+    text : (m,) uint8, of which the first byte of all is ">"
+    state : (STATES,) int64, as the block before left it
+    totals : (TOTALS,) int64, zeros, filled: how much of each there is, and bytes read
+    letters, names : (m + 4,) uint8 each, filled: residues; heads without ">", newline behind
+    heads : (m, 3) int64, filled: letters and bytes of names before a record, and its line from 0
+    runs : (m + 4, 4) int64, filled: record, residues of a piece, pieces, what ends each
+    odd : (m,) int64, filled with records whose head ends unlike most lines
+    """
+    at = 0
+    while at < text.size:
+        letter = text[at]
+        if state[IS_HEAD]:
+            name_byte(state, totals, names, odd, letter)
+            at += 1
+            continue
+        if state[IS_START] and letter == COMMENT:
+            break
+        if state[IS_START] and letter == HEAD:
+            begin_record(state, totals, runs, heads)
+            at += 1
+            continue
+        is_known = state[IS_START] and state[RUN_COUNT] and state[RUN_END] == USUAL
+        if is_known and full_line(text, at, state, letters, totals[LETTERS]):
+            state[RUN_COUNT] += 1
+            state[LINE] += 1
+            totals[LETTERS] += state[RUN_LENGTH]
+            at += state[RUN_LENGTH] + state[RETURNS] + 1
+            continue
+        body_byte(state, totals, letters, runs, letter)
+        at += 1
+    totals[READ] = at
+
+
+@jit_norefs
+def finish(state: Any, totals: Any, names: Any, runs: Any, odd: Any) -> bool:
+    """End the last record, as `scan` would; return whether its last line has no end."""
+    is_open = state[IS_HEAD] or (state[PIECE] and not state[HAS_RETURN])
+    if state[IS_HEAD]:
+        if state[HAS_RETURN]:
+            names[totals[NAMES]] = RETURN
+            totals[NAMES] += 1
+        state[HAS_RETURN] = state[RETURNS]
+        end_head(state, totals, names, odd)
+    elif state[HAS_RETURN]:
+        end_piece(state, totals, runs, RETURN)
+    elif state[PIECE]:
+        end_piece(state, totals, runs, USUAL)
+    end_record(state, totals, runs)
+    return bool(is_open)

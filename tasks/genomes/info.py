@@ -1,0 +1,78 @@
+"""The attribute of a store that says what genome it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self, cast
+
+from gangsaw.codecs.core.errors import BadParams
+
+ATTRIBUTE = "gangsaw_genome"
+VERSION = 1
+GC = "GCgcSs"
+BASES = "ACGTUacgtu"
+
+
+@dataclass(frozen=True)
+class GenomeInfo:
+    """What a store of a genome says of itself, beside its arrays.
+
+    Attributes
+    ----------
+    format : of the file: "genome" (FASTA), "2bit" or "genbank"
+    records : how many there are
+    width : residues of a line, `UNFOLDED` where each record has one line
+    returns : whether lines end with CR LF
+    open : whether the last line has no end
+    letters : residues, and how often each is there
+    lost : what of the file is not in the store, in words
+    """
+
+    format: str
+    records: int
+    width: int
+    returns: bool
+    open: bool
+    letters: Mapping[str, int]
+    lost: tuple[str, ...] = ()
+
+    @property
+    def residues(self) -> int:
+        """Letters of all records."""
+        return sum(self.letters.values())
+
+    def count(self, letters: str) -> int:
+        """Return how many residues are one of these letters."""
+        return sum(self.letters.get(letter, 0) for letter in letters)
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON attribute."""
+        return {"version": VERSION, **vars(self), "letters": dict(self.letters)}
+
+    @classmethod
+    def from_attrs(cls, attrs: Mapping[str, object]) -> Self | None:
+        """Read the attribute of a group; None where it has none, BadParams where it is wrong."""
+        data = attrs.get(ATTRIBUTE)
+        if data is None:
+            return None
+        if not isinstance(data, Mapping) or data.get("version") != VERSION:
+            raise BadParams(f"attribute {ATTRIBUTE} is of no version that is known here")
+        try:
+            letters = cast(Mapping[str, int], data["letters"])
+            found = cls(
+                format=str(data["format"]),
+                records=int(data["records"]),
+                width=int(data["width"]),
+                returns=bool(data["returns"]),
+                open=bool(data["open"]),
+                letters={str(letter): int(n) for letter, n in letters.items()},
+                lost=tuple(map(str, data["lost"])),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise BadParams(f"attribute {ATTRIBUTE} is not whole: {error}") from error
+        if found.width < 1 or found.records < 0:
+            raise BadParams(
+                f"attribute {ATTRIBUTE} has {found.records} records, {found.width} wide"
+            )
+        return found

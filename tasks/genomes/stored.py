@@ -1,0 +1,97 @@
+"""The arrays of a genome's store, held against each other as they are read."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.genomes.fasta_kernels import BLANK
+from gangsaw.tasks.genomes.info import GenomeInfo
+from gangsaw.tasks.genomes.parts import NO_RECORDS
+from gangsaw.tasks.genomes.stream import LINES
+from gangsaw.tasks.sequences.held import HeldChunks
+from gangsaw.tasks.sequences.text import Places, Text
+from gangsaw.tasks.source import SourceArray
+
+NEEDED = ("sequence", "record_offset", "name", "name_offset")
+NEWLINE = 10
+
+
+class StoredGenome:
+    """The records of a store by number.
+
+    Attributes
+    ----------
+    info : what the store says of itself
+    n_records : how many there are
+    """
+
+    def __init__(self, arrays: Sequence[SourceArray], attrs: Mapping[str, object]) -> None:
+        info = GenomeInfo.from_attrs(attrs)
+        if info is None:
+            raise BadParams("it holds no genome")
+        self.info, self.n_records = info, info.records
+        self._arrays = {array.name: HeldChunks(array) for array in arrays}
+        for name in NEEDED:
+            if name not in self._arrays:
+                raise BadParams(f"it holds a genome, but no array {name}: take all of its arrays")
+        for name in ("record_offset", "name_offset"):
+            if self._arrays[name].size != self.n_records + 1:
+                raise CorruptChunk(f"{name} is not of {self.n_records} records")
+
+    def starts(self, first: int, last: int) -> Places:
+        """Return where records first..last - 1 start, and what follows the last of them."""
+        return self._borders("record_offset", "sequence", first, last)
+
+    def letters(self, begin: int, end: int) -> Text:
+        """Return residues of the whole store, begin..end - 1."""
+        return self._arrays["sequence"].read(begin, end).astype(np.uint8, copy=False)
+
+    def heads(self, first: int, last: int) -> tuple[Text, Places]:
+        """Return heads of records, a newline behind each, and the bytes of each without it."""
+        borders = self._borders("name_offset", "name", first, last)
+        text = self._arrays["name"].read(int(borders[0]), int(borders[-1]))
+        text, ends = text.astype(np.uint8, copy=False), borders[1:] - borders[0] - 1
+        found = np.flatnonzero(text == NEWLINE)
+        if not np.array_equal(found, ends):
+            raise CorruptChunk("name_offset does not say where lines of name begin")
+        return text, np.diff(borders) - 1
+
+    def odd_heads(self, first: int, last: int) -> Places:
+        """Return which of records first..last - 1 have a head that ends unlike most lines."""
+        return self._numbers("odd_head", *self.between("odd_head", first, last)) - first
+
+    def lines(self, begin: int, end: int) -> Places:
+        """Return rows begin..end - 1 of the lines that are kept, (n, 4) int64 as `Part.lines`."""
+        rows = np.stack([self._numbers(name, begin, end) for name in LINES], axis=1)
+        if (rows[:, 0] < 0).any() or (np.diff(rows[:, 0]) < 0).any():
+            raise CorruptChunk("line_record does not grow")
+        if (rows[:, 1] < 0).any() or (rows[:, 2] < 1).any() or (rows[:, 3] > BLANK).any():
+            raise CorruptChunk("line_length, line_count or line_end is of no line")
+        return rows
+
+    def between(self, name: str, low: int, high: int) -> tuple[int, int]:
+        """Return which items of an array of growing numbers are low..high - 1: first and end."""
+        size = self._arrays[name].size if name in self._arrays else 0
+
+        def first(number: int) -> int:
+            return bisect_left(
+                range(size), number, key=lambda i: int(self._numbers(name, i, i + 1)[0])
+            )
+
+        return first(low), max(first(low), first(high))
+
+    def _borders(self, name: str, of: str, first: int, last: int) -> Places:
+        found = self._arrays[name].read(first, last + 1).astype(np.int64)
+        size = self._arrays[of].size
+        if found[0] < 0 or found[-1] > size or (np.diff(found) < 0).any():
+            raise CorruptChunk(f"{name} does not grow within {of}")
+        return found
+
+    def _numbers(self, name: str, begin: int, end: int) -> Places:
+        if name not in self._arrays:
+            return NO_RECORDS
+        return self._arrays[name].read(begin, end).astype(np.int64)

@@ -1,0 +1,146 @@
+"""Files of genomes as a stream of arrays: residues, heads, where they start, and how lines are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.genomes.fasta import FastaGenome
+from gangsaw.tasks.genomes.info import ATTRIBUTE, GenomeInfo
+from gangsaw.tasks.genomes.parts import GenomeFile, Part
+from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
+from gangsaw.tasks.sequences.measured import share_read
+from gangsaw.tasks.source import Coordinate, Described
+
+CONTENT = "gangsaw_content"
+READERS: Mapping[str, Callable[[str], GenomeFile]] = {
+    "genome": FastaGenome,
+}
+LINES = ("line_record", "line_length", "line_count", "line_end")  # columns of `Part.lines`
+
+Piece = Mapping[str, NumpyArray]
+
+
+@dataclass(frozen=True)
+class GenomeStream:
+    """The records of one file.
+
+    It follows `gangsaw.tasks.source.Stream`. `outcome` are attributes known at the end, `notes`
+    what a user should know then. `format` is one of READERS; `is_named`, whether the user said it.
+    """
+
+    path: str
+    format: str = "genome"
+    is_named: bool = False
+    coords: tuple[Coordinate, ...] = ()
+    attrs: Mapping[str, object] = field(default_factory=dict)
+    outcome: dict[str, object] = field(default_factory=dict, compare=False)
+    notes: list[str] = field(default_factory=list, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return self.path
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the file can be read again: it is no pipe."""
+        return Path(self.path).is_file()
+
+    @property
+    def share_read(self) -> float | None:
+        """How much of the file was read so far, 0 to 1; None where that says nothing."""
+        return share_read([self.path]) if self.is_repeatable else None
+
+    @property
+    def arrays(self) -> tuple[Described, ...]:
+        """Residues and heads and where they start; then what only some records have."""
+        always = (
+            _described("sequence", "u1", "residue", "nucleotides"),
+            _described("record_offset", "i8", "record_border", "places"),
+            _described("name", "u1", "name_byte", "read names"),
+            _described("name_offset", "u8", "name_border", "line offsets"),
+        )
+        odd = (
+            *(_described(name, "u8", "line", "line offsets") for name in LINES[:3]),
+            _described("line_end", "u1", "line", "line ends"),
+            _described("odd_head", "u8", "odd_head", "line offsets"),
+        )
+        return (*always, *(replace(array, is_optional=True) for array in odd))
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield arrays of what comes next; BadParams for what is not of the format."""
+        file = self._file()
+        writer = _Writer()
+        for part in file.parts():
+            yield writer.piece(part)
+        yield writer.last()
+        contents = GenomeInfo(
+            format=self.format,
+            records=writer.n_records,
+            width=file.width,
+            returns=file.has_returns,
+            open=file.is_open,
+            letters=writer.letters(),
+            lost=file.lost,
+        )
+        if contents.lost:
+            self.notes.append(f"not in the store: {', '.join(contents.lost)}")
+        self.outcome[ATTRIBUTE] = contents.to_dict()
+
+    def _file(self) -> GenomeFile:
+        if self.format == "genome":
+            return FastaGenome(self.path, takes_protein=self.is_named)
+        return READERS[self.format](self.path)
+
+
+class _Writer:
+    """Lays out parts of records as arrays.
+
+    Attributes
+    ----------
+    n_records, n_letters, n_names : records, residues, and bytes of names so far
+    """
+
+    def __init__(self) -> None:
+        self.n_records = self.n_letters = self.n_names = 0
+        self._counts = np.zeros((TABLES, LETTERS), np.int64)
+
+    def piece(self, part: Part) -> Piece:
+        """Return the arrays of a part, those that are not empty."""
+        count_letters(part.letters, np.array([0]), np.array([part.letters.size]), self._counts)
+        found: dict[str, NumpyArray] = {
+            "sequence": part.letters,
+            "record_offset": part.letter_starts + self.n_letters,
+            "name": part.names,
+            "name_offset": (part.name_starts + self.n_names).astype("u8"),
+            "odd_head": part.odd_heads.astype("u8"),
+        }
+        for i, name in enumerate(LINES):
+            found[name] = part.lines[:, i].astype("u1" if name == "line_end" else "u8")
+        self.n_records += len(part.letter_starts)
+        self.n_letters += part.letters.size
+        self.n_names += part.names.size
+        return {name: array for name, array in found.items() if array.size}
+
+    def last(self) -> Piece:
+        """Return the ends of the arrays."""
+        return {
+            "record_offset": np.array([self.n_letters], "i8"),
+            "name_offset": np.array([self.n_names], "u8"),
+        }
+
+    def letters(self) -> dict[str, int]:
+        """Return how often each letter is there."""
+        counts = self._counts.sum(axis=0).tolist()
+        return {chr(letter): n for letter, n in enumerate(counts) if n}
+
+
+def _described(name: str, dtype: str, dim: str, content: str) -> Described:
+    kind: Dtype = np.dtype(dtype)
+    attrs = {CONTENT: content}
+    return Described(name=name, shape=(0,), dtype=kind, dims=(dim,), chunks=None, attrs=attrs)

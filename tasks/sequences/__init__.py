@@ -1,0 +1,1 @@
+"""What domains of sequences share: text that may be compressed, letters, words of two bits."""
