@@ -23,9 +23,7 @@ FEW = 32  # so many are sorted by insertion
 
 
 @jit
-def anchors_of(
-    index: PlaceIndex, found: Minimizers, length: int, k: int, most_places: int
-) -> Any:
+def anchors_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_places: int) -> Any:
     """Return the sorted anchors (n,) int64 of the minimizers of a query of some length.
 
     Minimizers with more than `most_places` places are left out; there are fewer places where the

@@ -71,9 +71,7 @@ def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: Costs) -> A
 
 
 @jit
-def stretch(
-    query: Any, text: Any, bounds: Any, anchors: Any, costs: Costs, drop: int
-) -> Any:
+def stretch(query: Any, text: Any, bounds: Any, anchors: Any, costs: Costs, drop: int) -> Any:
     """Return how many anchors of a chain one alignment took, and score, ends and runs of it."""
     i, j = at_anchor(anchors[0])
     room = query.size + bounds[1] - bounds[0]

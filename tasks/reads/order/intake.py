@@ -30,7 +30,7 @@ from gangsaw.tasks.reads.order.groups import (
     sizes_of,
     unpacked,
 )
-from gangsaw.tasks.reads.order.parts import Parts
+from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.store.records import Records
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from gangsaw.tasks.reads.order.makers import (
     Slabs,
     slabs_of,
 )
-from gangsaw.tasks.reads.order.parts import Made, Parts, PartsTask, complete
+from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for, read_plan
 from gangsaw.tasks.reads.order.room import check_room
 from gangsaw.tasks.source import Room

@@ -20,7 +20,7 @@ from gangsaw.tasks.reads.order.groups import (
     sealed,
     unpacked,
 )
-from gangsaw.tasks.reads.order.parts import Made, Parts
+from gangsaw.tasks.jobs.parts import Made, Parts
 from gangsaw.tasks.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
 from gangsaw.tasks.reads.order.signatures import sign_lines
 

@@ -121,8 +121,15 @@ class PartsTask:
             self.parts.note(results)
 
 
-def complete(task: PartsTask, n: int, client: Client | None) -> Records:
+def complete(
+    task: PartsTask,
+    n: int,
+    client: Client | None,
+    on_made: Callable[[Records], None] | None = None,
+) -> Records:
     """Make those of n objects that are not there yet; return the records of all.
+
+    `on_made` is called after each object that this run makes.
 
     Raises
     ------
@@ -137,6 +144,8 @@ def complete(task: PartsTask, n: int, client: Client | None) -> Records:
 
     def on_done(number: int, records: Records) -> None:
         entries[number] = records
+        if on_made is not None:
+            on_made(records)
 
     run(task, left, on_done, client=client)
     whole = list(entries.values())
