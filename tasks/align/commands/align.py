@@ -72,7 +72,7 @@ def align(
         ),
     ],
     *,
-    format: Annotated[  # noqa: A002
+    format: Annotated[
         str,
         typer.Option(help="paf, sam or blast6. (default: by suffix, paf)", show_default=False),
     ] = "",

@@ -19,7 +19,6 @@ from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.align.search.search import search
 from gangsaw.tasks.jobs.parts import Made, Parts
 
-
 COUNTS = ("queries", "aligned", "hits", "letters")  # of a batch
 
 

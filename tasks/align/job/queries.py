@@ -14,9 +14,9 @@ from gangsaw.tasks.align.search.anchors import QUERY_MASK
 from gangsaw.tasks.reads.fastq import NAME, QUALITY, SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.kernels import gather_lines
 from gangsaw.tasks.reads.order.intake import cut_in_parts
-from gangsaw.tasks.sequences.ragged import Ragged
 from gangsaw.tasks.reads.readset import Reads, ReadSet
 from gangsaw.tasks.reads.stream import READERS
+from gangsaw.tasks.sequences.ragged import Ragged
 
 BATCH_BYTES = 1 << 22  # of names, letters and qualities
 KINDS = {b">": "fasta", b"@": "fastq"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +56,7 @@ def query_names(queries: Queries) -> list[str]:
         found = [name.decode("utf-8", "backslashreplace") for name in queries.names]
     else:
         bounds = queries.names.offsets.tolist()
-        found = [text[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+        found = [text[a:b] for a, b in pairwise(bounds)]
     return [(name.split(None, 1) or ("*",))[0] for name in found]
 
 
@@ -67,7 +68,7 @@ def cigars(report: Report) -> list[str]:
     offsets = np.zeros(rows.size + 1, np.int64)
     write_cigars(report.runs, begins, ends, OPERATIONS, text, offsets)
     whole, bounds = text[: offsets[-1]].tobytes().decode(), offsets.tolist()
-    return [whole[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [whole[a:b] for a, b in pairwise(bounds)]
 
 
 OPERATIONS = np.frombuffer(LETTERS.replace("=", "M").replace("X", "M").encode(), np.uint8).copy()

@@ -90,4 +90,4 @@ def measure(rows: Any, runs: Any) -> None:
             row.different += length if op == DIFFERENT else 0
             row.inserted += length if op == INSERTION else 0
             row.deleted += length if op == DELETION else 0
-            row.gaps += 1 if op == INSERTION or op == DELETION else 0
+            row.gaps += 1 if op in (INSERTION, DELETION) else 0

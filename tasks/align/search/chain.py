@@ -4,7 +4,7 @@
     cost(g) = k g / 100 + log2(g) / 2, here in whole numbers
 
 Two anchors follow each other where they are not too far apart in query and genome, and where their
-diagonals are not too far apart. Only the last LOOK anchors are tried: with more of them a repeat
+diagonals are not too far apart. Only the last LOOK anchors are tried: with all of them a repeat
 would take quadratic time.
 """
 
@@ -18,8 +18,9 @@ import numpy.typing as npt
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.align.search.anchors import QUERY_BITS, QUERY_MASK, STRAND_BIT, sort_words
 
-LOOK = 50
-SINCE_BEST = 12  # anchors that may be tried without a better one
+LOOK = 500  # a query of a megabase meets all copies of a repeat at each of them
+SINCE_BEST = 12  # anchors that could come before and are no better, until no more are tried
+APART = -(1 << 40)
 ALONE = -1
 
 
@@ -72,8 +73,10 @@ def chains_of(anchors: Any, records: Any, reach: Reach) -> Chains:
             along = place - place_j
             if strand_j != strand or along > reach.gap or place_j < records[record]:
                 break
-            score = best[j] + gain(own - own_j, along, reach)
-            tries += 1
+            added = gain(own - own_j, along, reach)
+            if added == APART:
+                continue
+            score, tries = best[j] + added, tries + 1
             if score > best[i]:
                 best[i], parent[i], tries = score, j, 0
             elif tries > SINCE_BEST:
@@ -94,7 +97,7 @@ def gain(across: int, along: int, reach: Reach) -> int:
     """Return what an anchor adds behind another, with letters between their starts."""
     gap = abs(across - along)
     if across <= 0 or along <= 0 or across > reach.gap or gap > reach.shift:
-        return -(1 << 40)
+        return APART
     cost = 0
     if gap:
         cost = 1 + reach.k * gap // 100

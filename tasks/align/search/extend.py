@@ -35,7 +35,16 @@ FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a
 def ungapped(query: Any, text: Any, i: int, j: int, costs: Costs, drop: int) -> int:
     """Return the score of the best ungapped extension of a pair of places, to both sides."""
     right = run_score(query[i:], text[j:], costs, drop)
-    return right + run_score(query[:i][::-1], text[:j][::-1], costs, drop)
+    return right + run_score(backwards(query, 0, i), backwards(text, max(0, j - i), j), costs, drop)
+
+
+@jit
+def backwards(codes: Any, begin: int, end: int) -> Any:
+    """Return codes[begin:end] in reverse; a view would be another type, and compiled again."""
+    out = np.empty(end - begin, np.uint8)
+    for i in range(end - begin):
+        out[i] = codes[end - 1 - i]
+    return out
 
 
 @jit
@@ -57,9 +66,9 @@ def run_score(query: Any, text: Any, costs: Costs, drop: int) -> int:
 def extended(query: Any, text: Any, costs: Costs, drop: int) -> Any:
     """Return how many letters of both the best extension of their beginnings takes, and its runs.
 
-    Runs lead from the far end back to the beginning.
+    Runs lead from the far end back to the beginning. The table is wide only where scores are high.
     """
-    n, m = min(query.size, FURTHEST), min(text.size, 2 * FURTHEST)
+    n, m = min(query.size, FURTHEST), min(text.size, FURTHEST)
     scores, across = np.full(m + 2, LEAST, np.int32), np.full(m + 2, LEAST, np.int32)
     rows = np.zeros((n + 2, 2), np.int64)  # of each row: where its cells are, its first column
     cells = np.empty(256 + 8 * n, np.uint8)

@@ -1,4 +1,4 @@
-"""An index of the minimizers of a text: their places, sorted by hash, with a table of where to look.
+"""An index of the minimizers of a text: their places, sorted by hash, and where to look.
 
 Arrays alone, so that a file of them is mapped by many processes. Of n entries it needs 8 n bytes,
 and 4 bytes for each bucket, of which there are n to 2 n.

@@ -136,7 +136,7 @@ def choose(words: Any, n: int, w: int, least: Any, other: Any) -> None:
 
 @jit_restrict
 def lower(first: Any, second: Any, out: Any, n: int, step: int, beyond: int) -> None:
-    """Fill out[i] with the lower one of first[i] and second[i + step]; at the end with the first."""
+    """Fill out[i] with the lower one of first[i] and second[i + step]; the end is first."""
     for i in range(n - beyond):
         out[i] = min(first[i], second[i + step])
     for i in range(max(0, n - beyond), n):

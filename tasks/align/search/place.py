@@ -14,9 +14,9 @@ import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.align.search.anchors import QUERY_BITS, QUERY_MASK
-from gangsaw.tasks.align.search.index import PLACE_MASK
 from gangsaw.tasks.align.search.band import global_path, local_path
-from gangsaw.tasks.align.search.extend import extended
+from gangsaw.tasks.align.search.extend import FURTHEST, backwards, extended
+from gangsaw.tasks.align.search.index import PLACE_MASK
 from gangsaw.tasks.align.search.paths import (
     DELETION,
     INSERTION,
@@ -76,25 +76,28 @@ def stretch(query: Any, text: Any, bounds: Any, anchors: Any, costs: Costs, drop
     i, j = at_anchor(anchors[0])
     room = query.size + bounds[1] - bounds[0]
     runs = np.empty(min(room, 4 * query.size + (1 << 16)), np.int64)
-    left_i, left_j, back = extended(query[:i][::-1], text[bounds[0] : j][::-1], costs, drop)
+    own = backwards(query, max(0, i - FURTHEST), i)
+    left_i, left_j, back = extended(
+        own, backwards(text, max(bounds[0], j - FURTHEST), j), costs, drop
+    )
     n, begin_i, begin_j, used = 0, i - left_i, j - left_j, anchors.size
-    n = push_all(runs, n, back[::-1])
+    n = push_all(runs, n, back)
     for member in range(1, anchors.size):
         to_i, to_j = at_anchor(anchors[member])
         is_far = min(to_i - i, to_j - j) >= STEP or member == anchors.size - 1
         if not is_far or min(to_i - i, to_j - j) <= 0:
             continue
-        own = section(query[i:to_i], text[j:to_j], costs)
-        if score_of(own, costs) < -drop:
+        between = section(query[i:to_i], text[j:to_j], costs)
+        if score_of(between, costs) < -drop:
             used = member
             break
-        n, i, j = push_all(runs, n, own), to_i, to_j
-    right_i, right_j, ahead = extended(query[i:], text[j : bounds[1]], costs, drop)
-    n = push_all(runs, n, ahead[::-1])
-    score, first, last, skip, own = best_part(runs[:n], costs)
+        n, i, j = push_all(runs, n, between), to_i, to_j
+    ahead = extended(query[i:], text[j : bounds[1]], costs, drop)[2]
+    n = push_all(runs, n, ahead[::-1].copy())
+    score, first, last, skip, size = best_part(runs[:n], costs)
     begin_i, begin_j = begin_i + skip[0], begin_j + skip[1]
-    ends = (begin_i, begin_i + own[0]), (begin_j, begin_j + own[1])
-    return used, score, ends[0], ends[1], runs[first:last].copy()
+    across, along = (begin_i, begin_i + size[0]), (begin_j, begin_j + size[1])
+    return used, score, across, along, runs[first:last].copy()
 
 
 @jit

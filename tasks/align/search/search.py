@@ -1,4 +1,4 @@
-"""The search: alignments of queries along the best chains of their minimizers, as `HIT` has them."""
+"""The search: alignments of queries along the best chains of their minimizers."""
 
 from __future__ import annotations
 

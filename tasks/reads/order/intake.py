@@ -19,6 +19,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
+from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.reads.fastq import QUALITY
 from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES
@@ -30,7 +31,6 @@ from gangsaw.tasks.reads.order.groups import (
     sizes_of,
     unpacked,
 )
-from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.store.records import Records
 
 if TYPE_CHECKING:

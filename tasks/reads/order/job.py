@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.reads.order.arranged import Arranged
 from gangsaw.tasks.reads.order.chain import NEIGHBOURS, ranks_of
@@ -40,7 +41,6 @@ from gangsaw.tasks.reads.order.makers import (
     Slabs,
     slabs_of,
 )
-from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for, read_plan
 from gangsaw.tasks.reads.order.room import check_room
 from gangsaw.tasks.source import Room
