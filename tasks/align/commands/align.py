@@ -36,8 +36,8 @@ class SeedOptions:
     """Where alignments are looked for."""
 
     PANEL: ClassVar[str] = "Seeds"
-    k: Annotated[int, typer.Option(help="Letters of a seed, odd, 7 to 15.")] = 15
-    w: Annotated[int, typer.Option(help="Seeds in a row of which one is taken.")] = 10
+    k: Annotated[int, typer.Option("-k", "--k", help="Letters of a seed, odd, 7 to 15.")] = 15
+    w: Annotated[int, typer.Option("-w", "--w", help="Seeds in a row of which one is taken.")] = 10
     max_places: Annotated[
         int, typer.Option(help="Seeds with more places in the genome do not count.")
     ] = 512
