@@ -20,7 +20,6 @@ from gangsaw.codecs.core.numba.simd import (
     store,
     unsigned_maximum,
 )
-from gangsaw.tasks.align.scores import Scores
 
 COLUMNS = 4  # of a strip: with eight, vectors spill
 CHUNK = 256  # rows whose number fits 8 bits; their chunk's number is another vector
@@ -144,12 +143,6 @@ def local_lanes(work: Lanes, lanes: Any, scores: Any) -> None:
         _keep(work, lanes, columns[1], chunks[1], j + 1)
         _keep(work, lanes, columns[2], chunks[2], j + 2)
         _keep(work, lanes, columns[3], chunks[3], j + 3)
-
-
-def costs_of(scores: Scores) -> tuple[int, int, int, int]:
-    """Return what kernels take: match, and as costs mismatch, first and further base of a gap."""
-    first = scores.gap_open + scores.gap_extend
-    return scores.match, -scores.mismatch, first, scores.gap_extend
 
 
 def scratch(rows: int, columns: int, lanes: int, item: type) -> Lanes:
