@@ -83,11 +83,15 @@ def run_of(scores: Scores, *, is_local: bool, has_marks: bool = False) -> Run:
     return Run(*flags, 2 * (BLOCK + ROWS) * step, costs_of(scores), 0, 0)
 
 
-def empty_tile(rows: int, columns: int, run: Run) -> Tile:
-    """Return memory for pairs of at most so many rows and columns, a few of each more."""
+def mark_bytes(rows: Places, columns: Places) -> Places:
+    """Return how many marks matrices take, those of unused lanes with them."""
+    return -(-rows // ROWS) * ROWS * (columns + ROWS - 1)
+
+
+def empty_tile(rows: int, columns: int, run: Run, marks: int = 0) -> Tile:
+    """Return memory for pairs of at most so many rows, columns and marks."""
     item = np.int16 if run.most <= LARGEST_16 else np.int32
     rows = -(-rows // ROWS) * ROWS
-    marks = rows * (columns + ROWS - 1) if len(run.has_marks) else 0
     sizes = (rows, item), (columns + 2 * ROWS, item), (columns + 1, np.int32), (columns, np.int32)
     more = (rows, np.int32), (rows, np.int32), (BLOCK, item), (BLOCK, item), (8 * ROWS, item)
     last = (3, np.int64), (marks, np.uint8)
@@ -127,6 +131,12 @@ def lay(parts: Rectangles, pair: int, n: int, run: Run, work: Tile) -> Tile:
         work.found,
         work.marks,
     )
+
+
+@jit_norefs
+def lay_out(parts: Rectangles, pair: int, n: int, run: Run, work: Tile) -> None:
+    """Lay a whole pair out in memory for it."""
+    lay(parts, pair, n, run, work)
 
 
 @jit_norefs
