@@ -1,4 +1,4 @@
-"""How many hits with a score chance would give (S. Karlin and S. Altschul, 1990)."""
+"""E-values and bits of many hits, by the statistics of gapped scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.tasks.align.pairs import Places
 from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.statistics import gapped_significance
+
+Floats = npt.NDArray[np.float64]
 
 
 class Expected(NamedTuple):
@@ -15,22 +19,32 @@ class Expected(NamedTuple):
 
     Attributes
     ----------
-    evalues : (n,) float64, K m n exp(-lambda S), m and n the letters of query and genome
-    bits : (n,) float64, (lambda S - ln K) / ln 2
+    evalues : (n,) float64, how many hits of its score chance would give
+    bits : (n,) float64, its score in bits
     """
 
-    evalues: npt.NDArray[np.float64]
-    bits: npt.NDArray[np.float64]
+    evalues: Floats
+    bits: Floats
 
 
-def expected(
-    scores: Scores,
-    found: npt.NDArray[np.int64],
-    lengths: npt.NDArray[np.int64],
-    records: npt.NDArray[np.int64],
-) -> Expected:
-    """Return what is expected for the scores found, (n,), of queries of these lengths, (n,)."""
-    rate, factor = 0.625, 0.41
-    raw = rate * found
-    evalues = factor * lengths * float(records.sum()) * np.exp(-raw)
-    return Expected(evalues, (raw - np.log(factor)) / np.log(2))
+def expected(scores: Scores, found: Places, lengths: Places, records: Places) -> Expected:
+    """Return what is expected by chance.
+
+    Parameters
+    ----------
+    scores : of the alignments
+    found : (n,) scores of hits
+    lengths : (n,) letters of their queries
+    records : (r,) letters of the genome's records
+
+    Raises
+    ------
+    BadParams : there are no statistics for these scores
+    """
+    own, residues = gapped_significance(scores), int(records.sum())
+    sizes, which = np.unique(lengths, return_inverse=True)
+    spaces = [own.effective(size, residues, max(1, records.size)) for size in sizes.tolist()]
+    space = np.array([float(m) * n for m, n in spaces], np.float64)
+    raw = own.scale * found
+    bits = (raw - np.log(own.k)) / np.log(2)
+    return Expected(own.k * space[which] * np.exp(-raw), bits)

@@ -1,4 +1,4 @@
-"""Seeds and alignments of a search, from their definitions. Slow; imports nothing of the product."""
+"""Seeds and alignments of a search, from their definitions: slow, and nothing of the product."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit_part
 from gangsaw.tasks.align.search.index import PLACE_MASK, PlaceIndex, look_up
 from gangsaw.tasks.align.search.minimizers import Minimizers
 
@@ -22,7 +22,7 @@ MOST_ANCHORS = 1 << 22  # of a query: 32 MiB, and as much again for their chains
 FEW = 32  # so many are sorted by insertion
 
 
-@jit
+@jit_part
 def anchors_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_places: int) -> Any:
     """Return the sorted anchors (n,) int64 of the minimizers of a query of some length.
 
@@ -49,7 +49,7 @@ def anchors_of(index: PlaceIndex, found: Minimizers, length: int, k: int, most_p
     return anchors
 
 
-@jit
+@jit_part
 def n_within(runs: Any, most_places: int) -> int:
     """Return how many places there are of minimizers that have not too many."""
     total = 0
@@ -59,7 +59,7 @@ def n_within(runs: Any, most_places: int) -> int:
     return total
 
 
-@jit
+@jit_part
 def anchor(query: int, place: int, length: int, k: int) -> int:
     """Return the word of places as `Minimizers` has them, of a query of this length."""
     is_back = (query ^ place) & 1
@@ -69,7 +69,7 @@ def anchor(query: int, place: int, length: int, k: int) -> int:
     return is_back << STRAND_BIT | (place >> 1) << QUERY_BITS | own
 
 
-@jit
+@jit_part
 def sort_words(words: Any) -> None:
     """Sort words in place."""
     if words.size > FEW:

@@ -17,13 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.search.paths import (
     DELETION,
     DIFFERENT,
     EQUAL,
     INSERTION,
     LEAST,
+    NONE,
+    SINGLE,
     Costs,
     push,
 )
@@ -31,6 +33,7 @@ from gangsaw.tasks.align.search.paths import (
 STOP, PAIR, ALONG, ACROSS = 0, 1, 2, 3  # of a cell: the score is 0, of a pair, of either gap
 LONGER_ALONG, LONGER_ACROSS = 4, 8  # the gap that passes here did not begin here
 SOURCE = 3
+GLOBAL, LOCAL = np.int64(0), np.int64(1)
 FIRST_RADIUS = 8
 
 
@@ -48,7 +51,7 @@ def local_path(query: Any, text: Any, span: Any, costs: Costs, known: int) -> An
     while True:
         first, last = max(low - radius, -n), min(high + radius, text.size)
         cells = np.empty((n + 1) * (last - first + 1), np.uint8)
-        score, i, j = fill(query, text, (first, last), costs, True, cells)
+        score, i, j = fill(query, text, (first, last), costs, LOCAL, cells)
         need = radius_of(most - score, costs)
         if need <= radius or (first == -n and last == text.size):
             break
@@ -57,7 +60,7 @@ def local_path(query: Any, text: Any, span: Any, costs: Costs, known: int) -> An
     return traced_back(query, text, (first, last), cells, (score, i, j), runs)
 
 
-@jit
+@jit_part
 def radius_of(loss: int, costs: Costs) -> int:
     """Return how many bases gaps may have in an alignment that loses less than this."""
     return max(0, (loss - 1 - costs.open) // max(1, costs.extend))
@@ -73,7 +76,7 @@ def global_path(query: Any, text: Any, costs: Costs) -> Any:
     while True:
         first, last = max(low - radius, -n), min(high + radius, m)
         cells = np.empty((n + 1) * (last - first + 1), np.uint8)
-        score, _, _ = fill(query, text, (first, last), costs, False, cells)
+        score, _, _ = fill(query, text, (first, last), costs, GLOBAL, cells)
         beyond = 2 * costs.open + costs.extend * (high - low + 2 * (radius + 1))
         if score >= most - beyond or (first == -n and last == m):
             break
@@ -82,18 +85,20 @@ def global_path(query: Any, text: Any, costs: Costs) -> Any:
     return traced_back(query, text, (first, last), cells, (score, n, m), runs)
 
 
-@jit
-def fill(query: Any, text: Any, band: Any, costs: Costs, is_local: bool, cells: Any) -> Any:
+@jit_part
+def fill(query: Any, text: Any, band: Any, costs: Costs, is_local: int, cells: Any) -> Any:
     """Fill the cells of a band; return the best score and where it ends, or that of the corner."""
     first, last = band
     n, m, width = query.size, text.size, last - first + 1
-    scores, across = np.full(width + 1, LEAST, np.int32), np.full(width + 1, LEAST, np.int32)
+    scores, across = np.empty(width + 1, np.int32), np.empty(width + 1, np.int32)
+    for c in range(width + 1):
+        scores[c], across[c] = LEAST, LEAST
     opening, match, mismatch = costs.open + costs.extend, costs.match, -costs.mismatch
     extend, floor = costs.extend, 0 if is_local else LEAST
     for j in range(max(0, first), min(m, last) + 1):
         cells[j - first] = STOP if is_local or j == 0 else ALONG | (LONGER_ALONG if j > 1 else 0)
         scores[j - first] = 0 if is_local or j == 0 else -costs.open - j * extend
-    best, best_i, best_j = 0, 0, 0
+    best, best_i, best_j = NONE, NONE, NONE
     for i in range(1, n + 1):
         row, letter = i * width, query[i - 1]
         begin, end = -i - first, min(width, m - i - first + 1)
@@ -121,16 +126,17 @@ def fill(query: Any, text: Any, band: Any, costs: Costs, is_local: bool, cells: 
             if before > best:
                 best, best_i, best_j = before, i, i + first + c
         if end < width:
-            scores[max(0, end) :], across[max(0, end) :] = LEAST, LEAST
+            for c in range(max(0, end), width):
+                scores[c], across[c] = LEAST, LEAST
     if not is_local:
         best = scores[m - n - first]
     return best, best_i, best_j
 
 
-@jit
+@jit_part
 def traced_back(query: Any, text: Any, band: Any, cells: Any, end: Any, runs: Any) -> Any:
     """Return score, where the path begins and ends (query, text), and its runs."""
-    (first, last), (score, i, j), n = band, end, 0
+    (first, last), (score, i, j), n = band, end, NONE
     width = last - first + 1
     end_i, end_j, source = i, j, -1
     while i > 0 or j > 0:
@@ -142,11 +148,11 @@ def traced_back(query: Any, text: Any, band: Any, cells: Any, end: Any, runs: An
         if source == PAIR:
             i, j = i - 1, j - 1
             is_equal = query[i] == text[j] and query[i] < 4
-            n, source = push(runs, n, EQUAL if is_equal else DIFFERENT, 1), -1
+            n, source = push(runs, n, EQUAL if is_equal else DIFFERENT, SINGLE), -1
         elif source == ALONG:
-            n, j = push(runs, n, DELETION, 1), j - 1
+            n, j = push(runs, n, DELETION, SINGLE), j - 1
             source = ALONG if cell & LONGER_ALONG else -1
         else:
-            n, i = push(runs, n, INSERTION, 1), i - 1
+            n, i = push(runs, n, INSERTION, SINGLE), i - 1
             source = ACROSS if cell & LONGER_ACROSS else -1
     return score, (i, end_i), (j, end_j), runs[:n][::-1].copy()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit_part
 from gangsaw.tasks.align.search.anchors import QUERY_BITS, QUERY_MASK, STRAND_BIT, sort_words
 
 LOOK = 500  # a query of a megabase meets all copies of a repeat at each of them
@@ -54,7 +54,7 @@ class Chains(NamedTuple):
     members: npt.NDArray[np.int64]
 
 
-@jit
+@jit_part
 def chains_of(anchors: Any, records: Any, reach: Reach) -> Chains:
     """Return the chains of sorted anchors; `records` (r + 1,) are the starts of the sequences."""
     n = anchors.size
@@ -84,7 +84,7 @@ def chains_of(anchors: Any, records: Any, reach: Reach) -> Chains:
     return traced(best, parent)
 
 
-@jit
+@jit_part
 def parts(anchor: int) -> tuple[int, int, int]:
     """Return strand, place in the genome and place in the query on that strand."""
     strand = anchor >> STRAND_BIT
@@ -92,7 +92,7 @@ def parts(anchor: int) -> tuple[int, int, int]:
     return strand, place, anchor & QUERY_MASK
 
 
-@jit
+@jit_part
 def gain(across: int, along: int, reach: Reach) -> int:
     """Return what an anchor adds behind another, with letters between their starts."""
     gap = abs(across - along)
@@ -107,7 +107,7 @@ def gain(across: int, along: int, reach: Reach) -> int:
     return min(across, along, reach.k) - cost
 
 
-@jit
+@jit_part
 def traced(best: Any, parent: Any) -> Chains:
     """Return the chains, the best first; an anchor belongs to the best one that reaches it."""
     n = best.size
@@ -127,14 +127,16 @@ def traced(best: Any, parent: Any) -> Chains:
         while i != ALONE and not taken[i]:
             taken[i], members[at] = True, i
             at, i = at + 1, parent[i]
-        members[begin:at] = members[begin:at][::-1].copy()
+        for step in range((at - begin) // 2):
+            first, last_one = begin + step, at - 1 - step
+            members[first], members[last_one] = members[last_one], members[first]
         scores[found] = best[last] - (best[i] if i != ALONE else 0)
         found += 1
         offsets[found] = at
     return sorted_chains(scores[:found], offsets, members)
 
 
-@jit
+@jit_part
 def sorted_chains(scores: Any, offsets: Any, members: Any) -> Chains:
     """Return chains by their own scores: what they had from anchors of others does not count."""
     n = scores.size
@@ -147,9 +149,9 @@ def sorted_chains(scores: Any, offsets: Any, members: Any) -> Chains:
     at = 0
     for rank in range(n):
         i = order[rank] & 0xFFFFFFFF
-        own = members[offsets[i] : offsets[i + 1]]
         out[rank] = scores[i]
-        out_members[at : at + own.size] = own
-        at += own.size
+        for j in range(offsets[i], offsets[i + 1]):
+            out_members[at] = members[j]
+            at += 1
         out_offsets[rank + 1] = at
     return Chains(out, out_offsets, out_members)

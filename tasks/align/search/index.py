@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.search.minimizers import Seeds, minimizers
 
 PLACE_BITS = 32  # of an entry: twice a place, and a bit for the strand
@@ -57,7 +57,8 @@ def fill_starts(entries: Any, shift: int, starts: Any) -> None:
         while bucket <= own:
             starts[bucket] = i
             bucket += 1
-    starts[bucket:] = entries.size
+    for after in range(bucket, starts.size):
+        starts[after] = entries.size
 
 
 @jit
@@ -75,7 +76,7 @@ def look_up(index: PlaceIndex, word: int) -> tuple[int, int]:
     return low, high
 
 
-@jit
+@jit_part
 def first_at(entries: Any, low: int, high: int, key: Any) -> int:
     """Return the first entry from low to high - 1 that is not below a key, or high."""
     while high - low > LONG_BUCKET:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.search.hits import Hits
 from gangsaw.tasks.align.search.paths import (
     DELETION,
@@ -52,14 +52,14 @@ def joined(hits: Hits, costs: Costs) -> Hits:
     return Hits(rows[:n], runs)
 
 
-@jit
+@jit_part
 def is_beside(a: Any, b: Any) -> bool:
     """Whether a hit and one that follows it overlap in query and genome."""
     is_same = a.query == b.query and a.strand == b.strand and a.record == b.record
     return is_same and b.there < a.there_end and b.begin < a.end and a.begin <= b.begin
 
 
-@jit
+@jit_part
 def meet(a: Any, b: Any, runs: Any) -> tuple[int, int]:
     """Return the first letters of query and genome that both hits pair as equal; -1 for none."""
     at, i, j = a.runs, a.begin, a.there
@@ -77,19 +77,19 @@ def meet(a: Any, b: Any, runs: Any) -> tuple[int, int]:
     return -1, -1
 
 
-@jit
+@jit_part
 def across(run: int) -> int:
     """Return the letters of the query in a run."""
     return 0 if run & OP_MASK == DELETION else run >> OP_BITS
 
 
-@jit
+@jit_part
 def along(run: int) -> int:
     """Return the letters of the genome in a run."""
     return 0 if run & OP_MASK == INSERTION else run >> OP_BITS
 
 
-@jit
+@jit_part
 def spliced(a: Any, b: Any, shared: tuple[int, int], runs: Any) -> Any:
     """Return the runs of one hit before a shared pair, and of the other one from there on."""
     out = np.empty(a.runs_end - a.runs + b.runs_end - b.runs + 1, np.int64)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit, jit_part, jit_restrict
 
 NONE = np.uint32(0xFFFFFFFF)  # the hash of a k-mer with a letter that is none of A, C, G and T
 TILE = 4096  # k-mers at once: their hashes stay in the first two caches
@@ -59,7 +59,7 @@ def minimizers(codes: Any, begin: int, end: int, seeds: Seeds) -> Minimizers:
     words, backs = np.empty(room, np.uint32), np.empty(room, np.uint8)
     least, other = np.empty(room, np.uint32), np.empty(room, np.uint32)
     hashes, places = np.empty(n // 3 + 64, np.uint32), np.empty(n // 3 + 64, np.int64)
-    found = 0
+    found = np.int64(0)
     for first in range(0, n, TILE):
         last = min(first + TILE, n)
         low, high = max(0, first - w + 1), min(n, last + w - 1)
@@ -75,15 +75,16 @@ def minimizers(codes: Any, begin: int, end: int, seeds: Seeds) -> Minimizers:
     return Minimizers(hashes[:found], places[:found])
 
 
-@jit
+@jit_part
 def grown(array: Any, n: int, most: int) -> Any:
     """Return an array with the first n items and more room, enough for a tile more."""
     out = np.empty(min(2 * array.size, most) + TILE, array.dtype)
-    out[:n] = array[:n]
+    for i in range(n):
+        out[i] = array[i]
     return out
 
 
-@jit
+@jit_part
 def hash_words(codes: Any, begin: int, n: int, k: int, words: Any, backs: Any) -> None:
     """Fill the hashes of n k-mers from `begin` on, and which of them are of the other strand."""
     mask, top = np.uint32((1 << (2 * k)) - 1), np.uint32(2 * (k - 1))
@@ -114,7 +115,7 @@ def mix(words: Any, n: int, mask: int) -> None:
         words[i] = NONE if words[i] == NONE else h
 
 
-@jit
+@jit_part
 def choose(words: Any, n: int, w: int, least: Any, other: Any) -> None:
     """Fill the largest of the least hashes of the windows of each place.
 
@@ -125,7 +126,7 @@ def choose(words: Any, n: int, w: int, least: Any, other: Any) -> None:
     lower(words, words, least, n, 0, 0)
     while 2 * size <= w:
         lower(least, least, other, n, size, size)
-        least[:n] = other[:n]
+        lower(other, other, least, n, 0, 0)
         size *= 2
     lower(least, least, other, n, w - size, w - size)
     # place i lies in the windows i - w + 1 .. i

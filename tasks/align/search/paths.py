@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 
-INSERTION, DELETION, EQUAL, DIFFERENT = 1, 2, 7, 8
+# no plain numbers: kernels would be compiled again for each of them
+INSERTION, DELETION, EQUAL, DIFFERENT = np.int64(1), np.int64(2), np.int64(7), np.int64(8)
+NONE, SINGLE = np.int64(0), np.int64(1)
 LETTERS = "MIDNSHP=X"
 OP_BITS = 4  # of a run: length << 4 | operation
 OP_MASK = 15
@@ -31,7 +33,7 @@ class Costs(NamedTuple):
     extend: int
 
 
-@jit
+@jit_part
 def push(runs: Any, n: int, op: int, length: int) -> int:
     """Add a run behind n others, of which the last may be one of the same; return how many."""
     if length <= 0:
@@ -43,13 +45,13 @@ def push(runs: Any, n: int, op: int, length: int) -> int:
     return n + 1
 
 
-@jit
+@jit_part
 def push_pairs(runs: Any, n: int, pairs: Any, length: int) -> int:
     """Add the runs of pairs of letters, (query, i, text, j), that face each other."""
     query, i, text, j = pairs
     for at in range(length):
         is_equal = query[i + at] == text[j + at] and query[i + at] < 4
-        n = push(runs, n, EQUAL if is_equal else DIFFERENT, 1)
+        n = push(runs, n, EQUAL if is_equal else DIFFERENT, SINGLE)
     return n
 
 

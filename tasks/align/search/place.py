@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.search.anchors import QUERY_BITS, QUERY_MASK
 from gangsaw.tasks.align.search.band import global_path, local_path
 from gangsaw.tasks.align.search.extend import FURTHEST, backwards, extended
@@ -20,6 +20,7 @@ from gangsaw.tasks.align.search.index import PLACE_MASK
 from gangsaw.tasks.align.search.paths import (
     DELETION,
     INSERTION,
+    NONE,
     OP_BITS,
     OP_MASK,
     Costs,
@@ -44,7 +45,7 @@ def whole(query: Any, text: Any, bounds: Any, span: Any, costs: Costs) -> Any:
         best, begin, end = run_on(query, text, bounds, low, costs)
         if best >= costs.match * n - costs.open - costs.extend:
             runs = np.empty(end - begin, np.int64)
-            n_runs = push_pairs(runs, 0, (query, begin, text, begin + low), end - begin)
+            n_runs = push_pairs(runs, NONE, (query, begin, text, begin + low), end - begin)
             return best, (begin, end), (begin + low, end + low), runs[:n_runs]
     first, last = max(bounds[0], low - n), min(bounds[1], high + 2 * n)
     inner = (low - first, high - first)
@@ -52,7 +53,7 @@ def whole(query: Any, text: Any, bounds: Any, span: Any, costs: Costs) -> Any:
     return score, own, (there[0] + first, there[1] + first), runs
 
 
-@jit
+@jit_part
 def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: Costs) -> Any:
     """Return the best score of a run on a diagonal, and where it begins and ends in the query."""
     score, begin, best, best_begin, best_end = 0, 0, 0, 0, 0
@@ -70,7 +71,7 @@ def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: Costs) -> A
     return best, best_begin, best_end
 
 
-@jit
+@jit_part
 def stretch(query: Any, text: Any, bounds: Any, anchors: Any, costs: Costs, drop: int) -> Any:
     """Return how many anchors of a chain one alignment took, and score, ends and runs of it."""
     i, j = at_anchor(anchors[0])
@@ -80,7 +81,7 @@ def stretch(query: Any, text: Any, bounds: Any, anchors: Any, costs: Costs, drop
     left_i, left_j, back = extended(
         own, backwards(text, max(bounds[0], j - FURTHEST), j), costs, drop
     )
-    n, begin_i, begin_j, used = 0, i - left_i, j - left_j, anchors.size
+    n, begin_i, begin_j, used = NONE, i - left_i, j - left_j, anchors.size
     n = push_all(runs, n, back)
     for member in range(1, anchors.size):
         to_i, to_j = at_anchor(anchors[member])
@@ -100,7 +101,7 @@ def stretch(query: Any, text: Any, bounds: Any, anchors: Any, costs: Costs, drop
     return used, score, across, along, runs[first:last].copy()
 
 
-@jit
+@jit_part
 def at_anchor(anchor: int) -> tuple[int, int]:
     """Return the places of an anchor in query and text."""
     return anchor & QUERY_MASK, (anchor >> QUERY_BITS) & PLACE_MASK
@@ -115,14 +116,14 @@ def section(query: Any, text: Any, costs: Costs) -> Any:
     n = query.size
     if n == text.size:
         runs = np.empty(n, np.int64)
-        found = push_pairs(runs, 0, (query, 0, text, 0), n)
+        found = push_pairs(runs, NONE, (query, NONE, text, NONE), n)
         gapped = costs.match * (n - 1) - 2 * (costs.open + costs.extend)
         if score_of(runs[:found], costs) >= gapped:
             return runs[:found]
     return global_path(query, text, costs)[3]
 
 
-@jit
+@jit_part
 def push_all(runs: Any, n: int, more: Any) -> int:
     """Add runs behind n others; return how many these are."""
     for run in more:
@@ -130,7 +131,7 @@ def push_all(runs: Any, n: int, more: Any) -> int:
     return n
 
 
-@jit
+@jit_part
 def best_part(runs: Any, costs: Costs) -> Any:
     """Return the best score of neighbouring runs, which these are, what lies before, how long."""
     score, begin, best, first, last = 0, 0, 0, 0, 0

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 from gangsaw.tasks.align.search.anchors import anchors_of
 from gangsaw.tasks.align.search.chain import Chains, Reach, chains_of
 from gangsaw.tasks.align.search.extend import ungapped
@@ -67,10 +67,10 @@ class Rules(NamedTuple):
 def search(codes: Any, offsets: Any, target: Target, rules: Rules, row: Any) -> Hits:
     """Return the hits of queries, codes[offsets[i]:offsets[i + 1]]; `row` is an empty HIT array."""
     rows, runs = np.empty(2 * offsets.size, row.dtype), np.empty(64 * offsets.size, np.int64)
-    n, m = 0, 0
+    n, m = np.int64(0), np.int64(0)
     for i in range(offsets.size - 1):
         query = codes[offsets[i] : offsets[i + 1]]
-        found = minimizers(query, 0, query.size, rules.seeds)
+        found = minimizers(query, np.int64(0), query.size, rules.seeds)
         anchors = anchors_of(target.index, found, query.size, rules.seeds.k, rules.places)
         if not anchors.size:
             continue
@@ -88,7 +88,7 @@ def search(codes: Any, offsets: Any, target: Target, rules: Rules, row: Any) -> 
     return Hits(rows[:n], runs[:m])
 
 
-@jit
+@jit_part
 def turned(query: Any) -> Any:
     """Return the reverse complement of codes."""
     out = np.empty(query.size, np.uint8)
@@ -98,7 +98,7 @@ def turned(query: Any) -> Any:
     return out
 
 
-@jit
+@jit_part
 def choose_chains(chains: Chains, anchors: Any, length: int, rules: Rules) -> Any:
     """Return which chains are followed: the best of each part of the query, and those near it."""
     n = chains.scores.size
@@ -120,7 +120,7 @@ def choose_chains(chains: Chains, anchors: Any, length: int, rules: Rules) -> An
     return chosen
 
 
-@jit
+@jit_part
 def covered(chains: Chains, i: int, anchors: Any, length: int, k: int) -> tuple[int, int]:
     """Return which part of the query, on its own strand, a chain covers."""
     begin, _ = at_anchor(anchors[chains.members[chains.offsets[i]]])
@@ -129,14 +129,14 @@ def covered(chains: Chains, i: int, anchors: Any, length: int, k: int) -> tuple[
     return (length - end, length - begin) if last >> 62 else (begin, end)
 
 
-@jit
+@jit_part
 def overlaps(begin: int, end: int, other: int, other_end: int) -> bool:
     """Whether two parts share half of the shorter one."""
     shared = min(end, other_end) - max(begin, other)
     return 2 * shared >= min(end - begin, other_end - other)
 
 
-@jit
+@jit_part
 def follow(
     strands: Any, anchors: Any, target: Target, rules: Rules, rows: Any, runs: Any, n: int, m: int
 ) -> Any:
@@ -166,22 +166,25 @@ def follow(
             continue
         if n == rows.size:
             more = np.empty(2 * n, rows.dtype)
-            more[:n] = rows
+            for at in range(n):
+                more[at] = rows[at]
             rows = more
         if m + path.size > runs.size:
             longer = np.empty(2 * runs.size + path.size, np.int64)
-            longer[:m] = runs[:m]
+            for at in range(m):
+                longer[at] = runs[at]
             runs = longer
         hit = rows[n]
         hit.strand, hit.record, hit.score, hit.anchors = strand, record, score, count
         hit.begin, hit.end, hit.there, hit.there_end = own[0], own[1], there[0], there[1]
         hit.runs, hit.runs_end = m, m + path.size
-        runs[m : m + path.size] = path
+        for at in range(path.size):
+            runs[m + at] = path[at]
         n, m = n + 1, m + path.size
     return rows, runs, n, m
 
 
-@jit
+@jit_part
 def diagonals(anchors: Any) -> tuple[int, int]:
     """Return the lowest and the highest diagonal of a chain."""
     i, j = at_anchor(anchors[0])

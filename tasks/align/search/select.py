@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.codecs.core.numba.jit import jit, jit_part
 
 DROPPED, PRIMARY, SECONDARY = 0, 1, 2
 MOST_QUALITY = 60
@@ -54,7 +54,7 @@ def select(rows: Any, lengths: Any, choice: Choice) -> Any:
     return order[:found], kinds, qualities
 
 
-@jit
+@jit_part
 def ranked(rows: Any, begin: int, end: int) -> Any:
     """Return the numbers of rows by score, then by sequence, place and strand."""
     ranks = np.arange(begin, end)
@@ -67,7 +67,7 @@ def ranked(rows: Any, begin: int, end: int) -> Any:
     return ranks
 
 
-@jit
+@jit_part
 def is_before(a: Any, b: Any) -> bool:
     """Whether a hit comes before another one."""
     if a.score != b.score:
@@ -81,7 +81,7 @@ def is_before(a: Any, b: Any) -> bool:
     return a.begin < b.begin
 
 
-@jit
+@jit_part
 def judge(rows: Any, ranks: Any, length: int, choice: Choice, out: Any) -> None:
     """Fill kind and quality of the hits of one query, which are given with the best first."""
     kinds, qualities = out
@@ -110,7 +110,7 @@ def judge(rows: Any, ranks: Any, length: int, choice: Choice, out: Any) -> None:
         qualities[best[parent]] = min(MOST_QUALITY, int(quality + 0.5))
 
 
-@jit
+@jit_part
 def shares(a: Any, b: Any, length: int) -> bool:
     """Whether two hits share half of the shorter one's part of the query."""
     begin, end = (length - a.end, length - a.begin) if a.strand else (a.begin, a.end)
@@ -119,7 +119,7 @@ def shares(a: Any, b: Any, length: int) -> bool:
     return 2 * shared >= min(end - begin, other_end - other)
 
 
-@jit
+@jit_part
 def is_twin(rows: Any, better: Any, i: int, kinds: Any) -> bool:
     """Whether a hit begins or ends where a better one does, or lies within it."""
     own = rows[i]

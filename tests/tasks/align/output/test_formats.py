@@ -85,4 +85,3 @@ def test_the_table_of_blast(folder: Path) -> None:
         assert [int(row[8]), int(row[9])] == (ends if line.strand == "+" else ends[::-1])
         assert float(row[10]) < 1e-20
     assert rows[1][5] == "1"  # gap
-

@@ -47,7 +47,9 @@ def test_no_alignment_that_touches_the_diagonals_is_better(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.text("ACGT", min_size=20, max_size=20), st.integers(0, 19), st.text("ACGT", max_size=6),
+    st.text("ACGT", min_size=20, max_size=20),
+    st.integers(0, 19),
+    st.text("ACGT", max_size=6),
 )
 def test_a_whole_query_is_aligned_as_well_as_its_diagonal_allows(
     query: str, at: int, inserted: str
@@ -60,9 +62,7 @@ def test_a_whole_query_is_aligned_as_well_as_its_diagonal_allows(
 
 
 @settings(max_examples=80, deadline=None)
-@given(
-    st.text(LETTERS, min_size=1, max_size=40), st.text(LETTERS, min_size=1, max_size=40), SCORES
-)
+@given(st.text(LETTERS, min_size=1, max_size=40), st.text(LETTERS, min_size=1, max_size=40), SCORES)
 def test_sections_and_ends_are_the_best(
     query: str, text: str, scores: tuple[int, int, int, int]
 ) -> None:
