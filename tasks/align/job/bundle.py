@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 
 ALIGNED = 64
 LENGTH = 8
@@ -45,7 +45,7 @@ def mapped(path: Path) -> dict[str, NumpyArray]:
     return arrays
 
 
-def _dtype(descr: list[list[str]]) -> np.dtype[np.generic]:
+def _dtype(descr: list[list[str]]) -> Dtype:
     fields = [(name, kind) for name, kind in descr]
     is_plain = len(fields) == 1 and not fields[0][0]
     return np.dtype(fields[0][1]) if is_plain else np.dtype(fields)

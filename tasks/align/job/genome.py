@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from gangsaw.tasks.align.job.bundle import mapped
 from gangsaw.tasks.align.pairs import Codes, Places, sequences_of
 from gangsaw.tasks.align.search.index import PlaceIndex, index_of
 from gangsaw.tasks.align.search.minimizers import Seeds
-from gangsaw.tasks.align.search.search import Target
+from gangsaw.tasks.align.search.search import SearchText
 from gangsaw.tasks.genomes.export import opened
 from gangsaw.tasks.genomes.parts import first_word
 from gangsaw.tasks.genomes.stored import StoredGenome
@@ -122,7 +123,7 @@ class GenomePart:
     first : number of its first record
     """
 
-    target: Target
+    target: SearchText
     begin: int
     first: int
 
@@ -132,6 +133,7 @@ def load_part(path: Path, job: str) -> GenomePart:
     """Return a part from its file; `job` tells one of another job apart."""
     arrays = mapped(path)
     begin, first, shift = (int(number) for number in arrays["own"])
-    index = PlaceIndex(arrays["entries"], arrays["starts"], shift)
-    records: npt.NDArray[np.int64] = arrays["records"]
-    return GenomePart(Target(arrays["codes"], records, index), begin, first)
+    entries = cast(npt.NDArray[np.uint64], arrays["entries"])
+    table = PlaceIndex(entries, cast(npt.NDArray[np.uint32], arrays["starts"]), shift)
+    codes, records = cast(Codes, arrays["codes"]), cast(Places, arrays["records"])
+    return GenomePart(SearchText(codes, records, table), begin, first)

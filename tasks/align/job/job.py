@@ -23,8 +23,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-import numpy as np
-
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
@@ -145,13 +143,14 @@ def align_job(
         with _output(target, choice) as file:
             header = FORMATS[kind].header(opened.names, opened.lengths.tolist(), "gangsaw align")
             file.write(header)
-            counts = np.zeros(len(COUNTS), np.int64)
+            counts = [0] * len(COUNTS)
             for path in texts:
                 arrays = mapped(path)
                 file.write(arrays["text"].data)
-                counts += arrays["counts"]
+                counts = [int(a) + b for a, b in zip(arrays["counts"], counts, strict=True)]
     seconds = time.monotonic() - started
-    return AlignSummary(target, kind, *counts.tolist(), opened.residues, seconds)
+    figures = dict(zip(COUNTS, counts, strict=True))
+    return AlignSummary(target, kind, **figures, residues=opened.residues, seconds=seconds)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, indexed, load_part
 from gangsaw.tasks.align.job.queries import Queries
@@ -89,7 +90,10 @@ class MakeText:
         text = FORMATS[self.format].lines(LineSource(queries, report, names, lengths))
         rows, offsets = report.rows, queries.sequences.offsets
         counts = (len(queries.sequences), np.unique(rows["query"]).size, rows.size, offsets[-1])
-        arrays = {"text": np.frombuffer(text, np.uint8), "counts": np.array(counts, np.int64)}
+        arrays: dict[str, NumpyArray] = {
+            "text": np.frombuffer(text, np.uint8),
+            "counts": np.array(counts, np.int64),
+        }
         return packed(arrays), int(offsets[-1])
 
     def _hits(self, batch: int) -> Hits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from gangsaw.tasks.reads.order.intake import cut_in_parts
 from gangsaw.tasks.reads.readset import Reads, ReadSet
 from gangsaw.tasks.reads.stream import READERS
 from gangsaw.tasks.sequences.ragged import Ragged
+from gangsaw.tasks.sequences.text import Places, Text, text_of
 
 BATCH_BYTES = 1 << 22  # of names, letters and qualities
 KINDS = {b">": "fasta", b"@": "fastq"}
@@ -46,7 +47,10 @@ class Queries(NamedTuple):
     @classmethod
     def from_arrays(cls, arrays: dict[str, NumpyArray]) -> Queries:
         """Return what `arrays` gave."""
-        own = (Ragged(arrays[f"{name}_data"], arrays[f"{name}_offsets"]) for name in cls._fields)
+        own = (
+            Ragged(cast(Text, arrays[f"{name}_data"]), cast(Places, arrays[f"{name}_offsets"]))
+            for name in cls._fields
+        )
         return cls(*own)
 
 
@@ -85,8 +89,6 @@ def _of_file(path: str, batch_bytes: int) -> Iterator[Queries]:
 
 def _kind(path: str) -> str:
     """Return whether a file is FASTA or FASTQ, by its first letter."""
-    from gangsaw.tasks.sequences.text import text_of
-
     if not Path(path).exists():
         raise BadParams(f"{path}: no such file")
     start = next(text_of(path), np.zeros(1, np.uint8))[:1].tobytes()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.tasks.align.job.queries import Queries
-from gangsaw.tasks.align.output.report import Report
+from gangsaw.tasks.align.output.report import ReportedHits
 from gangsaw.tasks.align.search.paths import LETTERS, OP_BITS, OP_MASK
 
 MOST_DIGITS = 12  # of a run, with its letter
@@ -30,7 +30,7 @@ class LineSource(NamedTuple):
     """
 
     queries: Queries
-    report: Report
+    report: ReportedHits
     names: Sequence[str]
     lengths: npt.NDArray[np.int64]
 
@@ -60,7 +60,7 @@ def query_names(queries: Queries) -> list[str]:
     return [(name.split(None, 1) or ("*",))[0] for name in found]
 
 
-def cigars(report: Report) -> list[str]:
+def cigars(report: ReportedHits) -> list[str]:
     """Return the CIGAR of each hit, M for pairs of letters."""
     rows = report.rows
     begins, ends = np.ascontiguousarray(rows["runs"]), np.ascontiguousarray(rows["runs_end"])

@@ -27,7 +27,7 @@ EXTRA = [
 REPORTED = np.dtype([*((name, "i8") for name in HIT.names or ()), *EXTRA])
 
 
-class Report(NamedTuple):
+class ReportedHits(NamedTuple):
     """Hits in the order of their lines.
 
     Attributes
@@ -45,7 +45,7 @@ def reported(
     hits: Hits,
     records: npt.NDArray[np.int64],
     params: SearchParams,
-) -> Report:
+) -> ReportedHits:
     """Return the hits that are reported.
 
     Parameters
@@ -68,7 +68,7 @@ def reported(
     out["evalue"], out["bits"] = found.evalues[is_kept][order], found.bits[is_kept][order]
     out = out[_first(out["query"], params.max_hits)]
     measure(out, hits.runs)
-    return Report(out, hits.runs)
+    return ReportedHits(out, hits.runs)
 
 
 def _first(queries: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:

@@ -60,7 +60,7 @@ def n_within(runs: Any, most_places: int) -> int:
 
 
 @jit_part
-def anchor(query: int, place: int, length: int, k: int) -> int:
+def anchor(query: int, place: Any, length: int, k: int) -> Any:
     """Return the word of places as `Minimizers` has them, of a query of this length."""
     is_back = (query ^ place) & 1
     own = query >> 1

@@ -26,19 +26,19 @@ from gangsaw.tasks.align.search.paths import (
     LEAST,
     NONE,
     SINGLE,
-    Costs,
+    PathCosts,
     push,
 )
 
 STOP, PAIR, ALONG, ACROSS = 0, 1, 2, 3  # of a cell: the score is 0, of a pair, of either gap
 LONGER_ALONG, LONGER_ACROSS = 4, 8  # the gap that passes here did not begin here
 SOURCE = 3
-GLOBAL, LOCAL = np.int64(0), np.int64(1)
+GLOBAL, LOCAL = NONE, SINGLE
 FIRST_RADIUS = 8
 
 
 @jit
-def local_path(query: Any, text: Any, span: Any, costs: Costs, known: int) -> Any:
+def local_path(query: Any, text: Any, span: Any, costs: PathCosts, known: int) -> Any:
     """Return the best local alignment that touches diagonals low..high, as `traced_back` does.
 
     `span` is (low, high) of text = letters of one window; `known` is a score that there is, or 0.
@@ -61,13 +61,13 @@ def local_path(query: Any, text: Any, span: Any, costs: Costs, known: int) -> An
 
 
 @jit_part
-def radius_of(loss: int, costs: Costs) -> int:
+def radius_of(loss: int, costs: PathCosts) -> int:
     """Return how many bases gaps may have in an alignment that loses less than this."""
     return max(0, (loss - 1 - costs.open) // max(1, costs.extend))
 
 
 @jit
-def global_path(query: Any, text: Any, costs: Costs) -> Any:
+def global_path(query: Any, text: Any, costs: PathCosts) -> Any:
     """Return the best alignment from end to end, as `traced_back` does."""
     n, m = query.size, text.size
     low, high = min(0, m - n), max(0, m - n)
@@ -86,7 +86,7 @@ def global_path(query: Any, text: Any, costs: Costs) -> Any:
 
 
 @jit_part
-def fill(query: Any, text: Any, band: Any, costs: Costs, is_local: int, cells: Any) -> Any:
+def fill(query: Any, text: Any, band: Any, costs: PathCosts, is_local: int, cells: Any) -> Any:
     """Fill the cells of a band; return the best score and where it ends, or that of the corner."""
     first, last = band
     n, m, width = query.size, text.size, last - first + 1

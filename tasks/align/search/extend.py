@@ -26,7 +26,7 @@ from gangsaw.tasks.align.search.paths import (
     LEAST,
     NONE,
     SINGLE,
-    Costs,
+    PathCosts,
     push,
 )
 
@@ -34,7 +34,7 @@ FURTHEST = 1 << 14  # letters that an end is extended by at most: a cell takes a
 
 
 @jit_part
-def ungapped(query: Any, text: Any, i: int, j: int, costs: Costs, drop: int) -> int:
+def ungapped(query: Any, text: Any, i: int, j: int, costs: PathCosts, drop: int) -> int:
     """Return the score of the best ungapped extension of a pair of places, to both sides."""
     right = run_score(query[i:], text[j:], costs, drop)
     return right + run_score(
@@ -52,7 +52,7 @@ def backwards(codes: Any, begin: int, end: int) -> Any:
 
 
 @jit_part
-def run_score(query: Any, text: Any, costs: Costs, drop: int) -> int:
+def run_score(query: Any, text: Any, costs: PathCosts, drop: int) -> int:
     """Return the best score of a common beginning, until it drops too far."""
     score, best = 0, 0
     for at in range(min(query.size, text.size)):
@@ -67,7 +67,7 @@ def run_score(query: Any, text: Any, costs: Costs, drop: int) -> int:
 
 
 @jit
-def extended(query: Any, text: Any, costs: Costs, drop: int) -> Any:
+def extended(query: Any, text: Any, costs: PathCosts, drop: int) -> Any:
     """Return how many letters of both the best extension of their beginnings takes, and its runs.
 
     Runs lead from the far end back to the beginning. The table is wide only where scores are high.

@@ -62,7 +62,7 @@ def fill_starts(entries: Any, shift: int, starts: Any) -> None:
 
 
 @jit
-def look_up(index: PlaceIndex, word: int) -> tuple[int, int]:
+def look_up(index: PlaceIndex, word: int) -> Any:
     """Return first entry and end of those of a hash."""
     bucket = np.int64(word) >> index.shift
     low, end = np.int64(index.starts[bucket]), np.int64(index.starts[bucket + 1])
@@ -77,7 +77,7 @@ def look_up(index: PlaceIndex, word: int) -> tuple[int, int]:
 
 
 @jit_part
-def first_at(entries: Any, low: int, high: int, key: Any) -> int:
+def first_at(entries: Any, low: Any, high: Any, key: Any) -> Any:
     """Return the first entry from low to high - 1 that is not below a key, or high."""
     while high - low > LONG_BUCKET:
         middle = (low + high) // 2

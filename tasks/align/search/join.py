@@ -18,14 +18,14 @@ from gangsaw.tasks.align.search.paths import (
     INSERTION,
     OP_BITS,
     OP_MASK,
-    Costs,
+    PathCosts,
     push,
     score_of,
 )
 
 
 @jit
-def joined(hits: Hits, costs: Costs) -> Hits:
+def joined(hits: Hits, costs: PathCosts) -> Hits:
     """Return hits, sorted by query, strand, sequence and place, of which some became one."""
     rows, runs = hits.rows.copy(), hits.runs
     n, m = 0, runs.size
@@ -53,7 +53,7 @@ def joined(hits: Hits, costs: Costs) -> Hits:
 
 
 @jit_part
-def is_beside(a: Any, b: Any) -> bool:
+def is_beside(a: Any, b: Any) -> Any:
     """Whether a hit and one that follows it overlap in query and genome."""
     is_same = a.query == b.query and a.strand == b.strand and a.record == b.record
     return is_same and b.there < a.there_end and b.begin < a.end and a.begin <= b.begin

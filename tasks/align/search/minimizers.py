@@ -59,14 +59,14 @@ def minimizers(codes: Any, begin: int, end: int, seeds: Seeds) -> Minimizers:
     words, backs = np.empty(room, np.uint32), np.empty(room, np.uint8)
     least, other = np.empty(room, np.uint32), np.empty(room, np.uint32)
     hashes, places = np.empty(n // 3 + 64, np.uint32), np.empty(n // 3 + 64, np.int64)
-    found = np.int64(0)
+    found = 0
     for first in range(0, n, TILE):
         last = min(first + TILE, n)
         low, high = max(0, first - w + 1), min(n, last + w - 1)
         hash_words(codes, begin + low, high - low, k, words, backs)
         choose(words, high - low, w, least, other)
         if found + last - first > hashes.size:
-            hashes, places = grown(hashes, found, n), grown(places, found, n)
+            hashes, places = grown(hashes, n), grown(places, n)
         for i in range(first - low, last - low):
             if words[i] == least[i] and words[i] != NONE:
                 hashes[found] = words[i]
@@ -76,10 +76,10 @@ def minimizers(codes: Any, begin: int, end: int, seeds: Seeds) -> Minimizers:
 
 
 @jit_part
-def grown(array: Any, n: int, most: int) -> Any:
-    """Return an array with the first n items and more room, enough for a tile more."""
+def grown(array: Any, most: int) -> Any:
+    """Return an array with the same items and more room, enough for a tile more."""
     out = np.empty(min(2 * array.size, most) + TILE, array.dtype)
-    for i in range(n):
+    for i in range(array.size):
         out[i] = array[i]
     return out
 
@@ -105,7 +105,7 @@ def hash_words(codes: Any, begin: int, n: int, k: int, words: Any, backs: Any) -
 
 
 @jit_restrict
-def mix(words: Any, n: int, mask: int) -> None:
+def mix(words: Any, n: int, mask: Any) -> None:
     """Replace k-mers by hashes: a permutation of the words of 2k bits. NONE stays."""
     half = np.uint32(15)
     for i in range(n):

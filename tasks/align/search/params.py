@@ -9,9 +9,9 @@ from gangsaw.codecs.core.parameters import require_int
 from gangsaw.tasks.align.scores import Scores
 from gangsaw.tasks.align.search.chain import Reach
 from gangsaw.tasks.align.search.minimizers import MOST_K, Seeds
-from gangsaw.tasks.align.search.paths import Costs
+from gangsaw.tasks.align.search.paths import PathCosts
 from gangsaw.tasks.align.search.search import Rules
-from gangsaw.tasks.align.search.select import Choice
+from gangsaw.tasks.align.search.select import ReportRules
 
 GAP, SHIFT = 5000, 500  # letters and diagonals that a chain may bridge, as minimap2 has them
 DROP = 100  # of the score: 50 matches, 33 mismatches
@@ -69,7 +69,7 @@ class SearchParams:
     def rules(self) -> Rules:
         """What the kernels take of it."""
         own = self.scores
-        costs = Costs(own.match, -own.mismatch, own.gap_open, own.gap_extend)
+        costs = PathCosts(own.match, -own.mismatch, own.gap_open, own.gap_extend)
         run = min(self.min_score, RUN_MATCHES * own.match)
         return Rules(
             Seeds(self.k, self.w),
@@ -84,6 +84,6 @@ class SearchParams:
         )
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> ReportRules:
         """Which hits are reported."""
-        return Choice(self.secondary, self.ratio)
+        return ReportRules(self.secondary, self.ratio)

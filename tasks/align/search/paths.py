@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from gangsaw.codecs.core.numba.jit import jit, jit_part
 
+
 # no plain numbers: kernels would be compiled again for each of them
-INSERTION, DELETION, EQUAL, DIFFERENT = np.int64(1), np.int64(2), np.int64(7), np.int64(8)
-NONE, SINGLE = np.int64(0), np.int64(1)
+def _word(number: int) -> int:
+    return cast(int, np.int64(number))
+
+
+INSERTION, DELETION, EQUAL, DIFFERENT = _word(1), _word(2), _word(7), _word(8)
+NONE, SINGLE = _word(0), _word(1)
 LETTERS = "MIDNSHP=X"
 OP_BITS = 4  # of a run: length << 4 | operation
 OP_MASK = 15
 LEAST = -(1 << 28)  # a score that no path has
 
 
-class Costs(NamedTuple):
+class PathCosts(NamedTuple):
     """Scores of an alignment, all 0 or more.
 
     Attributes
@@ -56,7 +61,7 @@ def push_pairs(runs: Any, n: int, pairs: Any, length: int) -> int:
 
 
 @jit
-def score_of(runs: Any, costs: Costs) -> int:
+def score_of(runs: Any, costs: PathCosts) -> int:
     """Return the score of a path."""
     score = 0
     for run in runs:

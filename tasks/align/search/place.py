@@ -23,7 +23,7 @@ from gangsaw.tasks.align.search.paths import (
     NONE,
     OP_BITS,
     OP_MASK,
-    Costs,
+    PathCosts,
     push,
     push_pairs,
     score_of,
@@ -34,7 +34,7 @@ STEP = 48  # letters at least between two anchors where a long query is cut
 
 
 @jit
-def whole(query: Any, text: Any, bounds: Any, span: Any, costs: Costs) -> Any:
+def whole(query: Any, text: Any, bounds: Any, span: Any, costs: PathCosts) -> Any:
     """Return score, ends in query and text, and runs of the best alignment at diagonals low..high.
 
     `bounds` is the part of the text that counts.
@@ -54,7 +54,7 @@ def whole(query: Any, text: Any, bounds: Any, span: Any, costs: Costs) -> Any:
 
 
 @jit_part
-def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: Costs) -> Any:
+def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: PathCosts) -> Any:
     """Return the best score of a run on a diagonal, and where it begins and ends in the query."""
     score, begin, best, best_begin, best_end = 0, 0, 0, 0, 0
     first, last = max(0, bounds[0] - diagonal), min(query.size, bounds[1] - diagonal)
@@ -72,7 +72,7 @@ def run_on(query: Any, text: Any, bounds: Any, diagonal: int, costs: Costs) -> A
 
 
 @jit_part
-def stretch(query: Any, text: Any, bounds: Any, anchors: Any, costs: Costs, drop: int) -> Any:
+def stretch(query: Any, text: Any, bounds: Any, anchors: Any, costs: PathCosts, drop: int) -> Any:
     """Return how many anchors of a chain one alignment took, and score, ends and runs of it."""
     i, j = at_anchor(anchors[0])
     room = query.size + bounds[1] - bounds[0]
@@ -108,7 +108,7 @@ def at_anchor(anchor: int) -> tuple[int, int]:
 
 
 @jit
-def section(query: Any, text: Any, costs: Costs) -> Any:
+def section(query: Any, text: Any, costs: PathCosts) -> Any:
     """Return the runs of the best alignment from end to end.
 
     With few mismatches no gap is tried: two gaps, and a pair less, would cost more.
@@ -132,7 +132,7 @@ def push_all(runs: Any, n: int, more: Any) -> int:
 
 
 @jit_part
-def best_part(runs: Any, costs: Costs) -> Any:
+def best_part(runs: Any, costs: PathCosts) -> Any:
     """Return the best score of neighbouring runs, which these are, what lies before, how long."""
     score, begin, best, first, last = 0, 0, 0, 0, 0
     for at in range(runs.size):

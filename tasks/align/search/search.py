@@ -14,25 +14,25 @@ from gangsaw.tasks.align.search.extend import ungapped
 from gangsaw.tasks.align.search.hits import Hits
 from gangsaw.tasks.align.search.index import PlaceIndex
 from gangsaw.tasks.align.search.minimizers import Seeds, minimizers
-from gangsaw.tasks.align.search.paths import Costs
+from gangsaw.tasks.align.search.paths import NONE, PathCosts
 from gangsaw.tasks.align.search.place import SHORT, at_anchor, stretch, whole
 
 SURE = 3  # anchors of a chain that needs no filter
 
 
-class Target(NamedTuple):
+class SearchText(NamedTuple):
     """A text that is searched.
 
     Attributes
     ----------
     codes : (n,) uint8, of sequences that lie one behind the other
     records : (r + 1,) int64, where each begins, and n
-    index : of its minimizers
+    table : index of its minimizers
     """
 
     codes: npt.NDArray[np.uint8]
     records: npt.NDArray[np.int64]
-    index: PlaceIndex
+    table: PlaceIndex
 
 
 class Rules(NamedTuple):
@@ -54,7 +54,7 @@ class Rules(NamedTuple):
 
     seeds: Seeds
     reach: Reach
-    costs: Costs
+    costs: PathCosts
     places: int
     drop: int
     least_run: int
@@ -64,14 +64,14 @@ class Rules(NamedTuple):
 
 
 @jit
-def search(codes: Any, offsets: Any, target: Target, rules: Rules, row: Any) -> Hits:
+def search(codes: Any, offsets: Any, target: SearchText, rules: Rules, row: Any) -> Hits:
     """Return the hits of queries, codes[offsets[i]:offsets[i + 1]]; `row` is an empty HIT array."""
     rows, runs = np.empty(2 * offsets.size, row.dtype), np.empty(64 * offsets.size, np.int64)
-    n, m = np.int64(0), np.int64(0)
+    n, m = NONE, NONE
     for i in range(offsets.size - 1):
         query = codes[offsets[i] : offsets[i + 1]]
-        found = minimizers(query, np.int64(0), query.size, rules.seeds)
-        anchors = anchors_of(target.index, found, query.size, rules.seeds.k, rules.places)
+        found = minimizers(query, NONE, query.size, rules.seeds)
+        anchors = anchors_of(target.table, found, query.size, rules.seeds.k, rules.places)
         if not anchors.size:
             continue
         strands = (query, turned(query))
@@ -138,7 +138,14 @@ def overlaps(begin: int, end: int, other: int, other_end: int) -> bool:
 
 @jit_part
 def follow(
-    strands: Any, anchors: Any, target: Target, rules: Rules, rows: Any, runs: Any, n: int, m: int
+    strands: Any,
+    anchors: Any,
+    target: SearchText,
+    rules: Rules,
+    rows: Any,
+    runs: Any,
+    n: int,
+    m: int,
 ) -> Any:
     """Add the hits along a chain to n rows and m runs; return both arrays, which may have grown."""
     strand = anchors[0] >> 62

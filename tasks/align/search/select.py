@@ -18,7 +18,7 @@ MOST_QUALITY = 60
 SURE_ANCHORS = 10.0
 
 
-class Choice(NamedTuple):
+class ReportRules(NamedTuple):
     """What is reported.
 
     Attributes
@@ -32,7 +32,7 @@ class Choice(NamedTuple):
 
 
 @jit
-def select(rows: Any, lengths: Any, choice: Choice) -> Any:
+def select(rows: Any, lengths: Any, choice: ReportRules) -> Any:
     """Return (m,) the rows that are reported, in order, and (n,) kind and quality of each row.
 
     `rows` are sorted by query, `lengths` those of the queries. Of each query the best come first.
@@ -68,7 +68,7 @@ def ranked(rows: Any, begin: int, end: int) -> Any:
 
 
 @jit_part
-def is_before(a: Any, b: Any) -> bool:
+def is_before(a: Any, b: Any) -> Any:
     """Whether a hit comes before another one."""
     if a.score != b.score:
         return a.score > b.score
@@ -82,7 +82,7 @@ def is_before(a: Any, b: Any) -> bool:
 
 
 @jit_part
-def judge(rows: Any, ranks: Any, length: int, choice: Choice, out: Any) -> None:
+def judge(rows: Any, ranks: Any, length: int, choice: ReportRules, out: Any) -> None:
     """Fill kind and quality of the hits of one query, which are given with the best first."""
     kinds, qualities = out
     best, others = np.empty(ranks.size, np.int64), np.zeros((ranks.size, 2), np.int64)
@@ -111,7 +111,7 @@ def judge(rows: Any, ranks: Any, length: int, choice: Choice, out: Any) -> None:
 
 
 @jit_part
-def shares(a: Any, b: Any, length: int) -> bool:
+def shares(a: Any, b: Any, length: int) -> Any:
     """Whether two hits share half of the shorter one's part of the query."""
     begin, end = (length - a.end, length - a.begin) if a.strand else (a.begin, a.end)
     other, other_end = (length - b.end, length - b.begin) if b.strand else (b.begin, b.end)
@@ -120,7 +120,7 @@ def shares(a: Any, b: Any, length: int) -> bool:
 
 
 @jit_part
-def is_twin(rows: Any, better: Any, i: int, kinds: Any) -> bool:
+def is_twin(rows: Any, better: Any, i: int, kinds: Any) -> Any:
     """Whether a hit begins or ends where a better one does, or lies within it."""
     own = rows[i]
     for j in better:

@@ -10,15 +10,15 @@ from reference.search import from_start, touching
 from gangsaw.tasks.align.pairs import sequences_of
 from gangsaw.tasks.align.search.band import global_path, local_path
 from gangsaw.tasks.align.search.extend import extended
-from gangsaw.tasks.align.search.paths import Costs, score_of
+from gangsaw.tasks.align.search.paths import PathCosts, score_of
 from gangsaw.tasks.align.search.place import lengths, section, whole
 
 SCORES = st.sampled_from([(2, -3, 5, 2), (1, -1, 0, 1), (5, -4, 10, 1)])
 LETTERS = "ACN"
 
 
-def costs(scores: tuple[int, int, int, int]) -> Costs:
-    return Costs(scores[0], -scores[1], scores[2], scores[3])
+def costs(scores: tuple[int, int, int, int]) -> PathCosts:
+    return PathCosts(scores[0], -scores[1], scores[2], scores[3])
 
 
 def codes(text: str) -> np.ndarray:
@@ -78,6 +78,6 @@ def test_sections_and_ends_are_the_best(
 def test_an_extension_stops_where_the_score_has_dropped() -> None:
     query = "A" * 10 + "C" * 20 + "A" * 90
     text = "A" * 10 + "G" * 20 + "A" * 90
-    own = Costs(2, 3, 5, 2)
+    own = PathCosts(2, 3, 5, 2)
     assert extended(codes(query), codes(text), own, 40)[:2] == (10, 10)
     assert extended(codes(query), codes(text), own, 100)[:2] == (120, 120)
