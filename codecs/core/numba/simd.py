@@ -146,6 +146,9 @@ minimum = _extremum("smin")
 maximum = _extremum("smax")
 unsigned_minimum = _extremum("umin")
 unsigned_maximum = _extremum("umax")
+# of lanes without sign: no sum exceeds the largest number, no difference falls below 0
+add_saturated = _extremum("uadd.sat")
+subtract_saturated = _extremum("usub.sat")
 
 
 def element_pointer(

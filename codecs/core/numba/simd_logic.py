@@ -1,13 +1,14 @@
-"""More of simd.py's vectors: logical shifts, masks joined, widths changed with the sign."""
+"""More of simd.py's vectors: logical shifts, bits mirrored, masks joined."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 
 from gangsaw.codecs.core.numba.jit import intrinsic
-from gangsaw.codecs.core.numba.simd import splat
+from gangsaw.codecs.core.numba.simd import emit_call, splat
 
 
 @intrinsic
@@ -33,3 +34,24 @@ def _joined(method: str) -> Any:
 
 both = _joined("and_")
 either = _joined("or_")
+
+
+@intrinsic
+def shift_in(typing_context: Any, vector: Any, other: Any) -> Any:
+    """Shift every lane left by one bit; the first bit of the other's lane comes in."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        one = ir.Constant(args[0].type, [1] * vector.lanes)
+        return emit_call(builder, "fshl", *args, one)
+
+    return vector(vector, vector), codegen
+
+
+@intrinsic
+def mirrored(typing_context: Any, vector: Any) -> Any:
+    """Bits of every lane in the reverse order."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return emit_call(builder, "bitreverse", args[0])
+
+    return vector(vector), codegen

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES
 from gangsaw.tasks.reads.order.groups import Mates, ReadGroups, Segments, unpacked
 from gangsaw.tasks.reads.order.intake import Facts
-from gangsaw.tasks.reads.order.parts import Parts
 
 
 @dataclass(frozen=True)

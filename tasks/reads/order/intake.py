@@ -20,6 +20,7 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.reads.fastq import QUALITY
 from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES
@@ -32,7 +33,6 @@ from gangsaw.tasks.reads.order.groups import (
     sizes_of,
     unpacked,
 )
-from gangsaw.tasks.reads.order.parts import Parts
 from gangsaw.tasks.store.records import Records
 
 if TYPE_CHECKING:

@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.engine.progress import Meter
+from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.reads.order.arranged import Arranged
 from gangsaw.tasks.reads.order.chain import NEIGHBOURS, ranks_of
@@ -40,7 +42,6 @@ from gangsaw.tasks.reads.order.makers import (
     Slabs,
     slabs_of,
 )
-from gangsaw.tasks.reads.order.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.reads.order.plan import OrderLimits, plan_for, read_plan
 from gangsaw.tasks.reads.order.room import check_room
 from gangsaw.tasks.source import Room
@@ -151,7 +152,7 @@ class _OrderJob:
             PartsTask("count", counted, Count(signed), self._part_bytes), signed.n_buckets
         )
         make = _MakePlan(counted, signed, self.limits)
-        complete(PartsTask("plan", plan, make, PLAN_BYTES), 1, self._here)
+        complete(PartsTask("plan", plan, make, PLAN_BYTES), 1, None, self._meter("plan", 1))
         _drop(counted)
         return plan
 
@@ -177,7 +178,7 @@ class _OrderJob:
         cut, second = self._parts("slabs", first.job), self._parts("regroup", first.job)
         n_runs = -(-n_ranges // per_run)
         make = _MakeSlabs(first, n_parts, n_runs, self.limits.part_bytes)
-        complete(PartsTask("slabs", cut, make, 0), 1, self._here)
+        complete(PartsTask("slabs", cut, make, 0), 1, None, self._meter("slabs", 1))
         slabs = Slabs(cut, per_run)
         task = PartsTask("regroup", second, Regroup(first, slabs), self._part_bytes)
         self._complete(task, len(slabs.rows()))
@@ -187,13 +188,11 @@ class _OrderJob:
     def _parts(self, step: str, job: str) -> Parts:
         return Parts(self.room.folder / step, _fingerprint({"step": step, "job": job}))
 
-    @property
-    def _here(self) -> Room:
-        """The room for what one process does."""
-        return replace(self.room, client=None)
+    def _meter(self, step: str, n: int) -> Meter:
+        return Meter(n, self.room.on_progress, step=step)
 
     def _complete(self, task: PartsTask, n: int) -> Records:
-        return complete(task, n, self.room)
+        return complete(task, n, self.room.client, self._meter(task.name, n))
 
     @property
     def _part_bytes(self) -> int:

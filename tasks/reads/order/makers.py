@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from gangsaw.tasks.jobs.parts import Made, Parts
 from gangsaw.tasks.reads.fastq import NAME, SEQUENCE, FastqRecords
 from gangsaw.tasks.reads.order.arrange import by_place
 from gangsaw.tasks.reads.order.chain import buckets, edges_of, heaviest
@@ -20,7 +21,6 @@ from gangsaw.tasks.reads.order.groups import (
     sealed,
     unpacked,
 )
-from gangsaw.tasks.reads.order.parts import Made, Parts
 from gangsaw.tasks.reads.order.plan import keys_of, ranks_of_keys, read_plan, weights_of
 from gangsaw.tasks.reads.order.signatures import sign_lines
 

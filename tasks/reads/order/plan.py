@@ -14,8 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.reads.order.groups import PER_RECORD, Mates, Numbers, Segments, sealed, sizes_of
-from gangsaw.tasks.reads.order.parts import Parts
 from gangsaw.tasks.reads.order.signatures import BIN_BITS, LEFT, NO_BIN, RIGHT
 
 KEY_BITS = BIN_BITS + 1  # of a rank: there is one more than bins

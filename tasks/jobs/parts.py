@@ -6,9 +6,10 @@ is on the disk, and all are folded into a manifest when the step is complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +17,13 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.progress import Meter
 from gangsaw.tasks.engine.window import run
-from gangsaw.tasks.source import Room
 from gangsaw.tasks.store.journal import Journal
 from gangsaw.tasks.store.manifest import fold, read_manifest, write_manifest
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import ROW, Records
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Made = tuple[bytes, int]  # an object, and the bytes that it holds
 
@@ -119,32 +122,30 @@ class PartsTask:
             self.parts.note(results)
 
 
-def complete(task: PartsTask, n: int, room: Room) -> Records:
-    """Make those of n objects that are not there yet, on the room's workers; return all records.
+def complete(task: PartsTask, n: int, client: Client | None, meter: Meter | None = None) -> Records:
+    """Make those of n objects that are not there yet; return the records of all.
+
+    `meter` counts objects, those of an earlier run at once.
 
     Raises
     ------
     BadParams : a worker has less memory than the task needs
     JobFailed : an object could not be made; those that were are safe
     """
+    meter = meter or Meter(n, None)
     if (manifest := task.parts.manifest()) is not None:
+        meter.add(n, manifest.raw_bytes, 0, resumed=True)
         return manifest
     task.parts.place.clean()
-    entries, meter = task.parts.known(n), Meter(n, room.on_progress, step=task.name)
-    meter.resume(len(entries), *_bytes_of(entries.values()))
+    entries = task.parts.known(n)
+    meter.add(len(entries), sum(one.raw_bytes for one in entries.values()), 0, resumed=True)
     left = [number for number in range(n) if number not in entries]
 
     def on_done(number: int, records: Records) -> None:
         entries[number] = records
-        meter.add(1, *_bytes_of([records]))
+        meter.add(1, records.raw_bytes, 0)
 
-    run(task, left, on_done, client=room.client)
+    run(task, left, on_done, client=client)
     whole = list(entries.values())
     task.parts.finish(whole)
     return fold(task.parts.job, whole)
-
-
-def _bytes_of(entries: Iterable[Records]) -> tuple[int, int]:
-    """Return what objects hold, and what they take on the disk."""
-    sizes = [(one.raw_bytes, one.stored_bytes) for one in entries]
-    return sum(raw for raw, _ in sizes), sum(stored for _, stored in sizes)

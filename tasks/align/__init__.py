@@ -1,0 +1,45 @@
+"""Alignment of nucleotide sequences, pair by pair: exact, on packed bytes, by edits.
+
+Names are imported at their first use: nothing is compiled before something is aligned.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.align.affine import needleman_wunsch, smith_waterman
+    from gangsaw.tasks.align.alignments import Alignments
+    from gangsaw.tasks.align.edits import edit_distance
+    from gangsaw.tasks.align.packed import gapped, ungapped
+    from gangsaw.tasks.align.pairs import SequenceSet
+    from gangsaw.tasks.align.scores import Scores
+
+# No module has the name of a function: it would take its place here once it is imported.
+_HOMES = {
+    "Alignments": "gangsaw.tasks.align.alignments",
+    "Scores": "gangsaw.tasks.align.scores",
+    "SequenceSet": "gangsaw.tasks.align.pairs",
+    "edit_distance": "gangsaw.tasks.align.edits",
+    "gapped": "gangsaw.tasks.align.packed",
+    "needleman_wunsch": "gangsaw.tasks.align.affine",
+    "smith_waterman": "gangsaw.tasks.align.affine",
+    "ungapped": "gangsaw.tasks.align.packed",
+}
+__all__ = [
+    "Alignments",
+    "Scores",
+    "SequenceSet",
+    "edit_distance",
+    "gapped",
+    "needleman_wunsch",
+    "smith_waterman",
+    "ungapped",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

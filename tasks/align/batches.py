@@ -1,0 +1,164 @@
+"""Pairs laid out for the kernels: side by side in lanes, or one after the other in strips."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
+from gangsaw.codecs.core.numba.simd import static
+from gangsaw.tasks.align.lanes import Lanes, local_lanes, scratch
+from gangsaw.tasks.align.pairs import Places
+from gangsaw.tasks.align.rectangles import (
+    NO_BASE,
+    NO_OTHER,
+    Rectangles,
+    query_code,
+    target_code,
+)
+from gangsaw.tasks.align.scores import Scores
+from gangsaw.tasks.align.strips import BLOCK, LARGEST_16, Run, Tile, forward
+
+VECTOR = 64 if HAS_AVX512 else 32  # bytes
+ROWS = VECTOR  # of a strip: two vectors of 16 bits hide that each step waits for the one before
+
+
+class Found(NamedTuple):
+    """Best local alignments: scores, and bases of query and of target up to their ends."""
+
+    score: Places
+    query_end: Places
+    target_end: Places
+
+
+@jit_norefs
+def _fill(work: Lanes, n: int, parts: Rectangles, chosen: Places) -> None:
+    work.queries[:] = NO_BASE
+    work.targets[:] = NO_OTHER
+    for k in range(chosen.size):
+        pair = chosen[k]
+        for i in range(parts.query_end[pair] - parts.query_start[pair]):
+            work.queries[i * n + k] = query_code(parts, pair, i)
+        for j in range(parts.target_end[pair] - parts.target_start[pair]):
+            work.targets[j * n + k] = target_code(parts, pair, j)
+
+
+def costs_of(scores: Scores) -> tuple[int, int, int, int]:
+    """Return what kernels take: match, and as costs mismatch, first and further base of a gap."""
+    first = scores.gap_open + scores.gap_extend
+    return scores.match, -scores.mismatch, first, scores.gap_extend
+
+
+def _zero(scores: Scores) -> int:
+    """Return what stands for 0 in lanes, so that no cost goes below it."""
+    return max(-scores.mismatch, scores.gap_open + 2 * scores.gap_extend)
+
+
+def limit_of(scores: Scores, item: type) -> int:
+    """Return the largest score that lanes tell rightly, 8 or 16 bits wide."""
+    return int(np.iinfo(item).max) - _zero(scores) - scores.match
+
+
+def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> Found:
+    """Align at most a vector of pairs locally; scores above `limit_of` may be too low."""
+    n, zero = VECTOR // np.dtype(item).itemsize, _zero(scores)
+    rows, columns = int(parts.rows[chosen].max()), int(parts.columns[chosen].max())
+    work = scratch(rows, -(-columns // 4) * 4, n, item)
+    _fill(work, n, parts, chosen)
+    for part in (work.before, work.gap, work.best[:n]):
+        part[:] = zero
+    local_lanes(work, static(n), (*costs_of(scores), zero))
+    best = work.best.reshape(5, n)[:, : chosen.size].astype(np.int64)
+    score = best[0] - zero
+    ends = (best[low] + 256 * best[low + 1] + 1 for low in (1, 3))
+    return Found(score, *(np.where(score > 0, end, 0) for end in ends))
+
+
+def run_of(scores: Scores, *, is_local: bool, has_marks: bool = False) -> Run:
+    """Return what strips share."""
+    step = scores.match + scores.gap_open + scores.gap_extend
+    flags = (static(int(flag)) for flag in (is_local, has_marks, False))
+    return Run(*flags, 2 * (BLOCK + ROWS) * step, costs_of(scores), 0, 0)
+
+
+def mark_bytes(rows: Places, columns: Places) -> Places:
+    """Return how many marks matrices take, those of unused lanes with them."""
+    return -(-rows // ROWS) * ROWS * (columns + ROWS - 1)
+
+
+def empty_tile(rows: int, columns: int, run: Run, marks: int = 0) -> Tile:
+    """Return memory for pairs of at most so many rows, columns and marks."""
+    item = np.int16 if run.most <= LARGEST_16 else np.int32
+    rows = -(-rows // ROWS) * ROWS
+    sizes = (rows, item), (columns + 2 * ROWS, item), (columns + 1, np.int32), (columns, np.int32)
+    more = (rows, np.int32), (rows, np.int32), (BLOCK, item), (BLOCK, item), (8 * ROWS, item)
+    last = (3, np.int64), (marks, np.uint8)
+    return Tile(*(np.zeros(size, kind) for size, kind in (*sizes, *more, *last)))
+
+
+@jit_norefs_inline
+def lay(parts: Rectangles, pair: int, n: int, run: Run, work: Tile) -> Tile:
+    """Return a tile of a whole pair, within the memory of another tile."""
+    m = parts.query_end[pair] - parts.query_start[pair]
+    columns = parts.target_end[pair] - parts.target_start[pair]
+    rows = (m + n - 1) // n * n
+    first, further = run.scores[2], 0 if len(run.is_local) else run.scores[3]
+    opened = 0 if len(run.is_local) else first - further
+    for i in range(rows):
+        work.query[i] = query_code(parts, pair, i) if i < m else NO_BASE
+        work.left[i] = -opened - further * (i + 1)
+        work.left_gap[i] = work.left[i] - first
+    work.letters[:n] = NO_OTHER
+    work.letters[n + columns : 2 * n + columns] = NO_OTHER
+    work.top[0] = 0
+    for j in range(columns):
+        work.letters[n + columns - 1 - j] = target_code(parts, pair, j)
+        work.top[j + 1] = -opened - further * (j + 1)
+        work.top_gap[j] = work.top[j + 1] - first
+    work.found[:] = 0
+    return Tile(
+        work.query[:rows],
+        work.letters[: columns + 2 * n],
+        work.top[: columns + 1],
+        work.top_gap[:columns],
+        work.left[:rows],
+        work.left_gap[:rows],
+        work.near,
+        work.near_gap,
+        work.lane,
+        work.found,
+        work.marks,
+    )
+
+
+@jit_norefs
+def lay_out(parts: Rectangles, pair: int, n: int, run: Run, work: Tile) -> None:
+    """Lay a whole pair out in memory for it."""
+    lay(parts, pair, n, run, work)
+
+
+@jit_norefs
+def _one_by_one(
+    parts: Rectangles, chosen: Places, lanes: Any, run: Run, work: Tile, found: NDArray[np.int64]
+) -> None:
+    """Find of each pair score, row and column, (3, pairs): local maxima, or the last cell."""
+    for k in range(chosen.size):
+        tile = lay(parts, chosen[k], len(lanes), run, work)
+        forward(tile, lanes, run)
+        m = parts.query_end[chosen[k]] - parts.query_start[chosen[k]]
+        if len(run.is_local):
+            found[0, k], found[1, k], found[2, k] = tile.found[0], tile.found[2], tile.found[1]
+        else:
+            found[0, k], found[1, k], found[2, k] = tile.left[m - 1], m - 1, tile.top_gap.size - 1
+
+
+def in_strips(parts: Rectangles, chosen: Places, scores: Scores, *, is_local: bool) -> Found:
+    """Align pairs one by one, locally or from end to end; none of them is empty."""
+    run = run_of(scores, is_local=is_local)
+    work = empty_tile(int(parts.rows[chosen].max()), int(parts.columns[chosen].max()), run)
+    found = np.zeros((3, chosen.size), np.int64)
+    _one_by_one(parts, chosen, static(ROWS), run, work, found)
+    has_end = (found[0] > 0) | (not is_local)
+    return Found(found[0], *(np.where(has_end, end + 1, 0) for end in found[1:]))

@@ -1,0 +1,126 @@
+"""gangsaw align."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.console import options as opt
+from gangsaw.tasks.console.cluster import Near
+from gangsaw.tasks.console.output import clock, progress_bar, write_json, write_table
+from gangsaw.tasks.console.panels import panels
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.align.job.job import AlignSummary
+    from gangsaw.tasks.align.search.params import SearchParams
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Scores of alignments."""
+
+    PANEL: ClassVar[str] = "Scores"
+    match: Annotated[int, typer.Option(help="Of two equal bases.")] = 2
+    mismatch: Annotated[int, typer.Option(help="Of two others, 0 or less.")] = -3
+    gap_open: Annotated[int, typer.Option(help="Cost of a gap, besides its bases.")] = 5
+    gap_extend: Annotated[int, typer.Option(help="Cost of each base of a gap.")] = 2
+
+
+@dataclass(frozen=True)
+class SeedOptions:
+    """Where alignments are looked for."""
+
+    PANEL: ClassVar[str] = "Seeds"
+    k: Annotated[int, typer.Option("-k", "--k", help="Letters of a seed, odd, 7 to 15.")] = 15
+    w: Annotated[int, typer.Option("-w", "--w", help="Seeds in a row of which one is taken.")] = 10
+    max_places: Annotated[
+        int, typer.Option(help="Seeds with more places in the genome do not count.")
+    ] = 512
+
+
+@dataclass(frozen=True)
+class Reported:
+    """Which alignments are written."""
+
+    PANEL: ClassVar[str] = "Hits"
+    min_score: Annotated[int, typer.Option(help="Least score.")] = 40
+    evalue: Annotated[
+        float, typer.Option(help="Most alignments of this score that chance would give.")
+    ] = 10.0
+    secondary: Annotated[
+        int, typer.Option("--secondary", "-N", help="Most besides the best of a part of a query.")
+    ] = 5
+    ratio: Annotated[
+        int, typer.Option(help="Least score of these, in percent of the best one's.")
+    ] = 80
+    max_hits: Annotated[int, typer.Option(help="Most of a query; 0 for all.")] = 0
+
+
+@panels
+def align(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="QUERIES... GENOME.zarr OUT",
+            help="FASTA, FASTQ (packed or not) or stores of reads; a store of a genome; the file "
+            "to write: .paf, .sam or .tsv, or - for standard output.",
+        ),
+    ],
+    *,
+    format: Annotated[
+        str,
+        typer.Option(help="paf, sam or blast6. (default: by suffix, paf)", show_default=False),
+    ] = "",
+    reported: Reported,
+    seeds: SeedOptions,
+    scores: ScoreOptions,
+    cluster: Near,
+    resume: opt.Resume = False,
+    overwrite: opt.Overwrite = False,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Align queries with a stored genome.
+
+    Example: gangsaw align reads.fastq.gz genome.zarr reads.paf
+    """
+    if len(paths) < 3:
+        raise BadParams("name queries, the store of a genome, and the target (see --help)")
+    from gangsaw.tasks.align.job.job import AlignChoice, align_job
+
+    *queries, genome, target = paths
+    params = _params(reported, seeds, scores)
+    choice = AlignChoice(format, resume, overwrite)
+    with cluster.session() as client, progress_bar("align", quiet=quiet or as_json) as show:
+        done = align_job(
+            queries, genome, target, params, choice=choice, client=client, on_progress=show
+        )
+    if target == STDOUT:
+        return
+    if as_json:
+        write_json(vars(done))
+    else:
+        write_table(target, _rows(done))
+
+
+def _params(reported: Reported, seeds: SeedOptions, scores: ScoreOptions) -> SearchParams:
+    from gangsaw.tasks.align.scores import Scores
+    from gangsaw.tasks.align.search.params import SearchParams
+
+    own = Scores(scores.match, scores.mismatch, scores.gap_open, scores.gap_extend)
+    return SearchParams(own, **vars(seeds), **vars(reported))
+
+
+def _rows(done: AlignSummary) -> list[tuple[str, str]]:
+    share = 100 * done.aligned / max(1, done.queries)
+    return [
+        ("queries", f"{done.queries:,} of {done.letters:,} letters"),
+        ("aligned", f"{done.aligned:,} ({share:.2f} %)"),
+        ("hits", f"{done.hits:,} ({done.format})"),
+        ("seconds", clock(done.seconds)),
+    ]

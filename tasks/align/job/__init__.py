@@ -1,0 +1,1 @@
+"""The job of an alignment: queries by batches, a genome by parts."""

@@ -1,0 +1,139 @@
+"""The genome that is searched: parts of its residues, which overlap, each with an index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.align.job.bundle import mapped
+from gangsaw.tasks.align.pairs import Codes, Places, sequences_of
+from gangsaw.tasks.align.search.index import PlaceIndex, index_of
+from gangsaw.tasks.align.search.minimizers import Seeds
+from gangsaw.tasks.align.search.search import SearchText
+from gangsaw.tasks.genomes.export import opened
+from gangsaw.tasks.genomes.parts import first_word
+from gangsaw.tasks.genomes.stored import StoredGenome
+from gangsaw.tasks.store.source import open_zarr
+
+NEWLINE = b"\n"
+
+
+@dataclass(frozen=True)
+class GenomeText:
+    """A stored genome as the search sees it.
+
+    Attributes
+    ----------
+    path : of the store
+    names : of its records
+    starts : (n + 1,) int64, where records begin among all residues, and their number
+    identity : of the store's content
+    """
+
+    path: str
+    names: tuple[str, ...]
+    starts: Places
+    identity: str
+
+    @property
+    def residues(self) -> int:
+        """Letters of all records."""
+        return int(self.starts[-1])
+
+    @property
+    def lengths(self) -> Places:
+        """Letters of each record, (n,) int64."""
+        return np.diff(self.starts)
+
+
+def open_genome(path: str) -> GenomeText:
+    """Return the genome of a store; BadParams where it holds none."""
+    source = open_zarr(path)
+    stored = opened(source)
+    heads = stored.heads(0, stored.n_records)[0].tobytes().split(NEWLINE)[:-1]
+    names = tuple(first_word(head).decode("utf-8", "backslashreplace") for head in heads)
+    starts = stored.starts(0, stored.n_records)
+    return GenomeText(path, names, starts, source.identity())
+
+
+@dataclass(frozen=True)
+class GenomeParts:
+    """How a genome is cut.
+
+    Attributes
+    ----------
+    residues : letters of all records
+    letters : of a part
+    overlap : letters that a part reads of either neighbour
+    """
+
+    residues: int
+    letters: int = 1 << 25
+    overlap: int = 1 << 14
+
+    def __len__(self) -> int:
+        """Return how many parts there are."""
+        return max(1, -(-self.residues // self.letters))
+
+    def window(self, part: int) -> tuple[int, int]:
+        """Return first residue and end of what a part reads."""
+        begin = part * self.letters
+        end = min(begin + self.letters + self.overlap, self.residues)
+        return max(0, begin - self.overlap), end
+
+
+@lru_cache(maxsize=2)
+def _stored(path: str, identity: str) -> StoredGenome:
+    return opened(open_zarr(path))
+
+
+def indexed(genome: GenomeText, window: tuple[int, int], seeds: Seeds) -> dict[str, NumpyArray]:
+    """Return codes, borders of records and the index of some residues of a genome."""
+    begin, end = window
+    codes = codes_of(genome, begin, end)
+    index = index_of(codes, seeds)
+    first = int(np.searchsorted(genome.starts, begin, "right")) - 1
+    last = int(np.searchsorted(genome.starts, end, "left"))
+    records = genome.starts[first : last + 1].clip(begin, end) - begin
+    own = np.array([begin, first, index.shift], np.int64)
+    arrays = {"codes": codes, "records": records, "own": own}
+    return {**arrays, "entries": index.entries, "starts": index.starts}
+
+
+def codes_of(genome: GenomeText, begin: int, end: int) -> Codes:
+    """Return residues begin..end - 1 of a genome as codes."""
+    letters = _stored(genome.path, genome.identity).letters(begin, end)
+    return sequences_of([letters]).codes
+
+
+@dataclass(frozen=True, eq=False)
+class GenomePart:
+    """A part of a genome, ready to be searched.
+
+    Attributes
+    ----------
+    target : its letters, records and index
+    begin : its first residue among all of the genome
+    first : number of its first record
+    """
+
+    target: SearchText
+    begin: int
+    first: int
+
+
+@lru_cache(maxsize=2)  # workers take the batches of one part after the other
+def load_part(path: Path, job: str) -> GenomePart:
+    """Return a part from its file; `job` tells one of another job apart."""
+    arrays = mapped(path)
+    begin, first, shift = (int(number) for number in arrays["own"])
+    entries = cast(npt.NDArray[np.uint64], arrays["entries"])
+    table = PlaceIndex(entries, cast(npt.NDArray[np.uint32], arrays["starts"]), shift)
+    codes, records = cast(Codes, arrays["codes"]), cast(Places, arrays["records"])
+    return GenomePart(SearchText(codes, records, table), begin, first)

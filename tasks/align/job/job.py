@@ -1,0 +1,273 @@
+"""An alignment as steps, each with a journal, in a folder beside the target until that is complete.
+
+    queries  files are read once, into batches
+    index    letters and minimizers of each part of the genome
+    hits     alignments of each batch in each part
+    text     the hits of each batch in all parts: joined, chosen, written
+
+Batches and parts depend on queries and genome alone, so the target has the same bytes for any
+number of workers and after any number of runs. All steps but the first run on workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.align.job.bundle import mapped, packed
+from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
+from gangsaw.tasks.align.job.makers import COUNTS, MakeHits, MakeIndex, MakeText
+from gangsaw.tasks.align.job.queries import BATCH_BYTES, batches_of
+from gangsaw.tasks.align.output.formats import FORMATS, format_of
+from gangsaw.tasks.align.search.params import SearchParams
+from gangsaw.tasks.engine.progress import Meter, OnProgress
+from gangsaw.tasks.formats.atomic import check_target, whole_files
+from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
+from gangsaw.tasks.jobs.resume import can_be_resumed
+from gangsaw.tasks.reads.order.intake import stamp_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+VERSION = 1  # of what is in the folder
+JOB = "job.json"
+STDOUT = "-"
+# memory of a task: of a letter of a part with its index, of a byte of a batch with its hits
+INDEX_COPIES, BATCH_COPIES = 40, 64
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """How much goes into one task.
+
+    Attributes
+    ----------
+    batch_bytes : of queries, with their names and qualities
+    part_letters : of the genome
+    overlap : letters that a part reads of either neighbour
+    """
+
+    batch_bytes: int = BATCH_BYTES
+    part_letters: int = 1 << 25
+    overlap: int = 1 << 14
+
+
+@dataclass(frozen=True)
+class AlignChoice:
+    """What a job of aligning writes, and may replace or resume.
+
+    Attributes
+    ----------
+    format : one of FORMATS, "" for that of the target's suffix
+    resume : finish what an earlier run began
+    overwrite : replace an existing target, and what an earlier run left
+    cuts : how much goes into one task
+    """
+
+    format: str = ""
+    resume: bool = False
+    overwrite: bool = False
+    cuts: Cuts = field(default_factory=Cuts)
+
+
+@dataclass(frozen=True)
+class AlignSummary:
+    """What a job did.
+
+    Attributes
+    ----------
+    target : where the hits are
+    format : of the target
+    queries, aligned, hits : how many there are; those with a hit
+    letters : of the queries
+    residues : of the genome
+    seconds : that this run took
+    """
+
+    target: str
+    format: str
+    queries: int
+    aligned: int
+    hits: int
+    letters: int
+    residues: int
+    seconds: float
+
+
+def align_job(
+    queries: Sequence[str],
+    genome: str,
+    target: str,
+    params: SearchParams | None = None,
+    *,
+    choice: AlignChoice | None = None,
+    client: Client | None = None,
+    on_progress: OnProgress | None = None,
+) -> AlignSummary:
+    """Align queries with a stored genome; write the hits to a file in the queries' order.
+
+    Parameters
+    ----------
+    queries : paths of FASTA, FASTQ (packed or not) and stores of reads
+    genome : store of a genome
+    target : path, or "-" for standard output
+    params : what is searched for and reported
+    choice : format, and what may be replaced or resumed
+    client : Dask client; None works in threads of this process
+    on_progress : called after each task
+
+    Raises
+    ------
+    BadParams : a path holds no queries or no genome, or the target may not be replaced
+    JobFailed : the job stopped; what is finished is kept, and `resume` goes on from there
+    """
+    started = time.monotonic()
+    params, choice = params or SearchParams(), choice or AlignChoice()
+    kind = format_of(target, choice.format)
+    opened = open_genome(genome)
+    with _folder(target, choice) as folder, can_be_resumed():
+        job = _AlignSteps(tuple(queries), opened, params, kind, choice.cuts, folder, client)
+        job.begin()
+        texts = job.run(on_progress)
+        with _output(target, choice) as file:
+            header = FORMATS[kind].header(opened.names, opened.lengths.tolist(), "gangsaw align")
+            file.write(header)
+            counts = [0] * len(COUNTS)
+            for path in texts:
+                arrays = mapped(path)
+                file.write(arrays["text"].data)
+                counts = [int(a) + b for a, b in zip(arrays["counts"], counts, strict=True)]
+    seconds = time.monotonic() - started
+    figures = dict(zip(COUNTS, counts, strict=True))
+    return AlignSummary(target, kind, **figures, residues=opened.residues, seconds=seconds)
+
+
+@contextmanager
+def _folder(target: str, choice: AlignChoice) -> Iterator[Path]:
+    """Yield the folder of the steps; it is removed when all went well."""
+    if target == STDOUT:
+        with tempfile.TemporaryDirectory(prefix="gangsaw-align-") as name:
+            yield Path(name)
+        return
+    check_target(Path(target), overwrite=choice.overwrite or choice.resume)
+    folder = Path(f"{target}.part")
+    if folder.exists() and not choice.resume:
+        if not choice.overwrite:
+            raise BadParams(
+                f"{folder} holds what an earlier run began: --resume finishes it, --overwrite "
+                "starts again"
+            )
+        shutil.rmtree(folder)
+    try:
+        yield folder
+    except BadParams:  # the next run will have other queries, or another genome
+        if not choice.resume:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def _output(target: str, choice: AlignChoice) -> Iterator[BinaryIO]:
+    """Yield a file, which becomes the target when it is complete."""
+    if target == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    overwrite = choice.overwrite or choice.resume
+    with whole_files([Path(target)], overwrite=overwrite) as (part,), part.open("wb") as file:
+        yield file
+
+
+@dataclass(frozen=True)
+class _AlignSteps:
+    """The steps of one alignment."""
+
+    queries: tuple[str, ...]
+    genome: GenomeText
+    params: SearchParams
+    format: str
+    cuts: Cuts
+    folder: Path
+    client: Client | None
+
+    def begin(self) -> None:
+        """Say whose folder it is; BadParams where it is that of another job."""
+        own = self._own().encode()
+        path = self.folder / JOB
+        if path.exists() and path.read_bytes() != own:
+            raise BadParams(
+                f"{self.folder} holds a different job: resume with the same queries, genome and "
+                "options, or start again with --overwrite"
+            )
+        self.folder.mkdir(exist_ok=True)
+        path.write_bytes(own)
+
+    def run(self, on_progress: OnProgress | None) -> list[Path]:
+        """Do what is left of all steps; return the files of text in their order."""
+        queries = self._taken_in()
+        n_batches = self._n(queries)
+        cut = GenomeParts(self.genome.residues, self.cuts.part_letters, self.cuts.overlap)
+        own = ("index", "hits", "text")
+        indexes, hits, texts = (self._parts(step) for step in own)
+        meter = Meter((len(cut) + 1) * n_batches + len(cut), on_progress)
+        make = MakeIndex(self.genome, cut, self.params)
+        letters = min(self.genome.residues, cut.letters + 2 * cut.overlap)
+        self._complete(indexes, make, len(cut), INDEX_COPIES * letters, meter)
+        search = MakeHits(self.genome, indexes, queries, n_batches, self.params)
+        n, room = len(cut) * n_batches, BATCH_COPIES * self.cuts.batch_bytes
+        self._complete(hits, search, n, room, meter)
+        write = MakeText(self.genome, hits, queries, len(cut), n_batches, self.params, self.format)
+        self._complete(texts, write, n_batches, room, meter)
+        return [texts.path(batch) for batch in range(n_batches)]
+
+    def _complete(
+        self, parts: Parts, make: Callable[[int], Made], n: int, room: int, meter: Meter
+    ) -> None:
+        task = PartsTask(parts.folder.name, parts, make, room)
+        complete(task, n, self.client, meter)
+
+    def _taken_in(self) -> Parts:
+        """Store the queries in batches, unless an earlier run did; return them."""
+        parts = self._parts("queries")
+        if parts.manifest() is None:
+            parts.place.clean()
+            entries = []
+            for number, batch in enumerate(batches_of(self.queries, self.cuts.batch_bytes)):
+                data = packed(batch.arrays())
+                records = parts.put(number, (data, len(data)))
+                parts.note([records])
+                entries.append(records)
+            parts.finish(entries)
+        return parts
+
+    def _n(self, parts: Parts) -> int:
+        manifest = parts.manifest()
+        assert manifest is not None, "the step is complete"
+        return len(manifest.rows)
+
+    def _parts(self, step: str) -> Parts:
+        own = json.dumps({"step": step, "job": self._own()}).encode()
+        return Parts(self.folder / step, hashlib.sha256(own).hexdigest())
+
+    def _own(self) -> str:
+        """Return what makes it this job."""
+        own = {
+            "version": VERSION,
+            "queries": [(path, stamp_of(path)) for path in self.queries],
+            "genome": self.genome.identity,
+            "params": asdict(self.params),
+            "format": self.format,
+            "cuts": asdict(self.cuts),
+        }
+        return json.dumps(own, sort_keys=True)

@@ -1,0 +1,1 @@
+"""Hits as text: PAF, SAM and the table of BLAST."""

@@ -1,0 +1,103 @@
+"""What formats of lines have in common: the source of the lines, and CIGARs as text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.tasks.align.job.queries import Queries
+from gangsaw.tasks.align.output.report import ReportedHits
+from gangsaw.tasks.align.search.paths import LETTERS, OP_BITS, OP_MASK
+
+MOST_DIGITS = 12  # of a run, with its letter
+
+
+class LineSource(NamedTuple):
+    """What the lines of a batch are made of.
+
+    Attributes
+    ----------
+    queries : of the batch
+    report : their hits, sorted by query
+    names : of the genome's records
+    lengths : of these, (r,) int64
+    """
+
+    queries: Queries
+    report: ReportedHits
+    names: Sequence[str]
+    lengths: npt.NDArray[np.int64]
+
+
+class LineFormat(ABC):
+    """A format of lines."""
+
+    suffixes: tuple[str, ...]
+
+    def header(self, names: Sequence[str], lengths: Sequence[int], command: str) -> bytes:
+        """Return what stands before all lines."""
+        return b""
+
+    @abstractmethod
+    def lines(self, source: LineSource) -> bytes:
+        """Return the lines of the queries of a batch."""
+
+
+def query_names(queries: Queries) -> list[str]:
+    """Return the first word of each name, "*" where there is none."""
+    text = queries.names.data.tobytes().decode("utf-8", "backslashreplace")
+    if len(text) != queries.names.data.size:  # letters of several bytes
+        found = [name.decode("utf-8", "backslashreplace") for name in queries.names]
+    else:
+        bounds = queries.names.offsets.tolist()
+        found = [text[a:b] for a, b in pairwise(bounds)]
+    return [(name.split(None, 1) or ("*",))[0] for name in found]
+
+
+def cigars(report: ReportedHits) -> list[str]:
+    """Return the CIGAR of each hit, M for pairs of letters."""
+    rows = report.rows
+    begins, ends = np.ascontiguousarray(rows["runs"]), np.ascontiguousarray(rows["runs_end"])
+    text = np.empty(MOST_DIGITS * int((ends - begins).sum()), np.uint8)
+    offsets = np.zeros(rows.size + 1, np.int64)
+    write_cigars(report.runs, begins, ends, OPERATIONS, text, offsets)
+    whole, bounds = text[: offsets[-1]].tobytes().decode(), offsets.tolist()
+    return [whole[a:b] for a, b in pairwise(bounds)]
+
+
+OPERATIONS = np.frombuffer(LETTERS.replace("=", "M").replace("X", "M").encode(), np.uint8).copy()
+
+
+@jit
+def write_cigars(runs: Any, begins: Any, ends: Any, letters: Any, text: Any, offsets: Any) -> None:
+    """Write the CIGARs of paths, runs begins[i]:ends[i] of each; fill where they are."""
+    at = 0
+    for row in range(begins.size):
+        i = begins[row]
+        while i < ends[row]:
+            letter, length = letters[runs[i] & OP_MASK], 0
+            while i < ends[row] and letters[runs[i] & OP_MASK] == letter:
+                length += runs[i] >> OP_BITS
+                i += 1
+            at = write_number(text, at, length)
+            text[at] = letter
+            at += 1
+        offsets[row + 1] = at
+
+
+@jit
+def write_number(text: Any, at: int, number: int) -> int:
+    """Write a number that is not negative; return the place behind it."""
+    digits, rest = 1, number // 10
+    while rest:
+        digits, rest = digits + 1, rest // 10
+    for i in range(at + digits - 1, at - 1, -1):
+        text[i] = 48 + number % 10
+        number //= 10
+    return at + digits

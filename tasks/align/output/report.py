@@ -1,0 +1,93 @@
+"""What is reported of a hit, whatever the format."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.numba.jit import jit
+from gangsaw.tasks.align.search.hits import HIT, Hits
+from gangsaw.tasks.align.search.params import SearchParams
+from gangsaw.tasks.align.search.paths import DELETION, DIFFERENT, EQUAL, INSERTION, OP_MASK
+from gangsaw.tasks.align.search.select import select
+
+EXTRA = [
+    ("kind", "i8"),
+    ("quality", "i8"),
+    ("equal", "i8"),  # pairs
+    ("different", "i8"),
+    ("inserted", "i8"),  # bases of the query alone
+    ("deleted", "i8"),
+    ("gaps", "i8"),
+    ("evalue", "f8"),
+    ("bits", "f8"),
+]
+REPORTED = np.dtype([*((name, "i8") for name in HIT.names or ()), *EXTRA])
+
+
+class ReportedHits(NamedTuple):
+    """Hits in the order of their lines.
+
+    Attributes
+    ----------
+    rows : (n,) REPORTED
+    runs : (m,) int64, paths
+    """
+
+    rows: npt.NDArray[np.void]
+    runs: npt.NDArray[np.int64]
+
+
+def reported(
+    lengths: npt.NDArray[np.int64],
+    hits: Hits,
+    records: npt.NDArray[np.int64],
+    params: SearchParams,
+) -> ReportedHits:
+    """Return the hits that are reported.
+
+    Parameters
+    ----------
+    lengths : (n,) of the queries
+    hits : sorted by query
+    records : (r,) lengths of the genome's sequences
+    params : what is reported
+    """
+    from gangsaw.tasks.align.evalues import expected
+
+    found = expected(params.scores, hits.rows["score"], lengths[hits.rows["query"]], records)
+    is_kept = found.evalues <= params.evalue
+    rows = hits.rows[is_kept]
+    order, kinds, qualities = select(rows, lengths, params.choice)
+    out = np.zeros(order.size, REPORTED)
+    for name in HIT.names or ():
+        out[name] = rows[name][order]
+    out["kind"], out["quality"] = kinds[order], qualities[order]
+    out["evalue"], out["bits"] = found.evalues[is_kept][order], found.bits[is_kept][order]
+    out = out[_first(out["query"], params.max_hits)]
+    measure(out, hits.runs)
+    return ReportedHits(out, hits.runs)
+
+
+def _first(queries: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:
+    """Return which of the rows are among the first ones of their query; all where most is 0."""
+    if not most:
+        return np.ones(queries.size, np.bool_)
+    firsts = np.searchsorted(queries, queries)
+    return np.arange(queries.size) - firsts < most
+
+
+@jit
+def measure(rows: Any, runs: Any) -> None:
+    """Fill the counts of pairs and gaps."""
+    for at in range(rows.size):
+        row = rows[at]
+        for run in runs[row.runs : row.runs_end]:
+            op, length = run & OP_MASK, run >> 4
+            row.equal += length if op == EQUAL else 0
+            row.different += length if op == DIFFERENT else 0
+            row.inserted += length if op == INSERTION else 0
+            row.deleted += length if op == DELETION else 0
+            row.gaps += 1 if op in (INSERTION, DELETION) else 0

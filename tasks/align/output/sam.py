@@ -1,0 +1,81 @@
+"""SAM: a line for each hit, and for each query that has none.
+
+The SAM/BAM Format Specification Working Group, SAMv1, 1.4: the best hit has all letters of the
+query, clipped softly; hits of other parts of it are supplementary, clipped hard; secondary ones
+have no letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from gangsaw.tasks.align.output.lines import LineFormat, LineSource, cigars, query_names
+from gangsaw.tasks.align.search.select import SECONDARY
+
+UNMAPPED, REVERSE, IS_SECONDARY, SUPPLEMENTARY = 4, 16, 256, 2048
+COMPLEMENT = bytes.maketrans(b"ACGTUacgtu", b"TGCAATGCAA")
+
+
+class Sam(LineFormat):
+    """SAM with the tags NM, AS and de."""
+
+    suffixes = (".sam",)
+
+    def header(self, names: Sequence[str], lengths: Sequence[int], command: str) -> bytes:
+        """Return a line for each record of the genome, and the program."""
+        records = zip(names, lengths, strict=True)
+        lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in records]
+        program = f"@PG\tID:gangsaw\tPN:gangsaw\tCL:{command}\n"
+        return "".join(["@HD\tVN:1.6\tSO:unsorted\tGO:query\n", *lines, program]).encode()
+
+    def lines(self, source: LineSource) -> bytes:
+        """Return the lines of all queries of a batch."""
+        names = query_names(source.queries)
+        rows = zip(source.report.rows.tolist(), cigars(source.report), strict=True)
+        hits = {query: list(own) for query, own in groupby(rows, lambda pair: pair[0][0])}
+        out: list[str] = []
+        for query, name in enumerate(names):
+            letters, quality = _letters(source, query)
+            if query not in hits:
+                shown = letters.decode("latin-1") or "*"
+                own = quality.decode("latin-1") or "*"
+                out.append(f"{name}\t{UNMAPPED}\t*\t0\t0\t*\t*\t0\t0\t{shown}\t{own}\n")
+            for rank, (row, cigar) in enumerate(hits.get(query, ())):
+                line = _line(row, cigar, (letters, quality), rank, source.names)
+                out.append(f"{name}\t{line}\n")
+        return "".join(out).encode("utf-8")
+
+
+def _letters(source: LineSource, query: int) -> tuple[bytes, bytes]:
+    quality = source.queries.qualities[query]
+    return source.queries.sequences[query], quality
+
+
+def _line(
+    row: Sequence[float], cigar: str, own: tuple[bytes, bytes], rank: int, names: Sequence[str]
+) -> str:
+    _, strand, record, begin, end, there, _, score, _, *rest = row
+    _, _, kind, mapping, equal, different, inserted, deleted, gaps, _, _ = rest
+    letters, quality = own
+    size, begin, end = len(letters), int(begin), int(end)
+    flag = REVERSE if strand else 0
+    if kind == SECONDARY:
+        flag |= IS_SECONDARY
+    elif rank:
+        flag |= SUPPLEMENTARY
+    clip = "S" if flag in (0, REVERSE) else "H"
+    if strand:
+        letters, quality = letters.translate(COMPLEMENT)[::-1], quality[::-1]
+    if flag & IS_SECONDARY:
+        letters, quality = b"*", b"*"
+    elif flag & SUPPLEMENTARY:
+        letters, quality = letters[begin:end], quality[begin:end]
+    before = f"{begin}{clip}" if begin else ""
+    behind = f"{size - end}{clip}" if end < size else ""
+    steps, edits = equal + different + gaps, different + inserted + deleted
+    return (
+        f"{flag}\t{names[int(record)]}\t{there + 1}\t{mapping}\t{before}{cigar}{behind}\t*\t0\t0\t"
+        f"{letters.decode('latin-1')}\t{quality.decode('latin-1') or '*'}\tNM:i:{edits}\t"
+        f"AS:i:{score}\tde:f:{(steps - equal) / steps:.4f}"
+    )

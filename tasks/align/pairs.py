@@ -1,0 +1,154 @@
+"""SequenceSet of a set as codes that lie one behind the other, and pairs of such sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.errors import BadParams
+
+Codes: TypeAlias = NDArray[np.uint8]
+Places: TypeAlias = NDArray[np.int64]
+LETTERS = b"ACGT"
+OTHER = 4  # the code of every other letter: it matches nothing, not even itself
+
+
+class SequenceSet(NamedTuple):
+    """Some sequences; sequence i is codes[offsets[i]:offsets[i + 1]].
+
+    Attributes
+    ----------
+    codes : (bases,) uint8, 0..3 for A, C, G, T and 4 for anything else
+    offsets : (n + 1,) int64, not falling, from 0 or more to at most `bases`
+    """
+
+    codes: Codes
+    offsets: Places
+
+
+Text: TypeAlias = str | bytes | NDArray[np.uint8]
+Given: TypeAlias = SequenceSet | tuple[Codes, Places] | Text | Sequence[Text]
+
+
+def _code_table() -> Codes:
+    table = np.full(256, OTHER, np.uint8)
+    for code, letter in enumerate(LETTERS):
+        table[[letter, letter | 32]] = code
+    return table
+
+
+_CODES = _code_table()
+
+
+def sequences_of(given: Given, name: str = "sequences") -> SequenceSet:
+    """Return sequences as codes.
+
+    Parameters
+    ----------
+    given : one text (str, bytes or (bases,) uint8 ASCII), a list of texts, or codes and their
+        offsets as a pair; in texts case does not count
+    name : what messages call it
+
+    Raises
+    ------
+    BadParams : it is none of these, or the codes and offsets are none of `SequenceSet`
+    """
+    if isinstance(given, tuple):
+        return _checked(given, name)
+    texts = [given] if isinstance(given, str | bytes | np.ndarray) else list(given)
+    parts = [_letters(text, f"{name}[{i}]") for i, text in enumerate(texts)]
+    offsets = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([part.size for part in parts], out=offsets[1:])
+    letters = np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+    return SequenceSet(_CODES[letters], offsets)
+
+
+def _letters(text: Text, name: str) -> Codes:
+    if isinstance(text, str):
+        text = text.encode("ascii", "replace")
+    letters = np.frombuffer(text, np.uint8) if isinstance(text, bytes) else text
+    if not isinstance(letters, np.ndarray) or letters.dtype != np.uint8 or letters.ndim != 1:
+        kind = getattr(letters, "dtype", type(letters).__name__)
+        raise BadParams(f"{name} must be str, bytes or a 1-D array of uint8 letters, got {kind}")
+    return letters
+
+
+def _checked(given: tuple[Codes, Places], name: str) -> SequenceSet:
+    if len(given) != 2:
+        raise BadParams(f"{name} must be codes and offsets, or a list of texts, got a tuple")
+    codes, offsets = (np.ascontiguousarray(part) for part in given)
+    if codes.dtype != np.uint8 or codes.ndim != 1 or (codes.size and codes.max() > OTHER):
+        raise BadParams(f"{name}: codes must be a 1-D array of uint8 in 0..{OTHER}")
+    if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:
+        raise BadParams(f"{name}: offsets must be a 1-D array of int64, one more than sequences")
+    if offsets[0] < 0 or offsets[-1] > codes.size or (np.diff(offsets) < 0).any():
+        raise BadParams(f"{name}: offsets must not fall, from 0 to at most {codes.size}")
+    return SequenceSet(codes, offsets)
+
+
+def windows(codes: Codes, starts: Places, ends: Places) -> SequenceSet:
+    """Return the sequences codes[starts[i]:ends[i]], which may overlap, one behind the other.
+
+    Windows must lie within the codes, 0 <= start <= end: nothing is checked.
+    """
+    lengths = np.asarray(ends, np.int64) - starts
+    offsets = np.zeros(lengths.size + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    shifts = np.repeat(np.asarray(starts, np.int64) - offsets[:-1], lengths)
+    return SequenceSet(codes[np.arange(offsets[-1], dtype=np.int64) + shifts], offsets)
+
+
+def reverse_complement(sequences: SequenceSet) -> SequenceSet:
+    """Return each sequence as the other strand has it, in the same order; 4 stays 4."""
+    codes, offsets = sequences
+    taken = codes[offsets[0] : offsets[-1]][::-1]
+    turned = np.where(taken < OTHER, OTHER - 1 - taken, OTHER).astype(np.uint8)
+    starts, ends = offsets[-1] - offsets[1:], offsets[-1] - offsets[:-1]
+    return windows(turned, starts, ends)
+
+
+def texts_of(sequences: SequenceSet) -> list[str]:
+    """Return the letters of each sequence, N for 4."""
+    letters = np.frombuffer(LETTERS + b"N", np.uint8)[sequences.codes].tobytes().decode()
+    bounds = sequences.offsets.tolist()
+    return [letters[a:b] for a, b in pairwise(bounds)]
+
+
+class SequencePairs(NamedTuple):
+    """Queries and targets, pair by pair: pair i is query i and target i.
+
+    Attributes
+    ----------
+    queries, targets : as many of each
+    """
+
+    queries: SequenceSet
+    targets: SequenceSet
+
+    @property
+    def query_lengths(self) -> Places:
+        """Bases of each query, (n,) int64."""
+        return np.diff(self.queries.offsets)
+
+    @property
+    def target_lengths(self) -> Places:
+        """Bases of each target, (n,) int64."""
+        return np.diff(self.targets.offsets)
+
+
+def pairs_of(queries: Given, targets: Given) -> SequencePairs:
+    """Return pairs of as many queries as targets.
+
+    Raises
+    ------
+    BadParams : one of them is no set of sequences, or their numbers differ
+    """
+    made = SequencePairs(sequences_of(queries, "queries"), sequences_of(targets, "targets"))
+    n, m = made.queries.offsets.size - 1, made.targets.offsets.size - 1
+    if n != m:
+        raise BadParams(f"pairs need as many queries as targets, got {n} and {m}")
+    return made

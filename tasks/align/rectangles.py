@@ -1,0 +1,64 @@
+"""Parts of pairs of sequences, as kernels take them: forwards, or both from their ends."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gangsaw.codecs.core.numba.jit import jit_norefs_inline
+from gangsaw.tasks.align.pairs import Codes, Places, SequencePairs
+
+NO_BASE, NO_OTHER = 5, 6  # of queries, of targets: what matches nothing
+
+
+class Rectangles(NamedTuple):
+    """Part i of each pair: queries[query_start[i]:query_end[i]] with such bases of the targets.
+
+    Attributes
+    ----------
+    queries, targets : (bases,) uint8 codes
+    query_start, query_end, target_start, target_end : (n,) int64
+    is_reversed : whether both are read from their ends
+    """
+
+    queries: Codes
+    targets: Codes
+    query_start: Places
+    query_end: Places
+    target_start: Places
+    target_end: Places
+    is_reversed: bool = False
+
+    @property
+    def rows(self) -> Places:
+        """Bases of each query, (n,) int64."""
+        return self.query_end - self.query_start
+
+    @property
+    def columns(self) -> Places:
+        """Bases of each target, (n,) int64."""
+        return self.target_end - self.target_start
+
+
+def whole(pairs: SequencePairs) -> Rectangles:
+    """Return all of each pair."""
+    (queries, starts), (targets, others) = pairs
+    bounds = (np.ascontiguousarray(b) for b in (starts[:-1], starts[1:], others[:-1], others[1:]))
+    return Rectangles(queries, targets, *bounds)
+
+
+@jit_norefs_inline
+def query_code(parts: Rectangles, pair: int, i: int) -> int:
+    """Return the code of a base of a query; others than ACGT match nothing."""
+    at = parts.query_end[pair] - 1 - i if parts.is_reversed else parts.query_start[pair] + i
+    code = parts.queries[at]
+    return code if code < 4 else NO_BASE
+
+
+@jit_norefs_inline
+def target_code(parts: Rectangles, pair: int, j: int) -> int:
+    """Return the code of a base of a target; others than ACGT match nothing."""
+    at = parts.target_end[pair] - 1 - j if parts.is_reversed else parts.target_start[pair] + j
+    code = parts.targets[at]
+    return code if code < 4 else NO_OTHER

@@ -1,0 +1,1 @@
+"""The search of queries in a genome: seeds, chains, alignments, and which of them count."""

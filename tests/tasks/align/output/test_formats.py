@@ -1,0 +1,87 @@
+"""SAM as pysam reads it, and the table of BLAST, of the same hits as PAF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers.align_files import lines_of, small_genome, write_fasta
+from reference.search import reverse_complement
+
+from gangsaw.tasks import api
+from gangsaw.tasks.align.job.job import align_job
+
+GENOME = small_genome()
+ONE, TWO = GENOME["chr1"], GENOME["chr2"]
+QUERIES = {
+    "plain": ONE[3000:3200],
+    "turned": reverse_complement(ONE[4000:4100] + ONE[4105:4200]),
+    "repeat": ONE[1050:1200],
+    "both": TWO[100:300] + ONE[7000:7150],
+    "none": "ACGT" * 9,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("formats")
+    path = write_fasta(folder / "genome.fa", GENOME)
+    api.compress(str(path), str(folder / "genome.zarr"), format="genome")
+    queries = folder / "queries.fq"
+    records = (f"@{q} more\n{t}\n+\n{'5' * (len(t) - 1)}I\n" for q, t in QUERIES.items())
+    queries.write_text("".join(records))
+    for end in ("paf", "sam", "tsv"):
+        align_job([str(queries)], str(folder / "genome.zarr"), str(folder / f"hits.{end}"))
+    return folder
+
+
+def test_sam_says_what_paf_says(folder: Path) -> None:
+    pysam = pytest.importorskip("pysam")
+    with pysam.AlignmentFile(folder / "hits.sam") as file:
+        found = list(file)
+        assert dict(zip(file.references, file.lengths, strict=True)) == {
+            name: len(text) for name, text in GENOME.items()
+        }
+    paf = lines_of((folder / "hits.paf").read_text())
+    mapped = [read for read in found if not read.is_unmapped]
+    assert len(mapped) == len(paf)
+    for read, line in zip(mapped, paf, strict=True):
+        assert (read.query_name, read.reference_name) == (line.query, line.record)
+        assert (read.reference_start, read.reference_end) == (line.there, line.there_end)
+        assert read.is_reverse == (line.strand == "-")
+        assert (read.mapping_quality, read.get_tag("AS")) == (line.quality, line.score)
+        assert read.infer_read_length() == line.size
+    flags = [(read.query_name, read.flag) for read in found]
+    assert flags == [
+        *(("plain", 0), ("turned", 16), ("repeat", 0), ("repeat", 272)),
+        *(("both", 0), ("both", 2048), ("none", 4)),
+    ]
+
+
+def test_sam_has_the_letters_of_the_strand(folder: Path) -> None:
+    pysam = pytest.importorskip("pysam")
+    with pysam.AlignmentFile(folder / "hits.sam") as file:
+        found = {(read.query_name, read.flag): read for read in file}
+    turned = found["turned", 16]
+    assert turned.query_sequence == reverse_complement(QUERIES["turned"])
+    assert turned.qual[0] == "I"
+    assert found["repeat", 272].query_sequence is None
+    other = found["both", 2048]
+    assert other.cigartuples[0][0] == 5  # hard
+    assert other.query_sequence in QUERIES["both"]
+    assert found["none", 4].query_sequence == QUERIES["none"]
+
+
+def test_the_table_of_blast(folder: Path) -> None:
+    rows = [line.split("\t") for line in (folder / "hits.tsv").read_text().splitlines()]
+    paf = lines_of((folder / "hits.paf").read_text())
+    assert {len(row) for row in rows} == {12}
+    for row, line in zip(rows, paf, strict=True):
+        assert row[:2] == [line.query, line.record]
+        assert float(row[2]) == pytest.approx(100 * line.equal / line.columns, abs=1e-3)
+        assert int(row[3]) == line.columns
+        assert [int(row[6]), int(row[7])] == [line.begin + 1, line.end]
+        ends = [line.there + 1, line.there_end]
+        assert [int(row[8]), int(row[9])] == (ends if line.strand == "+" else ends[::-1])
+        assert float(row[10]) < 1e-20
+    assert rows[1][5] == "1"  # gap
