@@ -16,7 +16,9 @@ from gangsaw.tasks.align.rectangles import (
     NO_OTHER,
     Rectangles,
     query_code,
+    query_way,
     target_code,
+    target_way,
 )
 from gangsaw.tasks.align.scores import Scores
 from gangsaw.tasks.align.strips import BLOCK, LARGEST_16, Run, Tile, forward
@@ -39,10 +41,20 @@ def _fill(work: Lanes, n: int, parts: Rectangles, chosen: Places) -> None:
     work.targets[:] = NO_OTHER
     for k in range(chosen.size):
         pair = chosen[k]
-        for i in range(parts.query_end[pair] - parts.query_start[pair]):
-            work.queries[i * n + k] = query_code(parts, pair, i)
-        for j in range(parts.target_end[pair] - parts.target_start[pair]):
-            work.targets[j * n + k] = target_code(parts, pair, j)
+        at, step = query_way(parts, pair)
+        to = np.uint64(k)
+        place, way = np.uint64(at), np.uint64(step)  # without sign: none can count from the end
+        for _ in range(parts.query_end[pair] - parts.query_start[pair]):
+            work.queries[to] = query_code(parts.queries[place])
+            place += way
+            to += np.uint64(n)
+        at, step = target_way(parts, pair)
+        to = np.uint64(k)
+        place, way = np.uint64(at), np.uint64(step)
+        for _ in range(parts.target_end[pair] - parts.target_start[pair]):
+            work.targets[to] = target_code(parts.targets[place])
+            place += way
+            to += np.uint64(n)
 
 
 def costs_of(scores: Scores) -> tuple[int, int, int, int]:
@@ -106,15 +118,19 @@ def lay(parts: Rectangles, pair: int, n: int, run: Run, work: Tile) -> Tile:
     rows = (m + n - 1) // n * n
     first, further = run.scores[2], 0 if len(run.is_local) else run.scores[3]
     opened = 0 if len(run.is_local) else first - further
+    at, step = query_way(parts, pair)
+    for i in range(m):
+        work.query[i] = query_code(parts.queries[at + step * i])
+    work.query[m:rows] = NO_BASE
     for i in range(rows):
-        work.query[i] = query_code(parts, pair, i) if i < m else NO_BASE
         work.left[i] = -opened - further * (i + 1)
         work.left_gap[i] = work.left[i] - first
     work.letters[:n] = NO_OTHER
     work.letters[n + columns : 2 * n + columns] = NO_OTHER
     work.top[0] = 0
+    at, step = target_way(parts, pair)
     for j in range(columns):
-        work.letters[n + columns - 1 - j] = target_code(parts, pair, j)
+        work.letters[n + columns - 1 - j] = target_code(parts.targets[at + step * j])
         work.top[j + 1] = -opened - further * (j + 1)
         work.top_gap[j] = work.top[j + 1] - first
     work.found[:] = 0
