@@ -92,7 +92,8 @@ def run_of(scores: Scores, *, is_local: bool, has_marks: bool = False) -> Run:
     """Return what strips share."""
     step = scores.match + scores.gap_open + scores.gap_extend
     flags = (static(int(flag)) for flag in (is_local, has_marks, False))
-    return Run(*flags, 2 * (BLOCK + ROWS) * step, costs_of(scores), 0, 0)
+    # cells of a block and the base are at most a block of columns and a strip of rows apart
+    return Run(*flags, (BLOCK + 2 * ROWS) * step, costs_of(scores), 0, 0)
 
 
 def mark_bytes(rows: Places, columns: Places) -> Places:

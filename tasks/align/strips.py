@@ -26,7 +26,7 @@ from gangsaw.codecs.core.numba.simd_logic import both
 from gangsaw.codecs.core.numba.simd_shift import push_lane, signed_last_lane
 
 BLOCK = 512  # steps between two changes of the number that lanes are relative to
-LARGEST_16 = 16000  # relative scores that 16 bits hold, with what is added before a maximum
+LARGEST_16 = 30000  # relative scores that 16 bits hold, with what is added before a maximum
 PAIRED, DELETED, INSERTED, DELETION_GOES_ON, INSERTION_GOES_ON = 0, 1, 2, 4, 8  # bits of marks
 
 
