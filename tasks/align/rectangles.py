@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.tasks.align.pairs import Codes, Places, SequencePairs
 
@@ -44,8 +42,7 @@ class Rectangles(NamedTuple):
 def whole(pairs: SequencePairs) -> Rectangles:
     """Return all of each pair."""
     (queries, starts), (targets, others) = pairs
-    bounds = (np.ascontiguousarray(b) for b in (starts[:-1], starts[1:], others[:-1], others[1:]))
-    return Rectangles(queries, targets, *bounds)
+    return Rectangles(queries, targets, starts[:-1], starts[1:], others[:-1], others[1:])
 
 
 @jit_norefs_inline

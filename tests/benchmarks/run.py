@@ -121,6 +121,14 @@ threads or workers that never wait would need that. Files are the sets' own, sev
 behind the other, so that arrays have several chunks: where sequences are one chunk, as those of one
 such file alone, one thread encodes them while the other ends early.
 """
+ALIGN = """# Results of alignment
+
+Written by `python tests/benchmarks/run.py align --write`. GCUPS are 10^9 cells of the matrix of
+query and target a second, each pair counted once; speeds of one core are CPU time, medians of
+several rounds, with what lays the pairs out. Sequences are drawn at random. parasail ran in the
+same rounds, of its functions those that tell score and end. Where scores exceed 8 bits, pairs are
+done once more with 16, and the time holds both. The machine is shared.
+"""
 
 
 PAGES = (
@@ -159,6 +167,11 @@ PAGES = (
             "reads_order": "Other orders, bins, two threads, one read",
             "reads_job": "The whole job on two threads and two workers",
         },
+    ),
+    Page(
+        "RESULTS-ALIGN.md",
+        ALIGN,
+        {"align": "Exact affine alignment on one core"},
     ),
     Page(
         "RESULTS-VISIBILITY.md",
