@@ -136,6 +136,14 @@ The table of other programs has the figures of the specification's sheet, from a
 neither Debian nor PyPI has bsc, NAF, GeCo2 or GeCo3 in a form that is alive. Estimates are named
 so. The machine is shared: where memcpy is slow, so are we.
 """
+ALIGN = """# Results of alignment
+
+Written by `python tests/benchmarks/run.py align --write`. GCUPS are 10^9 cells of the matrix of
+query and target a second, each pair counted once; speeds of one core are CPU time, medians of
+several rounds, with what lays the pairs out. Sequences are drawn at random. parasail ran in the
+same rounds, of its functions those that tell score and end. Where scores exceed 8 bits, pairs are
+done once more with 16, and the time holds both. The machine is shared.
+"""
 
 
 PAGES = (
@@ -183,6 +191,11 @@ PAGES = (
             "dna_access": "Two threads, one read, estimates for a GPU",
             "dna_others": "Other programs, as the specification's sheet has them",
         },
+    ),
+    Page(
+        "RESULTS-ALIGN.md",
+        ALIGN,
+        {"align": "Exact affine alignment on one core"},
     ),
     Page(
         "RESULTS-VISIBILITY.md",
