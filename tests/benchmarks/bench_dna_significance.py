@@ -1,8 +1,8 @@
 """Karlin-Altschul parameters: ungapped ones as computed, gapped ones fitted to random sequences.
 
-The best local scores of random pairs follow P(S >= x) = 1 - exp(-K m' n' exp(-lambda x)). Lambda and
-K are those of the greatest likelihood, H is lambda over the bases that a unit of score takes. Errors
-are those of the mean of PARTS parts that are fitted apart.
+The best local scores of random pairs follow P(S >= x) = 1 - exp(-K m' n' exp(-lambda x)). Lambda
+and K are those of the greatest likelihood, H is lambda over the bases that a unit of score takes.
+Errors are those of the mean of PARTS parts that are fitted apart.
 """
 
 from __future__ import annotations
