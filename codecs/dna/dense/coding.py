@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna.dense.decode import decode_block
 from gangsaw.codecs.dna.dense.encode import model_block
@@ -47,7 +48,9 @@ def encode(bases: Bases, shape: Shape | None = None) -> DenseLanes:
     return DenseLanes(body.astype("<u2", copy=False).view(np.uint8), WORD * (ends - begins))
 
 
-def decode(body: Bases, bits: npt.NDArray[np.int64], n: int, shape: Shape | None = None) -> Bases:
+def decode(
+    body: NumpyArray, bits: npt.NDArray[np.int64], n: int, shape: Shape | None = None
+) -> Bases:
     """Return the n bases of a block, (n,) uint8 codes.
 
     Parameters
@@ -72,6 +75,8 @@ def decode(body: Bases, bits: npt.NDArray[np.int64], n: int, shape: Shape | None
         raise CorruptChunk("its lanes do not fill it")
     words, ends = np.frombuffer(body.tobytes(), "<u2").astype(np.uint16), lengths.cumsum() // WORD
     at, state = ends - lengths // WORD, np.empty(shape.lanes, np.uint32)
+    if not words[at].all():
+        raise CorruptChunk("a lane begins with a state below 2^16")
     codes = _rows(shape)
     learned = new_tables(shape), new_lanes(), new_matches()
     if not decode_block(words, (state, at, ends), shape, *learned, codes.ravel()):
