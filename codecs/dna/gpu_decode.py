@@ -73,7 +73,7 @@ def _checked(payload: Payload, bits: LaneBits, out: DeviceArray) -> Block:
     if payload.form == DENSE:
         n_bases = count_bases(n, payload.marks.exceptions)
         shape = shape_of(max(1, n_bases))
-        ends = lane_ends(payload.body.size, bits, n_bases, shape)
+        ends = lane_ends(payload.body, bits, n_bases, shape)
         return Block(payload, out, shape if n_bases else None, ends)
     check_lanes(bits)
     if payload.form != RUNS:

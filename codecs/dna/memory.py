@@ -37,7 +37,7 @@ def peak_bytes(items: int, n_blocks: int, busy: int, is_dense: bool) -> int:
 def dense_bytes(items: int) -> int:
     """Return a bound on what a dense block needs: tables, and for its lanes bases, slots, words."""
     shape = shape_of(max(1, items))
-    tables = 2 * 4**shape.order + (2 << shape.slot_bits) + (4 << shape.entry_bits)
+    tables = (2 << 2 * shape.order) + (2 << shape.slot_bits) + (4 << shape.entry_bits)
     words = 2 * most_words(shape.steps)
     lanes = shape.lanes * ((SLOT + CODE) * shape.stride + words)
     return tables + lanes + 3 * items

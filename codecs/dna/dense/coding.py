@@ -61,14 +61,11 @@ def decode(body: Bases, bits: LaneBits, n: int, shape: Shape | None = None) -> B
     CorruptChunk : these are no lanes of so many bases
     """
     shape = shape or shape_of(max(1, n))
-    ends = lane_ends(body.size, bits, n, shape)
+    ends = lane_ends(body, bits, n, shape)
     if not n:
         return np.empty(0, np.uint8)
-    words, lengths = (
-        np.frombuffer(body.tobytes(), "<u2").astype(np.uint16),
-        np.diff(ends, prepend=0),
-    )
-    at, state = ends - lengths, np.empty(shape.lanes, np.uint32)
+    words = np.frombuffer(body.tobytes(), "<u2").astype(np.uint16)
+    at, state = np.append(0, ends[:-1]), np.empty(shape.lanes, np.uint32)
     codes = _rows(shape)
     learned = new_tables(shape), new_lanes(), new_matches()
     if not decode_block(words, (state, at, ends), shape, *learned, codes.ravel()):
@@ -79,19 +76,23 @@ def decode(body: Bases, bits: LaneBits, n: int, shape: Shape | None = None) -> B
     return bases
 
 
-def lane_ends(n_bytes: int, bits: LaneBits, n: int, shape: Shape) -> LaneBits:
+def lane_ends(body: Bases, bits: LaneBits, n: int, shape: Shape) -> LaneBits:
     """Return where each lane ends, (lanes,) int64 in words; CorruptChunk as `decode` says."""
     if not n:
-        if n_bytes or bits.any():
+        if body.size or bits.any():
             raise CorruptChunk("it has lanes and no bases")
         return np.empty(0, np.int64)
     lengths = bits[: shape.lanes]
     is_short = lengths.size < shape.lanes or (lengths < WORD * STATE_WORDS).any()
     if is_short or bits[shape.lanes :].any() or (lengths % WORD).any():
         raise CorruptChunk(f"its lanes are not the {shape.lanes} of {n} bases")
-    if int(lengths.sum()) != 8 * n_bytes:
+    if int(lengths.sum()) != 8 * body.size:
         raise CorruptChunk("its lanes do not fill it")
-    return lengths.cumsum() // WORD
+    ends = lengths.cumsum()
+    first = (ends - lengths) // 8
+    if not (body[first] | body[first + 1]).all():
+        raise CorruptChunk("a lane begins with a state below 2^16")
+    return ends // WORD
 
 
 def _rows(shape: Shape) -> Bases:

@@ -18,7 +18,7 @@ _GUARD = 64  # bits behind the point of the roots of two
 
 def log2(a: int, b: int = 1) -> int:
     """Return the integer nearest to 256 log2(a / b), of a >= 1 and b >= 1."""
-    top, bottom = a ** (2 * UNIT), b ** (2 * UNIT)
+    top, bottom = int(a ** (2 * UNIT)), int(b ** (2 * UNIT))
     twice = top.bit_length() - bottom.bit_length()
     if (bottom << twice if twice > 0 else bottom) > (top << -twice if twice < 0 else top):
         twice -= 1

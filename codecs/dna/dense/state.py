@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.dna.dense.shape import MOST_LANES, Shape
 
-U64, U32, I64, I32, U16, U8 = (
-    npt.NDArray[np.uint64],
-    npt.NDArray[np.uint32],
-    npt.NDArray[np.int64],
-    npt.NDArray[np.int32],
-    npt.NDArray[np.uint16],
-    npt.NDArray[np.uint8],
-)
+U64: TypeAlias = npt.NDArray[np.uint64]
+U32: TypeAlias = npt.NDArray[np.uint32]
+I64: TypeAlias = npt.NDArray[np.int64]
+I32: TypeAlias = npt.NDArray[np.int32]
+U16: TypeAlias = npt.NDArray[np.uint16]
+U8: TypeAlias = npt.NDArray[np.uint8]
 MODELS, CLASSES = 5, 16  # rows of 3 and of 6 bases, direct counts, hashed counts, match
 ROWS3, ROWS6, DIRECT, HASHED, MATCH = range(MODELS)
 EVEN_ROW = 0x4000400040004000  # four times 1/4
@@ -125,7 +123,7 @@ def new_tables(shape: Shape) -> Tables:
     return Tables(
         np.full(64, EVEN_ROW, np.uint64),
         np.full(4096, EVEN_ROW, np.uint64),
-        np.zeros(4**shape.order, np.uint16),
+        np.zeros(1 << 2 * shape.order, np.uint16),
         np.zeros(1 << shape.slot_bits, np.uint16),
         np.zeros(1 << shape.entry_bits, np.uint32),
         np.full(HITS, FIRST_HITS, np.int32),
@@ -135,18 +133,25 @@ def new_tables(shape: Shape) -> Tables:
 
 def new_matches() -> Matches:
     """Return lanes without a match."""
-    numbers = np.zeros((6, MOST_LANES), np.int64)
     at = np.full(MOST_LANES, NOWHERE, np.int64)
-    return Matches(at, *numbers, np.zeros(MOST_LANES, np.int32))
+    low, step, length, misses, state, base = np.zeros((6, MOST_LANES), np.int64)
+    change = np.zeros(MOST_LANES, np.int32)
+    return Matches(at, low, step, length, misses, state, base, change)
 
 
 def new_lanes() -> Lanes:
     """Return lanes before their first base: behind 16 times A."""
-    words, rows = np.zeros((16, MOST_LANES), np.uint32), np.zeros((3, MOST_LANES), np.uint64)
-    words[1] = 0xFFFFFFFF
-    x = np.zeros((4 * MODELS, MOST_LANES), np.int32)
-    place = np.zeros((2 * MODELS, MOST_LANES), np.uint32)
-    weight = np.zeros((MODELS, MOST_LANES), np.int32)
-    fours = np.zeros((3, 4, MOST_LANES), np.int32)
-    bases = np.zeros((2, MOST_LANES), np.uint8)
-    return Lanes(*words, *rows, x, place, weight, *fours, *bases)
+    lanes = Lanes(
+        *[np.zeros(MOST_LANES, np.uint32) for _ in range(16)],
+        *[np.zeros(MOST_LANES, np.uint64) for _ in range(3)],
+        x=np.zeros((4 * MODELS, MOST_LANES), np.int32),
+        place=np.zeros((2 * MODELS, MOST_LANES), np.uint32),
+        weight=np.zeros((MODELS, MOST_LANES), np.int32),
+        d=np.zeros((4, MOST_LANES), np.int32),
+        power=np.zeros((4, MOST_LANES), np.int32),
+        frequency=np.zeros((4, MOST_LANES), np.int32),
+        base=np.zeros(MOST_LANES, np.uint8),
+        other=np.zeros(MOST_LANES, np.uint8),
+    )
+    lanes.turned[:] = ~lanes.last
+    return lanes

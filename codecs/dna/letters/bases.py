@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -74,7 +75,7 @@ def count_bases(n: int, exceptions: NumpyArray) -> int:
     return n - found
 
 
-def bases_of(text: NumpyArray, marks: Marks) -> NumpyArray:
+def bases_of(text: NumpyArray, marks: Marks) -> npt.NDArray[np.uint8]:
     """Return the codes of the bases of a text, (n,) uint8."""
     codes = np.empty(count_bases(text.size, marks.exceptions), np.uint8)
     take_bases(text, marks.exceptions, codes)
