@@ -65,7 +65,9 @@ Recombination paths: a million random mouse-like references, all 275 counts and 
 
 Nucleotides: random bases as often as fills a batch, in 10^9 bases. Estimates, which no device has
 confirmed: packing and unpacking move 1.25 bytes a base, each byte once; at 80 % of the stated
-bandwidth that is 1.3 Tbases/s for an A100 (2.0 TB/s) and 3.1 Tbases/s for an H200 (4.8 TB/s).
+bandwidth that is 1.3 Tbases/s for an A100 (2.0 TB/s) and 3.1 Tbases/s for an H200 (4.8 TB/s). A
+step of a dense block waits twice for memory, some 2 us: with 64 lanes 30 Mbases/s a block, and 300
+blocks 9 Gbases/s; 14 sectors of 32 bytes a base limit an H200 to 8.6 Gbases/s.
 """
 TESTS = "tests on a device that fail; two processes on one GPU are among them"
 FAILED = re.compile(r"^(?:(\d+) failed, )?(\d+) passed(?!.*error)", re.MULTILINE)

@@ -37,6 +37,7 @@ def repeats(n: int, seed: int) -> Bases:
 
 # bases and lanes: one alone; two that clash all the time; more than a warp, the last one shorter
 SHAPES = [(1, 1), (40, 1), (700, 1), (900, 2), (3000, 5), (5999, 33), (9000, 64)]
+ALIKE = np.resize(np.repeat([0, 1], 4), 90).astype(np.uint8)  # 64 such lanes take a weight to 4
 
 
 def rows(bases: Bases, shape: Shape) -> Bases:
@@ -49,8 +50,8 @@ def rows(bases: Bases, shape: Shape) -> Bases:
 
 
 def test_words_are_those_of_the_cpu(cupy: Any) -> None:
-    blocks = [repeats(n, n) for n, _ in SHAPES]
-    shapes = [shape_of(n, lanes) for n, lanes in SHAPES]
+    blocks = [repeats(n, n) for n, _ in SHAPES] + [np.tile(ALIKE, 64)]
+    shapes = [shape_of(n, lanes) for n, lanes in [*SHAPES, (64 * ALIKE.size, 64)]]
     expected = [coding.encode(*one) for one in zip(blocks, shapes, strict=True)]
     given = [rows(*one) for one in zip(blocks, shapes, strict=True)]
     with schedule(seed=3):

@@ -43,13 +43,10 @@ from gangsaw.codecs.core.cuda import launch as core_gpu
 from gangsaw.codecs.core.errors import CorruptChunk, DeviceError
 
 CASES = gpu_cases()
-# thousands of steps: blocks of fewer are in tests/codecs/dna/test_gpu_dense.py
-LONG = {"dna-dense-lanes", "dna-dense-masked"}
-every_case = pytest.mark.parametrize(
-    "case",
-    [pytest.param(c, marks=[pytest.mark.slow] if label(c) in LONG else []) for c in CASES],
-    ids=[label(c) for c in CASES],
-)
+LONG = {"dna-dense-lanes", "dna-dense-masked"}  # shorter ones: tests/codecs/dna/test_gpu_dense.py
+SLOW = {False: (), True: pytest.mark.slow}
+marked = [pytest.param(case, id=label(case), marks=SLOW[label(case) in LONG]) for case in CASES]
+every_case = pytest.mark.parametrize("case", marked)
 first_cases = {case.codec_type: case for case in reversed(CASES)}.values()
 one_case = pytest.mark.parametrize("case", first_cases, ids=label)
 # of an encode: cases that kernels take
