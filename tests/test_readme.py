@@ -49,6 +49,13 @@ def mates(folder: Path) -> None:
         (folder / f"reads_{which}.fastq.gz").write_bytes(gzip.compress(text))
 
 
+def genome(folder: Path) -> None:
+    """Write genome.fa.gz, of chr1 and chrM."""
+    letters = "".join(np.random.default_rng(4).choice(list("ACGT"), 3000))
+    text = f">chr1\n{letters}\n>chrM\n{letters[:90]}\n"
+    (folder / "genome.fa.gz").write_bytes(gzip.compress(text.encode()))
+
+
 def test_the_commands_of_a_newcomer_are_marked_for_ci() -> None:
     commands = [text for where, _, text in BLOCKS if where == "run"]
     assert len(commands) == 3
@@ -64,6 +71,7 @@ def test_examples(tmp_path: Path) -> None:
     scene(tmp_path)
     observation(tmp_path)
     mates(tmp_path)
+    genome(tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for language, text in EXAMPLES:
         command = ["bash", "-euo", "pipefail", "-c"] if language == "sh" else [sys.executable, "-c"]
