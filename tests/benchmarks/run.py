@@ -128,11 +128,11 @@ is Satyanvesh, Kaliuday and Baruah, "High Performance Implementation for Alignin
 Sequences" (2015). Speeds are CPU time of one core; the machine is shared.
 
 The paper says 1.77 bits a base. Its format packs four bases a byte and puts a code byte before each
-8 data bytes: 2.25 bits a base where no byte follows an equal one. Only such repeats are shorter, and
-4-mers rarely repeat in place. The rows have what the runs alone take; its table lies below that,
-and nothing is tuned to it. Blocks that runs would make longer are stored packed, so frames stay near
-2 bits. Sequences are those of the shared data folder, not the paper's; rows are absent without it.
-Its sizes of sequences are taken as packed bytes, of random bases: it
+8 data bytes: 2.25 bits a base where no byte follows an equal one. Only such repeats are shorter,
+and 4-mers rarely repeat in place. The rows have what the runs alone take; the paper's table lies
+below that, and nothing is tuned to it. Blocks that runs would make longer are stored packed, so
+frames stay near 2 bits. Sequences are those of the shared data folder, not the paper's; rows are
+absent without it. Its sizes of sequences are taken as packed bytes, of random bases: it
 does not say how many seeds its ungapped time is for, so both a seed for each byte and one hit are
 measured, and neither is the paper's measurement. Its processors were others: times side by side say
 little of the methods.
