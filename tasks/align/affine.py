@@ -10,7 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.alignments import Alignments
-from gangsaw.tasks.align.batches import Found
+from gangsaw.tasks.align.batches import BestEnds
 from gangsaw.tasks.align.ends import by_strips, local_ends
 from gangsaw.tasks.align.pairs import Given, pairs_of
 from gangsaw.tasks.align.paths import cigars
@@ -81,7 +81,7 @@ def needleman_wunsch(
     parts = _parts(queries, targets, scores)
     rows, columns = parts.rows, parts.columns
     gaps = -scores.gap_open - scores.gap_extend * (rows + columns)
-    found = Found(np.where(rows + columns > 0, gaps, 0), rows, columns)
+    found = BestEnds(np.where(rows + columns > 0, gaps, 0), rows, columns)
     chosen = np.flatnonzero((rows > 0) & (columns > 0))
     by_strips(parts, chosen, scores, found, is_local=False)
     none = np.zeros_like(rows)

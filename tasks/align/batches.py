@@ -16,16 +16,18 @@ from gangsaw.tasks.align.rectangles import (
     NO_OTHER,
     Rectangles,
     query_code,
+    query_way,
     target_code,
+    target_way,
 )
 from gangsaw.tasks.align.scores import Scores
-from gangsaw.tasks.align.strips import BLOCK, LARGEST_16, Run, Tile, forward
+from gangsaw.tasks.align.strips import BLOCK, LARGEST_16, StripRun, Tile, forward
 
 VECTOR = 64 if HAS_AVX512 else 32  # bytes
 ROWS = VECTOR  # of a strip: two vectors of 16 bits hide that each step waits for the one before
 
 
-class Found(NamedTuple):
+class BestEnds(NamedTuple):
     """Best local alignments: scores, and bases of query and of target up to their ends."""
 
     score: Places
@@ -39,10 +41,20 @@ def _fill(work: Lanes, n: int, parts: Rectangles, chosen: Places) -> None:
     work.targets[:] = NO_OTHER
     for k in range(chosen.size):
         pair = chosen[k]
-        for i in range(parts.query_end[pair] - parts.query_start[pair]):
-            work.queries[i * n + k] = query_code(parts, pair, i)
-        for j in range(parts.target_end[pair] - parts.target_start[pair]):
-            work.targets[j * n + k] = target_code(parts, pair, j)
+        at, step = query_way(parts, pair)
+        to = np.uint64(k)
+        place, way = np.uint64(at), np.uint64(step)  # without sign: none can count from the end
+        for _ in range(parts.query_end[pair] - parts.query_start[pair]):
+            work.queries[to] = query_code(parts.queries[place])
+            place += way
+            to += np.uint64(n)
+        at, step = target_way(parts, pair)
+        to = np.uint64(k)
+        place, way = np.uint64(at), np.uint64(step)
+        for _ in range(parts.target_end[pair] - parts.target_start[pair]):
+            work.targets[to] = target_code(parts.targets[place])
+            place += way
+            to += np.uint64(n)
 
 
 def costs_of(scores: Scores) -> tuple[int, int, int, int]:
@@ -61,7 +73,7 @@ def limit_of(scores: Scores, item: type) -> int:
     return int(np.iinfo(item).max) - _zero(scores) - scores.match
 
 
-def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> Found:
+def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> BestEnds:
     """Align at most a vector of pairs locally; scores above `limit_of` may be too low."""
     n, zero = VECTOR // np.dtype(item).itemsize, _zero(scores)
     rows, columns = int(parts.rows[chosen].max()), int(parts.columns[chosen].max())
@@ -73,14 +85,16 @@ def in_lanes(parts: Rectangles, chosen: Places, scores: Scores, item: type) -> F
     best = work.best.reshape(5, n)[:, : chosen.size].astype(np.int64)
     score = best[0] - zero
     ends = (best[low] + 256 * best[low + 1] + 1 for low in (1, 3))
-    return Found(score, *(np.where(score > 0, end, 0) for end in ends))
+    return BestEnds(score, *(np.where(score > 0, end, 0) for end in ends))
 
 
-def run_of(scores: Scores, *, is_local: bool, has_marks: bool = False) -> Run:
+def run_of(scores: Scores, *, is_local: bool, has_marks: bool = False) -> StripRun:
     """Return what strips share."""
     step = scores.match + scores.gap_open + scores.gap_extend
-    flags = (static(int(flag)) for flag in (is_local, has_marks, False))
-    return Run(*flags, 2 * (BLOCK + ROWS) * step, costs_of(scores), 0, 0)
+    # cells of a block and the base are at most a block of columns and a strip of rows apart
+    most = (BLOCK + 2 * ROWS) * step
+    local, marks = static(int(is_local)), static(int(has_marks))
+    return StripRun(local, marks, static(0), most, costs_of(scores), 0, 0)
 
 
 def mark_bytes(rows: Places, columns: Places) -> Places:
@@ -88,33 +102,46 @@ def mark_bytes(rows: Places, columns: Places) -> Places:
     return -(-rows // ROWS) * ROWS * (columns + ROWS - 1)
 
 
-def empty_tile(rows: int, columns: int, run: Run, marks: int = 0) -> Tile:
+def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> Tile:
     """Return memory for pairs of at most so many rows, columns and marks."""
     item = np.int16 if run.most <= LARGEST_16 else np.int32
     rows = -(-rows // ROWS) * ROWS
-    sizes = (rows, item), (columns + 2 * ROWS, item), (columns + 1, np.int32), (columns, np.int32)
-    more = (rows, np.int32), (rows, np.int32), (BLOCK, item), (BLOCK, item), (8 * ROWS, item)
-    last = (3, np.int64), (marks, np.uint8)
-    return Tile(*(np.zeros(size, kind) for size, kind in (*sizes, *more, *last)))
+    return Tile(
+        query=np.zeros(rows, item),
+        letters=np.zeros(columns + 2 * ROWS, item),
+        top=np.zeros(columns + 1, np.int32),
+        top_gap=np.zeros(columns, np.int32),
+        left=np.zeros(rows, np.int32),
+        left_gap=np.zeros(rows, np.int32),
+        near=np.zeros(BLOCK, item),
+        near_gap=np.zeros(BLOCK, item),
+        lane=np.zeros(8 * ROWS, item),
+        found=np.zeros(3, np.int64),
+        marks=np.zeros(marks, np.uint8),
+    )
 
 
 @jit_norefs_inline
-def lay(parts: Rectangles, pair: int, n: int, run: Run, work: Tile) -> Tile:
+def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: Tile) -> Tile:
     """Return a tile of a whole pair, within the memory of another tile."""
     m = parts.query_end[pair] - parts.query_start[pair]
     columns = parts.target_end[pair] - parts.target_start[pair]
     rows = (m + n - 1) // n * n
     first, further = run.scores[2], 0 if len(run.is_local) else run.scores[3]
     opened = 0 if len(run.is_local) else first - further
+    at, step = query_way(parts, pair)
+    for i in range(m):
+        work.query[i] = query_code(parts.queries[at + step * i])
+    work.query[m:rows] = NO_BASE
     for i in range(rows):
-        work.query[i] = query_code(parts, pair, i) if i < m else NO_BASE
         work.left[i] = -opened - further * (i + 1)
         work.left_gap[i] = work.left[i] - first
     work.letters[:n] = NO_OTHER
     work.letters[n + columns : 2 * n + columns] = NO_OTHER
     work.top[0] = 0
+    at, step = target_way(parts, pair)
     for j in range(columns):
-        work.letters[n + columns - 1 - j] = target_code(parts, pair, j)
+        work.letters[n + columns - 1 - j] = target_code(parts.targets[at + step * j])
         work.top[j + 1] = -opened - further * (j + 1)
         work.top_gap[j] = work.top[j + 1] - first
     work.found[:] = 0
@@ -134,14 +161,19 @@ def lay(parts: Rectangles, pair: int, n: int, run: Run, work: Tile) -> Tile:
 
 
 @jit_norefs
-def lay_out(parts: Rectangles, pair: int, n: int, run: Run, work: Tile) -> None:
+def lay_out(parts: Rectangles, pair: int, n: int, run: StripRun, work: Tile) -> None:
     """Lay a whole pair out in memory for it."""
     lay(parts, pair, n, run, work)
 
 
 @jit_norefs
 def _one_by_one(
-    parts: Rectangles, chosen: Places, lanes: Any, run: Run, work: Tile, found: NDArray[np.int64]
+    parts: Rectangles,
+    chosen: Places,
+    lanes: Any,
+    run: StripRun,
+    work: Tile,
+    found: NDArray[np.int64],
 ) -> None:
     """Find of each pair score, row and column, (3, pairs): local maxima, or the last cell."""
     for k in range(chosen.size):
@@ -154,11 +186,11 @@ def _one_by_one(
             found[0, k], found[1, k], found[2, k] = tile.left[m - 1], m - 1, tile.top_gap.size - 1
 
 
-def in_strips(parts: Rectangles, chosen: Places, scores: Scores, *, is_local: bool) -> Found:
+def in_strips(parts: Rectangles, chosen: Places, scores: Scores, *, is_local: bool) -> BestEnds:
     """Align pairs one by one, locally or from end to end; none of them is empty."""
     run = run_of(scores, is_local=is_local)
     work = empty_tile(int(parts.rows[chosen].max()), int(parts.columns[chosen].max()), run)
     found = np.zeros((3, chosen.size), np.int64)
     _one_by_one(parts, chosen, static(ROWS), run, work, found)
     has_end = (found[0] > 0) | (not is_local)
-    return Found(found[0], *(np.where(has_end, end + 1, 0) for end in found[1:]))
+    return BestEnds(found[0], *(np.where(has_end, end + 1, 0) for end in found[1:]))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gangsaw.codecs.core.memory.threads import run_blocks
-from gangsaw.tasks.align.batches import VECTOR, Found, in_lanes, in_strips, limit_of
+from gangsaw.tasks.align.batches import VECTOR, BestEnds, in_lanes, in_strips, limit_of
 from gangsaw.tasks.align.pairs import Places
 from gangsaw.tasks.align.rectangles import Rectangles
 from gangsaw.tasks.align.scores import Scores
@@ -16,15 +16,15 @@ LONGEST = 1 << 14  # bases of a pair in lanes: scratch of 16 bits then takes 4 M
 LEAST_FILLED = 0.25  # of a batch's lanes: with fewer, strips are faster
 MOST_REDONE = 0.5  # of a batch's pairs: with more, 8 bits are not tried for longer ones
 GROUP = 1 << 24  # cells of pairs that one thread takes at once
-Align = Callable[[Places], Found]
+Align = Callable[[Places], BestEnds]
 
 
-def local_ends(parts: Rectangles, scores: Scores) -> Found:
+def local_ends(parts: Rectangles, scores: Scores) -> BestEnds:
     """Return the best local alignments, all 0 for a pair where nothing matches.
 
     Of equal scores the one that ends first in the target counts, then in the query.
     """
-    found = Found(*(np.zeros(parts.rows.size, np.int64) for _ in Found._fields))
+    found = BestEnds(*(np.zeros(parts.rows.size, np.int64) for _ in BestEnds._fields))
     rest = np.flatnonzero((parts.rows > 0) & (parts.columns > 0))
     rest = rest[np.lexsort((parts.rows[rest], parts.columns[rest]))]
     is_short = np.maximum(parts.rows, parts.columns)[rest] <= LONGEST
@@ -37,7 +37,7 @@ def local_ends(parts: Rectangles, scores: Scores) -> Found:
 
 
 def by_strips(
-    parts: Rectangles, chosen: Places, scores: Scores, found: Found, *, is_local: bool
+    parts: Rectangles, chosen: Places, scores: Scores, found: BestEnds, *, is_local: bool
 ) -> None:
     """Align pairs one by one, in groups over threads; write what is found of each."""
     cells = np.cumsum(parts.rows[chosen] * parts.columns[chosen])
@@ -51,7 +51,7 @@ def by_strips(
 
 
 def _by_lanes(
-    parts: Rectangles, chosen: Places, scores: Scores, item: type, found: Found
+    parts: Rectangles, chosen: Places, scores: Scores, item: type, found: BestEnds
 ) -> tuple[Places, Places]:
     """Align pairs in lanes; return those whose score exceeds the width, and those too few."""
     limit, n = limit_of(scores, item), VECTOR // np.dtype(item).itemsize
@@ -85,6 +85,6 @@ def _filled(parts: Rectangles, batch: Places, n: int) -> float:
     return float((rows * columns).sum() / (n * rows.max() * columns.max()))
 
 
-def _write(found: Found, chosen: Places, result: Found) -> None:
+def _write(found: BestEnds, chosen: Places, result: BestEnds) -> None:
     for into, part in zip(found, result, strict=True):
         into[chosen] = part

@@ -38,7 +38,7 @@ _CELLS = static(CELLS)
 LEAST_16 = NONE_16 // 4  # scores that stay above -inf
 
 
-class Costs(NamedTuple):
+class GapCosts(NamedTuple):
     """What alignments cost.
 
     Attributes
@@ -73,7 +73,7 @@ class GapLines(NamedTuple):
     none: NumpyArray
 
 
-def best_score(rows: PackedBases, columns: PackedBases, costs: Costs) -> int:
+def best_score(rows: PackedBases, columns: PackedBases, costs: GapCosts) -> int:
     """Return the largest Best of all cells and borders."""
     n_columns = columns.bases // 4
     words = np.zeros(rows.bases + 2 * n_columns + SPARE, np.uint8)

@@ -80,7 +80,7 @@ def _letters(text: Text, name: str) -> Codes:
 def _checked(given: tuple[Codes, Places], name: str) -> SequenceSet:
     if len(given) != 2:
         raise BadParams(f"{name} must be codes and offsets, or a list of texts, got a tuple")
-    codes, offsets = (np.ascontiguousarray(part) for part in given)
+    codes, offsets = np.ascontiguousarray(given[0]), np.ascontiguousarray(given[1])
     if codes.dtype != np.uint8 or codes.ndim != 1 or (codes.size and codes.max() > OTHER):
         raise BadParams(f"{name}: codes must be a 1-D array of uint8 in 0..{OTHER}")
     if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:

@@ -19,7 +19,7 @@ from gangsaw.tasks.align.batches import ROWS, empty_tile, lay_out, mark_bytes, r
 from gangsaw.tasks.align.pairs import Codes, Places
 from gangsaw.tasks.align.rectangles import Rectangles
 from gangsaw.tasks.align.scores import Scores
-from gangsaw.tasks.align.strips import Run, Tile, forward
+from gangsaw.tasks.align.strips import StripRun, Tile, forward
 from gangsaw.tasks.align.traces import trace, trace_each, trace_to_corner
 
 MARKS = 1 << 23  # bytes of marks of a pair that are made at once; more than a tile takes
@@ -142,7 +142,7 @@ def _part(tile: Tile, rows: tuple[int, int], columns: tuple[int, int]) -> Tile:
     )
 
 
-def _borders(tile: Tile, side: int, run: Run) -> dict[tuple[int, int], Tile]:
+def _borders(tile: Tile, side: int, run: StripRun) -> dict[tuple[int, int], Tile]:
     """Compute a tile; return its tiles by row and column, as they were entered."""
     rows, width = tile.query.size, tile.top_gap.size
     entered: dict[tuple[int, int], Tile] = {}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 from gangsaw.tasks.align.pairs import Codes, Places, SequencePairs
 
@@ -44,21 +42,32 @@ class Rectangles(NamedTuple):
 def whole(pairs: SequencePairs) -> Rectangles:
     """Return all of each pair."""
     (queries, starts), (targets, others) = pairs
-    bounds = (np.ascontiguousarray(b) for b in (starts[:-1], starts[1:], others[:-1], others[1:]))
-    return Rectangles(queries, targets, *bounds)
+    return Rectangles(queries, targets, starts[:-1], starts[1:], others[:-1], others[1:])
 
 
 @jit_norefs_inline
-def query_code(parts: Rectangles, pair: int, i: int) -> int:
-    """Return the code of a base of a query; others than ACGT match nothing."""
-    at = parts.query_end[pair] - 1 - i if parts.is_reversed else parts.query_start[pair] + i
-    code = parts.queries[at]
-    return code if code < 4 else NO_BASE
+def query_way(parts: Rectangles, pair: int) -> tuple[int, int]:
+    """Return the place of the first base that is read of a query, and the step to the next."""
+    if parts.is_reversed:
+        return parts.query_end[pair] - 1, -1
+    return parts.query_start[pair], 1
 
 
 @jit_norefs_inline
-def target_code(parts: Rectangles, pair: int, j: int) -> int:
-    """Return the code of a base of a target; others than ACGT match nothing."""
-    at = parts.target_end[pair] - 1 - j if parts.is_reversed else parts.target_start[pair] + j
-    code = parts.targets[at]
-    return code if code < 4 else NO_OTHER
+def target_way(parts: Rectangles, pair: int) -> tuple[int, int]:
+    """Return the place of the first base that is read of a target, and the step to the next."""
+    if parts.is_reversed:
+        return parts.target_end[pair] - 1, -1
+    return parts.target_start[pair], 1
+
+
+@jit_norefs_inline
+def query_code(code: int) -> int:
+    """Return what kernels take for a code of a query: 5 for 4, which no target has."""
+    return code + (code >> 2)
+
+
+@jit_norefs_inline
+def target_code(code: int) -> int:
+    """Return what kernels take for a code of a target: 6 for 4, which no query has."""
+    return code + (code >> 2 << 1)

@@ -26,7 +26,7 @@ from gangsaw.codecs.core.numba.simd_logic import both
 from gangsaw.codecs.core.numba.simd_shift import push_lane, signed_last_lane
 
 BLOCK = 512  # steps between two changes of the number that lanes are relative to
-LARGEST_16 = 16000  # relative scores that 16 bits hold, with what is added before a maximum
+LARGEST_16 = 30000  # relative scores that 16 bits hold, with what is added before a maximum
 PAIRED, DELETED, INSERTED, DELETION_GOES_ON, INSERTION_GOES_ON = 0, 1, 2, 4, 8  # bits of marks
 
 
@@ -58,7 +58,7 @@ class Tile(NamedTuple):
     marks: NDArray[np.uint8]
 
 
-class Run(NamedTuple):
+class StripRun(NamedTuple):
     """What all strips share: `static` 1 for yes, and scores.
 
     Attributes
@@ -81,7 +81,7 @@ class Run(NamedTuple):
 
 
 @jit_norefs_inline
-def _step(state: Any, is_equal: Any, costs: Any, run: Run) -> Any:
+def _step(state: Any, is_equal: Any, costs: Any, run: StripRun) -> Any:
     """Compute the cells of one antidiagonal; return H, and E and F of the next cells."""
     diagonal, gap, gap_above = state
     match, mismatch, first, further, zero = costs
@@ -145,7 +145,7 @@ def _find(tile: Tile, row: int, n: int, place: Any) -> None:
 
 
 @jit_norefs_inline
-def _steps(tile: Tile, lanes: Any, run: Run, block: Any, state: Any, costs: Any) -> Any:
+def _steps(tile: Tile, lanes: Any, run: StripRun, block: Any, state: Any, costs: Any) -> Any:
     """Go on by a block of steps; return diagonals, E and F, and the highest score of each lane."""
     first, end, base, row = block
     n, columns = len(lanes), tile.top_gap.size
@@ -189,13 +189,13 @@ def _steps(tile: Tile, lanes: Any, run: Run, block: Any, state: Any, costs: Any)
 
 
 @jit_norefs_inline
-def _with_places(run: Run) -> Run:
+def _with_places(run: StripRun) -> StripRun:
     yes = run.is_local
-    return Run(yes, run.has_marks, yes, run.most, run.scores, run.column, run.row)
+    return StripRun(yes, run.has_marks, yes, run.most, run.scores, run.column, run.row)
 
 
 @jit_norefs_inline
-def _strip(tile: Tile, lanes: Any, run: Run, row: int) -> None:
+def _strip(tile: Tile, lanes: Any, run: StripRun, row: int) -> None:
     n, columns, base = len(lanes), tile.top_gap.size, 0
     corner = tile.left[row + n - 1]
     nothing = spread(0, tile.lane, lanes)
@@ -227,7 +227,7 @@ def _strip(tile: Tile, lanes: Any, run: Run, row: int) -> None:
 
 
 @jit_norefs
-def forward(tile: Tile, lanes: Any, run: Run) -> None:
+def forward(tile: Tile, lanes: Any, run: StripRun) -> None:
     """Compute a tile: its borders become those of the tiles below and to the right."""
     n = len(lanes)
     for k in range(n):

@@ -16,7 +16,7 @@ from gangsaw.tasks.align.strips import (
     DELETION_GOES_ON,
     INSERTED,
     INSERTION_GOES_ON,
-    Run,
+    StripRun,
     Tile,
     forward,
 )
@@ -76,7 +76,13 @@ def trace_to_corner(place: NDArray[np.int64], out: Codes) -> None:
 
 @jit_norefs
 def trace_each(
-    parts: Rectangles, chosen: Places, lanes: Any, run: Run, work: Tile, out: Codes, ends: Places
+    parts: Rectangles,
+    chosen: Places,
+    lanes: Any,
+    run: StripRun,
+    work: Tile,
+    out: Codes,
+    ends: Places,
 ) -> None:
     """Write the steps of whole pairs to `out`, one pair behind the other, each from its end.
 
