@@ -15,7 +15,7 @@ LANES = 16
 _OF_LANES = static(LANES)
 
 
-class Batch(NamedTuple):
+class EditBatch(NamedTuple):
     """What the kernel reads.
 
     Attributes
@@ -43,7 +43,7 @@ def distances(pairs: SequencePairs, order: Places, free: tuple[bool, bool], out:
     (queries, query_offsets), (targets, target_offsets) = pairs
     words = -(-pairs.query_lengths[order] // WORD)
     for size in np.unique(words):
-        batch = Batch(
+        batch = EditBatch(
             queries,
             query_offsets,
             targets,
@@ -88,7 +88,7 @@ def fill_distances(batch: Any, n_words: int, out: Any) -> None:
 
 
 @jit_inline
-def _rows_above(batch: Any, p: int, n_words: int) -> int:
+def _rows_above(batch: Any, p: int, n_words: int) -> Any:
     return n_words * WORD - (batch.query_offsets[p + 1] - batch.query_offsets[p])
 
 

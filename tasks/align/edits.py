@@ -49,7 +49,6 @@ def edit_distance(queries: Given, targets: Given, mode: str = "global") -> Place
     order = short[np.lexsort((columns[short], words))]
     edit_batch.distances(pairs, order, FREE[mode], out)
     for i in np.flatnonzero(~empty & (rows > LONG)):
-        ends = (of.offsets[i : i + 2] for of in pairs)
-        parts = (of.codes[a:b] for of, (a, b) in zip(pairs, ends, strict=True))
-        out[i] = edit_long.distance(*parts, free=FREE[mode])
+        query, target = (of.codes[of.offsets[i] : of.offsets[i + 1]] for of in pairs)
+        out[i] = edit_long.distance(query, target, FREE[mode])
     return out

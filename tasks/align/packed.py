@@ -96,7 +96,7 @@ def gapped(
     ours, theirs = packed_of(query, "query"), packed_of(target, "target")
     for name, one in (("query", ours), ("target", theirs)):
         require_int(f"bases of the {name}", one.bases, 0, LARGEST)
-    costs = packed_gapped.Costs(gap_open, gap_extend, READINGS.index(reading) + 1, int(local))
+    costs = packed_gapped.GapCosts(gap_open, gap_extend, READINGS.index(reading) + 1, int(local))
     return packed_gapped.best_score(ours, theirs, costs)
 
 

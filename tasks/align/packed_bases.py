@@ -52,8 +52,8 @@ def packed_of(given: GivenPacked, name: str = "sequence") -> PackedBases:
 def unpacked(packed: PackedBases) -> SequenceSet:
     """Return packed bases as codes."""
     shifts = np.array([6, 4, 2, 0], np.uint8)
-    codes = ((packed.data[:, None] >> shifts) & 3).ravel()[: packed.bases]
-    return SequenceSet(codes, np.array([0, codes.size], np.int64))
+    codes = (packed.data[:, None] >> shifts).ravel()[: packed.bases] & np.uint8(3)
+    return SequenceSet(codes.astype(np.uint8), np.array([0, codes.size], np.int64))
 
 
 def _checked(given: PackedBases, name: str) -> PackedBases:

@@ -38,7 +38,7 @@ _CELLS = static(CELLS)
 LEAST_16 = NONE_16 // 4  # scores that stay above -inf
 
 
-class Costs(NamedTuple):
+class GapCosts(NamedTuple):
     """What alignments cost.
 
     Attributes
@@ -54,7 +54,7 @@ class Costs(NamedTuple):
     local: int
 
 
-class Lines(NamedTuple):
+class GapLines(NamedTuple):
     """Antidiagonals: item y of a row is the cell of column y. int16 or int32.
 
     Attributes
@@ -73,7 +73,7 @@ class Lines(NamedTuple):
     none: NumpyArray
 
 
-def best_score(rows: PackedBases, columns: PackedBases, costs: Costs) -> int:
+def best_score(rows: PackedBases, columns: PackedBases, costs: GapCosts) -> int:
     """Return the largest Best of all cells and borders."""
     n_columns = columns.bases // 4
     words = np.zeros(rows.bases + 2 * n_columns + SPARE, np.uint8)
@@ -89,7 +89,7 @@ def best_score(rows: PackedBases, columns: PackedBases, costs: Costs) -> int:
     return int(fill_lines(words, target, rows.bases, costs, lines))
 
 
-def _lines(n_columns: int, kind: type[np.int16] | type[np.int32], local: int) -> Lines:
+def _lines(n_columns: int, kind: type[np.int16] | type[np.int32], local: int) -> GapLines:
     none = NONE_16 if kind is np.int16 else NONE_32
     least = 0 if local else none
 
@@ -97,7 +97,7 @@ def _lines(n_columns: int, kind: type[np.int16] | type[np.int32], local: int) ->
         return np.full((n, n_columns + SPARE), value, kind)
 
     most, numbers = np.zeros(CELLS, kind), np.arange(CELLS, dtype=kind)
-    return Lines(filled(6, 0), filled(2, none), most, numbers, np.array([none, least], kind))
+    return GapLines(filled(6, 0), filled(2, none), most, numbers, np.array([none, least], kind))
 
 
 @jit

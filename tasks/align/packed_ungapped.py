@@ -94,7 +94,7 @@ def _unequal(strand: Any, pair: int) -> Any:
 
 
 @jit_inline
-def _equal_first(unequal: Any, step: int) -> int:
+def _equal_first(unequal: Any, step: int) -> Any:
     """Return how many bases of the first pair are equal before one differs ("Rightmatch")."""
     if step > 0:
         return min(4, np.int64(leading_zeros(unequal)) >> 1)

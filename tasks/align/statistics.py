@@ -137,7 +137,7 @@ def _sigma(scores: Scores, scale: float) -> float:
     total = 0.0
     matches: NDArray[np.float64] = np.ones(1)  # probabilities of 0..j of them
     for j in range(1, TERMS):
-        matches = np.convolve(matches, [1 - MATCHES, MATCHES])
+        matches = np.convolve(matches, [1 - MATCHES, MATCHES]).astype(np.float64)
         sums = scores.match * np.arange(j + 1) + scores.mismatch * np.arange(j, -1, -1)
         term = float(matches @ np.exp(scale * np.minimum(sums, 0)))
         total += term / j

@@ -136,29 +136,21 @@ The table of other programs has the figures of the specification's sheet, from a
 neither Debian nor PyPI has bsc, NAF, GeCo2 or GeCo3 in a form that is alive. Estimates are named
 so. The machine is shared: where memcpy is slow, so are we.
 """
-ALIGN = """# Results of alignment
-
-Written by `python tests/benchmarks/run.py align --write`. GCUPS are 10^9 cells of the matrix of
-query and target a second, each pair counted once; speeds of one core are CPU time, medians of
-several rounds, with what lays the pairs out. Sequences are drawn at random. parasail ran in the
-same rounds, of its functions those that tell score and end. Where scores exceed 8 bits, pairs are
-done once more with 16, and the time holds both. The machine is shared.
-"""
 DNA_PAPER = """# Results: the experiments of the paper on aligning compressed DNA
 
 Written by `python tests/benchmarks/run.py dna_paper dna_significance align_edit --write`. The paper
 is Satyanvesh, Kaliuday and Baruah, "High Performance Implementation for Aligning Compressed DNA
 Sequences" (2015). Speeds are CPU time of one core; the machine is shared.
 
-The paper says 1.77 bits a base. Its format packs four bases a byte and puts a code byte before
-each 8 data bytes: 2.25 bits a base where no byte follows an equal one. Only such repeats are
-shorter, and 4-mers rarely repeat in place. The rows have what the runs alone take; its table lies
+The paper says 1.77 bits a base. Its format packs four bases a byte and puts a code byte before each
+8 data bytes: 2.25 bits a base where no byte follows an equal one. Only such repeats are shorter,
+and 4-mers rarely repeat in place. The rows have what the runs alone take; the paper's table lies
 below that, and nothing is tuned to it. Blocks that runs would make longer are stored packed, so
 frames stay near 2 bits. Sequences are those of the shared data folder, not the paper's; rows are
-absent without it. Its sizes of sequences are taken as packed bytes, of random bases: it does not
-say how many seeds its ungapped time is for, so both a seed for each byte and one hit are
-measured, and neither is the paper's measurement. Its processors were others: times side by side
-say little of the methods.
+absent without it. The sizes of the alignments are the paper's, taken as packed bytes, of random
+bases. How many seeds its ungapped time is for is not known here: both a seed for each byte and one
+hit of all bytes are measured, and neither is its measurement. Its processors were others, so times
+side by side say little of the methods.
 
 The gapped alignment has gaps of whole fours in one sequence, so its score is at most that of
 Smith-Waterman with the same values; asked is 3/4 of it. Reading A counts equal bases and B takes a
@@ -169,6 +161,14 @@ The statistics are for equally frequent bases. Those with gaps were fitted to th
 100,000 random pairs of 1,000 bases, seeds fixed, with the space shortened by the length of an
 alignment; errors are statistical alone. BLAST's table (blast_stat.c) is for even scores, and odd
 ones are rounded down before it is used; the fit takes all scores as they are.
+"""
+ALIGN = """# Results of alignment
+
+Written by `python tests/benchmarks/run.py align --write`. GCUPS are 10^9 cells of the matrix of
+query and target a second, each pair counted once; speeds of one core are CPU time, medians of
+several rounds, with what lays the pairs out. Sequences are drawn at random. parasail ran in the
+same rounds, of its functions those that tell score and end. Where scores exceed 8 bits, pairs are
+done once more with 16, and the time holds both. The machine is shared.
 """
 
 

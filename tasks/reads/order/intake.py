@@ -24,7 +24,7 @@ from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.reads.fastq import QUALITY
 from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES
-from gangsaw.tasks.reads.measured import share_read
+from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.reads.order.groups import (
     PER_RECORD,
     Mates,
