@@ -17,7 +17,15 @@ from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.dna.dense.shape import lanes_of
 from gangsaw.codecs.dna.gpu_bodies import Body, shorter_bodies
 from gangsaw.codecs.dna.gpu_decode import decode_blocks
-from gangsaw.codecs.dna.gpu_parts import NOTHING, PAD, Part, Parts, headed, joined, rooms
+from gangsaw.codecs.dna.gpu_parts import (
+    NOTHING,
+    PAD,
+    DevicePart,
+    DeviceParts,
+    headed,
+    joined,
+    rooms,
+)
 from gangsaw.codecs.dna.letters.coding import packed_size
 from gangsaw.codecs.dna.letters.gpu_split import Texts, split
 from gangsaw.codecs.dna.memory import decoder_device_bytes, encoder_device_bytes
@@ -57,11 +65,11 @@ def _encode_run(sources: Sequence[DeviceArray], params: Params) -> Runs:
     packed = [memory.data.ptr + place + PAD + HEAD.size for place in places[:-1]]
     texts = Texts(letters, packed)
     marks = split(texts, sizes if params.mode == "pack" else [0] * len(sizes))
-    plain = [Body(PACKED, Part(*both)) for both in zip(packed, sizes, strict=True)]
+    plain = [Body(PACKED, DevicePart(*both)) for both in zip(packed, sizes, strict=True)]
     bodies, held = shorter_bodies(params.mode, plain, texts, marks)
     chosen = [_chosen(*one) for one in zip(letters, bodies, marks.parts, strict=True)]
     payloads = [payload for payload, _ in chosen]
-    if payloads == [Parts(*body[:2], NOTHING, NOTHING) for body in plain]:
+    if payloads == [DeviceParts(*body[:2], NOTHING, NOTHING) for body in plain]:
         data = headed(memory, places, payloads)
     else:
         data = joined(payloads)
@@ -74,13 +82,13 @@ def _encode_run(sources: Sequence[DeviceArray], params: Params) -> Runs:
 
 
 def _chosen(
-    text: DeviceArray, body: Body, marks: tuple[Part, Part] | None
-) -> tuple[Parts, LaneBits]:
+    text: DeviceArray, body: Body, marks: tuple[DevicePart, DevicePart] | None
+) -> tuple[DeviceParts, LaneBits]:
     """Return what is stored of a text: body and marks, or itself where it is not longer; lanes."""
     n = text.shape[0]
     if marks is None or body.part.size + sum(part.size for part in marks) >= n:
-        return Parts(RAW, Part(text.data.ptr, n), NOTHING, NOTHING), NO_LANES
-    return Parts(body.form, body.part, *marks), body.bits
+        return DeviceParts(RAW, DevicePart(text.data.ptr, n), NOTHING, NOTHING), NO_LANES
+    return DeviceParts(body.form, body.part, *marks), body.bits
 
 
 def _is_plain(letters: DeviceArray) -> bool:

@@ -18,7 +18,7 @@ from gangsaw.codecs.dna.dense.coding import lane_ends
 from gangsaw.codecs.dna.dense.gpu_coding import LaneWords, new_codes
 from gangsaw.codecs.dna.dense.gpu_coding import decode_blocks as dense_decode
 from gangsaw.codecs.dna.dense.shape import Shape, shape_of
-from gangsaw.codecs.dna.gpu_parts import Part, Parts, rooms
+from gangsaw.codecs.dna.gpu_parts import DevicePart, DeviceParts, rooms
 from gangsaw.codecs.dna.letters.bases import count_bases
 from gangsaw.codecs.dna.letters.coding import packed_size
 from gangsaw.codecs.dna.letters.gpu_join import Encoded, join
@@ -96,7 +96,7 @@ class _Work:
         self._packed: DeviceArray = cupy().empty(max(1, starts[-1]), np.uint8)
         first = self._packed.data.ptr
         self._bodies = [
-            Part(first + start, size) if own.form == RUNS else own.body
+            DevicePart(first + start, size) if own.form == RUNS else own.body
             for own, start, size in zip(self._parts, starts, sizes, strict=False)
         ]
         self._codes = {i: new_codes(one.shape) for i, one in enumerate(blocks) if one.shape}
@@ -139,8 +139,8 @@ def _arrays(payload: Payload) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
     return payload.body, payload.marks.exceptions, payload.marks.cases
 
 
-def _parts(payload: Payload, address: int, places: Sequence[int]) -> Parts:
+def _parts(payload: Payload, address: int, places: Sequence[int]) -> DeviceParts:
     """Return where the parts of a payload lie on the device; address : of what was sent."""
     arrays = zip(_arrays(payload), places, strict=True)
-    body, odd, low = (Part(address + place, part.size) for part, place in arrays)
-    return Parts(payload.form, body, odd, low)
+    body, odd, low = (DevicePart(address + place, part.size) for part, place in arrays)
+    return DeviceParts(payload.form, body, odd, low)

@@ -12,7 +12,7 @@ from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.dna.gencodex import GROUP, NOT_SHORTER
-from gangsaw.codecs.dna.gpu_parts import Part, rooms
+from gangsaw.codecs.dna.gpu_parts import DevicePart, rooms
 
 WARP, THREADS = 32, 256  # of a thread block that writes, and that reads, as in gencodex.cu
 
@@ -26,11 +26,11 @@ class DeviceRuns(NamedTuple):
     memory : that they lie in
     """
 
-    parts: list[Part | None]
+    parts: list[DevicePart | None]
     memory: DeviceArray
 
 
-def encode(packed: Sequence[Part]) -> DeviceRuns:
+def encode(packed: Sequence[DevicePart]) -> DeviceRuns:
     """Return packed bases as runs."""
     cp = cupy()
     places = rooms([part.size + GROUP for part in packed])
@@ -43,13 +43,15 @@ def encode(packed: Sequence[Part]) -> DeviceRuns:
     _launch("put_runs", rows, WARP, sizes)
     used: npt.NDArray[np.int64] = to_host(sizes)
     parts = [
-        None if size == NOT_SHORTER else Part(row[2], size)
+        None if size == NOT_SHORTER else DevicePart(row[2], size)
         for row, size in zip(rows, used.tolist(), strict=True)
     ]
     return DeviceRuns(parts, memory)
 
 
-def decode(numbers: Sequence[int], runs: Sequence[Part], packed: Sequence[Part]) -> DeviceArray:
+def decode(
+    numbers: Sequence[int], runs: Sequence[DevicePart], packed: Sequence[DevicePart]
+) -> DeviceArray:
     """Fill packed bases from runs; set broken[number] of blocks where they do not.
 
     broken : which blocks these are, of as many as `packed` has

@@ -18,7 +18,7 @@ THREADS, SLICE = 256, 1 << 16  # as in parts.cu
 PAD = -HEAD.size % ALIGNED  # in front of a head, so that what follows is aligned
 
 
-class Part(NamedTuple):
+class DevicePart(NamedTuple):
     """Bytes on the device.
 
     Attributes
@@ -31,10 +31,10 @@ class Part(NamedTuple):
     size: int
 
 
-NOTHING = Part(0, 0)
+NOTHING = DevicePart(0, 0)
 
 
-class Parts(NamedTuple):
+class DeviceParts(NamedTuple):
     """A payload on the device.
 
     Attributes
@@ -44,9 +44,9 @@ class Parts(NamedTuple):
     """
 
     form: int
-    body: Part
-    exceptions: Part
-    cases: Part
+    body: DevicePart
+    exceptions: DevicePart
+    cases: DevicePart
 
     @property
     def size(self) -> int:
@@ -65,7 +65,7 @@ def rooms(sizes: Sequence[int]) -> list[int]:
     return ends
 
 
-def joined(payloads: Sequence[Parts]) -> list[Payload]:
+def joined(payloads: Sequence[DeviceParts]) -> list[Payload]:
     """Return payloads in host memory."""
     places = rooms([PAD + payload.size for payload in payloads])
     out = cupy().empty(places[-1], np.uint8)
@@ -79,7 +79,7 @@ def joined(payloads: Sequence[Parts]) -> list[Payload]:
     return headed(out, places, payloads)
 
 
-def gathered(parts: Sequence[Part]) -> DeviceArray:
+def gathered(parts: Sequence[DevicePart]) -> DeviceArray:
     """Return parts one behind the other, (n,) uint8 on the device."""
     ends = np.cumsum([part.size for part in parts])
     out: DeviceArray = cupy().empty(int(ends[-1]), np.uint8)
@@ -98,7 +98,9 @@ def _launch_moves(moves: Sequence[tuple[int, int, int]]) -> None:
     launch(kernel, len(moves) * slices, THREADS, arguments)
 
 
-def headed(out: DeviceArray, places: Sequence[int], payloads: Sequence[Parts]) -> list[Payload]:
+def headed(
+    out: DeviceArray, places: Sequence[int], payloads: Sequence[DeviceParts]
+) -> list[Payload]:
     """Return payloads whose bodies lie on the device, each behind `PAD` and room for its head."""
     host: Payload = pull(out).view(np.uint8)
     found = []

@@ -42,7 +42,7 @@ class Payload(NamedTuple):
     marks: Marks
 
 
-class Written(NamedTuple):
+class WrittenPayload(NamedTuple):
     """What was written.
 
     Attributes
@@ -55,7 +55,7 @@ class Written(NamedTuple):
     lane_bits: LaneBits
 
 
-def write(text: NumpyArray, params: Params, place: Octets) -> Written:
+def write(text: NumpyArray, params: Params, place: Octets) -> WrittenPayload:
     """Return the payload of a text, (n,) uint8, and the bits of its lanes.
 
     place : (`likely_bytes`,) uint8 or more. The payload is at its begin, or, where it is longer, an
@@ -65,8 +65,8 @@ def write(text: NumpyArray, params: Params, place: Octets) -> Written:
     if letters is not None:
         form, body, lane_bits = _shortest(text, letters, params)
         if body.size + sum(part.size for part in letters.marks) < text.size:
-            return Written(_laid(Payload(form, body, letters.marks), place), lane_bits)
-    return Written(_laid(Payload(RAW, text, NO_MARKS), place), NO_LANES)
+            return WrittenPayload(_laid(Payload(form, body, letters.marks), place), lane_bits)
+    return WrittenPayload(_laid(Payload(RAW, text, NO_MARKS), place), NO_LANES)
 
 
 def _shortest(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.numba.jit import HAS_AVX512, jit_norefs, jit_norefs_inline
 from gangsaw.codecs.core.numba.simd import static
-from gangsaw.tasks.align.lanes import Lanes, local_lanes, scratch
+from gangsaw.tasks.align.lanes import PairLanes, local_lanes, scratch
 from gangsaw.tasks.align.pairs import Places
 from gangsaw.tasks.align.rectangles import (
     NO_BASE,
@@ -36,7 +36,7 @@ class BestEnds(NamedTuple):
 
 
 @jit_norefs
-def _fill(work: Lanes, n: int, parts: Rectangles, chosen: Places) -> None:
+def _fill(work: PairLanes, n: int, parts: Rectangles, chosen: Places) -> None:
     work.queries[:] = NO_BASE
     work.targets[:] = NO_OTHER
     for k in range(chosen.size):

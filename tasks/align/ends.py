@@ -13,7 +13,7 @@ from gangsaw.tasks.align.rectangles import Rectangles
 from gangsaw.tasks.align.scores import Scores
 
 LONGEST = 1 << 14  # bases of a pair in lanes: scratch of 16 bits then takes 4 MB a vector
-LEAST_FILLED = 0.25  # of a batch's lanes: with fewer, strips are faster
+LEAST_FILLED = 0.25  # of a batch's lanes: with fewer, pairs go by strips
 MOST_REDONE = 0.5  # of a batch's pairs: with more, 8 bits are not tried for longer ones
 GROUP = 1 << 24  # cells of pairs that one thread takes at once
 Align = Callable[[Places], BestEnds]

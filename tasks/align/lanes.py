@@ -25,7 +25,7 @@ COLUMNS = 4  # of a strip: with eight, vectors spill
 CHUNK = 256  # rows whose number fits 8 bits; their chunk's number is another vector
 
 
-class Lanes(NamedTuple):
+class PairLanes(NamedTuple):
     """Pairs side by side: item i * lanes + k is of pair k. All of one type, 8 or 16 bits.
 
     Attributes
@@ -58,7 +58,7 @@ def _cell(diagonal: Any, above: Any, gap: Any, is_equal: Any, costs: Any, row: A
 
 
 @jit_norefs_inline
-def _rows(work: Lanes, lanes: Any, part: Any, letters: Any, columns: Any, costs: Any) -> Any:
+def _rows(work: PairLanes, lanes: Any, part: Any, letters: Any, columns: Any, costs: Any) -> Any:
     """Go down some rows of a strip; return H of the row above the next one, and the columns."""
     first, end, corner = part
     n = len(lanes)
@@ -91,7 +91,7 @@ def _chunks_of(old: Any, new: Any, chunks: Any, number: Any) -> Any:
 
 
 @jit_norefs_inline
-def _keep(work: Lanes, lanes: Any, column: Any, chunk: Any, number: int) -> None:
+def _keep(work: PairLanes, lanes: Any, column: Any, chunk: Any, number: int) -> None:
     """Keep the maximum of a column where it is higher than those before."""
     n, best = len(lanes), work.best
     most = load(best, 0, lanes)
@@ -106,7 +106,7 @@ def _keep(work: Lanes, lanes: Any, column: Any, chunk: Any, number: int) -> None
 
 
 @jit_norefs
-def local_lanes(work: Lanes, lanes: Any, scores: Any) -> None:
+def local_lanes(work: PairLanes, lanes: Any, scores: Any) -> None:
     """Find score and end of each lane's best local alignment; `lanes` is a `static`.
 
     Of equal scores the end has the lowest column, then the lowest row. A score that is the
@@ -145,7 +145,7 @@ def local_lanes(work: Lanes, lanes: Any, scores: Any) -> None:
         _keep(work, lanes, columns[3], chunks[3], j + 3)
 
 
-def scratch(rows: int, columns: int, lanes: int, item: type) -> Lanes:
+def scratch(rows: int, columns: int, lanes: int, item: type) -> PairLanes:
     """Return empty lanes of that size."""
     sizes = rows, columns, rows, rows, 5
-    return Lanes(*(np.zeros(size * lanes, item) for size in sizes))
+    return PairLanes(*(np.zeros(size * lanes, item) for size in sizes))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from inspect import Parameter, Signature
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import flag, listed
 from gangsaw.tasks.console.extractors import GROUP, Extractor
 from gangsaw.tasks.console.panels import panels
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 HELP = """Write parts of a store of reads or of a genome as text, to standard output.
 
@@ -27,7 +30,7 @@ def _command() -> Callable[..., None]:
     """Return the command with the options of all domains, each in a panel of its own."""
     known = tables.table(GROUP, Extractor)
 
-    def extract(store: str, wanted: list[str] | None, **options: Any) -> None:
+    def extract(store: str, wanted: list[str] | None, **options: DataclassInstance) -> None:
         name = _content(store, known)
         for other, given in options.items():
             if other != name:
@@ -35,7 +38,7 @@ def _command() -> Callable[..., None]:
         known[name].run(store, tuple(wanted or ()), options[name])
 
     help_of = "Reads by number, such as 1000:2000, or regions, such as chr1:1,000-2,000."
-    hints: dict[str, Any] = {
+    hints: dict[str, object] = {
         "store": Annotated[str, typer.Argument(help="Zarr store.", metavar="store")],
         "wanted": Annotated[list[str] | None, typer.Argument(help=help_of, metavar="[parts]...")],
     }
@@ -62,7 +65,7 @@ def _content(store: str, known: dict[str, Extractor]) -> str:
     return found[0]
 
 
-def _refuse(store: str, holds: str, given: Any) -> None:
+def _refuse(store: str, holds: str, given: DataclassInstance) -> None:
     """Raise BadParams for options of another domain that are given."""
     usual = type(given)()
     names = [f.name for f in fields(given) if getattr(given, f.name) != getattr(usual, f.name)]

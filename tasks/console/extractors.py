@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 # by the name of an attribute that a store's group has
 GROUP = "gangsaw.extractors"
@@ -23,4 +22,4 @@ class Extractor:
 
     holds: str
     options: type
-    run: Callable[[str, tuple[str, ...], Any], None]
+    run: Callable[..., None]

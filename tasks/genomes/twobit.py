@@ -34,7 +34,7 @@ class Entry(NamedTuple):
     offset: int
 
 
-class Head(NamedTuple):
+class TwoBitHead(NamedTuple):
     """What lies before the bases of a record.
 
     Attributes
@@ -97,7 +97,7 @@ class TwoBitGenome(GenomeFile):
         (offset,) = self._numbers(file, 1, width).tolist()
         return Entry(name, offset)
 
-    def _head(self, file: IO[bytes], offset: int) -> Head:
+    def _head(self, file: IO[bytes], offset: int) -> TwoBitHead:
         file.seek(min(offset, self._n_bytes))
         (size,) = self._numbers(file, 1).tolist()
         unknown, masked = self._runs(file, size), self._runs(file, size)
@@ -107,7 +107,7 @@ class TwoBitGenome(GenomeFile):
         self._left -= n_packed
         if start + n_packed > self._n_bytes or self._left < 0:
             raise self._wrong(f"its {size:,} bases do not fit the file")
-        return Head(size, unknown, masked, start)
+        return TwoBitHead(size, unknown, masked, start)
 
     def _runs(self, file: IO[bytes], size: int) -> Places:
         """Return first and end of runs, ascending and apart."""
@@ -120,7 +120,7 @@ class TwoBitGenome(GenomeFile):
             raise self._wrong(f"its runs of N or lower case do not lie in its {size:,} bases")
         return runs
 
-    def _letters(self, file: IO[bytes], head: Head) -> Iterator[Text]:
+    def _letters(self, file: IO[bytes], head: TwoBitHead) -> Iterator[Text]:
         file.seek(head.start)
         for begin in range(0, head.size, 4 * SLAB):
             end = min(begin + 4 * SLAB, head.size)

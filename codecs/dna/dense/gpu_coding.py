@@ -13,7 +13,7 @@ from gangsaw.codecs.core.cuda.launch import launch, load
 from gangsaw.codecs.dna.dense import counts, logs
 from gangsaw.codecs.dna.dense.coding import LaneBits
 from gangsaw.codecs.dna.dense.shape import WORD, Shape, most_words
-from gangsaw.codecs.dna.gpu_parts import Part, gathered
+from gangsaw.codecs.dna.gpu_parts import DevicePart, gathered
 
 WARP = 32
 WORD_BYTES = WORD // 8
@@ -50,7 +50,7 @@ class DeviceLanes(NamedTuple):
     bits : (lanes,) int64, of each
     """
 
-    body: Part
+    body: DevicePart
     bits: LaneBits
 
 
@@ -71,7 +71,7 @@ def encode_blocks(
     found, at = [], memory.data.ptr
     for parts in lanes:
         sizes = np.array([part.size for part in parts], np.int64)
-        found.append(DeviceLanes(Part(at, int(sizes.sum())), 8 * sizes))
+        found.append(DeviceLanes(DevicePart(at, int(sizes.sum())), 8 * sizes))
         at += found[-1].body.size
     return found, memory
 
@@ -111,11 +111,11 @@ class _EncodedBlock(_Tables):
         others = self._slots, self._words, self._begins, self._ends
         return self.row_of(self._codes, *(array.data.ptr for array in others), 0)
 
-    def lanes(self) -> list[Part]:
+    def lanes(self) -> list[DevicePart]:
         """Return where lanes lie that were written."""
         begins = to_host(self._begins).tolist()
         first, pairs = self._words.data.ptr, zip(begins, self._host_ends.tolist(), strict=True)
-        return [Part(first + WORD_BYTES * a, WORD_BYTES * (b - a)) for a, b in pairs]
+        return [DevicePart(first + WORD_BYTES * a, WORD_BYTES * (b - a)) for a, b in pairs]
 
 
 def decode_blocks(

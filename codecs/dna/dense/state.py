@@ -23,7 +23,7 @@ HITS, FIRST_HITS = 544, 49152  # states of a match; 3/4 of 2^16
 NOWHERE = -1  # where a lane has no match
 
 
-class Tables(NamedTuple):
+class ModelTables(NamedTuple):
     """What is learned.
 
     Attributes
@@ -70,7 +70,7 @@ class Matches(NamedTuple):
     change: I32
 
 
-class Lanes(NamedTuple):
+class LaneState(NamedTuple):
     """One step of all lanes; each is (lanes,) or has lanes on its last axis.
 
     Attributes
@@ -118,9 +118,9 @@ class Lanes(NamedTuple):
     other: U8
 
 
-def new_tables(shape: Shape) -> Tables:
+def new_tables(shape: Shape) -> ModelTables:
     """Return what is known before the first base."""
-    return Tables(
+    return ModelTables(
         np.full(64, EVEN_ROW, np.uint64),
         np.full(4096, EVEN_ROW, np.uint64),
         np.zeros(1 << 2 * shape.order, np.uint16),
@@ -139,9 +139,9 @@ def new_matches() -> Matches:
     return Matches(at, low, step, length, misses, state, base, change)
 
 
-def new_lanes() -> Lanes:
+def new_lanes() -> LaneState:
     """Return lanes before their first base: behind 16 times A."""
-    lanes = Lanes(
+    lanes = LaneState(
         last=np.zeros(MOST_LANES, np.uint32),
         turned=np.zeros(MOST_LANES, np.uint32),
         before=np.zeros(MOST_LANES, np.uint32),

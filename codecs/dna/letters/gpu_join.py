@@ -10,7 +10,7 @@ import numpy as np
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import launch, load
-from gangsaw.codecs.dna.gpu_parts import Part
+from gangsaw.codecs.dna.gpu_parts import DevicePart
 from gangsaw.codecs.dna.letters.gpu_split import PIECE, THREADS
 from gangsaw.codecs.dna.letters.numbers import most_runs
 
@@ -33,8 +33,8 @@ class Encoded(NamedTuple):
     out: DeviceArray
     packed: int
     form: int
-    exceptions: Part
-    cases: Part
+    exceptions: DevicePart
+    cases: DevicePart
     rows: tuple[int, int] = (1, 1)
 
 
@@ -64,7 +64,7 @@ class _Streams:
     def __init__(self) -> None:
         self._rows: list[tuple[int, int, int, int]] = []
 
-    def add(self, part: Part, n: int, *, has_letters: bool) -> int:
+    def add(self, part: DevicePart, n: int, *, has_letters: bool) -> int:
         """Take marks of a block of n letters; return their number, NONE where there are none."""
         if not part.size:
             return NONE

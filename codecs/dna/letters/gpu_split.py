@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
 from gangsaw.codecs.core.cuda.device import cupy, to_host
 from gangsaw.codecs.core.cuda.launch import launch, load
-from gangsaw.codecs.dna.gpu_parts import NOTHING, Part
+from gangsaw.codecs.dna.gpu_parts import NOTHING, DevicePart
 from gangsaw.codecs.dna.letters.numbers import least_bytes, most_bytes
 
 THREADS, PIECE, EDGES = 256, 4096, 4  # as in split.cu
@@ -59,7 +59,7 @@ class DeviceMarks(NamedTuple):
     memory : that marks lie in
     """
 
-    parts: list[tuple[Part, Part] | None]
+    parts: list[tuple[DevicePart, DevicePart] | None]
     odd: DeviceArray
     memory: object
 
@@ -113,7 +113,7 @@ def take_bases(texts: Texts, odd: DeviceArray, rows: Sequence[tuple[int, int, in
 
 def _written(
     texts: Texts, totals: Table, edges: DeviceArray
-) -> tuple[list[tuple[Part, Part]], DeviceArray]:
+) -> tuple[list[tuple[DevicePart, DevicePart]], DeviceArray]:
     """Return the marks of runs whose edges are known, and what they lie in.
 
     totals : (EDGES, n_blocks), how many
@@ -135,7 +135,7 @@ def _written(
     _launch("write_marks", 2 * n, cp.asarray(streams.astype(np.int64)), used)
     sizes = to_host(used).reshape(2, n)
     odd, low = (
-        [Part(*one) if one[1] else NOTHING for one in zip(*kind, strict=True)]
+        [DevicePart(*one) if one[1] else NOTHING for one in zip(*kind, strict=True)]
         for kind in zip(outs.tolist(), sizes.tolist(), strict=True)
     )
     return list(zip(odd, low, strict=True)), memory

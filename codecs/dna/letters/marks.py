@@ -73,14 +73,14 @@ class Turns(NamedTuple):
     used: int
 
 
-class Found(NamedTuple):
+class FoundMarks(NamedTuple):
     """What was found of either kind."""
 
     odd: OddRun
     low: Turns
 
 
-NONE_FOUND = Found(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
+NONE_FOUND = FoundMarks(OddRun(NOTHING, 0, 0, 0, 0), Turns(0, 0, 0, 0))
 
 
 @jit_norefs_inline
@@ -132,7 +132,7 @@ def first_run(bits: Any) -> tuple[Any, int, int]:
 
 
 @jit_norefs_inline
-def mark_vector(text: Any, at: int, packed: Any, found: Found, out: Any) -> Found:
+def mark_vector(text: Any, at: int, packed: Any, found: FoundMarks, out: Any) -> FoundMarks:
     """Mark a vector of letters; see `mark_piece`."""
     odd, low = found
     letters = load(text, at, OF_OCTETS)
@@ -150,7 +150,7 @@ def mark_vector(text: Any, at: int, packed: Any, found: Found, out: Any) -> Foun
         odd = gone_on(odd, at + begin, at + end, letter, out)
         clear_codes(packed, at + begin, at + end)
         bits ^= run
-    return Found(odd, low)
+    return FoundMarks(odd, low)
 
 
 @jit_norefs_inline
@@ -174,7 +174,9 @@ def clear_codes(packed: Any, begin: int, end: int) -> None:
 
 
 @jit_norefs_inline
-def mark_piece(text: Any, begin: int, end: int, packed: Any, found: Found, out: Any) -> Found:
+def mark_piece(
+    text: Any, begin: int, end: int, packed: Any, found: FoundMarks, out: Any
+) -> FoundMarks:
     """Write runs of text[begin:end], which the last ones may go on to, and clear exceptions' codes.
 
     begin : a multiple of OCTETS; out : Marks, with SLACK bytes more than what may be used of either
@@ -182,18 +184,20 @@ def mark_piece(text: Any, begin: int, end: int, packed: Any, found: Found, out: 
     odd, low = found
     if low.end != begin:  # the pieces between have no lower case
         low = closed_case(low, out)
-    found, at = Found(odd, low), begin
+    found, at = FoundMarks(odd, low), begin
     while at + OCTETS <= end and has_space(found, out):
         found = mark_vector(text, at, packed, found, out)
         at += OCTETS
     if has_space(found, out):
         found = mark_rest(text, at, end, packed, found, out)
     odd, low = found
-    return Found(odd, Turns(low.is_low, low.last, end, low.used))
+    return FoundMarks(odd, Turns(low.is_low, low.last, end, low.used))
 
 
 @jit_norefs_inline
-def mark_rest(text: Any, begin: int, end: int, packed: Any, found: Found, out: Any) -> Found:
+def mark_rest(
+    text: Any, begin: int, end: int, packed: Any, found: FoundMarks, out: Any
+) -> FoundMarks:
     """Mark less letters than a vector has; see `mark_piece`."""
     odd, low = found
     for i in range(begin, end):
@@ -204,11 +208,11 @@ def mark_rest(text: Any, begin: int, end: int, packed: Any, found: Found, out: A
         if not is_base(letter):
             odd = gone_on(odd, i, i + 1, letter, out)
             clear_codes(packed, i, i + 1)
-    return Found(odd, low)
+    return FoundMarks(odd, low)
 
 
 @jit_norefs_inline
-def has_space(found: Found, out: Any) -> bool:
+def has_space(found: FoundMarks, out: Any) -> bool:
     """Whether marks of another vector have space."""
     odd, low = found
     return bool(odd.used + SLACK <= out.exceptions.size and low.used + SLACK <= out.cases.size)

@@ -113,7 +113,7 @@ def codes_of(genome: GenomeText, begin: int, end: int) -> Codes:
 
 
 @dataclass(frozen=True, eq=False)
-class GenomePart:
+class IndexedPart:
     """A part of a genome, ready to be searched.
 
     Attributes
@@ -129,11 +129,11 @@ class GenomePart:
 
 
 @lru_cache(maxsize=2)  # workers take the batches of one part after the other
-def load_part(path: Path, job: str) -> GenomePart:
+def load_part(path: Path, job: str) -> IndexedPart:
     """Return a part from its file; `job` tells one of another job apart."""
     arrays = mapped(path)
     begin, first, shift = (int(number) for number in arrays["own"])
     entries = cast(npt.NDArray[np.uint64], arrays["entries"])
     table = PlaceIndex(entries, cast(npt.NDArray[np.uint32], arrays["starts"]), shift)
     codes, records = cast(Codes, arrays["codes"]), cast(Places, arrays["records"])
-    return GenomePart(SearchText(codes, records, table), begin, first)
+    return IndexedPart(SearchText(codes, records, table), begin, first)

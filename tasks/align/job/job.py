@@ -47,7 +47,7 @@ INDEX_COPIES, BATCH_COPIES = 40, 64
 
 
 @dataclass(frozen=True)
-class Cuts:
+class AlignCuts:
     """How much goes into one task.
 
     Attributes
@@ -77,7 +77,7 @@ class AlignChoice:
     format: str = ""
     resume: bool = False
     overwrite: bool = False
-    cuts: Cuts = field(default_factory=Cuts)
+    cuts: AlignCuts = field(default_factory=AlignCuts)
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class _AlignSteps:
     genome: GenomeText
     params: SearchParams
     format: str
-    cuts: Cuts
+    cuts: AlignCuts
     folder: Path
     client: Client | None
 

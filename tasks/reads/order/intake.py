@@ -24,7 +24,6 @@ from gangsaw.tasks.jobs.parts import Parts
 from gangsaw.tasks.reads.fastq import QUALITY
 from gangsaw.tasks.reads.files import ReadFile
 from gangsaw.tasks.reads.kernels import LINES
-from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.reads.order.groups import (
     PER_RECORD,
     Mates,
@@ -33,6 +32,7 @@ from gangsaw.tasks.reads.order.groups import (
     sizes_of,
     unpacked,
 )
+from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.store.records import Records
 
 if TYPE_CHECKING:

@@ -25,13 +25,13 @@ from reference.search import reverse_complement, touching
 
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks import api
-from gangsaw.tasks.align.job.job import AlignChoice, AlignSummary, Cuts, align_job
+from gangsaw.tasks.align.job.job import AlignChoice, AlignCuts, AlignSummary, align_job
 from gangsaw.tasks.align.job.makers import MakeHits, MakeText
 from gangsaw.tasks.align.search.params import SearchParams
 
 GENOME = small_genome()
-SMALL_CUTS = Cuts(batch_bytes=6000, part_letters=1500, overlap=600)
-ONE_CUT = Cuts()
+SMALL_CUTS = AlignCuts(batch_bytes=6000, part_letters=1500, overlap=600)
+ONE_CUT = AlignCuts()
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def aligned(
     queries: dict[str, str],
     store: Path,
     folder: Path,
-    cuts: Cuts = ONE_CUT,
+    cuts: AlignCuts = ONE_CUT,
     params: SearchParams | None = None,
 ) -> list[PafLine]:
     """The hits of queries, each held against the letters."""
