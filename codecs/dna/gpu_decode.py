@@ -63,7 +63,7 @@ def decode_blocks(
         except CorruptChunk as error:
             errors[i] = error
     if blocks:
-        found = zip(blocks, _Work(list(blocks.values())).decoded(), strict=True)
+        found = zip(blocks, _DecodeWork(list(blocks.values())).decoded(), strict=True)
         errors |= {i: CorruptChunk(reason) for i, reason in found if reason}
     return errors
 
@@ -81,7 +81,7 @@ def _checked(payload: Payload, bits: LaneBits, out: DeviceArray) -> Block:
     return Block(payload, out)
 
 
-class _Work:
+class _DecodeWork:
     """Blocks on the device; lives until it is done."""
 
     def __init__(self, blocks: Sequence[Block]) -> None:

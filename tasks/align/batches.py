@@ -21,7 +21,7 @@ from gangsaw.tasks.align.rectangles import (
     target_way,
 )
 from gangsaw.tasks.align.scores import Scores
-from gangsaw.tasks.align.strips import BLOCK, LARGEST_16, StripRun, Tile, forward
+from gangsaw.tasks.align.strips import BLOCK, LARGEST_16, StripRun, StripTile, forward
 
 VECTOR = 64 if HAS_AVX512 else 32  # bytes
 ROWS = VECTOR  # of a strip: two vectors of 16 bits hide that each step waits for the one before
@@ -102,11 +102,11 @@ def mark_bytes(rows: Places, columns: Places) -> Places:
     return -(-rows // ROWS) * ROWS * (columns + ROWS - 1)
 
 
-def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> Tile:
+def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> StripTile:
     """Return memory for pairs of at most so many rows, columns and marks."""
     item = np.int16 if run.most <= LARGEST_16 else np.int32
     rows = -(-rows // ROWS) * ROWS
-    return Tile(
+    return StripTile(
         query=np.zeros(rows, item),
         letters=np.zeros(columns + 2 * ROWS, item),
         top=np.zeros(columns + 1, np.int32),
@@ -122,7 +122,7 @@ def empty_tile(rows: int, columns: int, run: StripRun, marks: int = 0) -> Tile:
 
 
 @jit_norefs_inline
-def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: Tile) -> Tile:
+def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> StripTile:
     """Return a tile of a whole pair, within the memory of another tile."""
     m = parts.query_end[pair] - parts.query_start[pair]
     columns = parts.target_end[pair] - parts.target_start[pair]
@@ -145,7 +145,7 @@ def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: Tile) -> Tile
         work.top[j + 1] = -opened - further * (j + 1)
         work.top_gap[j] = work.top[j + 1] - first
     work.found[:] = 0
-    return Tile(
+    return StripTile(
         work.query[:rows],
         work.letters[: columns + 2 * n],
         work.top[: columns + 1],
@@ -161,7 +161,7 @@ def lay(parts: Rectangles, pair: int, n: int, run: StripRun, work: Tile) -> Tile
 
 
 @jit_norefs
-def lay_out(parts: Rectangles, pair: int, n: int, run: StripRun, work: Tile) -> None:
+def lay_out(parts: Rectangles, pair: int, n: int, run: StripRun, work: StripTile) -> None:
     """Lay a whole pair out in memory for it."""
     lay(parts, pair, n, run, work)
 
@@ -172,7 +172,7 @@ def _one_by_one(
     chosen: Places,
     lanes: Any,
     run: StripRun,
-    work: Tile,
+    work: StripTile,
     found: NDArray[np.int64],
 ) -> None:
     """Find of each pair score, row and column, (3, pairs): local maxima, or the last cell."""

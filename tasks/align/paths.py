@@ -19,7 +19,7 @@ from gangsaw.tasks.align.batches import ROWS, empty_tile, lay_out, mark_bytes, r
 from gangsaw.tasks.align.pairs import Codes, Places
 from gangsaw.tasks.align.rectangles import Rectangles
 from gangsaw.tasks.align.scores import Scores
-from gangsaw.tasks.align.strips import StripRun, Tile, forward
+from gangsaw.tasks.align.strips import StripRun, StripTile, forward
 from gangsaw.tasks.align.traces import trace, trace_each, trace_to_corner
 
 MARKS = 1 << 23  # bytes of marks of a pair that are made at once; more than a tile takes
@@ -93,7 +93,7 @@ def _long(parts: Rectangles, pair: int, scores: Scores) -> str:
     return _texts(way.out, way.place[3:4])[0]
 
 
-def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> Tile:
+def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> StripTile:
     """Return the matrix of a pair as a tile."""
     run = run_of(scores, is_local=False)
     work = empty_tile(int(parts.rows[pair]), int(parts.columns[pair]), run)
@@ -101,7 +101,7 @@ def _whole_tile(parts: Rectangles, pair: int, scores: Scores) -> Tile:
     return work
 
 
-def _go(tile: Tile, scores: Scores, way: Way) -> None:
+def _go(tile: StripTile, scores: Scores, way: Way) -> None:
     """Go back from a cell of a tile to the first one outside of it."""
     i, j = int(way.place[0]), int(way.place[1])
     tile = _part(tile, (0, i + 1), (0, j + 1))
@@ -127,7 +127,7 @@ def _side(rows: int, columns: int) -> int:
     return max(SIDE, -(-least // ROWS) * ROWS)
 
 
-def _part(tile: Tile, rows: tuple[int, int], columns: tuple[int, int]) -> Tile:
+def _part(tile: StripTile, rows: tuple[int, int], columns: tuple[int, int]) -> StripTile:
     """Return a part of a tile with its own borders; rows are filled up to whole strips."""
     (i, end), (j, last) = rows, columns
     end = min(-(-end // ROWS) * ROWS, tile.query.size)
@@ -142,10 +142,10 @@ def _part(tile: Tile, rows: tuple[int, int], columns: tuple[int, int]) -> Tile:
     )
 
 
-def _borders(tile: Tile, side: int, run: StripRun) -> dict[tuple[int, int], Tile]:
+def _borders(tile: StripTile, side: int, run: StripRun) -> dict[tuple[int, int], StripTile]:
     """Compute a tile; return its tiles by row and column, as they were entered."""
     rows, width = tile.query.size, tile.top_gap.size
-    entered: dict[tuple[int, int], Tile] = {}
+    entered: dict[tuple[int, int], StripTile] = {}
     for j in range(0, width, side):
         last = min(j + side, width)
         top, top_gap = tile.top[j : last + 1].copy(), tile.top_gap[j:last].copy()

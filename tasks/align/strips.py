@@ -30,7 +30,7 @@ LARGEST_16 = 30000  # relative scores that 16 bits hold, with what is added befo
 PAIRED, DELETED, INSERTED, DELETION_GOES_ON, INSERTION_GOES_ON = 0, 1, 2, 4, 8  # bits of marks
 
 
-class Tile(NamedTuple):
+class StripTile(NamedTuple):
     """Some rows and columns of the matrix; H and gaps at their borders, replaced as they move.
 
     Attributes
@@ -93,7 +93,7 @@ def _step(state: Any, is_equal: Any, costs: Any, run: StripRun) -> Any:
 
 
 @jit_norefs_inline
-def _mark(tile: Tile, at: int, state: Any, here: Any, costs: Any) -> None:
+def _mark(tile: StripTile, at: int, state: Any, here: Any, costs: Any) -> None:
     """Write where the cells of one antidiagonal came from."""
     diagonal, gap, gap_above, paired = state
     first, further = costs[2], costs[3]
@@ -106,7 +106,7 @@ def _mark(tile: Tile, at: int, state: Any, here: Any, costs: Any) -> None:
 
 
 @jit_norefs_inline
-def _enter_columns(tile: Tile, first: int, end: int, base: int) -> None:
+def _enter_columns(tile: StripTile, first: int, end: int, base: int) -> None:
     """Take a block of the row above as scores relative to the base."""
     for k in range(first, end):
         tile.near[k - first] = tile.top[k + 1] - base
@@ -114,7 +114,7 @@ def _enter_columns(tile: Tile, first: int, end: int, base: int) -> None:
 
 
 @jit_norefs_inline
-def _enter_rows(tile: Tile, row: int, n: int, base: int) -> None:
+def _enter_rows(tile: StripTile, row: int, n: int, base: int) -> None:
     """Take the column before as scores relative to the base: diagonals, and E."""
     for k in range(n):
         before = tile.left[row + k - 1] if k else tile.top[0]
@@ -123,7 +123,7 @@ def _enter_rows(tile: Tile, row: int, n: int, base: int) -> None:
 
 
 @jit_norefs_inline
-def _leave_rows(tile: Tile, row: int, n: int, part: Any) -> None:
+def _leave_rows(tile: StripTile, row: int, n: int, part: Any) -> None:
     """Write the last column of the lanes that came to it in a block."""
     first, end, base = part
     for k in range(max(first, 0), min(end, n)):
@@ -132,7 +132,7 @@ def _leave_rows(tile: Tile, row: int, n: int, part: Any) -> None:
 
 
 @jit_norefs_inline
-def _find(tile: Tile, row: int, n: int, place: Any) -> None:
+def _find(tile: StripTile, row: int, n: int, place: Any) -> None:
     """Keep the best of a block: the highest score, then lowest column, then lowest row."""
     first, base, column = place
     for k in range(n):
@@ -145,7 +145,7 @@ def _find(tile: Tile, row: int, n: int, place: Any) -> None:
 
 
 @jit_norefs_inline
-def _steps(tile: Tile, lanes: Any, run: StripRun, block: Any, state: Any, costs: Any) -> Any:
+def _steps(tile: StripTile, lanes: Any, run: StripRun, block: Any, state: Any, costs: Any) -> Any:
     """Go on by a block of steps; return diagonals, E and F, and the highest score of each lane."""
     first, end, base, row = block
     n, columns = len(lanes), tile.top_gap.size
@@ -195,7 +195,7 @@ def _with_places(run: StripRun) -> StripRun:
 
 
 @jit_norefs_inline
-def _strip(tile: Tile, lanes: Any, run: StripRun, row: int) -> None:
+def _strip(tile: StripTile, lanes: Any, run: StripRun, row: int) -> None:
     n, columns, base = len(lanes), tile.top_gap.size, 0
     corner = tile.left[row + n - 1]
     nothing = spread(0, tile.lane, lanes)
@@ -227,7 +227,7 @@ def _strip(tile: Tile, lanes: Any, run: StripRun, row: int) -> None:
 
 
 @jit_norefs
-def forward(tile: Tile, lanes: Any, run: StripRun) -> None:
+def forward(tile: StripTile, lanes: Any, run: StripRun) -> None:
     """Compute a tile: its borders become those of the tiles below and to the right."""
     n = len(lanes)
     for k in range(n):

@@ -17,7 +17,7 @@ from gangsaw.tasks.align.strips import (
     INSERTED,
     INSERTION_GOES_ON,
     StripRun,
-    Tile,
+    StripTile,
     forward,
 )
 
@@ -25,7 +25,7 @@ EQUAL, OTHER, INSERT, DELETE = b"=XID"
 
 
 @jit_norefs
-def trace(tile: Tile, n: int, place: NDArray[np.int64], out: Codes) -> None:
+def trace(tile: StripTile, n: int, place: NDArray[np.int64], out: Codes) -> None:
     """Go back from a cell to the first one outside of the tile.
 
     Parameters
@@ -80,7 +80,7 @@ def trace_each(
     chosen: Places,
     lanes: Any,
     run: StripRun,
-    work: Tile,
+    work: StripTile,
     out: Codes,
     ends: Places,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from inspect import Parameter, Signature
@@ -26,9 +25,9 @@ chr1:1,000-2,000 chrM > some.fa
 """
 
 
-def _command() -> Callable[..., None]:
+def _command() -> object:
     """Return the command with the options of all domains, each in a panel of its own."""
-    known = tables.table(GROUP, Extractor)
+    known: dict[str, Extractor[DataclassInstance]] = tables.table(GROUP, Extractor)
 
     def extract(store: str, wanted: list[str] | None, **options: DataclassInstance) -> None:
         name = _content(store, known)
@@ -53,7 +52,7 @@ def _command() -> Callable[..., None]:
     return panels(extract)
 
 
-def _content(store: str, known: dict[str, Extractor]) -> str:
+def _content(store: str, known: dict[str, Extractor[DataclassInstance]]) -> str:
     """Return the attribute of a store that an extractor is for; BadParams where it has none."""
     from gangsaw.tasks.store.source import open_zarr
 

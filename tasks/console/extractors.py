@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 # by the name of an attribute that a store's group has
 GROUP = "gangsaw.extractors"
+Given = TypeVar("Given")  # of options
 
 
 @dataclass(frozen=True)
-class Extractor:
+class Extractor(Generic[Given]):
     """How a domain writes parts of its stores.
 
     Attributes
@@ -21,5 +23,5 @@ class Extractor:
     """
 
     holds: str
-    options: type
-    run: Callable[..., None]
+    options: type[Given]
+    run: Callable[[str, tuple[str, ...], Given], None]

@@ -29,7 +29,7 @@ class GenBank(GenomeFile):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.width = WIDTH
-        self._names, self._lines = NameCheck(path), _Lines(path)
+        self._names, self._lines = NameCheck(path), _GenBankLines(path)
 
     def parts(self) -> Iterator[GenomePart]:
         """Yield records; BadParams, with the number of the line, for what is none."""
@@ -84,7 +84,7 @@ class GenBank(GenomeFile):
         return BadParams(f"{self.path}: line {self._lines.number}: {why}")
 
 
-class _Lines:
+class _GenBankLines:
     """The lines of a text, and the rest of a sequence at once.
 
     Attributes

@@ -40,11 +40,12 @@ EXCEPTIONS = {
     },
     "codecs/dna": {
         WARP: "is_highest look_at ones_of scan_before",
-        STEPS: "change_by each_fragment each_record first_run get_record length_of number_bytes"
-        " learned_counts learned_turned put_run run_length",
+        STEPS: "change_by each_fragment each_record get_record length_of number_bytes"
+        " learned_counts learned_turned put_run find_marks",
         PLACES: "each_letter is_there neighbour of this_lane",
         MEMORY: "load_letters",
-        ARITHMETIC: "check_of clean entry_of gathered is_lower not_zero unpacked_word",
+        ARITHMETIC: "check_of clean entry_of gathered is_lower not_zero packed_word"
+        " strangeness unpacked_word",
         SHARED_TABLES: "keep_weights new_lane new_tables",
         LAUNCHES: "join_parts read_marks write_marks",
     },

@@ -48,7 +48,7 @@ def encode(bases: Bases, shape: Shape | None = None) -> DenseLanes:
     return DenseLanes(body.astype("<u2", copy=False).view(np.uint8), WORD * (ends - begins))
 
 
-def decode(body: Bases, bits: LaneBits, n: int, shape: Shape | None = None) -> Bases:
+def decode(body: NumpyArray, bits: LaneBits, n: int, shape: Shape | None = None) -> Bases:
     """Return the n bases of a block, (n,) uint8 codes.
 
     Parameters
@@ -76,7 +76,7 @@ def decode(body: Bases, bits: LaneBits, n: int, shape: Shape | None = None) -> B
     return bases
 
 
-def lane_ends(body: Bases, bits: LaneBits, n: int, shape: Shape) -> LaneBits:
+def lane_ends(body: NumpyArray, bits: LaneBits, n: int, shape: Shape) -> LaneBits:
     """Return where each lane ends, (lanes,) int64 in words; CorruptChunk as `decode` says."""
     if not n:
         if body.size or bits.any():

@@ -64,7 +64,7 @@ def encode_blocks(
     shapes: Sequence[Shape], codes: Sequence[DeviceArray]
 ) -> tuple[list[DeviceLanes], object]:
     """Return the lanes of blocks whose bases are there, and what they lie in."""
-    work = [_EncodedBlock(*one) for one in zip(shapes, codes, strict=True)]
+    work = [_DeviceBlock(*one) for one in zip(shapes, codes, strict=True)]
     _launch("encode.cu", "model_block", shapes, [block.row() for block in work])
     lanes = [block.lanes() for block in work]
     memory = gathered([part for parts in lanes for part in parts])
@@ -76,7 +76,7 @@ def encode_blocks(
     return found, memory
 
 
-class _Tables:
+class _DeviceTables:
     """What is learned of a block, 0 before."""
 
     def __init__(self, shape: Shape) -> None:
@@ -94,7 +94,7 @@ class _Tables:
         return [*self._shape, codes.data.ptr, *tables, *others]
 
 
-class _EncodedBlock(_Tables):
+class _DeviceBlock(_DeviceTables):
     """A block that is encoded."""
 
     def __init__(self, shape: Shape, codes: DeviceArray) -> None:
@@ -128,7 +128,7 @@ def decode_blocks(
     """Fill bases of blocks from lanes; set broken[number] where these do not end with them."""
     cp, rows, held = cupy(), [], []
     for number, shape, words, own in zip(numbers, shapes, lanes, codes, strict=True):
-        tables, bounds = _Tables(shape), cp.asarray(np.stack([words.begins, words.ends]))
+        tables, bounds = _DeviceTables(shape), cp.asarray(np.stack([words.begins, words.ends]))
         begins, ends = bounds.data.ptr, bounds.data.ptr + words.begins.nbytes
         rows.append(tables.row_of(own, 0, words.address, begins, ends, number))
         held.append((tables, bounds))  # until the launch

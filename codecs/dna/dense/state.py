@@ -70,7 +70,7 @@ class Matches(NamedTuple):
     change: I32
 
 
-class LaneState(NamedTuple):
+class DenseState(NamedTuple):
     """One step of all lanes; each is (lanes,) or has lanes on its last axis.
 
     Attributes
@@ -139,9 +139,9 @@ def new_matches() -> Matches:
     return Matches(at, low, step, length, misses, state, base, change)
 
 
-def new_lanes() -> LaneState:
+def new_lanes() -> DenseState:
     """Return lanes before their first base: behind 16 times A."""
-    lanes = LaneState(
+    lanes = DenseState(
         last=np.zeros(MOST_LANES, np.uint32),
         turned=np.zeros(MOST_LANES, np.uint32),
         before=np.zeros(MOST_LANES, np.uint32),
