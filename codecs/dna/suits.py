@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Refusal
+from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Option, Refusal
+from gangsaw.codecs.dna.params import MODES
 
 CONTENT = "nucleotides"  # what a format may say that an array holds
 CHUNK = 1 << 25
@@ -13,6 +14,10 @@ LEAST = 1000  # bytes of a sample
 
 
 class _Answers(Answers):
+    options = (
+        Option("mode", "pack (two bits a base), gencodex (runs) or dense.", "dense", choices=MODES),
+    )
+
     def refusal(self, array: ArrayFacts) -> Refusal | None:
         if array.dtype.str[1:] != "u1":
             return Refusal(f"holds {array.dtype.name} samples", "codes bytes")
@@ -26,6 +31,11 @@ class _Answers(Answers):
         if array.sample is None or array.content is not None:
             return Grade.ON_REQUEST
         return Grade.PROVEN if _is_dna(array.sample().tobytes()) else Grade.ON_REQUEST
+
+    def is_aside(self, array: ArrayFacts) -> bool:
+        """Names and line lengths of a genome are no nucleotides."""
+        has_letters = any(other.content == CONTENT for other in array.others)
+        return has_letters and array.content != CONTENT
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int]:
         return {0: CHUNK}
