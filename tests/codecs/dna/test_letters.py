@@ -14,10 +14,10 @@ from gangsaw.codecs.dna.letters.marks import Marks
 from gangsaw.codecs.dna.letters.pack import PIECE
 from gangsaw.codecs.dna.memory import likely_bytes
 from gangsaw.codecs.dna.params import Params
-from gangsaw.codecs.dna.payload import HEAD, read, write
+from gangsaw.codecs.dna.payload import HEAD, NO_LANES, read, write
 from tests.reference import dna as reference
 
-PACK = Params()
+PACK = Params(mode="pack")
 LENGTHS = (1, 2, 3, 5, OCTETS - 1, OCTETS, OCTETS + 1, 200, PIECE - 1, PIECE, PIECE + 1)
 parts = st.tuples(
     st.sampled_from([b"ACGT", b"acgt", b"N", b"n", b"aCNn-", b"\x80\xff\x00", b"TTtAN"]),
@@ -29,12 +29,12 @@ texts = st.lists(parts, max_size=6).map(lambda found: b"".join((a * n)[:n] for a
 def payload_of(text: bytes, params: Params = PACK, spare: int = 0) -> bytes:
     letters = np.frombuffer(text, np.uint8)
     place = np.empty(likely_bytes(letters.size) + spare, np.uint8)
-    return write(letters, params, place).tobytes()
+    return write(letters, params, place).payload.tobytes()
 
 
 def text_of(payload: bytes, n: int) -> bytes:
     text = np.empty(n, np.uint8)
-    read(np.frombuffer(payload, np.uint8), text)
+    read(np.frombuffer(payload, np.uint8), NO_LANES, text)
     return text.tobytes()
 
 

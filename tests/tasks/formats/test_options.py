@@ -81,7 +81,12 @@ WRONG = [
         ("--shape", "1,2,3", "--dtype", "u1", "--variable", "a"),
         "is raw, which takes",
     ),
-    (envi, "a.hdr", ("--format", "nope"), "format must be bam, envi, fasta, fastq, geotiff, hdf5"),
+    (
+        envi,
+        "a.hdr",
+        ("--format", "nope"),
+        "format must be 2bit, bam, envi, fasta, fastq, genbank, genome",
+    ),
     (lone, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: data"),
     (lone, "a.zarr", ("--shape", "1,2,3"), "is Zarr, which takes no --shape; it takes --group and"),
     (zarr3, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: cube"),
