@@ -91,7 +91,7 @@ def lane_ends(body: NumpyArray, bits: LaneBits, n: int, shape: Shape) -> LaneBit
         raise CorruptChunk("its lanes do not fill it")
     ends = lengths.cumsum()
     first = (ends - lengths) // 8
-    if not (body[first] | body[first + 1]).all():
+    if not ((body[first] != 0) | (body[first + 1] != 0)).all():
         raise CorruptChunk("a lane begins with a state below 2^16")
     return ends // WORD
 
