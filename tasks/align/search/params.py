@@ -79,7 +79,7 @@ class SearchParams:
             DROP,
             run,
             self.min_score,
-            TRIED_SHARE,
+            min(TRIED_SHARE, self.ratio // 2),
             TRIES,
         )
 

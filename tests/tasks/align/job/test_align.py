@@ -101,6 +101,14 @@ def test_secondary_hits_are_where_the_repeat_is(store: Path, tmp_path: Path) -> 
     assert len(none) == 1
 
 
+def test_a_short_repeat_of_a_long_query_is_a_matter_of_ratio(store: Path, tmp_path: Path) -> None:
+    """Its seeds are few beside those of the whole query: they are followed where they may count."""
+    query = {"long": GENOME["chr1"][600:3000]}
+    for ratio, starts in ((80, [600]), (10, [600, 6000])):
+        found = aligned(query, store, tmp_path, params=SearchParams(ratio=ratio))
+        assert [line.there // 100 * 100 for line in found] == starts
+
+
 def test_parts_and_batches_change_no_hit(store: Path, tmp_path: Path) -> None:
     """Hits at borders of parts, and queries longer than several of them, become whole."""
     rng = np.random.default_rng(11)
