@@ -127,13 +127,21 @@ def _expand(selection: object, shape: tuple[int, ...]) -> list[Part]:
 
 def _block_numbers(part: Part, extent: int, block: int) -> npt.NDArray[np.int64]:
     if isinstance(part, slice):
-        samples = np.arange(*part.indices(extent), dtype=np.int64)
-        return np.unique(samples // block)
+        return _blocks_of_range(range(*part.indices(extent)), block)
     samples = np.where(part < 0, part + extent, part).astype(np.int64)
     if samples.size and (samples.min() < 0 or samples.max() >= extent):
         raise IndexError(f"index outside a chunk axis of extent {extent}")
     numbers: npt.NDArray[np.int64] = samples // block
     return numbers
+
+
+def _blocks_of_range(samples: range, block: int) -> npt.NDArray[np.int64]:
+    """Return (k,) int64, ascending; steps within a block leave none out between the ends."""
+    if samples.step < 0:
+        samples = samples[::-1]
+    if not samples or samples.step > block:
+        return np.unique(np.asarray(samples, np.int64) // block)
+    return np.arange(samples[0] // block, samples[-1] // block + 1)
 
 
 def _pointwise(arrays: list[npt.NDArray[np.int64]]) -> tuple[int, ...] | None:

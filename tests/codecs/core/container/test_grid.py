@@ -58,6 +58,13 @@ def test_an_open_mesh_is_not_broadcast() -> None:
     assert len(grid.touched(np.ix_(*[np.arange(1000)] * 3))) == 1000
 
 
+@pytest.mark.parametrize(("part", "n"), [(slice(None), 1 << 10), (slice(5, None, -2), 1)])
+def test_a_slice_costs_its_blocks_and_not_its_items(part: slice, n: int) -> None:
+    """Numbers of all items took longer than to decode them."""
+    grid = BlockGrid((1 << 40,), (1 << 30,))
+    assert len(grid.touched(part)) == n
+
+
 def test_an_empty_chunk_has_no_blocks() -> None:
     grid = BlockGrid((0, 4), (2, 2))
     assert grid.n_blocks == 0
