@@ -106,10 +106,10 @@ class _DecodeWork:
         numbers = [i for i, own in enumerate(self._parts) if own.form == RUNS]
         runs = [self._parts[i].body for i in numbers]
         broken = gpu_gencodex.decode(numbers, runs, self._bodies)
-        if self._codes:
-            self._fill_codes(broken)
-        wrong = join([self._encoded(i) for i in range(len(self._blocks))], broken)
+        held = self._fill_codes(broken) if self._codes else None
+        wrong, runs_held = join([self._encoded(i) for i in range(len(self._blocks))], broken)
         pairs = zip(to_host(broken).tolist(), to_host(wrong).tolist(), strict=True)
+        del held, runs_held  # addresses in tables: the device was not done before
         return [
             "its body does not fill it"
             if no_bases
@@ -119,13 +119,13 @@ class _DecodeWork:
             for no_bases, no_marks in pairs
         ]
 
-    def _fill_codes(self, broken: DeviceArray) -> None:
+    def _fill_codes(self, broken: DeviceArray) -> object:
         words = []
         for i in self._codes:
             ends = self._blocks[i].ends
             words.append(LaneWords(self._parts[i].body.address, np.insert(ends[:-1], 0, 0), ends))
         shapes = [one.shape for one in self._blocks if one.shape]
-        dense_decode([*self._codes], shapes, words, list(self._codes.values()), broken)
+        return dense_decode([*self._codes], shapes, words, list(self._codes.values()), broken)
 
     def _encoded(self, i: int) -> Encoded:
         own, block = self._parts[i], self._blocks[i]

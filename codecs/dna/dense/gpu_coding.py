@@ -63,7 +63,7 @@ def new_codes(shape: Shape) -> DeviceArray:
 def encode_blocks(
     shapes: Sequence[Shape], codes: Sequence[DeviceArray]
 ) -> tuple[list[DeviceLanes], object]:
-    """Return the lanes of blocks whose bases are there, and what they lie in."""
+    """Return the lanes of blocks whose bases are there, and what is held until they were taken."""
     work = [_DeviceBlock(*one) for one in zip(shapes, codes, strict=True)]
     _launch("encode.cu", "model_block", shapes, [block.row() for block in work])
     lanes = [block.lanes() for block in work]
@@ -73,7 +73,7 @@ def encode_blocks(
         sizes = np.array([part.size for part in parts], np.int64)
         found.append(DeviceLanes(DevicePart(at, int(sizes.sum())), 8 * sizes))
         at += found[-1].body.size
-    return found, memory
+    return found, (memory, work)
 
 
 class _DeviceTables:
@@ -124,15 +124,19 @@ def decode_blocks(
     lanes: Sequence[LaneWords],
     codes: Sequence[DeviceArray],
     broken: DeviceArray,
-) -> None:
-    """Fill bases of blocks from lanes; set broken[number] where these do not end with them."""
+) -> object:
+    """Fill bases of blocks from lanes; set broken[number] where these do not end with them.
+
+    What is returned is held until the device is done.
+    """
     cp, rows, held = cupy(), [], []
     for number, shape, words, own in zip(numbers, shapes, lanes, codes, strict=True):
         tables, bounds = _DeviceTables(shape), cp.asarray(np.stack([words.begins, words.ends]))
         begins, ends = bounds.data.ptr, bounds.data.ptr + words.begins.nbytes
         rows.append(tables.row_of(own, 0, words.address, begins, ends, number))
-        held.append((tables, bounds))  # until the launch
+        held.append((tables, bounds))
     _launch("decode.cu", "decode_block", shapes, rows, broken)
+    return held
 
 
 def _launch(

@@ -38,8 +38,10 @@ class Encoded(NamedTuple):
     rows: tuple[int, int] = (1, 1)
 
 
-def join(blocks: Sequence[Encoded], broken: DeviceArray) -> DeviceArray:
+def join(blocks: Sequence[Encoded], broken: DeviceArray) -> tuple[DeviceArray, object]:
     """Fill texts; return (n,) uint32, not 0 where marks are none of an encoder.
+
+    The second is held until the device is done.
 
     broken : (n,) uint32, not 0 of blocks that are left out
     """
@@ -54,8 +56,7 @@ def join(blocks: Sequence[Encoded], broken: DeviceArray) -> DeviceArray:
     wrong: DeviceArray = cp.zeros(len(blocks), np.uint32)
     arguments = cp.asarray(np.array(rows, np.int64)), np.int32(pieces), table, counts, broken, wrong
     _launch("join", len(blocks) * pieces, *arguments)
-    del memory  # of runs: freed for what comes later on the same stream
-    return wrong
+    return wrong, memory
 
 
 class _Streams:
