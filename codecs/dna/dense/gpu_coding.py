@@ -62,8 +62,11 @@ def new_codes(shape: Shape) -> DeviceArray:
 
 def encode_blocks(
     shapes: Sequence[Shape], codes: Sequence[DeviceArray]
-) -> tuple[list[DeviceLanes], object]:
-    """Return the lanes of blocks whose bases are there, and what is held until they were taken."""
+) -> tuple[list[DeviceLanes], tuple[DeviceArray, object]]:
+    """Return the lanes of blocks whose bases are there, and what is held until they were taken.
+
+    Its first part is what they lie in.
+    """
     work = [_DeviceBlock(*one) for one in zip(shapes, codes, strict=True)]
     _launch("encode.cu", "model_block", shapes, [block.row() for block in work])
     lanes = [block.lanes() for block in work]

@@ -55,7 +55,7 @@ def test_words_are_those_of_the_cpu(cupy: Any) -> None:
     expected = [coding.encode(*one) for one in zip(blocks, shapes, strict=True)]
     given = [rows(*one) for one in zip(blocks, shapes, strict=True)]
     with schedule(seed=3):
-        found, memory = gpu_coding.encode_blocks(shapes, [cupy.asarray(one) for one in given])
+        found, (memory, _) = gpu_coding.encode_blocks(shapes, [cupy.asarray(one) for one in given])
     np.testing.assert_array_equal(memory.get(), np.concatenate([own.body for own in expected]))
     for own, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(own.bits, other.bits)
@@ -67,8 +67,9 @@ def test_words_are_those_of_the_cpu(cupy: Any) -> None:
         for own in found
         for ends in [np.cumsum(own.bits) // WORD]
     ]
-    gpu_coding.decode_blocks(range(len(blocks)), shapes, words, codes, broken)
+    held = gpu_coding.decode_blocks(range(len(blocks)), shapes, words, codes, broken)
     assert not broken.get().any()
+    del held
     for code, one in zip(codes, given, strict=True):
         np.testing.assert_array_equal(code.get(), one)
 
