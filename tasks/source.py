@@ -32,7 +32,7 @@ class Description(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the variable, and of the array in the target; no "/" in it."""
+        """Name of the variable, and of the array in the target; "/" leads into groups."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -104,7 +104,7 @@ class Coordinate:
 
     Attributes
     ----------
-    name : its name in the target
+    name : its name in the target; "/" leads into groups
     dims : one name per axis of `values`
     values : numbers as stored (CF-encoded times stay numbers), or text as NumPy's StringDType
     attrs : JSON attributes
@@ -122,18 +122,16 @@ class Coordinate:
 
 
 @dataclass(frozen=True)
-class Below:
-    """A group below that of the arrays, small and copied whole, such as a table of antennas.
+class Group:
+    """A group below that of the source, such as "sensor_band_parameters".
 
     Attributes
     ----------
-    path : in the group, names apart by "/"
-    coords : its arrays
+    path : in the source, names apart by "/"
     attrs : JSON attributes
     """
 
     path: str
-    coords: tuple[Coordinate, ...]
     attrs: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -141,9 +139,10 @@ class Below:
 class Source(Protocol):
     """A file or store that a job reads: its arrays, coordinates and attributes.
 
-    One that has groups below has them as `below`, a tuple of `Below`; one that goes through stages
-    before it is encoded has them as `stages`, a tuple of `Stage` or `JobStage`, and perhaps the
-    folder for what they keep as `scratch`, a path or ""; so has a `Stream`.
+    In groups below, names of arrays and coordinates are paths; a source has the attributes of these
+    groups as `groups`, a tuple of `Group`. One that goes through stages before it is encoded has
+    them as `stages`, a tuple of `Stage` or `JobStage`, and perhaps the folder for what they keep as
+    `scratch`, a path or ""; so has a `Stream`.
     """
 
     @property

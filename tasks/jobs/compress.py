@@ -29,6 +29,7 @@ from gangsaw.tasks.store.layout import (
     check_axes,
     check_sizes,
 )
+from gangsaw.tasks.store.paths import check_paths
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
@@ -165,8 +166,7 @@ def _checked_arrays(source: Source) -> tuple[SourceArray, ...]:
     names = [a.name for a in source.arrays] + [c.name for c in source.coords]
     if not source.arrays:
         raise BadParams(f"{source.name} holds no array")
-    if len(set(names)) < len(names) or any("/" in name or not name for name in names):
-        raise BadParams(f"{source.name}: names must differ and hold no '/': {', '.join(names)}")
+    check_paths(source.name, names)
     return source.arrays
 
 

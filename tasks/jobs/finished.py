@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+
+from zarr.core.buffer import Buffer
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.store.chunks import METADATA, ArrayCoder
@@ -102,9 +104,27 @@ def _names_in(place: Place, metadata: bytes) -> list[str]:
     if root["node_type"] == "array":
         return [""] if (place / FOLDER).names() else []
     inline = (root.get("consolidated_metadata") or {}).get("metadata", {})
-    below = [name for name in place.names() if (place / name / FOLDER).names()]
+    below = _written(place, {name for name, node in inline.items() if node["node_type"] == "group"})
     arrays = (name for name, node in inline.items() if node["node_type"] == "array")
     return sorted({*below, *(name for name in arrays if below)})
+
+
+def _written(place: Place, groups: Collection[str]) -> list[str]:
+    """Return the paths of the arrays that jobs wrote, in these groups and those that are there."""
+    found, left = [], ["", *groups]
+    while left:
+        group = left.pop()
+        for name in (place / group if group else place).names():
+            path = f"{group}/{name}".lstrip("/")
+            if (place / path / FOLDER).names():
+                found.append(path)
+            elif path not in groups and _is_group((place / path).get(METADATA)):
+                left.append(path)
+    return found
+
+
+def _is_group(metadata: Buffer | None) -> bool:
+    return metadata is not None and json.loads(metadata.to_bytes())["node_type"] == "group"
 
 
 def _open(name: str, place: Place) -> FinishedArray:

@@ -17,11 +17,12 @@ from zarr.storage import MemoryStore
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.tasks.source import Below, Coordinate, Description, Source, SourceArray
+from gangsaw.tasks.source import Coordinate, Description, Group, Source, SourceArray
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.store.journal import Job, batch_chunks
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
+from gangsaw.tasks.store.paths import attrs_of
 from gangsaw.tasks.store.records import ROW, Records
 
 
@@ -51,8 +52,10 @@ def build_skeleton(source: Source, layouts: Mapping[str, ArrayLayout]) -> Skelet
     BadParams
         An array, its name or its attributes cannot be held, or its codec refuses it.
     """
-    below = getattr(source, "below", ())
-    objects = build_objects(source.name, source.arrays, source.coords, source.attrs, layouts, below)
+    groups = getattr(source, "groups", ())
+    objects = build_objects(
+        source.name, source.arrays, source.coords, source.attrs, layouts, groups
+    )
     return Skeleton(objects, {a.name: _job(source, a, objects, layouts) for a in source.arrays})
 
 
@@ -62,33 +65,31 @@ def build_objects(
     coords: Iterable[Coordinate],
     attrs: Mapping[str, object],
     layouts: Mapping[str, ArrayLayout],
-    below: Iterable[Below] = (),
+    groups: Iterable[Group] = (),
 ) -> Mapping[str, Buffer]:
     """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
 
     `name` is what the error calls their source; see `build_skeleton`.
     """
     objects: dict[str, Buffer] = {}
-    coords = tuple(coords)
+    arrays, coords = tuple(arrays), tuple(coords)
+    names = [*(array.name for array in arrays), *(coordinate.name for coordinate in coords)]
     try:
         group = zarr.create_group(MemoryStore(objects), attributes=dict(attrs))
+        for path, of_group in attrs_of(groups, names).items():
+            group.create_group(path, attributes=dict(of_group))
         for array in arrays:
             _create(group, array, layouts[array.name])
         for coordinate in coords:
             _write(group, coordinate)
-        whole = [coordinate.name for coordinate in coords]
-        for part in below:
-            inner = group.create_group(part.path, attributes=dict(part.attrs))
-            for coordinate in part.coords:
-                _write(inner, coordinate)
-                whole.append(f"{part.path}/{coordinate.name}")
     except GangsawError:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
         raise BadParams(f"{name} cannot be held in a Zarr store: {error}") from error
     objects[METADATA] = _consolidated(objects)
-    for path in whole:
-        objects[f"{path}/{MANIFEST}"] = _finished(group, objects, path)
+    for coordinate in coords:
+        name = coordinate.name
+        objects[f"{name}/{MANIFEST}"] = _finished(group, objects, name)
     return objects
 
 

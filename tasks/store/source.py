@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,17 +17,17 @@ from zarr.errors import UnknownCodecError
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
-from gangsaw.tasks.source import Below, Coordinate, Described, Region
+from gangsaw.tasks.source import Coordinate, Described, Group, Region
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
+from gangsaw.tasks.store.paths import groups_kept
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.target import JOB
-from gangsaw.tasks.store.variables import NUMBERS, TEXTS, as_text, json_attrs, split
+from gangsaw.tasks.store.variables import json_attrs, split
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
 
 ROOT_NAME = "data"  # of an array at the root, which has no name
-MOST_BELOW = 256 << 20  # bytes of all groups below the one that is compressed
 
 
 @dataclass(frozen=True)
@@ -58,12 +57,12 @@ class ZarrArray(Described):
 
 @dataclass(frozen=True)
 class ZarrSource:
-    """A Zarr array, or the arrays of one group."""
+    """A Zarr array, or the arrays of a group and of those below it."""
 
     name: str
     arrays: tuple[ZarrArray, ...]
     coords: tuple[Coordinate, ...] = ()
-    below: tuple[Below, ...] = ()
+    groups: tuple[Group, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def identity(self) -> str:
@@ -78,15 +77,27 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
         _check_only(address, variables)
         return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
     with metadata_errors(address):
-        found = [_describe(address, array, name) for name, array in sorted(node.arrays())]
+        found, groups = _tree(address, node)
     if not found:
-        inner = ", ".join(sorted(node.group_keys())) or "none"
+        inner = ", ".join(group.path for group in groups) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
     chunked = {array.name for array in found if _is_chunked(node, array)}
     arrays, coords = split(found, variables, chunked)
-    below = () if variables else tuple(_below(address, node))
-    attrs = json_attrs(node.attrs, np.dtype("u1"))
-    return ZarrSource(address, arrays, coords, below, attrs)
+    if variables:
+        groups = groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
+    return ZarrSource(address, arrays, coords, groups, _group_attrs(node))
+
+
+def _tree(address: str, node: zarr.Group) -> tuple[list[ZarrArray], tuple[Group, ...]]:
+    """Return all arrays in a group and below, and the groups below."""
+    found = sorted(node.members(max_depth=None))
+    arrays = [_describe(address, a, path) for path, a in found if isinstance(a, zarr.Array)]
+    groups = (Group(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
+    return arrays, tuple(groups)
+
+
+def _group_attrs(group: zarr.Group) -> dict[str, object]:
+    return json_attrs(group.attrs, np.dtype("u1"))
 
 
 def _is_chunked(node: zarr.Group, array: ZarrArray) -> bool:
@@ -97,38 +108,6 @@ def _is_chunked(node: zarr.Group, array: ZarrArray) -> bool:
 def _check_only(address: str, variables: Sequence[str]) -> None:
     if unknown := sorted(set(variables) - {ROOT_NAME}):
         raise BadParams(f"{address}: no variable {unknown[0]!r}; there are: {ROOT_NAME}")
-
-
-def _below(
-    address: str, node: zarr.Group, path: str = "", before: int = 0
-) -> Generator[Below, None, int]:
-    """Yield the groups below, such as the tables of antennas and fields of xradio, whole.
-
-    `before` is the bytes of the groups before; the sum with its own is returned.
-    """
-    for name, group in sorted(node.groups()):
-        inner = f"{path}/{name}".lstrip("/")
-        found = [_describe(address, array, key) for key, array in sorted(group.arrays())]
-        before += sum(math.prod(array.shape) * array.dtype.itemsize for array in found)
-        if before > MOST_BELOW:
-            raise BadParams(
-                f"{address}: the group {inner} below holds, with those before it, "
-                f"{before >> 20} MiB, which would be copied whole: name the arrays to take by "
-                "--variable, or the group by --group"
-            )
-        coords = tuple(Coordinate(a.name, a.dims, _whole(a), a.attrs) for a in found)
-        yield Below(inner, coords, json_attrs(group.attrs, np.dtype("u1")))
-        before = yield from _below(address, group, inner, before)
-    return before
-
-
-def _whole(array: ZarrArray) -> NumpyArray:
-    values = array.read(tuple(slice(0, n) for n in array.shape))
-    if values.dtype.kind in NUMBERS:
-        return values
-    if values.dtype.kind not in TEXTS:
-        raise BadParams(f"{array.address}/{array.key} holds {values.dtype}: no numbers and no text")
-    return as_text(values)
 
 
 def _open(address: str, group: str) -> AnyArray | zarr.Group:

@@ -14,6 +14,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Coordinate, SourceArray
+from gangsaw.tasks.store.paths import last, resolved, seen_from
 
 SMALL = 16 << 20  # bytes: a larger coordinate is stored chunk by chunk, like data
 MOST_WHOLE = 256 << 20  # bytes: at most so much is copied whole, in all and in one piece
@@ -35,22 +36,24 @@ def split(
 ) -> tuple[tuple[Array, ...], tuple[Coordinate, ...]]:
     """Return the arrays and the coordinates of a data set, small texts included.
 
-    `wanted` names the arrays to take, with the coordinates along their axes; none takes all there
-    is. A variable in `chunked` is no coordinate, however small.
+    `wanted` names the arrays to take, by path or by a last name that only one has, with the
+    coordinates along their axes in any group; none takes all there is. A variable in `chunked` is
+    no coordinate, however small.
 
     Raises BadParams where a wanted name or any array is missing, and for texts that are too many to
     be copied whole.
     """
-    named = {*wanted, *chunked}
-    whole = [v for v in found if _is_whole(v, found) and v.name not in named]
+    wanted = resolved(wanted, [v.name for v in found])
+    near_others, taken = _named_by(found), {*wanted, *chunked}
+    whole = [v for v in found if _is_whole(v, near_others) and v.name not in taken]
     if not wanted and len(whole) == len(found):  # only arrays of one axis: the data
-        whole = [v for v in whole if not _is_series(v, found)]
+        whole = [v for v in whole if not _is_series(v, near_others)]
     whole = _within_memory(whole)
     _check_texts(found, wanted, {*chunked, *(v.name for v in whole if _is_small(v))})
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
     _check_found(found, wanted, arrays)
-    dims = {dim for array in arrays for dim in array.dims}
-    near = [v for v in whole if not wanted or dims.issuperset(v.dims)]
+    axes = {axis for array in arrays for axis in _axes(array)}
+    near = [v for v in whole if not wanted or axes.issuperset(_axes(v))]
     return arrays, tuple(_coordinate(v) for v in near if _is_kept(v))
 
 
@@ -101,19 +104,30 @@ def _bytes(variable: SourceArray) -> int:
     return prod(variable.shape) * _itemsize(variable.dtype)
 
 
-def _is_whole(variable: SourceArray, found: Sequence[SourceArray]) -> bool:
+def _axes(variable: SourceArray) -> set[tuple[str, int]]:
+    """Return names and extents of the axes: those of one name may differ from group to group."""
+    return set(zip(variable.dims, variable.shape, strict=True))
+
+
+def _named_by(found: Sequence[SourceArray]) -> frozenset[str]:
+    """Return the paths of the variables that attributes of others name as their coordinates."""
+    there = frozenset(v.name for v in found)
+    said = ((v.name, str(v.attrs.get(key, "")).split()) for v in found for key in NAMING)
+    means = (seen_from(path, name, there) for path, names in said for name in names)
+    return frozenset(path for path in means if path is not None)
+
+
+def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
     if variable.dtype.kind not in NUMBERS:
         return True
     if not _is_small(variable):
         return False
-    named = " ".join(str(v.attrs.get(key, "")) for v in found for key in NAMING).split()
     return len(variable.shape) < 2 or variable.name in named
 
 
-def _is_series(variable: SourceArray, found: Sequence[SourceArray]) -> bool:
+def _is_series(variable: SourceArray, named: Collection[str]) -> bool:
     """Whether a variable of one axis holds data: it is no coordinate of its axis, named by none."""
-    named = " ".join(str(v.attrs.get(key, "")) for v in found for key in NAMING).split()
-    is_coordinate = variable.name in (*variable.dims, *named)
+    is_coordinate = last(variable.name) in variable.dims or variable.name in named
     return variable.dtype.kind in NUMBERS and len(variable.dims) == 1 and not is_coordinate
 
 
