@@ -4,6 +4,7 @@ Zarr itself gives fill values for a missing chunk, so only the manifest shows th
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +23,11 @@ from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
-from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.source import Coordinate, Description, Source, SourceArray
+from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_text
 from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.records import Records
-from gangsaw.tasks.store.variables import TEXTS, as_text
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -68,6 +69,7 @@ def verify(
     store: str | Path | Store,
     *,
     against: Source | None = None,
+    accept_loss: bool = False,
     client: Client | None = None,
     options: Options | None = None,
     on_progress: OnProgress | None = None,
@@ -78,6 +80,7 @@ def verify(
     ----------
     store : path, address or Zarr store
     against : source whose samples and coordinates the store must hold, bit for bit
+    accept_loss : what of `against` no store can hold is no problem
     client : Dask client; None works in this thread
     options : resources, retries
     on_progress : called after each batch
@@ -94,6 +97,8 @@ def verify(
     arrays, problems = find_finished(place)
     if against is not None:
         problems += _differences(arrays, against)
+        lost = () if accept_loss else getattr(against, "left_out", ())
+        problems += [f"{one}: in the source, not in the store" for one in lost]
     n_chunks = sum(array.n_chunks for array in arrays)
     checked = _check(arrays, against, Meter(n_chunks, on_progress, started), client, options)
     problems += [line for part in checked for line in part.problems]
@@ -147,6 +152,9 @@ def _differences(arrays: list[FinishedArray], against: Source) -> list[str]:
     """List where arrays and coordinates of store and source do not match."""
     stored = {array.name: array for array in arrays}
     problems = []
+    for one in (*against.arrays, *against.coords):
+        if (there := stored.get(one.name)) is not None and _is_other_kind(there, one):
+            problems.append(f"{one.name}: the store holds items of another type")
     for wanted in against.arrays:
         if (array := stored.get(wanted.name)) is None:
             problems.append(f"{wanted.name}: in the source, not in the store")
@@ -155,14 +163,19 @@ def _differences(arrays: list[FinishedArray], against: Source) -> list[str]:
     for coordinate in against.coords:
         if coordinate.is_file:  # different bytes can be the same file: HDF5 chooses its layout
             continue
-        found = stored.get(coordinate.name)
-        if (
-            found is None
-            or found.coder.grid.shape != coordinate.values.shape
-            or not same_bits(_whole(found), np.asarray(coordinate.values))
+        if (found := stored.get(coordinate.name)) is None:
+            problems.append(f"{coordinate.name}: in the source, not in the store")
+        elif found.coder.grid.shape != coordinate.values.shape or not same_bits(
+            _whole(found), np.asarray(coordinate.values)
         ):
             problems.append(f"{coordinate.name}: the coordinate differs from the source's")
     return problems
+
+
+def _is_other_kind(array: FinishedArray, wanted: Description | Coordinate) -> bool:
+    """Whether both say what their items were, and differ; stores of old did not say it."""
+    kinds = [attrs.get(DTYPE) for attrs in (array.coder.array.attrs, wanted.attrs)]
+    return None not in kinds and kinds[0] != json.loads(json.dumps(kinds[1]))
 
 
 def _kind(coder: ArrayCoder) -> tuple[tuple[int, ...], str]:
