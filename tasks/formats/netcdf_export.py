@@ -8,7 +8,7 @@ once the file is closed, and they are written as into any flat file.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
+from gangsaw.tasks.formats.hdf5_restore import Kind, apart, write_kinds
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.variables import fill_of
 
@@ -43,10 +44,12 @@ def export_netcdf(
     NetCDF has no such dtype.
     """
     check_fits(source)
+    source, kinds = apart(source)
     meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
     with whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, _size(source) + SPARE)  # is there space at all?
-        _write_frame(source, part)
+        _write_frame(source, part, kinds)
+        write_kinds(part, kinds, _flat_attrs)
         allocate(part, part.stat().st_size)
         for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
             layout = FlatFile(array.shape, tuple(range(len(array.shape))), array.dtype, offset)
@@ -55,7 +58,8 @@ def export_netcdf(
 
 def check_fits(source: Source) -> None:
     """Raise BadParams for samples and axes that NetCDF does not have."""
-    _dimensions([*source.arrays, *source.coords])
+    source, kinds = apart(source)
+    _dimensions([*source.arrays, *source.coords, *kinds])
     for array in source.arrays:
         if array.dtype.kind not in "biuf" or array.dtype.name == "float16":
             raise BadParams(
@@ -68,12 +72,12 @@ def _size(source: Source) -> int:
     return arrays + sum(coord.values.nbytes for coord in source.coords)
 
 
-def _write_frame(source: Source, path: Path) -> None:
+def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
     """Write everything but the samples of the arrays, whose space is set aside in the file."""
     import h5netcdf
 
     with h5netcdf.File(path, "w") as file:
-        file.dimensions = _dimensions([*source.arrays, *source.coords])
+        file.dimensions = _dimensions([*source.arrays, *source.coords, *kinds])
         file.attrs.update(_flat_attrs(source.attrs))
         for coord in source.coords:
             _create(file, coord, coord.values.dtype)[...] = coord.values
@@ -101,7 +105,7 @@ def _offsets(path: Path, source: Source) -> list[int]:
         return [int(file[array.name].id.get_offset() or 0) for array in source.arrays]
 
 
-def _dimensions(variables: Iterable[SourceArray | Coordinate]) -> dict[str, int]:
+def _dimensions(variables: Iterable[SourceArray | Coordinate | Kind]) -> dict[str, int]:
     extents: dict[str, int] = {}
     for variable in variables:
         for name, n in zip(variable.dims, _shape(variable), strict=True):
@@ -110,7 +114,7 @@ def _dimensions(variables: Iterable[SourceArray | Coordinate]) -> dict[str, int]
     return extents
 
 
-def _shape(variable: SourceArray | Coordinate) -> tuple[int, ...]:
+def _shape(variable: SourceArray | Coordinate | Kind) -> tuple[int, ...]:
     return variable.values.shape if isinstance(variable, Coordinate) else variable.shape
 
 

@@ -18,15 +18,10 @@ import xarray as xr
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.source import Coordinate, Described, Region
-from gangsaw.tasks.store.variables import (
-    SMALL,
-    TEXT_BYTES,
-    fill_of,
-    json_attrs,
-    split,
-    too_many_texts,
-)
+from gangsaw.tasks.formats.hdf5_kinds import special, special_names
+from gangsaw.tasks.source import Coordinate, Described, Region, SourceArray
+from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
+from gangsaw.tasks.store.variables import SMALL, fill_of, json_attrs, split
 
 HDF5 = b"\x89HDF"
 NETCDF3 = b"CDF"
@@ -61,23 +56,34 @@ class XarraySource:
 
     name: str
     path: str
-    arrays: tuple[XarrayArray, ...]
+    arrays: tuple[SourceArray, ...]
     coords: tuple[Coordinate, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
+    left_out: tuple[Refused, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of the file is left out."""
+        return notes_of(self.left_out)
 
     def identity(self) -> str:
         """Path, bytes and modification time."""
         return file_identity(self.path)
 
 
-def open_netcdf(path: str, group: str = "", variables: Sequence[str] = ()) -> XarraySource:
-    """Describe a NetCDF or HDF5 file; raise BadParams where it cannot be read as one."""
-    return _open(path, _netcdf_engine(path), group, variables)
+def open_netcdf(
+    path: str, group: str = "", variables: Sequence[str] = (), *, accept_loss: bool = False
+) -> XarraySource:
+    """Describe a NetCDF or HDF5 file; raise BadParams where it cannot be read as one.
+
+    What cannot be stored is refused by name, or left out where the user accepts that.
+    """
+    return _open(path, _netcdf_engine(path), group, variables, accept_loss)
 
 
 def open_geotiff(path: str, variables: Sequence[str] = ()) -> XarraySource:
     """Describe a GeoTIFF, through rioxarray; raise BadParams where it cannot be read as one."""
-    return _open(path, "rasterio", "", variables)
+    return _open(path, "rasterio", "", variables, accept_loss=False)
 
 
 def _netcdf_engine(path: str) -> str:
@@ -93,14 +99,13 @@ def _netcdf_engine(path: str) -> str:
     raise BadParams(f'{path} is NetCDF 3, which needs netCDF4: pip install "gangsaw[io]"')
 
 
-def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> XarraySource:
+def _open(
+    path: str, engine: str, group: str, variables: Sequence[str], accept_loss: bool
+) -> XarraySource:
     absolute = str(Path(path).absolute())
     version = file_identity(absolute)
     try:
-        texts = _large_texts(absolute, engine, group)
-        for name in texts:
-            if not variables or name in variables:
-                raise too_many_texts(name, texts[name])
+        others, refused = special(absolute, group) if engine == "h5netcdf" else ([], [])
         data = _cached(absolute, engine, group, version)
         _check_offsets(path, engine, data)
     except BadParams:
@@ -114,30 +119,10 @@ def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> Xarra
         _describe(absolute, engine, group, version, str(name), variable)
         for name, variable in data.variables.items()
     ]
-    arrays, coords = split(found, variables)
-    attrs = json_attrs(data.attrs, np.dtype("u1"))
-    return XarraySource(path, absolute, arrays, coords, attrs)
-
-
-def _large_texts(path: str, engine: str, group: str) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of texts of any length, by name, that xarray must not see.
-
-    It reads all of them to open a file.
-    """
-    if engine != "h5netcdf":
-        return {}
-    import h5py
-
-    with h5py.File(path, "r") as file:
-        own = file[group or "/"]
-        found = (own.get(name) for name in own)  # None where a link leads nowhere
-        return {
-            item.name.rpartition("/")[2]: item.shape
-            for item in found
-            if isinstance(item, h5py.Dataset)
-            and item.dtype.kind == "O"
-            and item.size * TEXT_BYTES > SMALL
-        }
+    held, lost = kept([*found, *others], refused, variables, accept_loss=accept_loss)
+    arrays, coords = split(held, variables)
+    attrs = {**json_attrs(data.attrs, np.dtype("u1")), **left_out_attrs(lost)}
+    return XarraySource(path, absolute, arrays, coords, attrs, lost)
 
 
 def _check_offsets(path: str, engine: str, data: xr.Dataset) -> None:
@@ -214,7 +199,7 @@ def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
         group=group or None,
         decode_cf=False,
         cache=False,
-        drop_variables=list(_large_texts(path, engine, group)),
+        drop_variables=special_names(path, group) if engine == "h5netcdf" else None,
         create_default_indexes=False,  # which would read whole coordinates of any size
         backend_kwargs={"phony_dims": "sort"} if engine == "h5netcdf" else None,
     )

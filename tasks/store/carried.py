@@ -126,6 +126,8 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
     values = np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
     if values.dtype.kind not in TEXTS and not values.dtype.hasobject:
         return Coordinate(variable.name, variable.dims, values, variable.attrs)
+    if variable.dtype.kind == "T":  # of one text zarr gives str
+        return Coordinate(variable.name, variable.dims, as_text(values), variable.attrs)
     if DTYPE not in variable.attrs or not is_ragged(variable.attrs[DTYPE]):
         try:
             text = as_text(values)
@@ -135,25 +137,33 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
         else:
             was = {} if values.dtype.kind in "OT" else {DTYPE: described(values.dtype)}
             return Coordinate(variable.name, variable.dims, text, {**was, **_text_attrs(variable)})
-    kind = variable.attrs.get(DTYPE, {"vlen": "bytes"})
+    kind = variable.attrs.get(DTYPE, "bytes")
     attrs = {**_text_attrs(variable), DTYPE: kind}
     return Coordinate(variable.name, variable.dims, packed(values, kind), attrs)
 
 
 def _text_attrs(variable: SourceArray) -> dict[str, object]:
-    """Return the attributes with fill values that are text."""
-    items = variable.attrs.items()
-    return {k: v for k, v in items if k not in FILLS or isinstance(v, str)}
+    """Return the attributes without fill values, which xarray does not decode in texts."""
+    own = {k: v for k, v in variable.attrs.items() if k not in FILLS}
+    fill = variable.attrs.get("_FillValue")
+    if isinstance(fill, str) and fill:
+        own[FILL] = base64.b64encode(fill.encode()).decode()
+    return own
 
 
 def as_text(values: NumpyArray) -> NumpyArray:
-    """Return texts of any kind as NumPy's StringDType; UnicodeError for bytes that are no UTF-8."""
+    """Return texts of any kind as NumPy's StringDType.
+
+    Raises UnicodeError for bytes of one size that are no UTF-8, and for bytes of any length.
+    """
     if values.dtype.kind == "T":
         return values
     if values.dtype.kind == "S":
         values = np.char.decode(values, "utf-8") if values.size else values.astype(str)
     if values.dtype.kind == "O":
-        texts = [v.decode() if isinstance(v, bytes) else str(v) for v in values.ravel()]
+        if any(isinstance(item, bytes) for item in values.ravel()):
+            raise UnicodeError("bytes of any length")
+        texts = [str(item) for item in values.ravel()]
         return np.array(texts, np.dtypes.StringDType()).reshape(values.shape)
     return values.astype(np.dtypes.StringDType())
 

@@ -6,6 +6,7 @@ A type is the text that NumPy has for it ("<i4", "|S3"), "text" or "bytes" of an
     {"base": type, "shape": [n, ...]}                          an array in each item
     {"base": type, "enum": {name: value, ...}}                 an enumeration
     {"vlen": type}                                             items of any length
+    {"char": axis, "length": n}                                characters of a NetCDF axis
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ def _dtype_of(kind: object) -> Dtype:
     if isinstance(kind, str):
         return np.dtype(kind)
     parts = _parts(kind)
+    if "char" in parts:
+        return np.dtype(f"S{parts['length']}")
     if "enum" in parts:
         return np.dtype(str(parts["base"]))
     if "shape" in parts:
@@ -158,6 +161,8 @@ def _several(data: bytes, at: int, kind: object, number: int) -> tuple[np.ndarra
     if not is_ragged(kind):
         dtype = dtype_of(kind)
         return np.frombuffer(data, dtype, number, at).copy(), at + number * dtype.itemsize
+    if number > len(data):
+        raise ValueError(f"{number} items in {len(data)} bytes")
     items = np.empty(number, object)
     for i in range(number):
         items[i], at = _unpack(data, at, kind)
