@@ -19,7 +19,7 @@ import xarray as xr
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.source import Coordinate, Described, Group, Region
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region
 from gangsaw.tasks.store.paths import groups_kept, last
 from gangsaw.tasks.store.variables import (
     SMALL,
@@ -68,7 +68,7 @@ class XarraySource:
     path: str
     arrays: tuple[XarrayArray, ...]
     coords: tuple[Coordinate, ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[GroupAttrs, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def identity(self) -> str:
@@ -126,7 +126,7 @@ def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> Xarra
 
 def _part(
     path: str, engine: str, group: str, below: str, version: str, wanted: Sequence[str]
-) -> tuple[Group, list[XarrayArray]]:
+) -> tuple[GroupAttrs, list[XarrayArray]]:
     """Return a group and its variables, named by their paths from the group that was opened."""
     inner, prefix = f"{group}/{below}".strip("/"), f"{below}/".lstrip("/")
     texts = _large_texts(path, engine, inner)
@@ -139,7 +139,7 @@ def _part(
         _describe(path, engine, inner, version, f"{prefix}{name}", variable)
         for name, variable in data.variables.items()
     ]
-    return Group(below, json_attrs(data.attrs, np.dtype("u1"))), variables
+    return GroupAttrs(below, json_attrs(data.attrs, np.dtype("u1"))), variables
 
 
 def _large_texts(path: str, engine: str, group: str) -> dict[str, tuple[int, ...]]:

@@ -17,7 +17,7 @@ from zarr.errors import UnknownCodecError
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
-from gangsaw.tasks.source import Coordinate, Described, Group, Region
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.paths import groups_kept
 from gangsaw.tasks.store.place import Place
@@ -62,7 +62,7 @@ class ZarrSource:
     name: str
     arrays: tuple[ZarrArray, ...]
     coords: tuple[Coordinate, ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[GroupAttrs, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def identity(self) -> str:
@@ -88,11 +88,11 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     return ZarrSource(address, arrays, coords, groups, _group_attrs(node))
 
 
-def _tree(address: str, node: zarr.Group) -> tuple[list[ZarrArray], tuple[Group, ...]]:
+def _tree(address: str, node: zarr.Group) -> tuple[list[ZarrArray], tuple[GroupAttrs, ...]]:
     """Return all arrays in a group and below, and the groups below."""
     found = sorted(node.members(max_depth=None))
     arrays = [_describe(address, a, path) for path, a in found if isinstance(a, zarr.Array)]
-    groups = (Group(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
+    groups = (GroupAttrs(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
     return arrays, tuple(groups)
 
 
