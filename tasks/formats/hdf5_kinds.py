@@ -117,8 +117,11 @@ def is_special(data: h5py.Dataset) -> bool:
     return True
 
 
-def special(path: str, group: str) -> tuple[list[Hdf5Items], list[Refused]]:
-    """Return the special data sets of a group as variables, and those that cannot be carried."""
+def special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[Refused]]:
+    """Return the special data sets of a group as variables, and those that cannot be carried.
+
+    `prefix` goes before their names in the group.
+    """
     names = special_names(path, group)
     if not names:
         return [], []
@@ -126,13 +129,13 @@ def special(path: str, group: str) -> tuple[list[Hdf5Items], list[Refused]]:
 
     with h5netcdf.File(path, "r", phony_dims="sort") as file:
         own = file[group] if group else file
-        judged = [_judged(path, own, name) for name in names if name in own.variables]
+        judged = [_judged(path, own, name, prefix) for name in names if name in own.variables]
     found = [one for one in judged if isinstance(one, Hdf5Items)]
     return found, [one for one in judged if isinstance(one, Refused)]
 
 
-def _judged(path: str, group: h5netcdf.Group, name: str) -> Hdf5Items | Refused:
-    variable = group.variables[name]
+def _judged(path: str, group: h5netcdf.Group, name: str, prefix: str) -> Hdf5Items | Refused:
+    variable, name = group.variables[name], prefix + name
     data = variable._h5ds
     if data.shape is None:
         return Refused(name, "has no samples (a null data space)")
@@ -197,10 +200,10 @@ def _described(
     n = len(data.shape) - bool(joined)
     notes: dict[str, object] = {HDF5: type_of(data)}
     if joined:
-        dtype, notes = np.dtype(f"S{joined}"), {DTYPE: {"char": dims[-1], "length": joined}}
+        dtype, notes[DTYPE] = np.dtype(f"S{joined}"), {"char": dims[-1], "length": joined}
     elif kind == "text" and _is_usual_text(data):
         notes = {}
-    elif dtype.kind != "S" and kind != "text":
+    elif (dtype.kind in "OV" and kind != "text") or enum_of(kind):
         notes[DTYPE] = kind
     own = json_attrs(attrs, dtype)
     return Hdf5Items(
@@ -244,9 +247,24 @@ def _is_usual_text(data: h5py.Dataset) -> bool:
 
 def type_of(data: h5py.Dataset) -> dict[str, str]:
     """Return what restores the type of a data set in another file."""
-    import h5py
 
     kind = data.id.get_type()
-    name = h5py.h5i.get_name(kind) if kind.committed() else None
     text = base64.b64encode(kind.encode()).decode()
-    return {"type": text, **({"name": name.decode().rpartition("/")[2]} if name else {})}
+    return {"type": text, **({"name": name} if (name := _name_of(data, kind)) else {})}
+
+
+def _name_of(data: h5py.Dataset, kind: h5py.h5t.TypeID) -> str | None:
+    """Return the name of a type that is kept in the file, in the groups above the data set."""
+    import h5py
+
+    if not kind.committed():
+        return None
+    place, group = h5py.h5o.get_info(kind).addr, data.parent
+    while True:
+        for name in group:
+            own = group.get(name)
+            if isinstance(own, h5py.Datatype) and h5py.h5o.get_info(own.id).addr == place:
+                return str(name)
+        if group.name == "/":
+            return None
+        group = group.parent

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -19,9 +20,13 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.formats.hdf5_kinds import special, special_names
-from gangsaw.tasks.source import Coordinate, Described, Region, SourceArray
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
+from gangsaw.tasks.store.paths import groups_kept, last
 from gangsaw.tasks.store.variables import SMALL, fill_of, json_attrs, split
+
+if TYPE_CHECKING:
+    import h5py
 
 HDF5 = b"\x89HDF"
 NETCDF3 = b"CDF"
@@ -47,17 +52,18 @@ class XarrayArray(Described):
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
         data = _cached(self.path, self.engine, self.group, self.version)
-        return np.asarray(data.variables[self.name][region].to_numpy())
+        return np.asarray(data.variables[last(self.name)][region].to_numpy())
 
 
 @dataclass(frozen=True)
 class XarraySource:
-    """The variables of one file or one of its groups."""
+    """The variables of one file or one of its groups, and of the groups below."""
 
     name: str
     path: str
     arrays: tuple[SourceArray, ...]
     coords: tuple[Coordinate, ...] = ()
+    groups: tuple[GroupAttrs, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
     left_out: tuple[Refused, ...] = ()
 
@@ -104,25 +110,45 @@ def _open(
 ) -> XarraySource:
     absolute = str(Path(path).absolute())
     version = file_identity(absolute)
+    group = group.strip("/")
     try:
-        others, refused = special(absolute, group) if engine == "h5netcdf" else ([], [])
-        data = _cached(absolute, engine, group, version)
-        _check_offsets(path, engine, data)
+        parts = [
+            _part(absolute, engine, group, below, version)
+            for below in ("", *_groups(absolute, engine, group))
+        ]
     except BadParams:
         raise
     except (OSError, ValueError, KeyError) as error:
-        if group and (names := _groups(absolute, engine)) is not None and group not in names:
-            there = ", ".join(names) or "none"
-            raise BadParams(f"{path} has no group {group!r}; there are: {there}") from None
         raise BadParams(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
-    found = [
-        _describe(absolute, engine, group, version, str(name), variable)
+    there = [variable for _, variables_of, _ in parts for variable in variables_of]
+    refused = [one for _, _, refused_of in parts for one in refused_of]
+    top, *groups = (part for part, _, _ in parts)
+    if not there and not refused:
+        inner = ", ".join(part.path for part in groups) or "none"
+        raise BadParams(f"{path}: no variables; groups in it: {inner}")
+    found, lost = kept(there, refused, variables, accept_loss=accept_loss)
+    arrays, coords = split(found, variables)
+    if variables:
+        groups = [*groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
+    attrs = {**top.attrs, **left_out_attrs(lost)}
+    return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost)
+
+
+def _part(
+    path: str, engine: str, group: str, below: str, version: str
+) -> tuple[GroupAttrs, list[SourceArray], list[Refused]]:
+    """Return a group, its variables, named by their paths from the group that was opened, and those
+    that cannot be read.
+    """
+    inner, prefix = f"{group}/{below}".strip("/"), f"{below}/".lstrip("/")
+    others, refused = special(path, inner, prefix) if engine == "h5netcdf" else ([], [])
+    data = _cached(path, engine, inner, version)
+    _check_offsets(path, engine, data)
+    variables = [
+        _describe(path, engine, inner, version, f"{prefix}{name}", variable)
         for name, variable in data.variables.items()
     ]
-    held, lost = kept([*found, *others], refused, variables, accept_loss=accept_loss)
-    arrays, coords = split(held, variables)
-    attrs = {**json_attrs(data.attrs, np.dtype("u1")), **left_out_attrs(lost)}
-    return XarraySource(path, absolute, arrays, coords, attrs, lost)
+    return GroupAttrs(below, json_attrs(data.attrs, np.dtype("u1"))), [*variables, *others], refused
 
 
 def _check_offsets(path: str, engine: str, data: xr.Dataset) -> None:
@@ -141,24 +167,35 @@ def _check_offsets(path: str, engine: str, data: xr.Dataset) -> None:
             raise BadParams(f"{path}: {name} cannot be read: {error}") from error
 
 
-def _groups(path: str, engine: str) -> list[str] | None:
-    """Return the groups of an HDF5 file, none of NetCDF 3; None for a damaged file."""
+def _groups(path: str, engine: str, group: str) -> list[str]:
+    """Return the groups below one of an HDF5 file, by their paths from it; none of NetCDF 3.
+
+    Raises BadParams where there is no such group, OSError or RuntimeError for a damaged file.
+    """
     if engine != "h5netcdf":
         return []
     import h5py
 
+    with h5py.File(path, "r") as file:
+        top = file.get(group or "/")
+        if isinstance(top, h5py.Group):
+            return groups_below(top)
+        there = ", ".join(groups_below(file)) or "none"
+        raise BadParams(f"{path} has no group {group!r}; there are: {there}")
+
+
+def groups_below(top: h5py.Group) -> list[str]:
+    """Return the paths of all groups below one of an open HDF5 file, outer groups first."""
+    import h5py
+
     found: list[str] = []
-    try:
-        with h5py.File(path, "r") as file:
-            file.visititems(lambda name, item: _note(found, name, item))
-    except (OSError, RuntimeError):
-        return None
-    return found
 
+    def note(name: str, item: object) -> None:
+        if isinstance(item, h5py.Group):
+            found.append(name)
 
-def _note(found: list[str], name: str, item: object) -> None:
-    if hasattr(item, "keys"):
-        found.append(name)
+    top.visititems(note)
+    return sorted(found)
 
 
 def _describe(
@@ -188,7 +225,7 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
     return tuple(int(size) for size in sizes) if sizes else None
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=256)  # a file may have many groups
 def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
     """Return the data set, all of it still in the file; `version` only distinguishes files."""
     if engine == "rasterio":

@@ -185,7 +185,7 @@ def unpacked(texts: NumpyArray, kind: object) -> NumpyArray:
 def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
     """Return a carried variable as it was where its items have one size, else as it is."""
     kind = variable.attrs.get(DTYPE)
-    if kind is None or is_ragged(kind):
+    if kind is None or is_ragged(kind) or enum_of(kind) is not None:
         return variable
     dtype = dtype_of(kind)
     attrs = plain_attrs(variable.attrs)
@@ -215,12 +215,7 @@ def _restored_array(array: SourceArray, dtype: Dtype, attrs: Mapping[str, object
 
 
 def _is_bytes_of(stored: Dtype, shape: Sequence[int], dtype: Dtype) -> bool:
-    """Whether these are the bytes of such items: an enumeration is stored as its numbers."""
-    return (
-        stored == np.dtype("u1")
-        and dtype.itemsize == (shape[-1] if shape else 0)
-        and (not is_plain(dtype))
-    )
+    return stored == np.dtype("u1") and dtype.itemsize == (shape[-1] if shape else 0)
 
 
 def _as_fixed(texts: NumpyArray, dtype: Dtype) -> NumpyArray:

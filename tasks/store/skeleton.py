@@ -17,7 +17,7 @@ from zarr.storage import MemoryStore
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.tasks.source import Coordinate, Description, Group, Source, SourceArray
+from gangsaw.tasks.source import Coordinate, Description, GroupAttrs, Source, SourceArray
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.store.journal import Job, batch_chunks
 from gangsaw.tasks.store.layout import ArrayLayout
@@ -65,7 +65,7 @@ def build_objects(
     coords: Iterable[Coordinate],
     attrs: Mapping[str, object],
     layouts: Mapping[str, ArrayLayout],
-    groups: Iterable[Group] = (),
+    groups: Iterable[GroupAttrs] = (),
 ) -> Mapping[str, Buffer]:
     """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
 

@@ -17,7 +17,7 @@ from zarr.errors import UnknownCodecError
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
-from gangsaw.tasks.source import Coordinate, Described, Group, Region, SourceArray
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.members import members, open_node
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
@@ -68,7 +68,7 @@ class ZarrSource:
     name: str
     arrays: tuple[SourceArray, ...]
     coords: tuple[Coordinate, ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[GroupAttrs, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
     there: tuple[ZarrArray, ...] = ()
     left_out: tuple[Refused, ...] = ()
@@ -120,11 +120,11 @@ def _root(address: str, node: AnyArray) -> ZarrSource:
 
 def _tree(
     address: str, node: zarr.Group
-) -> tuple[list[ZarrArray], list[Refused], tuple[Group, ...]]:
+) -> tuple[list[ZarrArray], list[Refused], tuple[GroupAttrs, ...]]:
     """Return all arrays in a group and below, those that cannot be read, and the groups below."""
     found, refused = members(node)
     arrays = [_describe(address, a, path) for path, a in found if isinstance(a, zarr.Array)]
-    groups = (Group(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
+    groups = (GroupAttrs(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
     return arrays, refused, tuple(groups)
 
 

@@ -36,9 +36,7 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.netcdf_export import check_fits
 
-    if refusal := refused(lambda: check_fits(source)):
-        return Fit(refusal)
-    return Fit(lost=tuple(f"group {below.path}" for below in getattr(source, "below", ())))
+    return Fit(refused(lambda: check_fits(source)))
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
