@@ -254,16 +254,17 @@ def type_of(data: h5py.Dataset) -> dict[str, str]:
 
 
 def _name_of(data: h5py.Dataset, kind: h5py.h5t.TypeID) -> str | None:
-    """Return the name of a type that is kept in the file, in the groups above the data set."""
+    """Return the name of a type that is kept in the data set's group or above.
+
+    NetCDF's library names types, and gives its data sets copies that are equal.
+    """
     import h5py
 
-    if not kind.committed():
-        return None
-    place, group = h5py.h5o.get_info(kind).addr, data.parent
+    group = data.parent
     while True:
         for name in group:
             own = group.get(name)
-            if isinstance(own, h5py.Datatype) and h5py.h5o.get_info(own.id).addr == place:
+            if isinstance(own, h5py.Datatype) and own.id == kind:
                 return str(name)
         if group.name == "/":
             return None

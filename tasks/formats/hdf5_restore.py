@@ -153,11 +153,8 @@ def _type(group: h5py.Group, kind: Kind) -> h5py.h5t.TypeID:
     """Return the type as it was in a file of HDF5, else the one that h5py makes of NumPy's."""
     import h5py
 
-    of = kind.of.attrs.get(DTYPE)
-    if isinstance(of, Mapping) and "char" in of:
-        return h5py.h5t.py_create(np.dtype("S1"), logical=True)
     if (said := kind.of.attrs.get(HDF5)) is None:
-        return _type_of(of)
+        return _type_of(kind.of.attrs.get(DTYPE))
     assert isinstance(said, Mapping)
     found = h5py.h5t.decode(base64.b64decode(str(said["type"])))
     if "name" not in said:
