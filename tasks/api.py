@@ -83,7 +83,8 @@ def compress(
     on_progress : called after each batch of chunks
     **options : options of codecs and formats, as of the command line: bit_depth="auto",
         effort="fast", shape=(224, 512, 614) of a raw file; of all formats are `variables`,
-        `group`, `format` and `accept_loss`; None is not given. One that the codec or format does not take is an error
+        `group`, `format` and `accept_loss` (leave out what cannot be stored); None is not given.
+        One that the codec or format does not take is an error
 
     Raises
     ------

@@ -12,9 +12,10 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.cf_times import as_numbers, coordinate_as_numbers
 from gangsaw.tasks.formats.flat_export import export_grid
 from gangsaw.tasks.formats.hdf5_kinds import HDF5
-from gangsaw.tasks.source import Coordinate, Region, Source, SourceArray
+from gangsaw.tasks.source import Coordinate, GroupAttrs, Region, Source, SourceArray
 from gangsaw.tasks.store.carried import (
     DTYPE,
     as_bytes,
@@ -58,7 +59,7 @@ class Plain:
     arrays: tuple[SourceArray, ...]
     coords: tuple[Coordinate, ...]
     attrs: Mapping[str, object]
-    groups: tuple[object, ...] = ()
+    groups: tuple[GroupAttrs, ...] = ()
 
     def identity(self) -> str:
         """Of no use: nothing resumes."""
@@ -72,8 +73,8 @@ def apart(source: Source) -> tuple[Plain, tuple[Kind, ...]]:
     names = {v.name for v in carried}
     plain = Plain(
         source.name,
-        tuple(array for array in source.arrays if array.name not in names),
-        tuple(coord for coord in source.coords if coord.name not in names),
+        tuple(as_numbers(array) for array in source.arrays if array.name not in names),
+        tuple(coordinate_as_numbers(c) for c in source.coords if c.name not in names),
         source.attrs,
         getattr(source, "groups", ()),
     )

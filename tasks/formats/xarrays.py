@@ -137,8 +137,9 @@ def _open(
 def _part(
     path: str, engine: str, group: str, below: str, version: str
 ) -> tuple[GroupAttrs, list[SourceArray], list[Refused]]:
-    """Return a group, its variables, named by their paths from the group that was opened, and those
-    that cannot be read.
+    """Return a group, its variables and those that cannot be carried.
+
+    They are named by their paths from the group that was opened.
     """
     inner, prefix = f"{group}/{below}".strip("/"), f"{below}/".lstrip("/")
     others, refused = special(path, inner, prefix) if engine == "h5netcdf" else ([], [])

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 from zarr.dtype import parse_dtype
 
-from gangsaw.codecs.core.arrays import Dtype
-from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, Source, SourceArray
 from gangsaw.tasks.store.carried import DTYPE, restored
 from gangsaw.tasks.store.kinds import enum_of
+from gangsaw.tasks.store.source import ROOT
 
 
 @dataclass(frozen=True)
@@ -23,17 +24,36 @@ class AsZarr:
     arrays: tuple[SourceArray, ...]
     coords: tuple[Coordinate, ...]
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
-    groups: tuple[object, ...] = ()
+    groups: tuple[GroupAttrs, ...] = ()
 
     def identity(self) -> str:
         """Of the store."""
         return self.of.identity()
 
 
+@dataclass(frozen=True, kw_only=True)
+class AtRoot(Described):
+    """An array without a name, which a store holds at its root."""
+
+    array: SourceArray
+
+    @classmethod
+    def of(cls, array: SourceArray) -> AtRoot:
+        """Return an array without its name."""
+        fields = (f for f in Described.__dataclass_fields__ if f not in ("name", "is_optional"))
+        return cls(name="", array=array, **{name: getattr(array, name) for name in fields})
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the samples of the region."""
+        return self.array.read(region)
+
+
 def as_zarr(source: Source) -> Source:
     """Return a source with every carried variable as it was, where Zarr has such a type."""
     arrays = tuple(_as_it_was(array) for array in source.arrays)
     coords = tuple(_as_it_was(coordinate) for coordinate in source.coords)
+    if len(arrays) == 1 and not coords and arrays[0].name == source.attrs.get(ROOT):
+        arrays = (AtRoot.of(arrays[0]),)
     groups = getattr(source, "groups", ())
     return AsZarr(source.name, source, arrays, coords, source.attrs, groups)  # type: ignore[arg-type]
 

@@ -30,6 +30,7 @@ class Refused:
     reason: str
 
     def __str__(self) -> str:
+        """Return a clause that names the variable."""
         return f"{self.name} {self.reason}"
 
 
