@@ -69,6 +69,8 @@ def _dtype(variable: SourceArray | Coordinate) -> Dtype:
 
 def _is_zarr(dtype: Dtype) -> bool:
     """Whether Zarr has such a type; zarr warns of those that have no specification yet."""
+    if dtype.kind == "O":
+        return True  # of restored variables only bytes of any length are objects
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

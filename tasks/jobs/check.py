@@ -142,7 +142,7 @@ class CheckChunks:
 
 def same_bits(a: NumpyArray, b: NumpyArray) -> bool:
     """Whether shape, type and every bit are equal, also those of NaN; byte order may differ."""
-    if "T" in (a.dtype.kind, b.dtype.kind):  # text has no byte order, and its bits are elsewhere
+    if {a.dtype.kind, b.dtype.kind} & {"T", "O"}:  # no byte order, and the bits are elsewhere
         return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
     if a.shape != b.shape or a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
         return False

@@ -22,6 +22,7 @@ FILL = "gangsaw_fill"  # the fill value of a carried variable: base64 of its byt
 FILLS = ("_FillValue", "missing_value")  # of the items, and no values of their bytes
 # what zarr and xarray read in every version, and without a warning
 PLAIN = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"}
+TIMES = {"D", "h", "m", "s", "ms", "us", "ns"}
 TEXTS = "OSUT"
 
 
@@ -81,7 +82,8 @@ def is_carried(variable: SourceArray) -> bool:
 def is_plain(dtype: Dtype) -> bool:
     """Whether a store holds such numbers or times as they are."""
     if dtype.kind in "mM":
-        return np.datetime_data(dtype)[0] != "generic"
+        unit, step = np.datetime_data(dtype)
+        return unit in TIMES and step == 1
     return dtype.names is None and f"{dtype.kind}{dtype.itemsize}" in PLAIN
 
 
@@ -183,8 +185,14 @@ def unpacked(texts: NumpyArray, kind: object) -> NumpyArray:
 
 
 def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
-    """Return a carried variable as it was where its items have one size, else as it is."""
+    """Return a carried variable as it was: items of one size, or bytes of any length.
+
+    Others stay as they are.
+    """
     kind = variable.attrs.get(DTYPE)
+    if kind == "bytes" and isinstance(variable, Coordinate):
+        items = unpacked(variable.values, kind)
+        return Coordinate(variable.name, variable.dims, items, plain_attrs(variable.attrs))
     if kind is None or is_ragged(kind) or enum_of(kind) is not None:
         return variable
     dtype = dtype_of(kind)

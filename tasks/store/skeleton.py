@@ -12,6 +12,7 @@ import numpy as np
 import zarr
 from zarr.core.buffer import Buffer
 from zarr.core.common import JSON
+from zarr.dtype import VariableLengthBytes
 from zarr.storage import MemoryStore
 
 from gangsaw.codecs.core.arrays import Dtype
@@ -119,8 +120,10 @@ def _json(attrs: Mapping[str, object]) -> dict[str, JSON]:
     return cast("dict[str, JSON]", dict(attrs))  # Zarr raises for what is none
 
 
-def _native(dtype: Dtype) -> Dtype:
+def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
     """Return the type in this machine's byte order; text has none, and raises when asked."""
+    if dtype.kind == "O":  # bytes of any length: text has a type of its own
+        return VariableLengthBytes()
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
 

@@ -212,7 +212,7 @@ def _dims(array: AnyArray) -> tuple[str, ...]:
 def _attrs(array: AnyArray) -> dict[str, object]:
     attrs: dict[str, object] = dict(array.attrs)
     attrs.pop("_ARRAY_DIMENSIONS", None)
-    is_number = array.dtype.kind in "biufc"  # of others xarray decodes no _FillValue
+    is_number = array.dtype.kind in "biuf"  # of others xarray decodes no _FillValue
     if array.metadata.zarr_format == 2 and array.fill_value is not None and is_number:
         attrs.setdefault("_FillValue", array.fill_value)  # format 2 has no other place for it
     return attrs

@@ -154,6 +154,7 @@ def test_bytes_of_any_length_stay_bytes(tmp_path: Path) -> None:
     copy = zarr.open_group(tmp_path / "c.zarr")
     assert copy["vlen-bytes"][...].tolist() == [b"a", b"\xff\0"]
     assert copy["vlen-utf8"][...].tolist() == ["a", "é"]
+    assert gangsaw.verify(tmp_path / "c.zarr", against=path, accept_loss=True).ok
 
 
 def test_commands_take_the_loss(gangsaw: CommandLine, tmp_path: Path) -> None:
@@ -161,7 +162,7 @@ def test_commands_take_the_loss(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert gangsaw("compress", path, store, "--workers", 0).code == 2
     assert not store.exists()
     told = gangsaw.ok("compress", path, store, "--workers", 0, "--accept-loss")
-    assert "json2" in told
+    assert "json2" in told.out
     assert gangsaw("verify", store, "--against", path, "--workers", 0).code == 1
     gangsaw.ok("verify", store, "--against", path, "--workers", 0, "--accept-loss")
 
@@ -189,9 +190,8 @@ def test_a_root_array_comes_back_as_one(tmp_path: Path, name: str, zarr_format: 
         gangsaw.decompress(store, copy, **how)  # type: ignore[arg-type]
         found = zarr.open(copy)
         assert isinstance(found, zarr.Array)
-        assert (found.dtype, found.attrs["units"]) == (values.dtype.newbyteorder("="), "m") or (
-            values.dtype.kind == "T" and found.dtype == values.dtype
-        )
+        native = values.dtype if name == "text" else values.dtype.newbyteorder("=")
+        assert (found.dtype, found.attrs["units"]) == (native, "m")
         np.testing.assert_array_equal(np.asarray(found[...]), values)
     assert gangsaw.verify(copy, against=path).problems == ()
     assert not list((tmp_path / "c.zarr").glob("data*"))
