@@ -124,6 +124,15 @@ def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> Xarra
     return XarraySource(path, absolute, arrays, coords, groups, top.attrs)
 
 
+def variables_of(path: str, group: str) -> list[XarrayArray]:
+    """Describe the variables of one group of a file, by their paths; none where it is not there."""
+    absolute, engine = str(Path(path).absolute()), _netcdf_engine(path)
+    if group and group not in _groups(absolute, engine, ""):
+        return []
+    found = _part(absolute, engine, "", group, file_identity(absolute), ("",))
+    return found[1]
+
+
 def _part(
     path: str, engine: str, group: str, below: str, version: str, wanted: Sequence[str]
 ) -> tuple[GroupAttrs, list[XarrayArray]]:

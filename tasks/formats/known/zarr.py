@@ -50,7 +50,7 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
 ZARR = Format(
     name="zarr",
     title="Zarr",
-    about="arrays and groups of versions 2 and 3, those of xradio and dask-ms among them",
+    about="arrays and trees of groups of versions 2 and 3, those of xradio and dask-ms among them",
     sure=_sure,
     open=_open,
     takes=frozenset({"variables", "group"}),
