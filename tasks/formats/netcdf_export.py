@@ -8,7 +8,7 @@ once the file is closed, and they are written as into any flat file.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
+from gangsaw.tasks.formats.hdf5_restore import Kind, apart, write_kinds
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.paths import attrs_of
@@ -46,10 +47,12 @@ def export_netcdf(
     NetCDF has no such dtype.
     """
     check_fits(source)
+    source, kinds = apart(source)
     meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
     with whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, _size(source) + SPARE)  # is there space at all?
-        _write_frame(source, part)
+        _write_frame(source, part, kinds)
+        write_kinds(part, kinds, _flat_attrs)
         allocate(part, part.stat().st_size)
         for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
             layout = FlatFile(array.shape, tuple(range(len(array.shape))), array.dtype, offset)
@@ -58,7 +61,8 @@ def export_netcdf(
 
 def check_fits(source: Source) -> None:
     """Raise BadParams for samples and axes that NetCDF does not have."""
-    dimensions(_axes(variable) for variable in _variables(source))
+    source, kinds = apart(source)
+    dimensions(_axes(variable) for variable in (*_variables(source), *kinds))
     for array in source.arrays:
         if array.dtype.kind not in "biuf" or array.dtype.name == "float16":
             raise BadParams(
@@ -71,7 +75,7 @@ def _size(source: Source) -> int:
     return arrays + sum(coord.values.nbytes for coord in source.coords)
 
 
-def _write_frame(source: Source, path: Path) -> None:
+def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
     """Write everything but the samples of the arrays, whose space is set aside in the file."""
     import h5netcdf
 
@@ -80,7 +84,8 @@ def _write_frame(source: Source, path: Path) -> None:
         file.attrs.update(_flat_attrs(source.attrs))
         for group, attrs in _groups(source).items():
             file.create_group(group).attrs.update(_flat_attrs(attrs))
-        for group, extents in dimensions(map(_axes, named)).items():
+        axes = [_axes(v) for v in (*named, *kinds) if not _axes(v).is_nameless]
+        for group, extents in dimensions(axes).items():
             (file[group] if group else file).dimensions = extents
         for variable in named:
             _create_named(file, variable)
@@ -151,11 +156,11 @@ def _offsets(path: Path, source: Source) -> list[int]:
         return [int(file[array.name].id.get_offset() or 0) for array in source.arrays]
 
 
-def _axes(variable: SourceArray | Coordinate) -> Axes:
+def _axes(variable: SourceArray | Coordinate | Kind) -> Axes:
     return Axes(variable.name, variable.dims, _shape(variable))
 
 
-def _shape(variable: SourceArray | Coordinate) -> tuple[int, ...]:
+def _shape(variable: SourceArray | Coordinate | Kind) -> tuple[int, ...]:
     return variable.values.shape if isinstance(variable, Coordinate) else variable.shape
 
 

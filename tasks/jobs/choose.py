@@ -20,6 +20,7 @@ from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.jobs.extremes import find_extremes, first_nan
 from gangsaw.tasks.source import Description, SourceArray
+from gangsaw.tasks.store.carried import is_carried
 from gangsaw.tasks.store.layout import (
     ArrayLayout,
     ChunkChoice,
@@ -116,6 +117,8 @@ def by_content(array: ArrayFacts) -> Choice:
     Codecs that a format named come first, then proof by a sample, then what a codec would have for
     the companions of its own arrays, then dtype and axes; those of equal grade code a sample.
     """
+    if is_carried(array):  # bytes of tables and texts: no codec is made for their axes
+        return Choice(None, GENERAL_CODEC)
     grades = {name: grade(name, array) for name in codec_table.answers()}
     best = max(grades.values(), default=Grade.REFUSE)
     if best < Grade.PROVEN:

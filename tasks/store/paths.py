@@ -20,6 +20,11 @@ def above(path: str) -> Iterator[str]:
         yield path
 
 
+def key_of(path: str, name: str) -> str:
+    """Return the key of an object of an array; one that lies at the root has the path ""."""
+    return f"{path}/{name}".lstrip("/")
+
+
 def groups_of(names: Iterable[str]) -> list[str]:
     """Return all groups below the root that these variables lie in, outer ones first."""
     return sorted({group for name in names for group in above(name) if group})

@@ -22,7 +22,7 @@ from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.store.journal import Job, batch_chunks
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
-from gangsaw.tasks.store.paths import attrs_of
+from gangsaw.tasks.store.paths import attrs_of, key_of
 from gangsaw.tasks.store.records import ROW, Records
 
 
@@ -41,7 +41,7 @@ class Skeleton:
 
     def metadata(self, name: str) -> bytes:
         """Return the array's zarr.json."""
-        return self.objects[f"{name}/{METADATA}"].to_bytes()
+        return self.objects[key_of(name, METADATA)].to_bytes()
 
 
 def build_skeleton(source: Source, layouts: Mapping[str, ArrayLayout]) -> Skeleton:
@@ -69,17 +69,22 @@ def build_objects(
 ) -> Mapping[str, Buffer]:
     """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
 
+    One array that is called "" lies at the root, where a group would be.
     `name` is what the error calls their source; see `build_skeleton`.
     """
     objects: dict[str, Buffer] = {}
     arrays, coords = tuple(arrays), tuple(coords)
     names = [*(array.name for array in arrays), *(coordinate.name for coordinate in coords)]
+    store = MemoryStore(objects)
     try:
-        group = zarr.create_group(MemoryStore(objects), attributes=dict(attrs))
+        if names == [""]:
+            _create(store, arrays[0], layouts[""])
+            return objects
+        group = zarr.create_group(store, attributes=dict(attrs))
         for path, of_group in attrs_of(groups, names).items():
             group.create_group(path, attributes=dict(of_group))
         for array in arrays:
-            _create(group, array, layouts[array.name])
+            _create(store, array, layouts[array.name])
         for coordinate in coords:
             _write(group, coordinate)
     except GangsawError:
@@ -93,11 +98,12 @@ def build_objects(
     return objects
 
 
-def _create(group: zarr.Group, array: Description, layout: ArrayLayout) -> None:
+def _create(store: MemoryStore, array: Description, layout: ArrayLayout) -> None:
     """Create an array; BadParams names it where its codec does not take such chunks."""
     try:
-        group.create_array(
-            array.name,
+        zarr.create_array(
+            store,
+            name=array.name or None,
             shape=array.shape,
             dtype=_native(array.dtype),
             fill_value=array.fill_value,
@@ -173,7 +179,7 @@ def _job(
     chunk_bytes = int(np.prod(chunks, dtype=object)) * array.dtype.itemsize
     return Job(
         source=f"{source.identity()} {array.name}",
-        array=digest(objects[f"{array.name}/{METADATA}"]),
+        array=digest(objects[key_of(array.name, METADATA)]),
         n_chunks=n_chunks,
         batch_chunks=batch_chunks(n_chunks, chunk_bytes),
     )

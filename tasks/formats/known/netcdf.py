@@ -30,7 +30,7 @@ def _sure(look: Look) -> Sure:
 def _open(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.formats.xarrays import open_netcdf
 
-    return open_netcdf(paths[0], options.group, options.variables)
+    return open_netcdf(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
 
 
 def _fit(source: Source) -> Fit:
