@@ -19,6 +19,7 @@ from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.source import Coordinate, Description, Group, Source, SourceArray
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
+from gangsaw.tasks.store.dims import agreeing_dims
 from gangsaw.tasks.store.journal import Job, batch_chunks
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
@@ -78,10 +79,11 @@ def build_objects(
         group = zarr.create_group(MemoryStore(objects), attributes=dict(attrs))
         for path, of_group in attrs_of(groups, names).items():
             group.create_group(path, attributes=dict(of_group))
+        dims = agreeing_dims(arrays, coords)
         for array in arrays:
-            _create(group, array, layouts[array.name])
+            _create(group, array, dims[array.name], layouts[array.name])
         for coordinate in coords:
-            _write(group, coordinate)
+            _write(group, coordinate, dims[coordinate.name])
     except GangsawError:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
@@ -93,7 +95,9 @@ def build_objects(
     return objects
 
 
-def _create(group: zarr.Group, array: Description, layout: ArrayLayout) -> None:
+def _create(
+    group: zarr.Group, array: Description, dims: tuple[str, ...], layout: ArrayLayout
+) -> None:
     """Create an array; BadParams names it where its codec does not take such chunks."""
     try:
         group.create_array(
@@ -102,7 +106,7 @@ def _create(group: zarr.Group, array: Description, layout: ArrayLayout) -> None:
             dtype=_native(array.dtype),
             fill_value=array.fill_value,
             attributes=_json(array.attrs),
-            dimension_names=array.dims,
+            dimension_names=dims,
             **layout.creation(),
         )
     except BadParams as error:
@@ -118,7 +122,7 @@ def _native(dtype: Dtype) -> Dtype:
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
 
-def _write(group: zarr.Group, coordinate: Coordinate) -> None:
+def _write(group: zarr.Group, coordinate: Coordinate, dims: tuple[str, ...]) -> None:
     values = np.asarray(coordinate.values)
     array = group.create_array(
         coordinate.name,
@@ -126,7 +130,7 @@ def _write(group: zarr.Group, coordinate: Coordinate) -> None:
         dtype=_native(values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
         attributes=_json(coordinate.attrs),
-        dimension_names=coordinate.dims,
+        dimension_names=dims,
         config={"write_empty_chunks": True},
     )
     array[...] = values
