@@ -122,39 +122,6 @@ def test_ms_keeps_all_data_columns(gangsaw: CommandLine, tmp_path: Path) -> None
     assert not (tmp_path / "b.uvh5").exists()
 
 
-def test_ms_of_several_windows_is_taken_one_by_one(gangsaw: CommandLine, tmp_path: Path) -> None:
-    from casacore.tables import table
-
-    source = write(tmp_path / "a.ms")
-    with table(str(source), ack=False, readonly=False) as main:
-        main.putcol("DATA_DESC_ID", np.arange(50, dtype="i4") % 10 // 9)  # of each time's last row
-    with table(f"{source}/DATA_DESCRIPTION", ack=False, readonly=False) as described:
-        described.addrows(1)
-        described.putcol("SPECTRAL_WINDOW_ID", [0, 1])
-        described.putcol("POLARIZATION_ID", [0, 0])
-    with table(f"{source}/SPECTRAL_WINDOW", ack=False, readonly=False) as windows:
-        windows.copyrows(windows)
-        windows.putcell("CHAN_FREQ", 1, windows.getcell("CHAN_FREQ", 0) + 5e8)
-    line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
-    assert "say which by --group, one of 0, 1" in line
-    before = main_table(source)
-    for number, n_rows in (("0", 45), ("1", 5)):
-        store = tmp_path / f"{number}.zarr"
-        gangsaw.ok("compress", source, store, "--group", number, *HERE)
-        gangsaw.ok("verify", store, "--against", source, "--group", number, *HERE)
-        gangsaw.ok("decompress", store, tmp_path / f"{number}.ms")
-        after = main_table(tmp_path / f"{number}.ms")
-        mine = before["DATA_DESC_ID"] == int(number)
-        assert len(after["DATA"]) == n_rows
-        assert all(same_bits(before[name][mine], after[name]) for name in before)
-        gangsaw.ok("decompress", store, tmp_path / f"{number}.uvh5")
-        written = read(tmp_path / f"{number}.uvh5")
-        assert same_bits(np.sort(written.data_array.real, None), np.sort(after["DATA"].real, None))
-        assert written.freq_array[0] == 1e8 + 5e8 * int(number)
-    line = gangsaw("compress", source, tmp_path / "a.zarr", "--group", "7", *HERE).failed(2)
-    assert "has no data description 7; there are: [0, 1]" in line
-
-
 def test_uvfits_keeps_every_bit(gangsaw: CommandLine, tmp_path: Path) -> None:
     from astropy.io import fits
 
