@@ -108,7 +108,7 @@ class TemplatePart:
     rows: Rows
     items: tuple[str, ...]
 
-    def to_dict(self) -> PartRecord:
+    def to_dict(self) -> dict[str, object]:
         """Return it as JSON values."""
         return {"path": self.path, "rows": self.rows.to_dict(), "items": list(self.items)}
 
@@ -124,7 +124,7 @@ class Template:
 
     Attributes
     ----------
-    format : "uvh5", "hdf5" or "ms"
+    format : "uvh5", "hdf5", "uvfits" or "ms"
     parts : its rows, those of the template's own group first
     data : (bytes,) uint8
     """
@@ -179,9 +179,9 @@ class Part:
 
     def template(self) -> TemplatePart:
         """Return what a template says of it."""
-        given = (str(c.attrs["item"]) for c in self.coords if "item" in c.attrs)
-        items = (*(column.item for column in self.columns), *given, *self.lacking)
-        return TemplatePart(self.path, self.columns[0].rows, items)
+        variables: list[ColumnArray | Coordinate] = [*self.columns, *self.coords]
+        items = (str(v.attrs["item"]) for v in variables if "item" in v.attrs)
+        return TemplatePart(self.path, self.columns[0].rows, (*items, *self.lacking))
 
     def _placed(self, variable: Variable) -> Variable:
         return replace(variable, name=f"{self.path}/{variable.name}".lstrip("/"))

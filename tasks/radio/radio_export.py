@@ -6,7 +6,7 @@ writer, since HDF5 and casacore allow only one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,8 @@ from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.layout import default_chunks
 
-SUFFIXES = {"uvh5": ".uvh5", "hdf5": ".h5", "ms": ".ms"}
+SUFFIXES = {"uvh5": ".uvh5", "hdf5": ".h5", "ms": ".ms", "uvfits": ".uvfits"}
+OF_HDF5 = ("uvh5", "hdf5")
 PutColumn: TypeAlias = "Callable[[TemplatePart, str], Put]"
 CACHE = 128 << 20  # bytes: HDF5 writes one of its chunks in several pieces
 
@@ -78,7 +79,7 @@ def check_fits(source: Source, kind: str) -> None:
             f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
             "file: leave --variable out, or decompress to Zarr"
         )
-    written = template.format if kind == "hdf5" and template.format != "ms" else kind
+    written = template.format if kind == "hdf5" and template.format in OF_HDF5 else kind
     if written != template.format and "hdf5" in (written, template.format):
         raise BadParams(f"{source.name} holds {template.format}, which cannot be written as {kind}")
 
@@ -96,7 +97,7 @@ def _target(path: Path, kind: str, *, overwrite: bool) -> Iterator[Path]:
 def _write_native(
     source: Source, template: Template, path: Path, on_progress: OnProgress | None
 ) -> None:
-    fill = _fill_ms if template.format == "ms" else _fill_hdf5
+    fill = {"ms": _fill_ms, "uvfits": _fill_uvfits}.get(template.format, _fill_hdf5)
     held = {part.path: _Held.of(source, part) for part in template.parts}
     for part in held.values():
         part.check(source.name)
@@ -118,15 +119,16 @@ class _Held:
     def of(cls, source: Source, part: TemplatePart) -> _Held:
         """Find the columns of a part."""
 
-        def is_of(variable: SourceArray | Coordinate) -> bool:
-            is_there = variable.name.rpartition("/")[0] == part.path
-            return is_there and variable.attrs.get("item") in part.items
+        def is_of(name: str, attrs: Mapping[str, object]) -> bool:
+            return name.rpartition("/")[0] == part.path and attrs.get("item") in part.items
 
-        return cls(part, tuple(filter(is_of, source.arrays)), tuple(filter(is_of, source.coords)))
+        arrays = tuple(a for a in source.arrays if is_of(a.name, a.attrs))
+        return cls(part, arrays, tuple(c for c in source.coords if is_of(c.name, c.attrs)))
 
     def check(self, store: str) -> None:
         """Raise BadParams where a column is missing, CorruptChunk where one has other rows."""
-        there = {variable.attrs["item"] for variable in (*self.arrays, *self.coords)}
+        there = {array.attrs["item"] for array in self.arrays}
+        there |= {coord.attrs["item"] for coord in self.coords}
         if missing := [item for item in self.part.items if item not in there]:
             raise BadParams(
                 f"{store}: {', '.join(missing)} of the source must be there to write it again: "
@@ -205,6 +207,15 @@ def _fill_hdf5(template: Template, path: Path) -> Iterator[PutColumn]:
             return rows
 
         yield put
+
+
+@contextmanager
+def _fill_uvfits(template: Template, path: Path) -> Iterator[PutColumn]:
+    with radio_needed(str(path)):
+        from gangsaw.tasks.radio.uvfits import fill
+
+        put = fill(template.data, path)
+    yield lambda _, item: put(item)
 
 
 @contextmanager
