@@ -139,8 +139,8 @@ def variables_of(path: str, group: str) -> list[XarrayArray]:
     absolute, engine = str(Path(path).absolute()), _netcdf_engine(path)
     if group and group not in _groups(absolute, engine, ""):
         return []
-    found = _part(absolute, engine, "", group, file_identity(absolute), ("",))
-    return found[1]
+    _, variables, _ = _part(absolute, engine, "", group, file_identity(absolute))
+    return [variable for variable in variables if isinstance(variable, XarrayArray)]
 
 
 def _part(

@@ -40,6 +40,15 @@ def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) 
     return replace(variable, dims=dims, attrs={**variable.attrs, **attrs, ATTR: json.dumps(had)})
 
 
+def renamed(
+    attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
+) -> Mapping[str, object]:
+    """Return the attributes of a variable whose axes are stored by other names than it had."""
+    if had == dims or ATTR in attrs:
+        return attrs
+    return {**attrs, ATTR: json.dumps({"dims": list(had), "attrs": {}})}
+
+
 @dataclass(frozen=True)
 class AsRead:
     """The variables of a store as they were in its file."""

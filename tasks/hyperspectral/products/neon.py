@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, variables_of
-from gangsaw.tasks.hyperspectral.products.product import Cube, repeated
+from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.as_read import added
 from gangsaw.tasks.store.paths import last
@@ -32,7 +32,7 @@ def is_own(file: h5py.File) -> bool:
 
 def cubes(source: XarraySource) -> Iterator[Cube]:
     """Say what is known of the arrays."""
-    for array in source.arrays:
+    for array in plain_arrays(source):
         group, _, name = array.name.rpartition("/")
         if last(group) in KINDS and name == f"{last(group)}_Data" and len(array.shape) == 3:
             yield _cube(source, array, group)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, variables_of
-from gangsaw.tasks.hyperspectral.products.product import Cube, repeated
+from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.as_read import added
 from gangsaw.tasks.store.paths import last
@@ -33,10 +33,10 @@ def is_own(file: h5py.File) -> bool:
 
 def cubes(source: XarraySource) -> Iterator[Cube]:
     """Say what is known of the arrays."""
-    for group in dict.fromkeys(a.name.rpartition("/")[0] for a in source.arrays):
+    for group in dict.fromkeys(a.name.rpartition("/")[0] for a in plain_arrays(source)):
         if group.startswith(SWATHS) and last(group) == FIELDS:
             places = variables_of(source.path, f"{group.rpartition('/')[0]}/{PLACES}")
-            of_group = (a for a in source.arrays if a.name.rpartition("/")[0] == group)
+            of_group = (a for a in plain_arrays(source) if a.name.rpartition("/")[0] == group)
             for array in of_group:
                 yield from _cube(array, group, places, source.attrs)
 

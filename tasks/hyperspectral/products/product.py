@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.tasks.formats.format import SourceOptions
 from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, open_netcdf, variables_of
-from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.source import Coordinate, SourceArray
 from gangsaw.tasks.store.as_read import added, changed
 from gangsaw.tasks.store.paths import last
 
@@ -53,7 +53,7 @@ def open_product(
     path: str, options: SourceOptions, cubes: Callable[[XarraySource], Iterable[Cube]]
 ) -> XarraySource:
     """Open a file as NetCDF with what is known of its arrays; a group alone as it is."""
-    source = open_netcdf(path, options.group, options.variables)
+    source = open_netcdf(path, options.group, options.variables, accept_loss=options.accept_loss)
     return source if options.group else dressed(source, list(cubes(source)))
 
 
@@ -65,15 +65,21 @@ def text_of(file: h5py.File, name: str) -> str:
 
 def dressed(source: XarraySource, cubes: Sequence[Cube]) -> XarraySource:
     """Return a source whose cubes have what their product says of them."""
-    arrays = {array.name: array for array in source.arrays}
+    arrays: dict[str, SourceArray] = {array.name: array for array in source.arrays}
+    own = {array.name: array for array in plain_arrays(source)}
     coords = {coord.name: coord for coord in source.coords}
     taken = {*arrays, *coords}  # a product may have such a coordinate by itself
     for cube in cubes:
         near = [one for one in cube.near if one.name not in taken]
-        arrays[cube.path] = _told(arrays[cube.path], cube, near)
+        arrays[cube.path] = _told(own[cube.path], cube, near)
         arrays |= {one.name: one for one in near if not isinstance(one, Coordinate)}
         coords |= {one.name: one for one in near if isinstance(one, Coordinate)}
     return replace(source, arrays=tuple(arrays.values()), coords=tuple(coords.values()))
+
+
+def plain_arrays(source: XarraySource) -> list[XarrayArray]:
+    """Return the arrays of numbers, of which the file's samples are what is stored."""
+    return [array for array in source.arrays if isinstance(array, XarrayArray)]
 
 
 def _told(array: XarrayArray, cube: Cube, near: Iterable[XarrayArray | Coordinate]) -> XarrayArray:
@@ -110,7 +116,9 @@ def by_dims(
     near = [v for group in bands for v in variables_of(source.path, group) if len(v.dims) == 1]
     for group, names in places.items():
         near += [v for v in variables_of(source.path, group) if last(v.name) in names.split()]
-    cubes = [a for a in source.arrays if a.name.rpartition("/")[0] in groups and len(a.dims) > 1]
+    cubes = [
+        a for a in plain_arrays(source) if a.name.rpartition("/")[0] in groups and len(a.dims) > 1
+    ]
     for array in cubes:
         along = [v for v in near if v.dims and _axes(v) <= _axes(array) and v.dtype.kind in "biuf"]
         group = array.name.rpartition("/")[0]

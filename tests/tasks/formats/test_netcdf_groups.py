@@ -50,6 +50,8 @@ def test_a_tree_of_netcdf_comes_back(tmp_path: Path) -> None:
     assert gangsaw.verify(store, against=path).ok
     assert gangsaw.decompress(store, copy) == ()
     assert netcdf_items(copy) == netcdf_items(path)
+    with xr.open_datatree(store, engine="zarr", chunks=None) as tree:  # not so the file itself
+        assert tree["other/table"].dims == ("unlike_3",)
     with xr.open_dataset(copy, group="sensor/place") as found:
         assert found.lon.dims == ("y", "x")
 
