@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 from emulator import cupy_standin
 from helpers.command_line import CommandLine
+from helpers.xarray_stores import open_groups
 from hypothesis import settings
 
 # time says nothing of what is right, on machines that are shared and where kernels compile
@@ -83,6 +84,20 @@ def _forgotten() -> Iterator[None]:
     forget()
     yield
     forget()
+
+
+@pytest.fixture(autouse=True)
+def stores_open_in_xarray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every store that a job of a test finishes in this process is opened by plain xarray."""
+    from gangsaw.tasks.store.target import Target
+
+    publish = Target.publish
+
+    def and_open(target: Target) -> None:
+        publish(target)
+        open_groups(target.final)
+
+    monkeypatch.setattr(Target, "publish", and_open)
 
 
 @pytest.fixture

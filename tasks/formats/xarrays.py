@@ -134,6 +134,15 @@ def _open(
     return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost)
 
 
+def variables_of(path: str, group: str) -> list[XarrayArray]:
+    """Describe the variables of one group of a file, by their paths; none where it is not there."""
+    absolute, engine = str(Path(path).absolute()), _netcdf_engine(path)
+    if group and group not in _groups(absolute, engine, ""):
+        return []
+    _, variables, _ = _part(absolute, engine, "", group, file_identity(absolute))
+    return [variable for variable in variables if isinstance(variable, XarrayArray)]
+
+
 def _part(
     path: str, engine: str, group: str, below: str, version: str
 ) -> tuple[GroupAttrs, list[SourceArray], list[Refused]]:

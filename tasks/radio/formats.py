@@ -64,9 +64,8 @@ def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
 
 def _open_ms(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.measurement_set import open_measurement_set
-    from gangsaw.tasks.radio.radio import pick
 
-    return pick(open_measurement_set(paths[0], options.group), options.variables)
+    return open_measurement_set(paths[0], options.group, options.variables)
 
 
 def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
@@ -115,7 +114,7 @@ def _export(kind: str) -> Callable[[Source, Paths, ExportOptions, Work], None]:
 MS = Format(
     name="ms",
     title="MeasurementSet",
-    about="every column of one data description, `--group` where there are several",
+    about="every column; each data description is a group, `--group` takes one",
     sure=_sure_ms,
     open=_open_ms,
     takes=VARIABLES | {"group"},

@@ -24,6 +24,7 @@ from gangsaw.tasks.radio.radio import (
     FREQUENCY,
     POLARIZATION,
     ColumnArray,
+    Part,
     RadioSource,
     key_coordinates,
     make_source,
@@ -141,7 +142,7 @@ def _uvh5(path: str, absolute: str, version: str, file: h5py.File) -> RadioSourc
     ]
     coords = [*key_coordinates(UVH5_KEYS, keys, rows, UNITS), *_channels(path, file)]
     template = make_template(file, {*named, *UVH5_KEYS})
-    return make_source(path, absolute, columns, coords, ("uvh5", template))
+    return make_source(path, absolute, [Part("", columns, coords)], ("uvh5", template))
 
 
 def _data_names(file: h5py.File, rows: Rows) -> dict[str, str]:
@@ -190,7 +191,8 @@ def _kat(path: str, absolute: str, version: str, file: h5py.File) -> RadioSource
     coords = [
         Coordinate(TIME, (TIME,), values, {"units": "s", "format": "unix"}) for values in stamps
     ]
-    return make_source(path, absolute, columns, coords, ("hdf5", make_template(file, set(named))))
+    template = make_template(file, set(named))
+    return make_source(path, absolute, [Part("", columns, coords)], ("hdf5", template))
 
 
 def _kat_dims(dataset: h5py.Dataset) -> tuple[str, ...]:

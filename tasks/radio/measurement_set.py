@@ -6,30 +6,33 @@ autocorrelations real, knows one data column, and looks sites up on the Internet
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.radio.ms_template import make_template
+from gangsaw.tasks.radio.ms_columns import TYPES, Column, check_kept, kept_columns, regular_columns
+from gangsaw.tasks.radio.ms_template import DESCRIPTION, PART, make_template
 from gangsaw.tasks.radio.radio import (
     FREQUENCY,
     POLARIZATION,
     ColumnArray,
+    Part,
     RadioSource,
     first_line,
     identity_of,
     key_coordinates,
     make_source,
+    pick,
     radio_needed,
 )
-from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
+from gangsaw.tasks.radio.rows import BASELINE, ROW, TIME, Rows, Run, find_rows
 from gangsaw.tasks.source import Coordinate, Region
 
 if TYPE_CHECKING:
@@ -44,19 +47,6 @@ KEYS = {
     "TIME": (TIME, TIME),
     "ANTENNA1": ("ANTENNA1", BASELINE),
     "ANTENNA2": ("ANTENNA2", BASELINE),
-}
-TYPES = {
-    "boolean": "?",
-    "uchar": "u1",
-    "short": "i2",
-    "ushort": "u2",
-    "int": "i4",
-    "uint": "u4",
-    "int64": "i8",
-    "float": "f4",
-    "double": "f8",
-    "complex": "c8",
-    "dcomplex": "c16",
 }
 # numbers of the Stokes enumeration of CASA
 POLARIZATIONS = dict(
@@ -96,18 +86,21 @@ def is_measurement_set(path: Path) -> bool:
     return (path / "table.dat").is_file()
 
 
-def open_measurement_set(path: str, description: str = "") -> RadioSource:
+def open_measurement_set(
+    path: str, description: str = "", variables: Sequence[str] = ()
+) -> RadioSource:
     """Describe a MeasurementSet; BadParams where there is none, or casacore is missing.
 
-    `description` is the DATA_DESC_ID whose rows are taken, needed where there are several: their
-    numbers of channels differ, and a store has one axis of frequencies.
+    `description` is the DATA_DESC_ID whose rows are taken. Without it all are; where there are
+    several, each is a group, as their numbers of channels differ. `variables` are the arrays to
+    take; none is all, and every column that is no array.
     """
     absolute = str(Path(path).absolute())
     with radio_needed(path):
         from casacore.tables import table  # noqa: F401
     try:
         with CASACORE:
-            return _open(path, absolute, description)
+            return pick(_open(path, absolute, description, bool(variables)), variables)
     except (RuntimeError, OSError) as error:
         raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
 
@@ -121,26 +114,56 @@ def opened(path: str, description: int, version: str) -> tables.table:
     return main if description < 0 else main.query(f"DATA_DESC_ID == {description}")
 
 
-def _open(path: str, absolute: str, wanted: str) -> RadioSource:
+def _open(path: str, absolute: str, wanted: str, some: bool) -> RadioSource:
     version = identity_of(absolute)
     table = opened(absolute, -1, version)
-    if missing := {*KEYS, "DATA_DESC_ID"} - set(table.colnames()):
+    if missing := {*KEYS, DESCRIPTION} - set(table.colnames()):
         raise BadParams(
             f"{path} is no MeasurementSet: its table has no {', '.join(sorted(missing))}"
         )
     if not table.nrows():
         raise BadParams(f"{path} holds no rows")
     _check_rows(path, absolute, table.nrows())
-    description = _description(path, table, wanted)
-    table = opened(absolute, description, version)
+    taken = _descriptions(path, table, wanted)
+    table = opened(absolute, taken[0] if wanted else -1, version)
+    tables = {d: opened(absolute, d, version) for d in taken}
+    odd = kept_columns(tables.values())
+    if not some:
+        check_kept(path, odd)
+    place = partial(_part, absolute, version, odd)
+    if len(tables) == 1:
+        ((number, rows),) = tables.items()
+        parts = [place("", number, rows)]
+    else:
+        below = [place(f"{PART}{number}", number, rows) for number, rows in tables.items()]
+        parts = [_root(absolute, version, table), *below]
+    lacking = tuple(odd) if some else ()
+    parts[0] = replace(parts[0], lacking=lacking)
+    kept = () if some else tuple(odd)
+    return make_source(path, absolute, parts, ("ms", make_template(table, kept)))
+
+
+def _root(path: str, version: str, table: tables.table) -> Part:
+    """Return what says which rows are in which part."""
+    rows = Rows((ROW,), (table.nrows(),), (ROW,))
+    column = Column(DESCRIPTION, (), np.dtype(TYPES[table.coldatatype(DESCRIPTION)]))
+    return Part("", [_array(column, (), rows, path, -1, version)], [])
+
+
+def _part(
+    path: str, version: str, kept: Collection[str], name: str, number: int, table: tables.table
+) -> Part:
+    """Return the rows of a data description as the group `name`."""
     keys = {item: table.getcol(item) for item in KEYS}
     rows = find_rows(*keys.values())
+    channels = _channels(table)
+    without = {*KEYS, *kept, *([DESCRIPTION] if name else [])}
     columns = [
-        _column(name, shape, dtype, rows, absolute, description, version)
-        for name, shape, dtype in _columns(path, table)
+        _array(c, _cell_dims(c, channels), rows, path, number, version)
+        for c in regular_columns(table)
+        if c.name not in without
     ]
-    coords = [*key_coordinates(KEYS, keys, rows, UNITS), *_channels(table)]
-    return make_source(path, absolute, columns, coords, ("ms", make_template(table)))
+    return Part(name, columns, [*key_coordinates(KEYS, keys, rows, UNITS), *channels])
 
 
 def _check_rows(path: str, absolute: str, rows: int) -> None:
@@ -153,92 +176,63 @@ def _check_rows(path: str, absolute: str, rows: int) -> None:
         )
 
 
-def _description(path: str, table: tables.table, wanted: str) -> int:
-    """Return the DATA_DESC_ID to take, or -1 where all rows have the same."""
-    found = np.unique(table.getcol("DATA_DESC_ID")).tolist()
-    if wanted:
-        if wanted not in map(str, found):
-            raise BadParams(f"{path} has no data description {wanted}; there are: {found}")
-        return int(wanted) if len(found) > 1 else -1
-    if len(found) > 1:
-        raise BadParams(
-            f"{path} holds several data descriptions (spectral windows and polarizations): "
-            f"say which by --group, one of {', '.join(map(str, found))}"
-        )
-    return -1
+def _descriptions(path: str, table: tables.table, wanted: str) -> list[int]:
+    """Return the DATA_DESC_IDs to take; [-1] where all rows have the same."""
+    found = np.unique(table.getcol(DESCRIPTION)).tolist()
+    if wanted and wanted not in map(str, found):
+        raise BadParams(f"{path} has no data description {wanted}; there are: {found}")
+    if len(found) == 1:
+        return [-1]
+    return [int(wanted)] if wanted else found
 
 
-def _columns(path: str, table: tables.table) -> Iterator[tuple[str, tuple[int, ...], Dtype]]:
-    """Yield name, extents of a cell and type of the columns that hold values."""
-    for name in table.colnames():
-        if name in KEYS or _is_undefined(table, name):
-            continue
-        kind = table.coldatatype(name)
-        if kind not in TYPES:
-            raise BadParams(f"{path}: column {name} holds {kind}; only numbers can be compressed")
-        shape = () if table.isscalarcol(name) else _cell_shape(path, table, name)
-        yield name, shape, np.dtype(TYPES[kind])
-
-
-def _is_undefined(table: tables.table, name: str) -> bool:
-    """Whether no row has a value, as is usual for FLAG_CATEGORY."""
-    if table.isscalarcol(name):
-        return False
-    return not any(table.iscelldefined(name, row) for row in range(table.nrows()))
-
-
-def _cell_shape(path: str, table: tables.table, name: str) -> tuple[int, ...]:
-    try:
-        found = set(table.getcolshapestring(name))
-    except RuntimeError:
-        raise BadParams(f"{path}: column {name} has values in some rows only") from None
-    if len(found) > 1:
-        raise BadParams(f"{path}: the extents of column {name} differ: {', '.join(sorted(found))}")
-    return tuple(int(n) for n in found.pop().strip("[]").split(","))
-
-
-def _column(
-    item: str,
-    shape: tuple[int, ...],
-    dtype: Dtype,
+def _array(
+    column: Column,
+    inner: tuple[str, ...],
     rows: Rows,
     path: str,
     description: int,
     version: str,
 ) -> MsColumn:
     return MsColumn(
-        name=NAMES.get(item, item),
-        shape=rows.shape + shape,
-        dtype=dtype,
-        dims=rows.dims + _cell_dims(item, shape),
+        name=NAMES.get(column.name, column.name),
+        shape=rows.shape + column.shape,
+        dtype=column.dtype,
+        dims=rows.dims + inner,
         chunks=None,
-        attrs={"item": item},
+        attrs={"item": column.name},
         path=path,
-        item=item,
+        item=column.name,
         rows=rows,
         version=version,
         description=description,
     )
 
 
-def _cell_dims(item: str, shape: Sequence[int]) -> tuple[str, ...]:
-    if item == "UVW":
+def _cell_dims(column: Column, channels: Sequence[Coordinate]) -> tuple[str, ...]:
+    """Name the axes of a cell: those of channels and polarizations where the extents are theirs."""
+    if column.name == "UVW":
         return ("uvw_label",)
-    known = {1: (POLARIZATION,), 2: (FREQUENCY, POLARIZATION)}
-    return known.get(len(shape), tuple(f"{item}_{i}" for i in range(len(shape))))
+    known = {c.name: len(c.values) for c in channels}
+    for names in ((POLARIZATION,), (FREQUENCY,), (FREQUENCY, POLARIZATION)):
+        if column.shape == tuple(known[name] for name in names):
+            return names
+    return tuple(f"{column.name}_{i}" for i in range(len(column.shape)))
 
 
-def _channels(table: tables.table) -> Iterator[Coordinate]:
+def _channels(table: tables.table) -> list[Coordinate]:
     """Frequencies and polarizations, for readers; the template holds them, too."""
     row = int(table.getcell("DATA_DESC_ID", 0))
     described = _subtable(table, "DATA_DESCRIPTION")
     window = int(described.getcell("SPECTRAL_WINDOW_ID", row))
     frequencies = _subtable(table, "SPECTRAL_WINDOW").getcell("CHAN_FREQ", window)
-    yield Coordinate(FREQUENCY, (FREQUENCY,), np.asarray(frequencies), {"units": "Hz"})
     kind = int(described.getcell("POLARIZATION_ID", row))
     codes = np.asarray(_subtable(table, "POLARIZATION").getcell("CORR_TYPE", kind)).tolist()
     names = [POLARIZATIONS.get(code, str(code)) for code in codes]
-    yield Coordinate(POLARIZATION, (POLARIZATION,), np.array(names, np.dtypes.StringDType()))
+    return [
+        Coordinate(FREQUENCY, (FREQUENCY,), np.asarray(frequencies), {"units": "Hz"}),
+        Coordinate(POLARIZATION, (POLARIZATION,), np.array(names, np.dtypes.StringDType())),
+    ]
 
 
 def _subtable(table: tables.table, name: str) -> tables.table:

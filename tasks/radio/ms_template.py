@@ -1,13 +1,16 @@
 """A MeasurementSet without the rows of its main table, as bytes: a tar file.
 
 It holds the files of the subtables unchanged. The main table has its columns, their storage
-managers and keywords, and no row.
+managers and keywords, and no row. Columns that are no arrays are a table of their own, with all
+rows.
 """
 
 from __future__ import annotations
 
 import io
+import shutil
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -21,11 +24,17 @@ from gangsaw.tasks.radio.radio import LOCK
 if TYPE_CHECKING:
     from casacore import tables
 
+DESCRIPTION = "DATA_DESC_ID"
+PART = "data_description_"  # and its number: the group of its rows, where there are several
+KEPT = "gangsaw_kept_columns"
 LOSSY = {"DyscoStMan"}  # LOFAR's, which quantises visibilities as they are written
 
 
-def make_template(table: tables.table) -> NDArray[np.uint8]:
-    """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main one."""
+def make_template(table: tables.table, kept: Sequence[str]) -> NDArray[np.uint8]:
+    """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main one.
+
+    The columns `kept` have their cells there, too.
+    """
     buffer = io.BytesIO()
     with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
         empty = Path(folder) / "main"
@@ -35,8 +44,12 @@ def make_template(table: tables.table) -> NDArray[np.uint8]:
             if file.name != LOCK:  # it has the number of rows, which table.dat may not have yet
                 _add(archive, file, file.name)
         for name, where in _subtables(table).items():
-            for file in sorted(where.rglob("*")):
-                _add(archive, file, f"{name}/{file.relative_to(where)}")
+            _add_folder(archive, where, name)
+        if kept:
+            cells = Path(folder) / "kept"
+            columns = table.query(columns=",".join(kept))
+            columns.copy(str(cells), deep=True, valuecopy=True).close()
+            _add_folder(archive, cells, KEPT)
     return np.frombuffer(buffer.getvalue(), np.uint8)
 
 
@@ -50,6 +63,11 @@ def _subtables(table: tables.table) -> dict[str, Path]:
     found = {key: str(value) for key, value in table.getkeywords().items()}
     prefix = "Table: "
     return {k: Path(v.removeprefix(prefix)) for k, v in found.items() if v.startswith(prefix)}
+
+
+def _add_folder(archive: tarfile.TarFile, folder: Path, name: str) -> None:
+    for file in sorted(folder.rglob("*")):  # locks too: they may have the number of rows
+        _add(archive, file, f"{name}/{file.relative_to(folder)}")
 
 
 def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:
@@ -69,3 +87,14 @@ def unpack(template: NDArray[np.uint8], folder: Path) -> None:
             archive.extractall(folder, filter="data")  # nothing outside of the folder
     except (tarfile.TarError, OSError) as error:
         raise CorruptChunk(f"the template is damaged: {error}", store=str(folder)) from error
+
+
+def fill_kept(main: tables.table, folder: Path) -> None:
+    """Give the main table in a folder the cells that the template keeps, and remove their table."""
+    from casacore.tables import table as open_table
+
+    if not (folder / KEPT).is_dir():
+        return
+    with open_table(str(folder / KEPT), ack=False, lockoptions="usernoread") as cells:
+        cells.copyrows(main, 0, 0, cells.nrows())
+    shutil.rmtree(folder / KEPT)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import NotRequired, TypedDict, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,15 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
 from gangsaw.tasks.source import Coordinate, Described, Region, Source
+from gangsaw.tasks.store.paths import resolved
 from gangsaw.tasks.store.variables import SMALL
 
 TEMPLATE = "template"
 FREQUENCY, POLARIZATION = "frequency", "polarization"
 PACKAGES = {"pyuvdata", "casacore", "astropy", "hdf5plugin"}
 LOCK = "table.lock"  # of casacore: reading changes it
+
+Variable = TypeVar("Variable", "ColumnArray", Coordinate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,12 +76,46 @@ class RadioSource:
         return identity_of(self.path)
 
 
+class PartRecord(TypedDict):
+    """`TemplatePart` as JSON has it."""
+
+    path: str
+    rows: RowsRecord
+    items: list[str]
+
+
 class TemplateAttrs(TypedDict):
-    """Attributes of the coordinate `template`."""
+    """Attributes of the coordinate `template`; `parts` only where there are groups below."""
 
     format: str
     rows: RowsRecord
     items: list[str]
+    parts: NotRequired[list[PartRecord]]
+
+
+@dataclass(frozen=True)
+class TemplatePart:
+    """Rows of a template that share their axes, in a group of the store.
+
+    Attributes
+    ----------
+    path : of the group; "" is that of the template
+    rows : how the rows of its columns map to the axes of the arrays
+    items : the columns that are empty in it
+    """
+
+    path: str
+    rows: Rows
+    items: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as JSON values."""
+        return {"path": self.path, "rows": self.rows.to_dict(), "items": list(self.items)}
+
+    @classmethod
+    def from_dict(cls, data: PartRecord) -> TemplatePart:
+        """Read what `to_dict` returned."""
+        return cls(data["path"], Rows.from_dict(data["rows"]), tuple(data["items"]))
 
 
 @dataclass(frozen=True)
@@ -87,22 +124,22 @@ class Template:
 
     Attributes
     ----------
-    format : "uvh5", "hdf5" or "ms"
-    rows : how the rows of its columns map to the axes of the arrays
-    items : the columns that are empty in it
+    format : "uvh5", "hdf5", "uvfits" or "ms"
+    parts : its rows, those of the template's own group first
     data : (bytes,) uint8
     """
 
     format: str
-    rows: Rows
-    items: tuple[str, ...]
+    parts: tuple[TemplatePart, ...]
     data: NDArray[np.uint8] = field(compare=False)
 
     def coordinate(self) -> Coordinate:
         """Return it as it is in the store."""
         about = "what the source holds beside the arrays; gangsaw decompress fills it again"
-        attrs = {"format": self.format, "rows": self.rows.to_dict(), "items": list(self.items)}
-        return Coordinate(TEMPLATE, ("byte",), self.data, {**attrs, "long_name": about})
+        own, *below = self.parts
+        attrs = {"format": self.format, "rows": own.rows.to_dict(), "items": list(own.items)}
+        parts = {"parts": [part.to_dict() for part in below]} if below else {}
+        return Coordinate(TEMPLATE, ("byte",), self.data, {**attrs, **parts, "long_name": about})
 
 
 def find_template(source: Source) -> Template | None:
@@ -110,32 +147,58 @@ def find_template(source: Source) -> Template | None:
     for coord in source.coords:
         if coord.name == TEMPLATE and {"format", "rows", "items"} <= set(coord.attrs):
             attrs = cast("TemplateAttrs", coord.attrs)
-            rows, items = Rows.from_dict(attrs["rows"]), tuple(attrs["items"])
-            return Template(attrs["format"], rows, items, np.asarray(coord.values))
+            own: PartRecord = {"path": "", "rows": attrs["rows"], "items": attrs["items"]}
+            parts = map(TemplatePart.from_dict, [own, *attrs.get("parts", [])])
+            return Template(attrs["format"], tuple(parts), np.asarray(coord.values))
     return None
 
 
-def make_source(
-    name: str,
-    path: str,
-    columns: Sequence[ColumnArray],
-    coords: Sequence[Coordinate],
-    template: tuple[str, NDArray[np.uint8]],
-) -> RadioSource:
-    """Return the source: small columns are added to the given coordinates.
+@dataclass(frozen=True)
+class Part:
+    """Rows of a file that share their axes, as a group of the store.
 
-    `template` is its format and its bytes.
+    Attributes
+    ----------
+    path : of the group; "" is the root
+    columns : of these rows, at least one
+    coords : those that are given; small columns join them
+    lacking : columns of the file that are left out, without which it cannot be written again
     """
-    rows = columns[0].rows
-    small = [column for column in columns if _is_small(column)]
-    near = [*coords, *map(_read, small)]
-    items = [column.item for column in columns] + [
-        str(c.attrs["item"]) for c in coords if "item" in c.attrs
-    ]
+
+    path: str
+    columns: Sequence[ColumnArray]
+    coords: Sequence[Coordinate]
+    lacking: tuple[str, ...] = ()
+
+    def contents(self) -> tuple[list[ColumnArray], list[Coordinate]]:
+        """Return its arrays and coordinates, by paths."""
+        small = [column for column in self.columns if _is_small(column)]
+        near = [*self.coords, *map(_read, small)]
+        arrays = [_naming(column, near) for column in self.columns if column not in small]
+        return [self._placed(array) for array in arrays], [self._placed(c) for c in near]
+
+    def template(self) -> TemplatePart:
+        """Return what a template says of it."""
+        variables: list[ColumnArray | Coordinate] = [*self.columns, *self.coords]
+        items = (str(v.attrs["item"]) for v in variables if "item" in v.attrs)
+        return TemplatePart(self.path, self.columns[0].rows, (*items, *self.lacking))
+
+    def _placed(self, variable: Variable) -> Variable:
+        return replace(variable, name=f"{self.path}/{variable.name}".lstrip("/"))
+
+
+def make_source(
+    name: str, path: str, parts: Sequence[Part], template: tuple[str, NDArray[np.uint8]]
+) -> RadioSource:
+    """Return the source; small columns are added to the given coordinates.
+
+    `template` is its format and its bytes; the first of the parts is the root.
+    """
     form, data = template
-    filled = Template(form, rows, tuple(items), data).coordinate()
-    arrays = tuple(_naming(column, near) for column in columns if column not in small)
-    return RadioSource(name, path, arrays, (*near, filled))
+    filled = Template(form, tuple(part.template() for part in parts), data).coordinate()
+    found = [part.contents() for part in parts]
+    arrays = tuple(array for some, _ in found for array in some)
+    return RadioSource(name, path, arrays, (*(c for _, near in found for c in near), filled))
 
 
 def key_coordinates(
@@ -167,6 +230,7 @@ def first_line(error: Exception) -> str:
 def pick(source: RadioSource, variables: Sequence[str]) -> RadioSource:
     """Return the source with the arrays of these names, none for all; BadParams for others."""
     names = [array.name for array in source.arrays]
+    variables = resolved(variables, names)
     if unknown := sorted(set(variables) - set(names)):
         raise BadParams(f"no variable {unknown[0]!r}; there are: {', '.join(names)}")
     chosen = tuple(array for array in source.arrays if not variables or array.name in variables)

@@ -6,10 +6,13 @@ writer, since HDF5 and casacore allow only one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,13 +21,21 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import whole_files, whole_folder
-from gangsaw.tasks.radio.radio import Template, find_template, first_line, radio_needed
+from gangsaw.tasks.radio.radio import (
+    Template,
+    TemplatePart,
+    find_template,
+    first_line,
+    radio_needed,
+)
 from gangsaw.tasks.radio.rows import Put, Rows, Run
-from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.layout import default_chunks
 
-SUFFIXES = {"uvh5": ".uvh5", "hdf5": ".h5", "ms": ".ms"}
+SUFFIXES = {"uvh5": ".uvh5", "hdf5": ".h5", "ms": ".ms", "uvfits": ".uvfits"}
+OF_HDF5 = ("uvh5", "hdf5")
+PutColumn: TypeAlias = "Callable[[TemplatePart, str], Put]"
 CACHE = 128 << 20  # bytes: HDF5 writes one of its chunks in several pieces
 
 
@@ -68,7 +79,7 @@ def check_fits(source: Source, kind: str) -> None:
             f"{source.name} holds no template of a MeasurementSet, uvh5, uvfits, miriad or KAT "
             "file: leave --variable out, or decompress to Zarr"
         )
-    written = template.format if kind == "hdf5" and template.format != "ms" else kind
+    written = template.format if kind == "hdf5" and template.format in OF_HDF5 else kind
     if written != template.format and "hdf5" in (written, template.format):
         raise BadParams(f"{source.name} holds {template.format}, which cannot be written as {kind}")
 
@@ -86,36 +97,63 @@ def _target(path: Path, kind: str, *, overwrite: bool) -> Iterator[Path]:
 def _write_native(
     source: Source, template: Template, path: Path, on_progress: OnProgress | None
 ) -> None:
-    fill = _fill_ms if template.format == "ms" else _fill_hdf5
-    _check_complete(source, template)
-    arrays = [a for a in source.arrays if a.attrs.get("item") in template.items]
-    meter = Meter(sum(_grid(a, template.rows).n_chunks for a in arrays), on_progress)
+    fill = {"ms": _fill_ms, "uvfits": _fill_uvfits}.get(template.format, _fill_hdf5)
+    held = {part.path: _Held.of(source, part) for part in template.parts}
+    for part in held.values():
+        part.check(source.name)
+    meter = Meter(sum(part.n_chunks() for part in held.values()), on_progress)
     with _template_errors(source.name), fill(template, path) as put:
-        for coord in source.coords:
-            if (item := coord.attrs.get("item")) in template.items:
-                rows = template.rows.spread(np.asarray(coord.values), coord.dims)
-                put(item)(slice(0, template.rows.n_rows), rows)
-        for array in arrays:
-            _write(array, template.rows, put(str(array.attrs["item"])), meter)
+        for part in held.values():
+            part.write(partial(put, part.part), meter)
 
 
-def _check_complete(source: Source, template: Template) -> None:
-    there = {array.attrs.get("item") for array in source.arrays}
-    there |= {coord.attrs.get("item") for coord in source.coords}
-    if missing := [item for item in template.items if item not in there]:
-        raise BadParams(
-            f"{source.name}: {', '.join(missing)} of the source must be there to write it again: "
-            "leave --variable out"
-        )
+@dataclass(frozen=True)
+class _Held:
+    """A part of a template, with what the store holds of its columns."""
 
-    n = len(template.rows.shape)
-    for array in source.arrays:
-        if array.attrs.get("item") in template.items and array.shape[:n] != template.rows.shape:
-            raise CorruptChunk(
-                f"the template has rows of {template.rows.shape}, "
-                f"{array.name} of {array.shape[:n]}",
-                store=source.name,
+    part: TemplatePart
+    arrays: tuple[SourceArray, ...]
+    coords: tuple[Coordinate, ...]
+
+    @classmethod
+    def of(cls, source: Source, part: TemplatePart) -> _Held:
+        """Find the columns of a part."""
+
+        def is_of(name: str, attrs: Mapping[str, object]) -> bool:
+            return name.rpartition("/")[0] == part.path and attrs.get("item") in part.items
+
+        arrays = tuple(a for a in source.arrays if is_of(a.name, a.attrs))
+        return cls(part, arrays, tuple(c for c in source.coords if is_of(c.name, c.attrs)))
+
+    def check(self, store: str) -> None:
+        """Raise BadParams where a column is missing, CorruptChunk where one has other rows."""
+        there = {array.attrs["item"] for array in self.arrays}
+        there |= {coord.attrs["item"] for coord in self.coords}
+        if missing := [item for item in self.part.items if item not in there]:
+            raise BadParams(
+                f"{store}: {', '.join(missing)} of the source must be there to write it again: "
+                "leave --variable out"
             )
+        rows = self.part.rows.shape
+        for array in self.arrays:
+            if array.shape[: len(rows)] != rows:
+                raise CorruptChunk(
+                    f"the template has rows of {rows}, {array.name} of {array.shape[: len(rows)]}",
+                    store=store,
+                )
+
+    def n_chunks(self) -> int:
+        """Return in how many pieces it is written."""
+        return sum(_grid(array, self.part.rows).n_chunks for array in self.arrays)
+
+    def write(self, put: Callable[[str], Put], meter: Meter) -> None:
+        """Write all columns."""
+        rows = self.part.rows
+        for coord in self.coords:
+            values = rows.spread(np.asarray(coord.values), coord.dims)
+            put(str(coord.attrs["item"]))(slice(0, rows.n_rows), values)
+        for array in self.arrays:
+            _write(array, rows, put(str(array.attrs["item"])), meter)
 
 
 @contextmanager
@@ -152,7 +190,7 @@ def _write(array: SourceArray, rows: Rows, put: Put, meter: Meter) -> None:
 
 
 @contextmanager
-def _fill_hdf5(template: Template, path: Path) -> Iterator[Callable[[str], Put]]:
+def _fill_hdf5(template: Template, path: Path) -> Iterator[PutColumn]:
     import h5py
 
     from gangsaw.tasks.radio.hdf5_radio import to_file
@@ -160,7 +198,7 @@ def _fill_hdf5(template: Template, path: Path) -> Iterator[Callable[[str], Put]]
     path.write_bytes(template.data.tobytes())
     with h5py.File(path, "r+", rdcc_nbytes=CACHE) as file:
 
-        def put(item: str) -> Put:
+        def put(_: TemplatePart, item: str) -> Put:
             dataset = file[item]
 
             def rows(run: Run, values: NumpyArray) -> None:
@@ -172,21 +210,34 @@ def _fill_hdf5(template: Template, path: Path) -> Iterator[Callable[[str], Put]]
 
 
 @contextmanager
-def _fill_ms(template: Template, path: Path) -> Iterator[Callable[[str], Put]]:
+def _fill_uvfits(template: Template, path: Path) -> Iterator[PutColumn]:
+    with radio_needed(str(path)):
+        from gangsaw.tasks.radio.uvfits import fill
+
+        put = fill(template.data, path)
+    yield lambda _, item: put(item)
+
+
+@contextmanager
+def _fill_ms(template: Template, path: Path) -> Iterator[PutColumn]:
     with radio_needed(str(path)):
         from casacore.tables import table as open_table
 
-    from gangsaw.tasks.radio.ms_template import unpack
+    from gangsaw.tasks.radio.ms_template import DESCRIPTION, PART, fill_kept, unpack
 
     path.mkdir(exist_ok=True)
     unpack(template.data, path)
     table = open_table(str(path), ack=False, readonly=False)
     try:
-        table.addrows(template.rows.n_rows)
+        table.addrows(template.parts[0].rows.n_rows)
+        fill_kept(table, path)
 
-        def put(item: str) -> Put:
+        def put(part: TemplatePart, item: str) -> Put:
+            number = part.path.removeprefix(PART)
+            own = table.query(f"{DESCRIPTION} == {int(number)}") if number else table
+
             def rows(run: Run, values: NumpyArray) -> None:
-                table.putcol(item, np.ascontiguousarray(values), run.start, run.stop - run.start)
+                own.putcol(item, np.ascontiguousarray(values), run.start, run.stop - run.start)
 
             return rows
 

@@ -1,7 +1,8 @@
 """Uvfits files and miriad folders, through pyuvdata.
 
-pyuvdata's header of uvh5 is what the store keeps of them. Visibilities of uvfits are taken from the
-file itself: pyuvdata computes `re - 1j * im`, which loses the signs of zeros and infinities.
+pyuvdata's header of uvh5 is what the store keeps of miriad, and of uvfits that hold no plain single
+floats. Of other uvfits all columns are taken from the file itself; pyuvdata gives their times,
+antennas and frequencies.
 """
 
 from __future__ import annotations
@@ -23,13 +24,19 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.fits_sizes import CARD, check_fits
 from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
 from gangsaw.tasks.radio.radio import (
+    FREQUENCY,
+    POLARIZATION,
     ColumnArray,
+    Part,
     RadioSource,
     first_line,
     identity_of,
+    make_source,
     radio_needed,
 )
-from gangsaw.tasks.radio.rows import Run
+from gangsaw.tasks.radio.rows import TIME, Run
+from gangsaw.tasks.radio.uvfits import WEIGHT, Groups, conjugated, find_groups, make_template
+from gangsaw.tasks.radio.uvfits import columns as group_columns
 from gangsaw.tasks.source import Region
 
 if TYPE_CHECKING:
@@ -38,7 +45,7 @@ if TYPE_CHECKING:
 
 # pyuvdata would make autocorrelations real, and refuse what its checks find odd
 AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
-WEIGHT = 2  # in a random group: real part, imaginary part, weight
+READABLE = (TIME, "ANTENNA1", "ANTENNA2", FREQUENCY, POLARIZATION)
 
 
 class RowReader(Protocol):
@@ -78,7 +85,24 @@ def open_uvfits(path: str) -> RadioSource:
     if not any(card[:3] in ([b"GROUPS", b"=", b"T"], [b"GROUPS=", b"T"]) for card in cards):
         raise BadParams(f"{path} is FITS but not uvfits: it has no random groups")
     check_fits(path)
-    return _open(path, "uvfits")
+    absolute = str(Path(path).absolute())
+    with _read_errors(path):
+        groups = find_groups(absolute)
+    found = _open(path, "uvfits")
+    return found if groups is None else _with_groups(found, groups)
+
+
+def _with_groups(found: RadioSource, groups: Groups) -> RadioSource:
+    """Return the source with the columns of its groups; times and antennas are pyuvdata's."""
+    coords = [
+        replace(c, attrs={k: v for k, v in c.attrs.items() if k != "item"})
+        for c in found.coords
+        if c.name in READABLE
+    ]
+    rows, version = found.arrays[0].rows, found.arrays[0].version
+    columns = group_columns(found.path, version, groups, rows, {c.name for c in coords})
+    template = ("uvfits", make_template(found.path, groups))
+    return make_source(found.name, found.path, [Part("", list(columns), coords)], template)
 
 
 def _open(path: str, kind: str) -> RadioSource:
@@ -133,7 +157,7 @@ def _groups(path: str) -> dict[str, RowReader]:
 
     groups = fits.open(path, memmap=True)[0].data
     pick = {
-        "visdata": lambda cells: _conjugate(cells),
+        "visdata": lambda cells: conjugated(cells[..., :WEIGHT]),
         "flags": lambda cells: cells[..., WEIGHT] <= 0,
         "nsamples": lambda cells: np.abs(cells[..., WEIGHT]),
     }
@@ -152,14 +176,6 @@ class _Groups:
         cells = np.asarray(self.groups.field("DATA")[run], np.float32)
         # (rows, dec, ra[, spw], frequency, polarization, 3)
         return np.asarray(self.of(cells.reshape(cells.shape[0], -1, *cells.shape[-2:])))
-
-
-def _conjugate(cells: NDArray[np.float32]) -> NDArray[np.complex64]:
-    """Return the visibilities in pyuvdata's sense, by the sign bit of the imaginary part alone."""
-    pairs = np.ascontiguousarray(cells[..., :WEIGHT])
-    pairs.view(np.uint32)[..., 1] ^= np.uint32(1 << 31)
-    visibilities: NDArray[np.complex64] = pairs.view(np.complex64)[..., 0]
-    return visibilities
 
 
 @contextmanager

@@ -10,11 +10,12 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.radio import first_line, radio_needed
 from gangsaw.tasks.radio.uvdata import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.uvfits import visibilities
 
 if TYPE_CHECKING:
     from pyuvdata import UVData
 
-READ = {"uvh5": "uvh5", "ms": "ms"}
+READ = {"uvh5": "uvh5", "ms": "ms", "uvfits": "uvfits"}
 # the rest that these formats cannot hold is named by pyuvdata's own errors
 COLUMNS = ("CORRECTED_DATA", "MODEL_DATA", "FLOAT_DATA")
 
@@ -47,6 +48,8 @@ def _read(path: Path, kind: str) -> UVData:
         options["ignore_single_chan"] = False  # by default it takes them for averages of others
     uvdata = UVData()
     uvdata.read(str(path), file_type=READ[kind], **options)
+    if kind == "uvfits" and (exact := visibilities(str(path))) is not None:
+        uvdata.data_array = exact
     return uvdata
 
 

@@ -19,7 +19,9 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.source import Coordinate, Description, GroupAttrs, Source, SourceArray
+from gangsaw.tasks.store.as_read import renamed
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
+from gangsaw.tasks.store.dims import agreeing_dims
 from gangsaw.tasks.store.journal import Job, batch_chunks
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
@@ -79,15 +81,16 @@ def build_objects(
     store = MemoryStore(objects)
     try:
         if names == [""]:
-            _create(store, arrays[0], layouts[""])
+            _create(store, arrays[0], arrays[0].dims, layouts[""])
             return objects
         group = zarr.create_group(store, attributes=dict(attrs))
         for path, of_group in attrs_of(groups, names).items():
             group.create_group(path, attributes=dict(of_group))
+        dims = agreeing_dims(arrays, coords)
         for array in arrays:
-            _create(store, array, layouts[array.name])
+            _create(store, array, dims[array.name], layouts[array.name])
         for coordinate in coords:
-            _write(group, coordinate)
+            _write(group, coordinate, dims[coordinate.name])
     except GangsawError:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
@@ -99,7 +102,9 @@ def build_objects(
     return objects
 
 
-def _create(store: MemoryStore, array: Description, layout: ArrayLayout) -> None:
+def _create(
+    store: MemoryStore, array: Description, dims: tuple[str, ...], layout: ArrayLayout
+) -> None:
     """Create an array; BadParams names it where its codec does not take such chunks."""
     try:
         zarr.create_array(
@@ -108,8 +113,8 @@ def _create(store: MemoryStore, array: Description, layout: ArrayLayout) -> None
             shape=array.shape,
             dtype=_native(array.dtype),
             fill_value=array.fill_value,
-            attributes=_json(array.attrs),
-            dimension_names=array.dims,
+            attributes=_json(renamed(array.attrs, array.dims, dims)),
+            dimension_names=dims,
             **layout.creation(),
         )
     except BadParams as error:
@@ -127,15 +132,15 @@ def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
 
-def _write(group: zarr.Group, coordinate: Coordinate) -> None:
+def _write(group: zarr.Group, coordinate: Coordinate, dims: tuple[str, ...]) -> None:
     values = np.asarray(coordinate.values)
     array = group.create_array(
         coordinate.name,
         shape=values.shape,
         dtype=_native(values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
-        attributes=_json(coordinate.attrs),
-        dimension_names=coordinate.dims,
+        attributes=_json(renamed(coordinate.attrs, coordinate.dims, dims)),
+        dimension_names=dims,
         config={"write_empty_chunks": True},
     )
     array[...] = values

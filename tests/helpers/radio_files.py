@@ -117,6 +117,27 @@ def main_table(path: Path) -> dict[str, NDArray[Any]]:
     return {name: values[order] for name, values in columns.items()}
 
 
+def cells(path: Path) -> dict[str, list[object]]:
+    """Return every cell of the main table with its type, as bytes or text; None for those unset."""
+    from casacore.tables import table
+
+    def plain(value: Any) -> object:
+        if isinstance(value, np.ndarray):
+            return (value.shape, value.dtype.str, value.tobytes())
+        return repr(value)
+
+    with table(str(path), ack=False) as main:
+        return {
+            name: [
+                plain(main.getcell(name, row))
+                if main.isscalarcol(name) or main.iscelldefined(name, row)
+                else None
+                for row in range(main.nrows())
+            ]
+            for name in main.colnames()
+        }
+
+
 def subtables(path: Path) -> dict[str, dict[str, Any]]:
     """Return every cell of the subtables of a MeasurementSet."""
     from casacore.tables import table

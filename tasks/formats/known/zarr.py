@@ -59,7 +59,7 @@ def _fit(source: Source) -> Fit:
 ZARR = Format(
     name="zarr",
     title="Zarr",
-    about="arrays and groups of versions 2 and 3, those of xradio and dask-ms among them",
+    about="arrays and trees of groups of versions 2 and 3, those of xradio and dask-ms among them",
     sure=_sure,
     open=_open,
     takes=frozenset({"variables", "group"}),

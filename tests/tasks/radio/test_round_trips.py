@@ -122,47 +122,14 @@ def test_ms_keeps_all_data_columns(gangsaw: CommandLine, tmp_path: Path) -> None
     assert not (tmp_path / "b.uvh5").exists()
 
 
-def test_ms_of_several_windows_is_taken_one_by_one(gangsaw: CommandLine, tmp_path: Path) -> None:
-    from casacore.tables import table
-
-    source = write(tmp_path / "a.ms")
-    with table(str(source), ack=False, readonly=False) as main:
-        main.putcol("DATA_DESC_ID", np.arange(50, dtype="i4") % 10 // 9)  # of each time's last row
-    with table(f"{source}/DATA_DESCRIPTION", ack=False, readonly=False) as described:
-        described.addrows(1)
-        described.putcol("SPECTRAL_WINDOW_ID", [0, 1])
-        described.putcol("POLARIZATION_ID", [0, 0])
-    with table(f"{source}/SPECTRAL_WINDOW", ack=False, readonly=False) as windows:
-        windows.copyrows(windows)
-        windows.putcell("CHAN_FREQ", 1, windows.getcell("CHAN_FREQ", 0) + 5e8)
-    line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
-    assert "say which by --group, one of 0, 1" in line
-    before = main_table(source)
-    for number, n_rows in (("0", 45), ("1", 5)):
-        store = tmp_path / f"{number}.zarr"
-        gangsaw.ok("compress", source, store, "--group", number, *HERE)
-        gangsaw.ok("verify", store, "--against", source, "--group", number, *HERE)
-        gangsaw.ok("decompress", store, tmp_path / f"{number}.ms")
-        after = main_table(tmp_path / f"{number}.ms")
-        mine = before["DATA_DESC_ID"] == int(number)
-        assert len(after["DATA"]) == n_rows
-        assert all(same_bits(before[name][mine], after[name]) for name in before)
-        gangsaw.ok("decompress", store, tmp_path / f"{number}.uvh5")
-        written = read(tmp_path / f"{number}.uvh5")
-        assert same_bits(np.sort(written.data_array.real, None), np.sort(after["DATA"].real, None))
-        assert written.freq_array[0] == 1e8 + 5e8 * int(number)
-    line = gangsaw("compress", source, tmp_path / "a.zarr", "--group", "7", *HERE).failed(2)
-    assert "has no data description 7; there are: [0, 1]" in line
-
-
 def test_uvfits_keeps_every_bit(gangsaw: CommandLine, tmp_path: Path) -> None:
     from astropy.io import fits
 
     source = write(tmp_path / "a.uvfits")
     round_trip(gangsaw, source, tmp_path / "b.uvfits")
-    with fits.open(source) as a, fits.open(tmp_path / "b.uvfits") as b:
-        assert a[0].data.data.tobytes() == b[0].data.data.tobytes()
-        assert b[0].header["OBSID"] == a[0].header["OBSID"] == 42
+    assert (tmp_path / "b.uvfits").read_bytes() == source.read_bytes()
+    with fits.open(tmp_path / "b.uvfits") as file:
+        assert file[0].header["OBSID"] == 42
 
 
 def test_miriad_is_read_through_pyuvdata(gangsaw: CommandLine, tmp_path: Path) -> None:
@@ -326,5 +293,12 @@ def test_the_uvfits_of_the_mwa(gangsaw: CommandLine, shared: Path, tmp_path: Pat
 
     source = shared / RAW / "1061316296.uvfits"
     round_trip(gangsaw, source, tmp_path / "b.uvfits")
-    with fits.open(source) as a, fits.open(tmp_path / "b.uvfits") as b:
-        assert a[0].data.data.tobytes() == b[0].data.data.tobytes()
+    assert (tmp_path / "b.uvfits").read_bytes() == source.read_bytes()
+    with xr.open_zarr(tmp_path / "b.uvfits.zarr", chunks=None) as found, fits.open(source) as file:
+        groups = file[0].data
+        assert found["UVW"].dtype == np.dtype("f4")  # seconds, as in the file
+        uvw = np.stack([groups.par(name) for name in ("UU", "VV", "WW")], axis=-1)
+        assert same_bits(found["UVW"].values.reshape(-1, 3), uvw.astype("f4"))
+        weights = groups.data[..., 2].astype("f4").reshape(len(groups), -1)
+        assert same_bits(found["WEIGHT"].values.reshape(len(groups), -1), weights)
+        assert np.array_equal(found["FLAG"].values.reshape(weights.shape), weights <= 0)

@@ -1,0 +1,113 @@
+"""Columns of a main table: which are arrays, and which are tables of cells of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import Dtype
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.store.variables import MOST_WHOLE
+
+if TYPE_CHECKING:
+    from casacore import tables
+
+TYPES = {
+    "boolean": "?",
+    "uchar": "u1",
+    "short": "i2",
+    "ushort": "u2",
+    "int": "i4",
+    "uint": "u4",
+    "int64": "i8",
+    "float": "f4",
+    "double": "f8",
+    "complex": "c8",
+    "dcomplex": "c16",
+}
+TEXT_BYTES = 16  # of a text, about
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column whose every row has a cell of numbers, all of the same extents.
+
+    Attributes
+    ----------
+    name : in the table
+    shape : extents of a cell
+    dtype : of its numbers
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: Dtype
+
+
+def regular_columns(table: tables.table) -> Iterator[Column]:
+    """Yield the columns of these rows that are arrays."""
+    for name in table.colnames():
+        if (shape := _shape(table, name)) is not None:
+            yield Column(name, shape, np.dtype(TYPES[table.coldatatype(name)]))
+
+
+def kept_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:
+    """Return the columns that are no arrays in some of these parts of a table, and their bytes.
+
+    Their cells are in some rows only, of several extents, or texts. A column without a cell is
+    none of them.
+    """
+    found: dict[str, int] = {}
+    for table in parts:
+        for name in table.colnames():
+            if _shape(table, name) is None and (cells := list(_cells(table, name))):
+                found[name] = found.get(name, 0) + _bytes(table, name, cells)
+    return found
+
+
+def check_kept(path: str, kept: Mapping[str, int]) -> None:
+    """Raise BadParams for more bytes than are copied whole."""
+    if sum(kept.values()) > MOST_WHOLE:
+        sizes = ", ".join(f"{name} ({size >> 20} MiB)" for name, size in kept.items())
+        raise BadParams(
+            f"{path}: columns with cells in some rows only, of several extents or of texts are "
+            f"copied whole, but no more than {MOST_WHOLE >> 20} MiB: {sizes}; name the arrays to "
+            "take by --variable, which leaves these out"
+        )
+
+
+def _shape(table: tables.table, name: str) -> tuple[int, ...] | None:
+    """Return the extents of every cell, or None where there is no such."""
+    if table.coldatatype(name) not in TYPES:
+        return None
+    if table.isscalarcol(name):
+        return ()
+    try:
+        found = set(table.getcolshapestring(name))
+    except RuntimeError:  # a row has no cell
+        return None
+    return _extents(found.pop()) if len(found) == 1 else None
+
+
+def _extents(text: str) -> tuple[int, ...]:
+    inner = text.strip("[]")
+    return tuple(int(n) for n in inner.split(",")) if inner else ()
+
+
+def _cells(table: tables.table, name: str) -> Iterator[int]:
+    """Yield the rows that have a cell."""
+    rows = range(table.nrows())
+    return (row for row in rows if table.isscalarcol(name) or table.iscelldefined(name, row))
+
+
+def _bytes(table: tables.table, name: str, cells: list[int]) -> int:
+    kind = table.coldatatype(name)
+    size = np.dtype(TYPES[kind]).itemsize if kind in TYPES else TEXT_BYTES
+    if table.isscalarcol(name):
+        return size * len(cells)
+    shapes = (table.getcolshapestring(name, row, 1)[0] for row in cells)
+    return sum(size * prod(_extents(shape)) for shape in shapes)
