@@ -64,6 +64,12 @@ Bars = Callable[[str], OnProgress]  # from the title of some passes to their des
 TALLY_BYTES = 1 << 30  # for the tallies of the columns that are ranked at once
 SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"
 ENTRY_BYTES = 48  # of a distinct value, while tallies are merged
+# until overlapping counts are no longer put side by side: each contains others, so that a coefficient
+# may have the sign opposite to that of its count alone
+CAUTION = (
+    "do not read the coefficients as effects of path counts, nor publish them: the counts contain "
+    "each other, and side by side in one model they can reverse the sign that each has alone"
+)
 REGRESSION_PASSES = 12  # that the bar shows: Newton's method takes as many as it takes
 
 
@@ -143,9 +149,13 @@ def associate(
         correlations=correlated,
         regression=regressed,
         by_sharing=by_sharing,
-        notes=(*_constants(correlated), *notes),
+        notes=(*_cautions(regressed), *_constants(correlated), *notes),
         seconds=time.monotonic() - started,
     )
+
+
+def _cautions(found: Regression | None) -> tuple[str, ...]:
+    return () if found is None else (CAUTION,)
 
 
 def _constants(found: Sequence[Correlation]) -> Iterator[str]:
