@@ -19,6 +19,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.source import Coordinate, Described, Region
+from gangsaw.tasks.store.stamps import file_stamps, version_of
 from gangsaw.tasks.store.variables import (
     SMALL,
     TEXT_BYTES,
@@ -41,7 +42,7 @@ class XarrayArray(Described):
     path : the file, absolute
     engine : "h5netcdf", "netcdf4", "scipy" or "rasterio"
     group : HDF5 group of the variable
-    version : path, bytes and modification time of the file, so that a changed one is opened again
+    version : of the file, so that one that was changed or replaced is opened again
     """
 
     path: str
@@ -69,6 +70,10 @@ class XarraySource:
         """Path, bytes and modification time."""
         return file_identity(self.path)
 
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with the file."""
+        return file_stamps(self.path)
+
 
 def open_netcdf(path: str, group: str = "", variables: Sequence[str] = ()) -> XarraySource:
     """Describe a NetCDF or HDF5 file; raise BadParams where it cannot be read as one."""
@@ -95,7 +100,7 @@ def _netcdf_engine(path: str) -> str:
 
 def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> XarraySource:
     absolute = str(Path(path).absolute())
-    version = file_identity(absolute)
+    version = version_of(absolute)
     try:
         texts = _large_texts(absolute, engine, group)
         for name in texts:

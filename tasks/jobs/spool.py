@@ -46,6 +46,7 @@ from gangsaw.tasks.store.manifest import read_manifest
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import build_objects, digest
+from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.store.target import (
     ORIGIN,
     Target,
@@ -112,9 +113,10 @@ def spool(
         do not go together, a worker has too little memory, or what an earlier run stored is not
         what is read now.
     JobFailed
-        A chunk could not be encoded or stored, or the workers are gone.
+        A chunk could not be encoded or stored, the workers are gone, or a file of the stream
+        changed while it was read: nothing that was made of it counts.
     """
-    started = time.monotonic()
+    started, watch = time.monotonic(), Watch.of(stream)
     lengths = {array.name: _rows(array, chunks) for array in stream.arrays}
     rows, pieces = sampled(stream, lengths)
     sample = _sample(stream, rows, lengths)
@@ -142,7 +144,8 @@ def spool(
         for array in sample.arrays
     }
     steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-    _fill(arrays, steps, _StreamMeter(stream, meter), client, options)
+    with watch.held(lambda: _give_up(arrays)):
+        _fill(arrays, steps, _StreamMeter(stream, meter), client, options)
     _finish(place.work, arrays, objects[METADATA].to_bytes(), stream)
     place.publish()
     place.drop_given_up()
@@ -310,6 +313,12 @@ class _StreamMeter:
         before = self.meter.progress
         share = read * (before.raw_bytes + records.raw_bytes) / max(1, self.taken_bytes)
         return max(before.share or 0.0, share)  # a short file is read before much of it is cut
+
+
+def _give_up(arrays: Mapping[str, GrowingArray]) -> None:
+    """Let no step that is stored count."""
+    for array in arrays.values():
+        array.journal.remove()
 
 
 def _finish(work: Place, arrays: dict[str, GrowingArray], metadata: bytes, stream: Stream) -> None:

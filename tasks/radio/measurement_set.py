@@ -24,13 +24,13 @@ from gangsaw.tasks.radio.radio import (
     ColumnArray,
     RadioSource,
     first_line,
-    identity_of,
     key_coordinates,
     make_source,
     radio_needed,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
 from gangsaw.tasks.source import Coordinate, Region
+from gangsaw.tasks.store.stamps import version_of
 
 if TYPE_CHECKING:
     from casacore import tables
@@ -122,7 +122,7 @@ def opened(path: str, description: int, version: str) -> tables.table:
 
 
 def _open(path: str, absolute: str, wanted: str) -> RadioSource:
-    version = identity_of(absolute)
+    version = version_of(absolute)
     table = opened(absolute, -1, version)
     if missing := {*KEYS, "DATA_DESC_ID"} - set(table.colnames()):
         raise BadParams(

@@ -23,12 +23,12 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
 from gangsaw.tasks.source import Coordinate, Described, Region, Source
+from gangsaw.tasks.store.stamps import LOCK, file_stamps
 from gangsaw.tasks.store.variables import SMALL
 
 TEMPLATE = "template"
 FREQUENCY, POLARIZATION = "frequency", "polarization"
 PACKAGES = {"pyuvdata", "casacore", "astropy", "hdf5plugin"}
-LOCK = "table.lock"  # of casacore: reading changes it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +71,10 @@ class RadioSource:
     def identity(self) -> str:
         """Path, bytes and modification time."""
         return identity_of(self.path)
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with the file, or any in the folder."""
+        return file_stamps(self.path)
 
 
 class TemplateAttrs(TypedDict):

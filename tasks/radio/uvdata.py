@@ -26,11 +26,11 @@ from gangsaw.tasks.radio.radio import (
     ColumnArray,
     RadioSource,
     first_line,
-    identity_of,
     radio_needed,
 )
 from gangsaw.tasks.radio.rows import Run
 from gangsaw.tasks.source import Region
+from gangsaw.tasks.store.stamps import version_of
 
 if TYPE_CHECKING:
     from astropy.io import fits
@@ -83,7 +83,7 @@ def open_uvfits(path: str) -> RadioSource:
 
 def _open(path: str, kind: str) -> RadioSource:
     absolute = str(Path(path).absolute())
-    version = identity_of(absolute)
+    version = version_of(absolute)
     with _read_errors(path), TemporaryDirectory() as folder:
         header = Path(folder) / "header.uvh5"
         # of single precision are uvfits, and what pyuvdata makes of miriad

@@ -19,8 +19,10 @@ from zarr.errors import UnknownCodecError
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
 from gangsaw.tasks.source import Below, Coordinate, Described, Region
+from gangsaw.tasks.store.identity import identity_of_store
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.stamps import places_stamps
 from gangsaw.tasks.store.target import JOB
 from gangsaw.tasks.store.variables import NUMBERS, TEXTS, as_text, json_attrs, split
 
@@ -58,17 +60,29 @@ class ZarrArray(Described):
 
 @dataclass(frozen=True)
 class ZarrSource:
-    """A Zarr array, or the arrays of one group."""
+    """A Zarr array, or the arrays of one group.
+
+    Attributes
+    ----------
+    whole : arrays that are copied whole, those of groups below apart
+    """
 
     name: str
     arrays: tuple[ZarrArray, ...]
     coords: tuple[Coordinate, ...] = ()
     below: tuple[Below, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
+    whole: tuple[ZarrArray, ...] = ()
 
     def identity(self) -> str:
-        """Address and metadata of every array."""
-        return "; ".join([self.arrays[0].address, *(f"{a.name} {a.version}" for a in self.arrays)])
+        """Content by the manifests, else the stamps of all objects and their address."""
+        arrays = [(_place_of(array), array.version) for array in self.arrays]
+        coords = [*self.coords, *(coord for below in self.below for coord in below.coords)]
+        return identity_of_store(arrays, coords, self.attrs)
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with each array that is read."""
+        return places_stamps(map(_place_of, (*self.arrays, *self.whole)))
 
 
 def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> ZarrSource:
@@ -86,7 +100,15 @@ def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> Z
     arrays, coords = split(found, variables, chunked)
     below = () if variables else tuple(_below(address, node))
     attrs = json_attrs(node.attrs, np.dtype("u1"))
-    return ZarrSource(address, arrays, coords, below, attrs)
+    names = {coord.name for coord in coords}
+    whole = tuple(array for array in found if array.name in names)
+    return ZarrSource(address, arrays, coords, below, attrs, whole)
+
+
+def _place_of(array: ZarrArray) -> Place:
+    """Return where an array is; of a store in one file, that file is all there is."""
+    place = open_place(array.address)
+    return place / array.key if array.key else place
 
 
 def _is_chunked(node: zarr.Group, array: ZarrArray) -> bool:

@@ -64,8 +64,8 @@ Bars = Callable[[str], OnProgress]  # from the title of some passes to their des
 TALLY_BYTES = 1 << 30  # for the tallies of the columns that are ranked at once
 SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"
 ENTRY_BYTES = 48  # of a distinct value, while tallies are merged
-# until overlapping counts are no longer put side by side: each contains others, so that a coefficient
-# may have the sign opposite to that of its count alone
+# until overlapping counts are no longer put side by side: each contains others, so that a
+# coefficient may have the sign opposite to that of its count alone
 CAUTION = (
     "do not read the coefficients as effects of path counts, nor publish them: the counts contain "
     "each other, and side by side in one model they can reverse the sign that each has alone"
