@@ -1,4 +1,4 @@
-"""Tests have the same names in every process: otherwise workers side by side refuse the whole run."""
+"""Tests have the same names in every process: else workers side by side refuse the whole run."""
 
 from __future__ import annotations
 

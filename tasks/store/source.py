@@ -41,7 +41,8 @@ class ZarrArray(Described):
     ----------
     address : path or URL of the store
     key : path of the array in the store; "" is the root
-    version : fingerprint of its metadata, so that a replaced array is opened again
+    version : fingerprint of its metadata, and of whether a job wrote it, so that a replaced array
+        is opened again
     shards : extent of an object that holds several chunks; None where each is an object
     """
 
@@ -192,7 +193,7 @@ def metadata_errors(where: str) -> Iterator[None]:
 
 
 def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
-    must_be_whole(array)
+    is_whole = must_be_whole(array)
     if 0 in array.chunks:
         reason = f"the metadata is damaged: chunks of {array.chunks}"
         raise CorruptChunk(reason, store=f"{address}/{array.path}")
@@ -201,7 +202,7 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         # a worker's current directory may differ from the user's
         address=address if "://" in address else str(Path(address).absolute()),
         key=array.path,
-        version=hashlib.sha256(metadata.encode()).hexdigest()[:16],
+        version=hashlib.sha256(f"{metadata} {is_whole}".encode()).hexdigest()[:16],
         name=name,
         shape=array.shape,
         dtype=array.dtype,

@@ -56,21 +56,24 @@ def _path_stamp(path: Path) -> str:
     return "" if path.exists() else GONE
 
 
-class Watched(Protocol):
-    """A source or stream, with the name that messages have."""
+class Stamped(Protocol):
+    """What tells by itself what it reads."""
 
-    @property
-    def name(self) -> str:
-        """What the user calls it."""
+    def stamps(self) -> Stamps:
+        """Return what changes with each file, by the file's name."""
 
 
-def stamps_of(source: Watched) -> Stamps:
+def stamps_of(source: Source | Stream | Stamped) -> Stamps:
     """Return the stamps of what a source reads; its identity where it tells no more."""
     own: Callable[[], Stamps] | None = getattr(source, "stamps", None)
     if own is not None:
         return own()
-    identity: Callable[[], str] | None = getattr(source, "identity", None)
-    return {} if identity is None else {source.name: identity()}
+    return {source.name: source.identity()} if isinstance(source, Source) else {}
+
+
+def all_stamps(sources: Iterable[Source | Stream | Stamped]) -> dict[str, str]:
+    """Return the stamps of what several sources read."""
+    return {name: stamp for source in sources for name, stamp in stamps_of(source).items()}
 
 
 @dataclass(frozen=True)
@@ -87,9 +90,9 @@ class Watch:
     before: Stamps
 
     @classmethod
-    def of(cls, *sources: Source | Stream | Watched) -> Watch:
+    def of(cls, *sources: Source | Stream | Stamped) -> Watch:
         """Begin to watch what sources read."""
-        return cls.by(lambda: {k: v for source in sources for k, v in stamps_of(source).items()})
+        return cls.by(lambda: all_stamps(sources))
 
     @classmethod
     def by(cls, now: Callable[[], Stamps]) -> Watch:
@@ -112,12 +115,12 @@ class Watch:
         """
         try:
             yield
-        except GangsawError as error:
+        except (GangsawError, OSError) as error:
             self._given_up(give_up, error)
             raise
         self._given_up(give_up, None)
 
-    def _given_up(self, give_up: Callable[[], None], cause: GangsawError | None) -> None:
+    def _given_up(self, give_up: Callable[[], None], cause: Exception | None) -> None:
         try:
             self.check()
         except JobFailed as error:

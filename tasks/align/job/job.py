@@ -36,7 +36,7 @@ from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.reads.order.intake import stamp_of
 from gangsaw.tasks.store.source import open_zarr
-from gangsaw.tasks.store.stamps import Stamps, Watch, file_stamps
+from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -137,7 +137,7 @@ def align_job(
     started = time.monotonic()
     params, choice = params or SearchParams(), choice or AlignChoice()
     kind = format_of(target, choice.format)
-    watch = Watch.by(lambda: _stamps((*queries, genome)))
+    watch = _watching(queries, genome)
     opened = open_genome(genome)
     with _folder(target, choice) as folder:
         with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
@@ -187,10 +187,11 @@ def _identity(path: str) -> str:
     return open_zarr(path).identity() if is_store(path) else stamp_of(path)
 
 
-def _stamps(paths: Iterable[str]) -> Stamps:
-    """Return what changes with files and stores."""
-    found = [open_zarr(path).stamps() if is_store(path) else file_stamps(path) for path in paths]
-    return {name: stamp for stamps in found for name, stamp in stamps.items()}
+def _watching(queries: Iterable[str], genome: str) -> Watch:
+    """Begin to watch files and stores of queries, and the genome."""
+    files = [path for path in queries if not is_store(path)]
+    stores = [open_zarr(path) for path in (*queries, genome) if path not in files]
+    return Watch.by(lambda: file_stamps(*files) | all_stamps(stores))
 
 
 @contextmanager
@@ -221,10 +222,12 @@ class _AlignSteps:
         """Say whose folder it is; BadParams where it is that of another job."""
         own = self._own().encode()
         path = self.folder / JOB
-        if path.exists() and path.read_bytes() != own:
+        if path.exists() and (found := path.read_bytes()) != own:
+            is_old = json.loads(found).get("version") != VERSION
+            begun = "what an earlier version of Gangsaw began" if is_old else "a different job"
             raise BadParams(
-                f"{self.folder} holds a different job: resume with the same queries, genome and "
-                "options, or start again with --overwrite"
+                f"{self.folder} holds {begun}: resume with the same queries, genome and options, "
+                "or start again with --overwrite"
             )
         self.folder.mkdir(exist_ok=True)
         path.write_bytes(own)

@@ -27,6 +27,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.engine.work import Task
+from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 from gangsaw.tasks.tcr.sharing.partitions import temporary_folder
 from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
 from gangsaw.tasks.tcr.statistics.design import (
@@ -133,11 +134,13 @@ def associate(
     """
     started = time.monotonic()
     opened, table = open_all(stores), Path(table)
+    watch = Watch.by(lambda: all_stamps(opened) | file_stamps(table))
     individuals = check_table(table, opened)
     columns = path_columns(opened[0], nu, pi)
     with temporary_folder(table) as folder:
         job = _Passes(opened, table.absolute(), columns, folder, client, options, bars)
-        n = job.extract()
+        with watch.held():
+            n = job.extract()
         correlated = job.correlate(n)
         regressed, notes = job.regress(n)
         by_sharing = job.group()
