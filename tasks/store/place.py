@@ -26,6 +26,10 @@ READS_IN_FLIGHT = 64  # hides the latency of an object store
 CHANGES = ("ETag", "etag", "LastModified", "last_modified", "updated", "mtime", "created")
 
 
+# what tells of an array where an address lists nothing
+UNLISTED = ("zarr.json", ".zarray", ".gangsaw/manifest")
+
+
 class ObjectStamp(NamedTuple):
     """What shows that an object changed.
 
@@ -103,7 +107,8 @@ class Place:
     def stamps(self) -> Iterator[ObjectStamp]:
         """Yield what shows that an object changed, of all below this place; temporary files apart.
 
-        No object is read, except of a store that tells no more than sizes.
+        No object is read, except of a store that tells no more than sizes, and metadata and
+        manifest where an address lets nobody list what there is.
         """
         if isinstance(self.store, LocalStore):
             root, folder = self.store.root, self.store.root / self.path
@@ -112,11 +117,14 @@ class Place:
             for path in _objects(folder):
                 yield ObjectStamp(path.relative_to(folder).as_posix(), *file_stamp(path))
         elif isinstance(self.store, FsspecStore):
-            yield from sync(self._list_stamps(self.store))
+            yield from sync(self._list_stamps(self.store)) or self._read_stamps(UNLISTED)
         else:
-            for key in sorted(self.walk()):
-                data = self.get(key)
-                found = b"" if data is None else data.to_bytes()
+            yield from self._read_stamps(sorted(self.walk()))
+
+    def _read_stamps(self, keys: Iterable[str]) -> Iterator[ObjectStamp]:
+        for key in keys:
+            if (data := self.get(key)) is not None:
+                found = data.to_bytes()
                 yield ObjectStamp(key, len(found), f"{crc32c(found):08x}", 0)
 
     def delete(self, key: str) -> None:
@@ -191,7 +199,10 @@ class Place:
     async def _list_stamps(self, store: FsspecStore) -> list[ObjectStamp]:
         root = f"{store.path}/{self.path}".rstrip("/")
         store.fs.invalidate_cache()  # listings are kept, and would never show a change
-        found = await store.fs._find(root, detail=True)
+        try:
+            found = await store.fs._find(root, detail=True)
+        except Exception:  # of any library: not everyone may list, and not every server can
+            return []
         return [
             ObjectStamp(
                 path.removeprefix(root).lstrip("/"),

@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 import zarr
 from helpers.envi_files import cube, write_envi
+from helpers.tcr_runs import three_files
 from helpers.tcr_stores import repertoires, write_counts
 
 import gangsaw
@@ -20,6 +21,7 @@ from gangsaw.tasks.align.job.job import align_job
 from gangsaw.tasks.reads.index.build import add_index
 from gangsaw.tasks.reads.stored import Stored
 from gangsaw.tasks.tcr.sharing.share import share
+from gangsaw.tasks.tcr.store.counts_store import open_counts
 from gangsaw.tasks.tcr.store.export import export as export_counts
 
 Change = Callable[[], None]
@@ -215,6 +217,17 @@ def test_no_index_is_made_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         add_index(store)
     assert not (store / "name_key").exists()
     assert gangsaw.verify(store).ok
+
+
+def test_no_counts_are_made_of_it(tmp_path: Path) -> None:
+    files, target = three_files(tmp_path), tmp_path / "out.zarr"
+    change = once(lambda: touched(files.paths[0]))
+    with pytest.raises(JobFailed, match=CHANGED.format(files.paths[0])):
+        files.count(target, on_read=change)
+    with pytest.raises(BadParams):
+        open_counts(str(target))
+    assert not list(tmp_path.glob("*.dropped.tsv"))
+    assert files.count(target, overwrite=True).rows
 
 
 def test_no_table_is_made_of_counts(tmp_path: Path) -> None:

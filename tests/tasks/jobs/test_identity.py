@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
+from fsspec.implementations.memory import MemoryFileSystem
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
@@ -123,6 +124,23 @@ def test_objects_of_an_address_are_known_by_their_times() -> None:
     write("memory://identity/a.zarr", 2)
     assert identity("memory://identity/a.zarr") != first
     fsspec.filesystem("memory").rm("/identity", recursive=True)
+
+
+def test_a_finished_store_is_known_where_nobody_may_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    address, seen = "memory://unlisted/a.zarr", []
+    for seed in (1, 2):
+        write("memory://unlisted/plain.zarr", seed)
+        gangsaw.compress("memory://unlisted/plain.zarr", f"{address}{seed}", codec="zstd")
+        source = open_zarr(f"{address}{seed}")
+        with monkeypatch.context() as patch:
+            patch.setattr(MemoryFileSystem, "find", _refuses)
+            seen.append((source.identity(), *source.stamps().values()))
+    assert all(a != b for a, b in zip(*seen, strict=True))
+    fsspec.filesystem("memory").rm("/unlisted", recursive=True)
+
+
+def _refuses(*_: object, **__: object) -> object:
+    raise PermissionError("ListBucket")
 
 
 def test_coordinates_and_attributes_are_content(tmp_path: Path) -> None:
