@@ -17,6 +17,7 @@ from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.formats.atomic import published_if
 from gangsaw.tasks.formats.export import export
 from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
 from gangsaw.tasks.formats.opening import open_paths, open_source
@@ -33,6 +34,7 @@ from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
+from gangsaw.tasks.store.stamps import Watch
 
 SHARED = {
     "variables",
@@ -177,9 +179,12 @@ def decompress(
     where work stopped; `resume` finishes a Zarr store that stopped.
     """
     opened = open_source(str(store), source)
+    watch = Watch.of(opened)
     work = Work(overwrite, resume, client, on_progress, jobs.decompress)
     wanted = options or ExportOptions()
-    return export(opened, _paths(target), replace(wanted, own={**wanted.own, **own}), work)
+    wanted = replace(wanted, own={**wanted.own, **own})
+    with watch.held(), published_if(watch.check):
+        return export(opened, _paths(target), wanted, work)
 
 
 def verify(
@@ -194,7 +199,8 @@ def verify(
     """Check that every chunk of a store is there, whole and decodable; compare with `against`.
 
     `device` and `options` are those of `compress`, as far as they tell of `against`.
-    Raises BadParams where there is no such store, JobFailed where its job is not finished. What is
+    Raises BadParams where there is no such store, JobFailed where its job is not finished, or what
+    it is compared with changes meanwhile. What is
     wrong with the store is in the report, not raised.
     """
     if "://" not in str(store) and not Path(store).exists():
@@ -209,6 +215,7 @@ def verify(
     if other is None:
         return run()
     with (
+        Watch.of(other).held(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
         staged(other, lambda name: Path(folder, name)) as ready,
     ):

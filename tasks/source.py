@@ -142,7 +142,9 @@ class Source(Protocol):
     In groups below, names of arrays and coordinates are paths; the attributes of these groups are
     `groups`, a tuple of `GroupAttrs`. A source that goes through stages before it is encoded has
     them as `stages`, a tuple of `Stage` or `JobStage`, and perhaps the folder for what they keep as
-    `scratch`, a path or ""; so has a `Stream`.
+    `scratch`, a path or ""; so has a `Stream`. What shows that a file changes
+    while a job reads it, it returns by `stamps()`, a text for each file by name; so does a
+    `Stream`. Without that a source is told by its identity.
     """
 
     @property
@@ -164,8 +166,8 @@ class Source(Protocol):
     def identity(self) -> str:
         """What identifies this content: resume refuses a source whose identity changed.
 
-        For a file its absolute path, bytes and modification time; for a store its address and
-        metadata.
+        For a file its absolute path, bytes and modification time; for a store its content by the
+        manifests of the job that wrote it, else its address, and bytes and times of all objects.
         """
 
 

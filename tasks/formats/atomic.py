@@ -6,11 +6,24 @@ import errno
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+
+_CHECK: ContextVar[Callable[[], None]] = ContextVar("check", default=lambda: None)
+
+
+@contextmanager
+def published_if(check: Callable[[], None]) -> Iterator[None]:
+    """Let `check` raise before any target gets its name: what it was made of may have changed."""
+    token = _CHECK.set(check)
+    try:
+        yield
+    finally:
+        _CHECK.reset(token)
 
 
 @contextmanager
@@ -30,6 +43,7 @@ def whole_files(targets: Sequence[Path], *, overwrite: bool) -> Iterator[list[Pa
     parts = [target.with_name(f".{target.name}.{token}.partial") for target in targets]
     try:
         yield parts
+        _CHECK.get()()
         for part, target in zip(parts, targets, strict=True):
             _sync(part)
             part.replace(target)
@@ -65,6 +79,7 @@ def whole_folder(target: Path, mark: str, *, overwrite: bool) -> Iterator[Path]:
     old = target.with_name(f".{target.name}.{token}.old")
     try:
         yield part
+        _CHECK.get()()
         if target.exists():
             target.rename(old)
         part.rename(target)

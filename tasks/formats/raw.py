@@ -14,6 +14,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import FlatArray, check_size, file_identity
 from gangsaw.tasks.formats.layouts import BYTE_ORDERS, INTERLEAVES
 from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.stamps import file_stamps
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class RawSource:
     def identity(self) -> str:
         """Path, bytes and modification time."""
         return file_identity(self.arrays[0].path)
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with the file."""
+        return file_stamps(self.arrays[0].path)
 
 
 def open_raw(

@@ -23,6 +23,7 @@ from gangsaw.tasks.formats.hdf5_kinds import special, special_names
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.paths import groups_kept, last
+from gangsaw.tasks.store.stamps import file_stamps, version_of
 from gangsaw.tasks.store.variables import SMALL, fill_of, json_attrs, split
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class XarrayArray(Described):
     path : the file, absolute
     engine : "h5netcdf", "netcdf4", "scipy" or "rasterio"
     group : HDF5 group of the variable
-    version : path, bytes and modification time of the file, so that a changed one is opened again
+    version : of the file, so that one that was changed or replaced is opened again
     """
 
     path: str
@@ -76,6 +77,10 @@ class XarraySource:
         """Path, bytes and modification time."""
         return file_identity(self.path)
 
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with the file."""
+        return file_stamps(self.path)
+
 
 def open_netcdf(
     path: str, group: str = "", variables: Sequence[str] = (), *, accept_loss: bool = False
@@ -109,7 +114,7 @@ def _open(
     path: str, engine: str, group: str, variables: Sequence[str], accept_loss: bool
 ) -> XarraySource:
     absolute = str(Path(path).absolute())
-    version = file_identity(absolute)
+    version = version_of(absolute)
     group = group.strip("/")
     try:
         parts = [

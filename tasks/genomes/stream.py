@@ -17,6 +17,7 @@ from gangsaw.tasks.genomes.twobit import TwoBitGenome
 from gangsaw.tasks.sequences.kernels import LETTERS, TABLES, count_letters
 from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.source import Coordinate, Described
+from gangsaw.tasks.store.stamps import file_stamps
 
 CONTENT = "gangsaw_content"
 READERS: Mapping[str, Callable[[str], GenomeFile]] = {
@@ -54,6 +55,10 @@ class GenomeStream:
     def is_repeatable(self) -> bool:
         """Whether the file can be read again: it is no pipe."""
         return Path(self.path).is_file()
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with a file that is no pipe."""
+        return file_stamps(self.path)
 
     @property
     def share_read(self) -> float | None:

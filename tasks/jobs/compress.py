@@ -33,6 +33,7 @@ from gangsaw.tasks.store.paths import check_paths
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
+from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.store.target import Target, choose_target, write_skeleton
 
 if TYPE_CHECKING:
@@ -110,9 +111,10 @@ def compress(
         Source, codec and chunks do not go together; the target may not be touched; a worker has
         too little memory.
     JobFailed
-        The job stopped; finished batches are safe, and `resume` continues from there.
+        The job stopped; finished batches are safe, and `resume` continues from there. Or the source
+        changed while it was read: nothing that was made of it counts.
     """
-    started = time.monotonic()
+    started, watch = time.monotonic(), Watch.of(source)
     layouts, skeleton = _planned(source, codec, chunks)
     final = open_place(target, writable=True)
     _check_apart(source, final)
@@ -125,7 +127,8 @@ def compress(
         for array, job in zip(source.arrays, skeleton.jobs.values(), strict=True)
     ]
     meter = Meter(sum(array.job.n_chunks for array in arrays), on_progress, started)
-    _run(arrays, meter, client, options)
+    with watch.held(lambda: _give_up(arrays)):
+        _run(arrays, meter, client, options)
     _finish(arrays, place)
     return _summary(str(final), source, meter.progress)
 
@@ -232,6 +235,12 @@ def check_codecs(metadata: Mapping[str, bytes]) -> None:
         raise BadParams(
             f"no codec of {', '.join(metadata)} runs on a GPU, as {able} do: leave --device gpu out"
         )
+
+
+def _give_up(arrays: Iterable[ArrayRun]) -> None:
+    """Let nothing that this run made count."""
+    for array in arrays:
+        array.give_up()
 
 
 def _finish(arrays: Iterable[ArrayRun], place: Target) -> None:

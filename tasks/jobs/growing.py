@@ -182,11 +182,11 @@ class GrowingArray:
             self.journal.write(records)
         self.entries.append(records)
 
-    def finish(self) -> None:
-        """Record the final job, and fold the journal into the manifest."""
+    def finish(self, source: str) -> None:
+        """Record the final job, of a source that was read whole, and fold the journal."""
         metadata = self.place.get(METADATA)
         assert metadata is not None, "written before"
         n_chunks = sum(len(records.rows) for records in self.entries)
-        whole = replace(self.job, n_chunks=n_chunks, array=digest(metadata))
+        whole = replace(self.job, source=source, n_chunks=n_chunks, array=digest(metadata))
         self.place.put(JOB, whole.to_json())
         write_manifest(self.place, fold(whole.fingerprint, self.entries))

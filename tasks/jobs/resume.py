@@ -27,6 +27,7 @@ class ArrayRun:
     ----------
     entries : records of the finished batches, by first chunk
     had_manifest : whether an earlier run had finished the array
+    repaired : the batches that this run is to do
     """
 
     def __init__(self, function: Transcode, job: Job) -> None:
@@ -36,6 +37,7 @@ class ArrayRun:
         self.had_manifest = self._is_finished = manifest is not None
         if manifest is not None:
             self._reopen(manifest, self._lost())
+        self.repaired = self.left
 
     @cached_property
     def coder(self) -> ArrayCoder:
@@ -58,6 +60,13 @@ class ArrayRun:
         if not self._is_finished:
             records = fold(self.job.fingerprint, self.entries.values())
             write_manifest(self.function.target, records)
+        self.function.journal.remove()
+
+    def give_up(self) -> None:
+        """Forget all batches; of a store that was finished, those that this run began to repair."""
+        if self.had_manifest:
+            for number in (number for batch in self.repaired for number in batch):
+                self.function.target.delete(self.coder.key(number))
         self.function.journal.remove()
 
     def _reopen(self, manifest: Records, lost: set[int]) -> None:

@@ -46,7 +46,9 @@ from gangsaw.tasks.store.manifest import read_manifest
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import build_objects, digest
+from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.store.target import (
+    JOB,
     ORIGIN,
     Target,
     choose_target,
@@ -112,9 +114,10 @@ def spool(
         do not go together, a worker has too little memory, or what an earlier run stored is not
         what is read now.
     JobFailed
-        A chunk could not be encoded or stored, or the workers are gone.
+        A chunk could not be encoded or stored, the workers are gone, or a file of the stream
+        changed while it was read: nothing that was made of it counts.
     """
-    started = time.monotonic()
+    started, watch = time.monotonic(), Watch.of(stream)
     lengths = {array.name: _rows(array, chunks) for array in stream.arrays}
     rows, pieces = sampled(stream, lengths)
     sample = _sample(stream, rows, lengths)
@@ -126,7 +129,9 @@ def spool(
         check_codecs({f"{final}/{n}": objects[f"{n}/{METADATA}"].to_bytes() for n in layouts})
     origins = {name: job.to_json() for name, job in jobs.items()}
     begun = find_begun(final, origins) if resume else None
+    identity = _identity(sample, watch)
     if begun is not None and (done := _finished(begun.work, jobs)):
+        _check_same(begun.work, done, identity)
         return _known_summary(str(final), begun.work, done, started)
     place = begun or choose_target(final, jobs, resume=resume, overwrite=overwrite)
     _write_begin(place, objects, jobs, origins)
@@ -142,8 +147,9 @@ def spool(
         for array in sample.arrays
     }
     steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
-    _fill(arrays, steps, _StreamMeter(stream, meter), client, options)
-    _finish(place.work, arrays, objects[METADATA].to_bytes(), stream)
+    with watch.held(lambda: _give_up(arrays)):
+        _fill(arrays, steps, _StreamMeter(stream, meter), client, options)
+    _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
     place.publish()
     place.drop_given_up()
     return _summary(str(final), arrays, meter)
@@ -168,6 +174,24 @@ def _finished(work: Place, names: Iterable[str]) -> dict[str, Records]:
     is_open = any((work / name / FOLDER / "journal").names() for name in there)
     whole = {name: manifest for name, manifest in found.items() if manifest is not None}
     return {} if is_open or len(whole) < len(found) else whole
+
+
+def _identity(sample: StreamHead, watch: Watch) -> str:
+    """Return what identifies a stream that was read whole: the files that it came from, too."""
+    return "; ".join([sample.identity(), *(f"{k} {stamp}" for k, stamp in watch.before.items())])
+
+
+def _check_same(work: Place, names: Iterable[str], identity: str) -> None:
+    """Raise BadParams where a finished store is not that of the files as they are now."""
+    for name in names:
+        job = (work / name).get(JOB)
+        source = "" if job is None else str(json.loads(job.to_bytes())["source"])
+        if source != f"{identity} {name}":
+            raise BadParams(
+                f"{work} is finished, and its source has changed since, or an earlier version did "
+                "not note it: gangsaw verify --against tells whether they are equal, --overwrite "
+                "starts again"
+            )
 
 
 def _known_summary(
@@ -312,7 +336,15 @@ class _StreamMeter:
         return max(before.share or 0.0, share)  # a short file is read before much of it is cut
 
 
-def _finish(work: Place, arrays: dict[str, GrowingArray], metadata: bytes, stream: Stream) -> None:
+def _give_up(arrays: Mapping[str, GrowingArray]) -> None:
+    """Let no step that is stored count."""
+    for array in arrays.values():
+        array.journal.remove()
+
+
+def _finish(
+    work: Place, arrays: dict[str, GrowingArray], metadata: bytes, stream: Stream, identity: str
+) -> None:
     """Write the arrays' extents, then the group's metadata, and the manifests last.
 
     Arrays of which the stream held nothing are removed where it said that this may be so.
@@ -329,8 +361,8 @@ def _finish(work: Place, arrays: dict[str, GrowingArray], metadata: bytes, strea
         work.put(f"{name}/{METADATA}", array.stored_metadata)
     work.put(METADATA, json.dumps(group, indent=2).encode())
     work.flush([*(f"{name}/{METADATA}" for name in arrays), METADATA])
-    for array in arrays.values():
-        array.finish()
+    for name, array in arrays.items():
+        array.finish(f"{identity} {name}")
     for array in arrays.values():  # until now a run that stops can be resumed
         array.journal.remove()
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.source import JobStage, Room, Source, Stage, Stream
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import open_zarr
+from gangsaw.tasks.store.stamps import Watch
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -57,15 +58,16 @@ def staged(
     stages: tuple[Stage | JobStage, ...] = getattr(source, "stages", ())
     # what was read of a pipe is of no use to a later run
     is_over = any(isinstance(stage, JobStage) for stage in stages) and _comes_once(source)
+    watch = Watch.of(source) if stages else None
     try:
-        for stage in stages:
-            made.append(folder_of(stage.name))
-            source = _staged_by(stage, source, Room(made[-1], client, resume, on_progress))
+        with nullcontext() if watch is None else watch.held(lambda: _remove_all(made)):
+            for stage in stages:
+                made.append(folder_of(stage.name))
+                source = _staged_by(stage, source, Room(made[-1], client, resume, on_progress))
         yield source
         is_over = True
     finally:
-        for folder in made if is_over else ():
-            _remove(folder)
+        _remove_all(made if is_over else ())
 
 
 def _comes_once(source: Source | Stream) -> bool:
@@ -134,6 +136,11 @@ def _beside(place: Place, scratch: Path | None) -> Path:
         return place.folder.with_name(f".{place.folder.name}")
     name = str(place).rstrip("/").rpartition("/")[2]
     return scratch / f".{name}.{hashlib.sha256(str(place).encode()).hexdigest()[:12]}"
+
+
+def _remove_all(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        _remove(folder)
 
 
 def _remove(folder: Path) -> None:

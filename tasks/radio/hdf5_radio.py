@@ -18,7 +18,6 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.radio.hdf5_template import make_template
 from gangsaw.tasks.radio.radio import (
     FREQUENCY,
@@ -31,6 +30,7 @@ from gangsaw.tasks.radio.radio import (
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
 from gangsaw.tasks.source import Coordinate, Region
+from gangsaw.tasks.store.stamps import version_of
 from gangsaw.tasks.store.variables import SMALL
 
 MOST_PACKED = 1100  # bytes that one stored byte may stand for; Deflate gives at most 1032
@@ -94,7 +94,7 @@ def kind_of(path: str) -> str | None:
     """Return "uvh5", "hdf5" for KAT's layout, or None for other HDF5 and for what is damaged."""
     absolute = str(Path(path).absolute())
     try:
-        file = opened(absolute, file_identity(absolute))
+        file = opened(absolute, version_of(absolute))
         if _is_uvh5(file):
             return "uvh5"
         return "hdf5" if "Data/correlator_data" in file else None
@@ -109,7 +109,7 @@ def _is_uvh5(file: h5py.File) -> bool:
 def open_radio_hdf5(path: str) -> RadioSource:
     """Describe a uvh5 or KAT file; BadParams for other HDF5, and for a damaged one."""
     absolute = str(Path(path).absolute())
-    version = file_identity(absolute)
+    version = version_of(absolute)
     try:
         file = opened(absolute, version)
         if (kind := kind_of(path)) is None:

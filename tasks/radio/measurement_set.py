@@ -26,7 +26,6 @@ from gangsaw.tasks.radio.radio import (
     Part,
     RadioSource,
     first_line,
-    identity_of,
     key_coordinates,
     make_source,
     pick,
@@ -34,6 +33,7 @@ from gangsaw.tasks.radio.radio import (
 )
 from gangsaw.tasks.radio.rows import BASELINE, ROW, TIME, Rows, Run, find_rows
 from gangsaw.tasks.source import Coordinate, Region
+from gangsaw.tasks.store.stamps import version_of
 
 if TYPE_CHECKING:
     from casacore import tables
@@ -115,7 +115,7 @@ def opened(path: str, description: int, version: str) -> tables.table:
 
 
 def _open(path: str, absolute: str, wanted: str, some: bool) -> RadioSource:
-    version = identity_of(absolute)
+    version = version_of(absolute)
     table = opened(absolute, -1, version)
     if missing := {*KEYS, DESCRIPTION} - set(table.colnames()):
         raise BadParams(

@@ -24,12 +24,12 @@ from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
 from gangsaw.tasks.source import Coordinate, Described, Region, Source
 from gangsaw.tasks.store.paths import resolved
+from gangsaw.tasks.store.stamps import LOCK, file_stamps
 from gangsaw.tasks.store.variables import SMALL
 
 TEMPLATE = "template"
 FREQUENCY, POLARIZATION = "frequency", "polarization"
 PACKAGES = {"pyuvdata", "casacore", "astropy", "hdf5plugin"}
-LOCK = "table.lock"  # of casacore: reading changes it
 
 Variable = TypeVar("Variable", "ColumnArray", Coordinate)
 
@@ -74,6 +74,10 @@ class RadioSource:
     def identity(self) -> str:
         """Path, bytes and modification time."""
         return identity_of(self.path)
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with the file, or any in the folder."""
+        return file_stamps(self.path)
 
 
 class PartRecord(TypedDict):

@@ -30,7 +30,6 @@ from gangsaw.tasks.radio.radio import (
     Part,
     RadioSource,
     first_line,
-    identity_of,
     make_source,
     radio_needed,
 )
@@ -38,6 +37,7 @@ from gangsaw.tasks.radio.rows import TIME, Run
 from gangsaw.tasks.radio.uvfits import WEIGHT, Groups, conjugated, find_groups, make_template
 from gangsaw.tasks.radio.uvfits import columns as group_columns
 from gangsaw.tasks.source import Region
+from gangsaw.tasks.store.stamps import version_of
 
 if TYPE_CHECKING:
     from astropy.io import fits
@@ -107,7 +107,7 @@ def _with_groups(found: RadioSource, groups: Groups) -> RadioSource:
 
 def _open(path: str, kind: str) -> RadioSource:
     absolute = str(Path(path).absolute())
-    version = identity_of(absolute)
+    version = version_of(absolute)
     with _read_errors(path), TemporaryDirectory() as folder:
         header = Path(folder) / "header.uvh5"
         # of single precision are uvfits, and what pyuvdata makes of miriad

@@ -26,6 +26,7 @@ from gangsaw.tasks.sequences.fasta import refuse_protein
 from gangsaw.tasks.sequences.measured import share_read
 from gangsaw.tasks.sequences.text import Text
 from gangsaw.tasks.source import Coordinate, Described, JobStage, Source
+from gangsaw.tasks.store.stamps import file_stamps
 
 if TYPE_CHECKING:
     from gangsaw.tasks.reads.order.arranged import Arranged
@@ -76,6 +77,10 @@ class ReadStream:
     def is_repeatable(self) -> bool:
         """Whether the reads can be read again: no path is a pipe."""
         return all(Path(path).is_file() for path in self.paths)
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with a file that is no pipe."""
+        return file_stamps(*self.paths)
 
     @property
     def share_read(self) -> float | None:

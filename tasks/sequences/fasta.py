@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.sequences.text import Places, Text, text_of
+from gangsaw.tasks.store.stamps import version_of
 
 HEAD, NEWLINE = b">\n"
 NUCLEOTIDES = np.frombuffer(b"ACGTUNacgtun", np.uint8)
@@ -33,12 +33,11 @@ def is_genome(path: str) -> bool:
     The first 8 MiB of the text tell where its records are long, the first 1,000 records where they
     are not; no more than 64 MiB are read. What cannot be read is none.
     """
-    known = Path(path).stat()
-    return _is_genome(path, known.st_size, known.st_mtime_ns)
+    return _is_genome(path, version_of(path))
 
 
 @lru_cache(maxsize=16)
-def _is_genome(path: str, size: int, changed: int) -> bool:
+def _is_genome(path: str, _: str) -> bool:
     heads, n, is_start = [np.empty(0, np.int64)], 0, True
     try:
         for block in text_of(path):

@@ -10,15 +10,41 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from zarr.abc.store import ByteRequest, RangeByteRequest, Store
 from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore, StorePath
 
+from gangsaw.codecs.core.container.checksum import crc32c
+
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
 SYNCS_IN_FLIGHT = 16  # a file system commits several of them together
 READS_IN_FLIGHT = 64  # hides the latency of an object store
+# what file systems of fsspec call what changes with an object
+CHANGES = ("ETag", "etag", "LastModified", "last_modified", "updated", "mtime", "created")
+
+
+# what tells of an array where an address lists nothing
+UNLISTED = ("zarr.json", ".zarray", ".gangsaw/manifest")
+
+
+class ObjectStamp(NamedTuple):
+    """What shows that an object changed.
+
+    Attributes
+    ----------
+    key : below the place
+    size : bytes
+    changed : time of change, ns since 1970; of an object store its ETag and time, as it has them
+    number : inode; 0 where there is none
+    """
+
+    key: str
+    size: int
+    changed: str
+    number: int
 
 
 @dataclass(frozen=True)
@@ -77,6 +103,29 @@ class Place:
         prefix = f"{self.path}/" if self.path else ""
         for key in sync(self._list_prefix(prefix)):
             yield key.removeprefix(prefix)
+
+    def stamps(self) -> Iterator[ObjectStamp]:
+        """Yield what shows that an object changed, of all below this place; temporary files apart.
+
+        No object is read, except of a store that tells no more than sizes, and metadata and
+        manifest where an address lets nobody list what there is.
+        """
+        if isinstance(self.store, LocalStore):
+            root, folder = self.store.root, self.store.root / self.path
+            if root.is_file():  # a store in one file
+                yield ObjectStamp("", *file_stamp(root))
+            for path in _objects(folder):
+                yield ObjectStamp(path.relative_to(folder).as_posix(), *file_stamp(path))
+        elif isinstance(self.store, FsspecStore):
+            yield from sync(self._list_stamps(self.store)) or self._read_stamps(UNLISTED)
+        else:
+            yield from self._read_stamps(sorted(self.walk()))
+
+    def _read_stamps(self, keys: Iterable[str]) -> Iterator[ObjectStamp]:
+        for key in keys:
+            if (data := self.get(key)) is not None:
+                found = data.to_bytes()
+                yield ObjectStamp(key, len(found), f"{crc32c(found):08x}", 0)
 
     def delete(self, key: str) -> None:
         """Remove the object if it is there."""
@@ -147,6 +196,23 @@ class Place:
     async def _list_dir(self) -> list[str]:
         return [name async for name in self.store.list_dir(self.path)]
 
+    async def _list_stamps(self, store: FsspecStore) -> list[ObjectStamp]:
+        root = f"{store.path}/{self.path}".rstrip("/")
+        store.fs.invalidate_cache()  # listings are kept, and would never show a change
+        try:
+            found = await store.fs._find(root, detail=True)
+        except Exception:  # of any library: not everyone may list, and not every server can
+            return []
+        return [
+            ObjectStamp(
+                path.removeprefix(root).lstrip("/"),
+                int(info.get("size") or 0),
+                " ".join(str(info[name]) for name in CHANGES if info.get(name) is not None),
+                0,
+            )
+            for path, info in found.items()
+        ]
+
     async def _list_prefix(self, prefix: str) -> list[str]:
         return [key async for key in self.store.list_prefix(prefix)]
 
@@ -161,6 +227,12 @@ def open_place(target: str | Path | Store | StorePath, *, writable: bool = False
         return Place(FsspecStore.from_url(target, read_only=not writable))
     path = Path(str(target).removeprefix("file://")).absolute()
     return Place(LocalStore(path, read_only=not writable))
+
+
+def file_stamp(path: Path) -> tuple[int, str, int]:
+    """Return bytes, time of change in ns and inode of a file."""
+    found = path.stat()
+    return found.st_size, str(found.st_mtime_ns), found.st_ino
 
 
 def _read_file(path: Path) -> Buffer | None:

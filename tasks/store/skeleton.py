@@ -59,7 +59,8 @@ def build_skeleton(source: Source, layouts: Mapping[str, ArrayLayout]) -> Skelet
     objects = build_objects(
         source.name, source.arrays, source.coords, source.attrs, layouts, groups
     )
-    return Skeleton(objects, {a.name: _job(source, a, objects, layouts) for a in source.arrays})
+    identity = source.identity()
+    return Skeleton(objects, {a.name: _job(identity, a, objects, layouts) for a in source.arrays})
 
 
 def build_objects(
@@ -175,7 +176,7 @@ def _finished(group: zarr.Group, objects: Mapping[str, Buffer], name: str) -> Bu
 
 
 def _job(
-    source: Source,
+    identity: str,
     array: SourceArray,
     objects: Mapping[str, Buffer],
     layouts: Mapping[str, ArrayLayout],
@@ -186,7 +187,7 @@ def _job(
     n_chunks = grid.n_chunks
     chunk_bytes = int(np.prod(chunks, dtype=object)) * array.dtype.itemsize
     return Job(
-        source=f"{source.identity()} {array.name}",
+        source=f"{identity} {array.name}",
         array=digest(objects[key_of(array.name, METADATA)]),
         n_chunks=n_chunks,
         batch_chunks=batch_chunks(n_chunks, chunk_bytes),

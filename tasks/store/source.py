@@ -18,11 +18,13 @@ from zarr.errors import UnknownCodecError
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
+from gangsaw.tasks.store.identity import identity_of_store
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.members import members, open_node
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.paths import groups_kept
-from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.place import Place, open_place
+from gangsaw.tasks.store.stamps import places_stamps
 from gangsaw.tasks.store.target import JOB
 from gangsaw.tasks.store.variables import json_attrs, split
 
@@ -41,7 +43,8 @@ class ZarrArray(Described):
     ----------
     address : path or URL of the store
     key : path of the array in the store; "" is the root
-    version : fingerprint of its metadata, so that a replaced array is opened again
+    version : fingerprint of its metadata, and of whether a job wrote it, so that a replaced array
+        is opened again
     shards : extent of an object that holds several chunks; None where each is an object
     """
 
@@ -62,7 +65,10 @@ class ZarrArray(Described):
 class ZarrSource:
     """A Zarr array, or the arrays of a group and of those below it.
 
-    `there` are the arrays as they lie in the store; some of `arrays` carry them as bytes.
+    Attributes
+    ----------
+    there : the arrays as they lie in the store; some of `arrays` carry them as bytes
+    whole : arrays that are copied whole, as they lie there
     """
 
     name: str
@@ -71,6 +77,7 @@ class ZarrSource:
     groups: tuple[GroupAttrs, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
     there: tuple[ZarrArray, ...] = ()
+    whole: tuple[ZarrArray, ...] = ()
     left_out: tuple[Refused, ...] = ()
 
     @property
@@ -79,8 +86,13 @@ class ZarrSource:
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Address and metadata of every array."""
-        return "; ".join([self.there[0].address, *(f"{a.name} {a.version}" for a in self.there)])
+        """Content by the manifests, else the stamps of all objects and their address."""
+        arrays = [(_place_of(array), array.version) for array in self.there]
+        return identity_of_store(arrays, self.coords, self.attrs)
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with each array that is read."""
+        return places_stamps(map(_place_of, (*self.there, *self.whole)))
 
 
 def open_zarr(
@@ -107,7 +119,9 @@ def open_zarr(
     attrs = {**_group_attrs(node), **left_out_attrs(lost)}
     taken = {a.name for a in arrays}
     own = tuple(a for a in there if a.name in taken)
-    return ZarrSource(address, arrays, coords, groups, attrs, there=own, left_out=lost)
+    names = {coord.name for coord in coords}
+    whole = tuple(a for a in there if a.name in names)
+    return ZarrSource(address, arrays, coords, groups, attrs, own, whole, lost)
 
 
 def _root(address: str, node: AnyArray) -> ZarrSource:
@@ -130,6 +144,12 @@ def _tree(
 
 def _group_attrs(group: zarr.Group) -> dict[str, object]:
     return json_attrs(group.attrs, np.dtype("u1"))
+
+
+def _place_of(array: ZarrArray) -> Place:
+    """Return where an array is; of a store in one file, that file is all there is."""
+    place = open_place(array.address)
+    return place / array.key if array.key else place
 
 
 def _is_chunked(node: zarr.Group, array: ZarrArray) -> bool:
@@ -181,7 +201,7 @@ def metadata_errors(where: str) -> Iterator[None]:
 
 
 def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
-    must_be_whole(array)
+    is_whole = must_be_whole(array)
     if 0 in array.chunks:
         reason = f"the metadata is damaged: chunks of {array.chunks}"
         raise CorruptChunk(reason, store=f"{address}/{array.path}")
@@ -190,7 +210,7 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         # a worker's current directory may differ from the user's
         address=address if "://" in address else str(Path(address).absolute()),
         key=array.path,
-        version=hashlib.sha256(metadata.encode()).hexdigest()[:16],
+        version=hashlib.sha256(f"{metadata} {is_whole}".encode()).hexdigest()[:16],
         name=name,
         shape=array.shape,
         dtype=array.dtype,

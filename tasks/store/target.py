@@ -16,6 +16,7 @@ from zarr.storage import LocalStore
 
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.identity import CONTENT
 from gangsaw.tasks.store.journal import FOLDER, Job
 from gangsaw.tasks.store.manifest import MANIFEST
 from gangsaw.tasks.store.paths import key_of
@@ -166,11 +167,21 @@ def _to_resume(
 
 def _differences(place: Place, jobs: Mapping[str, Job]) -> list[str]:
     return [
-        f"{name}: {DIFFERENT.get(field, field)}"
+        f"{name}: {_difference(field, json.loads(stored.to_bytes()), job)}"
         for name, job in jobs.items()
         if (stored := (place / name).get(JOB)) is not None
         for field in _differing(json.loads(stored.to_bytes()), json.loads(job.to_json()))
     ]
+
+
+def _difference(field: str, stored: dict[str, object], wanted: Job) -> str:
+    if field == "source" and _knew_no_content(str(stored.get(field)), wanted.source):
+        return "an earlier version of Gangsaw began it, which did not note what its source held"
+    return DIFFERENT.get(field, field)
+
+
+def _knew_no_content(stored: str, wanted: str) -> bool:
+    return wanted.startswith(CONTENT) and not stored.startswith(CONTENT)
 
 
 def _differing(stored: dict[str, object], wanted: dict[str, object]) -> list[str]:

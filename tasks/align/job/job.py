@@ -17,7 +17,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,7 +27,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.align.job.bundle import mapped, packed
 from gangsaw.tasks.align.job.genome import GenomeParts, GenomeText, open_genome
 from gangsaw.tasks.align.job.makers import COUNTS, MakeHits, MakeIndex, MakeText
-from gangsaw.tasks.align.job.queries import BATCH_BYTES, batches_of
+from gangsaw.tasks.align.job.queries import BATCH_BYTES, batches_of, is_store
 from gangsaw.tasks.align.output.formats import FORMATS, format_of
 from gangsaw.tasks.align.search.params import SearchParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
@@ -35,11 +35,13 @@ from gangsaw.tasks.formats.atomic import check_target, whole_files
 from gangsaw.tasks.jobs.parts import Made, Parts, PartsTask, complete
 from gangsaw.tasks.jobs.resume import can_be_resumed
 from gangsaw.tasks.reads.order.intake import stamp_of
+from gangsaw.tasks.store.source import open_zarr
+from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 
 if TYPE_CHECKING:
     from distributed import Client
 
-VERSION = 1  # of what is in the folder
+VERSION = 2  # of what is in the folder; 1 knew a store by its metadata, not by its content
 JOB = "job.json"
 STDOUT = "-"
 # memory of a task: of a letter of a part with its index, of a byte of a batch with its hits
@@ -129,16 +131,19 @@ def align_job(
     Raises
     ------
     BadParams : a path holds no queries or no genome, or the target may not be replaced
-    JobFailed : the job stopped; what is finished is kept, and `resume` goes on from there
+    JobFailed : the job stopped; what is finished is kept, and `resume` goes on from there; or
+        queries or genome changed while they were read: nothing that was made of them is kept
     """
     started = time.monotonic()
     params, choice = params or SearchParams(), choice or AlignChoice()
     kind = format_of(target, choice.format)
+    watch = _watching(queries, genome)
     opened = open_genome(genome)
-    with _folder(target, choice) as folder, can_be_resumed():
-        job = _AlignSteps(tuple(queries), opened, params, kind, choice.cuts, folder, client)
-        job.begin()
-        texts = job.run(on_progress)
+    with _folder(target, choice) as folder:
+        with watch.held(lambda: shutil.rmtree(folder, ignore_errors=True)), can_be_resumed():
+            job = _AlignSteps(tuple(queries), opened, params, kind, choice.cuts, folder, client)
+            job.begin()
+            texts = job.run(on_progress)
         with _output(target, choice) as file:
             header = FORMATS[kind].header(opened.names, opened.lengths.tolist(), "gangsaw align")
             file.write(header)
@@ -177,6 +182,18 @@ def _folder(target: str, choice: AlignChoice) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+def _identity(path: str) -> str:
+    """Return what identifies the content of a file or store of queries."""
+    return open_zarr(path).identity() if is_store(path) else stamp_of(path)
+
+
+def _watching(queries: Iterable[str], genome: str) -> Watch:
+    """Begin to watch files and stores of queries, and the genome."""
+    files = [path for path in queries if not is_store(path)]
+    stores = [open_zarr(path) for path in (*queries, genome) if path not in files]
+    return Watch.by(lambda: file_stamps(*files) | all_stamps(stores))
+
+
 @contextmanager
 def _output(target: str, choice: AlignChoice) -> Iterator[BinaryIO]:
     """Yield a file, which becomes the target when it is complete."""
@@ -205,10 +222,12 @@ class _AlignSteps:
         """Say whose folder it is; BadParams where it is that of another job."""
         own = self._own().encode()
         path = self.folder / JOB
-        if path.exists() and path.read_bytes() != own:
+        if path.exists() and (found := path.read_bytes()) != own:
+            is_old = json.loads(found).get("version") != VERSION
+            begun = "what an earlier version of Gangsaw began" if is_old else "a different job"
             raise BadParams(
-                f"{self.folder} holds a different job: resume with the same queries, genome and "
-                "options, or start again with --overwrite"
+                f"{self.folder} holds {begun}: resume with the same queries, genome and options, "
+                "or start again with --overwrite"
             )
         self.folder.mkdir(exist_ok=True)
         path.write_bytes(own)
@@ -264,7 +283,7 @@ class _AlignSteps:
         """Return what makes it this job."""
         own = {
             "version": VERSION,
-            "queries": [(path, stamp_of(path)) for path in self.queries],
+            "queries": [(path, _identity(path)) for path in self.queries],
             "genome": self.genome.identity,
             "params": asdict(self.params),
             "format": self.format,

@@ -62,13 +62,14 @@ def batches_of(paths: Sequence[str], batch_bytes: int) -> Iterator[Queries]:
     BadParams : a path holds no reads, or a query is too long
     """
     for path in paths:
-        found = _of_store(path) if _is_store(path) else _of_file(path, batch_bytes)
+        found = _of_store(path) if is_store(path) else _of_file(path, batch_bytes)
         for queries in found:
             _check(queries, path)
             yield queries
 
 
-def _is_store(path: str) -> bool:
+def is_store(path: str) -> bool:
+    """Whether queries are in a store, and not in a file."""
     return "://" in path or Path(path).is_dir()
 
 

@@ -22,6 +22,7 @@ from gangsaw.tasks.source import Coordinate, Described
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import open_zarr
+from gangsaw.tasks.store.stamps import Watch
 
 BATCH = 1 << 16  # records whose keys are made at once
 PART = 1 << 22  # entries that are sorted at once, 16 bytes each
@@ -115,11 +116,13 @@ def add_index(
     Raises
     ------
     BadParams : the store has the index, or no such lines; it is no folder; `of` is neither
+    JobFailed : the store changed while it was read
     """
     if of not in KINDS:
         raise BadParams(f"an index is of {' or '.join(KINDS)}, not of {of!r}")
     store, kind = str(store), KINDS[of]
     source, place = open_zarr(store), open_place(store, writable=True)
+    watch = Watch.of(source)
     stored = Stored(source.arrays, source.attrs)
     if place.folder is None:
         raise BadParams(f"{store}: an index is added to stores in folders alone")
@@ -132,7 +135,8 @@ def add_index(
     beside.mkdir()
     try:
         made = beside / "store"
-        spool(IndexStream(store, stored, kind, beside), made, on_progress=on_progress)
+        with watch.held():
+            spool(IndexStream(store, stored, kind, beside), made, on_progress=on_progress)
         return _adopt(place, made, kind)
     finally:
         shutil.rmtree(beside, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,6 +56,9 @@ def associate(
 ) -> None:
     """Correlate path counts with frequency and sharing; regress sharing on counts and calls.
 
+    Do not read the coefficients as effects of path counts: the counts contain each other, and side
+    by side in one model they can reverse the sign that each has alone.
+
     Example: gangsaw tcr associate paths.zarr shared.parquet --plots plots
     """
     from gangsaw.tasks.tcr.extra import extra_needed
@@ -106,9 +110,14 @@ def _bars(
 
 
 def _write(found: Association) -> None:
+    from gangsaw.tasks.tcr.statistics.associate import CAUTION
+
+    notes = [note for note in found.notes if note != CAUTION]
+    if CAUTION in found.notes:  # on one line, before the figures: a table would fold it
+        sys.stdout.write(f"caution: {CAUTION}\n")
     write_table(
         f"{found.table}: {found.nucleotypes:,} nucleotypes",
-        [("seconds", clock(found.seconds)), *(("note", note) for note in found.notes)],
+        [("seconds", clock(found.seconds)), *(("note", note) for note in notes)],
     )
     limits = {part for each in found.correlations for part in each.paths.split() if "=" in part}
     each_once = len(limits) == len({part.split("=")[0] for part in limits})

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
+from gangsaw.tasks.store.stamps import file_stamps
 from gangsaw.tasks.tcr.repertoire.opening import sample_name
 
 
@@ -36,6 +37,10 @@ class Input:
     def identity(self) -> str:
         """What identifies its content."""
         return f"{file_identity(self.path)} as {self.sample}"
+
+    def stamps(self) -> dict[str, str]:
+        """What changes with the file."""
+        return file_stamps(self.path)
 
     @property
     def n_bytes(self) -> int:

@@ -27,6 +27,7 @@ from gangsaw.tasks.engine.failure import naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.formats.atomic import check_target, whole_files
+from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.tcr.sharing.hashing import hashes
 from gangsaw.tasks.tcr.sharing.individuals import Individuals, individuals
 from gangsaw.tasks.tcr.sharing.nucleotypes import (
@@ -167,6 +168,7 @@ def share(
     started = time.monotonic()
     target = _checked(Path(target), overwrite)
     opened = open_all(stores)
+    watch = Watch.of(*opened)
     names = [name for store in opened for name in store.names["sample"]]
     people = individuals(names, None if table is None else Path(table))
     if not (n_rows := sum(store.rows for store in opened)):
@@ -182,7 +184,8 @@ def share(
             meter.add(1, 0, 0)
 
         spread = _Spread(opened, people, folder, n_parts)
-        run(spread, batches, add, client=client, options=options)
+        with watch.held():
+            run(spread, batches, add, client=client, options=options)
         check_copies(sum(totals))
         files = tuple(folder / f"rows-{batch.place}" for batch in batches)
         group = _AcrossIndividuals(people, tuple(totals), files, folder, n_parts)

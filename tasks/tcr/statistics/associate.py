@@ -27,6 +27,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.engine.work import Task
+from gangsaw.tasks.store.stamps import Watch, all_stamps, file_stamps
 from gangsaw.tasks.tcr.sharing.partitions import temporary_folder
 from gangsaw.tasks.tcr.statistics.by_sharing import Group, Groups, TallyGroups, groups
 from gangsaw.tasks.tcr.statistics.design import (
@@ -64,6 +65,12 @@ Bars = Callable[[str], OnProgress]  # from the title of some passes to their des
 TALLY_BYTES = 1 << 30  # for the tallies of the columns that are ranked at once
 SEPARATES = "alone it separates all shared nucleotypes from the others but for one value"
 ENTRY_BYTES = 48  # of a distinct value, while tallies are merged
+# until overlapping counts are no longer put side by side: each contains others, so that a
+# coefficient may have the sign opposite to that of its count alone
+CAUTION = (
+    "do not read the coefficients as effects of path counts, nor publish them: the counts contain "
+    "each other, and side by side in one model they can reverse the sign that each has alone"
+)
 REGRESSION_PASSES = 12  # that the bar shows: Newton's method takes as many as it takes
 
 
@@ -127,11 +134,13 @@ def associate(
     """
     started = time.monotonic()
     opened, table = open_all(stores), Path(table)
+    watch = Watch.by(lambda: all_stamps(opened) | file_stamps(table))
     individuals = check_table(table, opened)
     columns = path_columns(opened[0], nu, pi)
     with temporary_folder(table) as folder:
         job = _Passes(opened, table.absolute(), columns, folder, client, options, bars)
-        n = job.extract()
+        with watch.held():
+            n = job.extract()
         correlated = job.correlate(n)
         regressed, notes = job.regress(n)
         by_sharing = job.group()
@@ -143,9 +152,13 @@ def associate(
         correlations=correlated,
         regression=regressed,
         by_sharing=by_sharing,
-        notes=(*_constants(correlated), *notes),
+        notes=(*_cautions(regressed), *_constants(correlated), *notes),
         seconds=time.monotonic() - started,
     )
+
+
+def _cautions(found: Regression | None) -> tuple[str, ...]:
+    return () if found is None else (CAUTION,)
 
 
 def _constants(found: Sequence[Correlation]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from gangsaw.tasks.store.chunks import METADATA, ZarrArray
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.source import metadata_errors
+from gangsaw.tasks.store.stamps import places_stamps
 
 ROW_DIM = "reference"
 NUCLEOTYPE = ("cdr3", "v_index", "j_index", "sample_index", "copies")
@@ -35,7 +36,8 @@ class CountsStore:
     Attributes
     ----------
     address : path or URL
-    version : fingerprint of its metadata, so that a replaced store is opened again
+    version : fingerprint of its metadata, and of whether a job wrote it, so that a replaced store
+        is opened again
     rows : references in it
     names : labels and sequences of genes, pairs of D genes, samples; () for what there is not
     attrs : of the group
@@ -49,6 +51,10 @@ class CountsStore:
     attrs: dict[str, object] = field(hash=False)
     shapes: dict[str, dict[str, int]] = field(hash=False)
     kinds: dict[str, Dtype] = field(hash=False)
+
+    def stamps(self) -> dict[str, str]:
+        """What changes with the store."""
+        return places_stamps([open_place(self.address)])
 
     def read(self, name: str, rows: range) -> NumpyArray:
         """Return the rows of a variable.
@@ -185,8 +191,14 @@ def _why_none(address: str) -> str:
 
 def _version(group: zarr.Group) -> str:
     metadata = {name: array.metadata.to_dict() for name, array in group.arrays()}
-    text = json.dumps(metadata, sort_keys=True, default=str)
+    text = json.dumps([metadata, must_be_whole(_first(group))], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _first(group: zarr.Group) -> ZarrArray:
+    array = group[NUCLEOTYPE[0]]
+    assert isinstance(array, zarr.Array)
+    return array
 
 
 def _texts(array: ZarrArray) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ import numpy as np
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
-from gangsaw.tasks.formats.atomic import whole_files
+from gangsaw.tasks.formats.atomic import published_if, whole_files
+from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.tcr.extra import extra_needed
 from gangsaw.tasks.tcr.nucleotides import NUCLEOTIDES
 from gangsaw.tasks.tcr.store.counts_store import ROW_DIM, CountsStore, open_counts
@@ -89,6 +90,7 @@ def export(
         replaced, or a count does not fit the type for counts.
     """
     opened, choice = open_counts(str(store)), choice or ExportChoice()
+    watch = Watch.of(opened)
     if Path(store).resolve() in target.resolve().parents:
         raise BadParams(f"{target} is in the store that is read: write to another place")
     columns = _columns(opened, choice)
@@ -96,6 +98,7 @@ def export(
     step = max(1, BATCH_BYTES // max(1, 8 * len(columns)))
     meter = Meter(opened.rows, on_progress)
     with (
+        published_if(watch.check),
         whole_files([target], overwrite=overwrite) as (part,),
         _writer(target, part, schema) as write,
     ):

@@ -25,6 +25,7 @@ from gangsaw.tasks.store.manifest import fold, write_manifest
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import digest
+from gangsaw.tasks.store.stamps import Watch
 from gangsaw.tasks.store.target import Target, choose_target, write_skeleton
 from gangsaw.tasks.tcr.cleaning.dropped import write_dropped
 from gangsaw.tasks.tcr.repertoire.inputs import Input
@@ -113,9 +114,10 @@ def count_repertoires(
     BadParams
         A file cannot be read, no row was kept, or the target may not be replaced.
     JobFailed
-        The job stopped; what is finished is kept, and `resume` goes on from there.
+        The job stopped; what is finished is kept, and `resume` goes on from there. Or a file
+        changed while it was read: nothing is kept.
     """
-    started = time.monotonic()
+    started, watch = time.monotonic(), Watch.of(*inputs)
     choice, progress = choice or CountChoice(), progress or PhaseProgress()
     final = open_place(target, writable=True)
     table = choice.table or default_table(final)
@@ -126,12 +128,14 @@ def count_repertoires(
     if choice.resume:
         place.work.clean()
     job = _Phases(inputs, setup, place, reading, choice, client, options or Options())
-    n_counted, read_seconds = 0, 0.0
+    staged, n_counted, read_seconds = place.work / FIRST, 0, 0.0
     if not place.work.has(METADATA):
-        with _left_as_found(place.work, choice.resume), can_be_resumed():
-            files = job.read(progress.on_read)
+        with _left_as_found(place.work, choice.resume):
+            with watch.held(staged.delete_all), can_be_resumed():
+                files = job.read(progress.on_read)
             read_seconds = time.monotonic() - started
-            contents = job.contents(files, table)
+            with can_be_resumed():
+                contents = job.contents(files, table)
         with can_be_resumed():
             n_counted = job.count(contents, progress.on_count)
     job.finish(n_counted)

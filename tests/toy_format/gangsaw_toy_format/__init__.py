@@ -53,6 +53,12 @@ class Mates:
         """The paths."""
         return ", ".join(self.paths)
 
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with either file: a job fails where one changes while it is read."""
+        from gangsaw.tasks.store.stamps import file_stamps
+
+        return file_stamps(*self.paths)
+
     @property
     def arrays(self) -> tuple[Description, ...]:
         """An array of bytes for each side, of unknown length."""

@@ -26,6 +26,7 @@ from gangsaw.tasks.formats.known.envi.header import (
 )
 from gangsaw.tasks.formats.layouts import INTERLEAVES
 from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.stamps import file_stamps
 from gangsaw.tasks.store.variables import SMALL
 
 UNITS_FIELDS = ("wavelength", "fwhm")  # both are in "wavelength units"
@@ -46,6 +47,10 @@ class EnviSource:
     def identity(self) -> str:
         """Path, bytes and modification time of header and data."""
         return file_identity(self.header_path, self.arrays[0].path)
+
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with header and data."""
+        return file_stamps(self.header_path, self.arrays[0].path)
 
 
 def open_envi(path: str) -> EnviSource:

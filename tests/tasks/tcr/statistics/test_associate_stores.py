@@ -16,7 +16,7 @@ from scipy import stats
 
 from gangsaw.codecs.core.errors import GangsawError
 from gangsaw.tasks.tcr.sharing.share import share
-from gangsaw.tasks.tcr.statistics.associate import Association
+from gangsaw.tasks.tcr.statistics.associate import CAUTION, Association
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,9 @@ def test_constants_are_said(made: Made, tmp_path: Path) -> None:
     rhos = [each.rho for each in found.correlations if each.paths.startswith("zero_length_d")]
     assert rhos
     assert all(math.isnan(rho) for rho in rhos)
-    assert [note.split(":")[0] for note in found.notes] == [
+    caution, *constant = found.notes
+    assert caution == CAUTION
+    assert [note.split(":")[0] for note in constant] == [
         f"no correlation with zero_length_d {d} nu=2 pi=1" for d in ("TRBD1*01", "TRBD2*01")
     ]
     figures = found.to_dict()["correlations"]

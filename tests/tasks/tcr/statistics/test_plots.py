@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.tcr.sharing.share import share
-from gangsaw.tasks.tcr.statistics.associate import Association
+from gangsaw.tasks.tcr.statistics.associate import CAUTION, Association
 from gangsaw.tasks.tcr.statistics.by_sharing import Group
 from gangsaw.tasks.tcr.statistics.plots import MAX_BOXES, NAMES, plot_n2, plot_paths, write_plots
 
@@ -138,3 +138,14 @@ def test_the_command_writes_them(tmp_path: Path, gangsaw: CommandLine) -> None:
     assert len(list((tmp_path / "plots").iterdir())) == 4
     assert "exists" in gangsaw(*command).failed(2), "before hours of work, not after"
     gangsaw.ok(*command, "--overwrite")
+
+
+def test_the_command_says_what_it_is_not_for(tmp_path: Path, gangsaw: CommandLine) -> None:
+    samples = ("ann", "ben", "cem")
+    made = write_counts(tmp_path / "a.zarr", repertoires(1, 600, samples, pool=400), samples)
+    share([str(made.path)], tmp_path / "a.parquet")
+    command = ("tcr", "associate", made.path, tmp_path / "a.parquet")
+    first, *others = gangsaw.ok(*command).out.splitlines()
+    assert first == f"caution: {CAUTION}"
+    assert not any("contain each other" in line for line in others)
+    assert CAUTION in gangsaw.ok(*command, "--json").figures["notes"]
