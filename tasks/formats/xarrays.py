@@ -1,4 +1,4 @@
-"""Files that xarray opens: NetCDF and HDF5, and GeoTIFF through rioxarray.
+"""Files that xarray opens: NetCDF and HDF5.
 
 Values stay as stored (no scale, offset, mask or time decoding): what is compressed must come back
 bit for bit.
@@ -39,7 +39,7 @@ class XarrayArray(Described):
     Attributes
     ----------
     path : the file, absolute
-    engine : "h5netcdf", "netcdf4", "scipy" or "rasterio"
+    engine : "h5netcdf", "netcdf4" or "scipy"
     group : HDF5 group of the variable
     version : path, bytes and modification time of the file, so that a changed one is opened again
     """
@@ -73,11 +73,6 @@ class XarraySource:
 def open_netcdf(path: str, group: str = "", variables: Sequence[str] = ()) -> XarraySource:
     """Describe a NetCDF or HDF5 file; raise BadParams where it cannot be read as one."""
     return _open(path, _netcdf_engine(path), group, variables)
-
-
-def open_geotiff(path: str, variables: Sequence[str] = ()) -> XarraySource:
-    """Describe a GeoTIFF, through rioxarray; raise BadParams where it cannot be read as one."""
-    return _open(path, "rasterio", "", variables)
 
 
 def _netcdf_engine(path: str) -> str:
@@ -206,8 +201,6 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
 @lru_cache(maxsize=8)
 def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
     """Return the data set, all of it still in the file; `version` only distinguishes files."""
-    if engine == "rasterio":
-        return _geotiff(path)
     return xr.open_dataset(
         path,
         engine=engine,
@@ -218,32 +211,3 @@ def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
         create_default_indexes=False,  # which would read whole coordinates of any size
         backend_kwargs={"phony_dims": "sort"} if engine == "h5netcdf" else None,
     )
-
-
-def _geotiff(path: str) -> xr.Dataset:
-    import rioxarray
-
-    with_coords = _has_small_sides(path)
-    image = rioxarray.open_rasterio(path, parse_coordinates=with_coords, masked=False, cache=False)
-    assert isinstance(image, xr.DataArray)  # of one image
-    data = image.rename("data").to_dataset()
-    data["data"].attrs["coordinates"] = " ".join(
-        str(n) for n in image.coords if n not in image.dims
-    )
-    return data
-
-
-def _has_small_sides(path: str) -> bool:
-    """Whether coordinates along the sides of a GeoTIFF are small.
-
-    Large ones are left out: spatial_ref holds the transform that gives them. A file of a kilobyte
-    must not cost gigabytes. Tiles that were never written are legal, so the size of the file says
-    nothing.
-    """
-    import rasterio
-
-    with rasterio.open(path) as image:
-        if image.subdatasets:
-            raise BadParams(f"{path} holds several images; save the wanted one as its own file")
-        side: int = max(image.width, image.height)
-        return side * np.dtype("f8").itemsize <= SMALL

@@ -1,0 +1,66 @@
+"""GeoTIFF: read by rasterio and rioxarray, written as a plain or a cloud-optimised file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from gangsaw.codecs.core.options import Option
+from gangsaw.tasks.formats.format import (
+    ExportOptions,
+    Fit,
+    Format,
+    Look,
+    Paths,
+    SourceOptions,
+    Sure,
+    Work,
+)
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.source import Source
+
+SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+
+
+def _sure(look: Look) -> Sure:
+    return Sure.CONTENT if look.start.startswith(SIGNATURES) else Sure.NO
+
+
+def _open(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.formats.known.geotiff.source import open_geotiff
+
+    return open_geotiff(paths[0], options.group, options.variables)
+
+
+def _fit(source: Source) -> Fit:
+    from gangsaw.tasks.formats.known.geotiff.fit import fit
+
+    return fit(source)
+
+
+def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
+    from pathlib import Path
+
+    from gangsaw.tasks.formats.known.geotiff.export import export_geotiff
+
+    export_geotiff(
+        source, Path(paths[0]), work, cog=cast("str", options.own.get("cog", "no")) == "yes"
+    )
+
+
+GEOTIFF = Format(
+    name="geotiff",
+    title="GeoTIFF",
+    about="all bands of one image, its mask and its tags; `--group` takes one of several",
+    sure=_sure,
+    open=_open,
+    takes=frozenset({"variables", "group"}),
+    export=_export,
+    export_options=(
+        Option("cog", "Write a cloud-optimised file, compressed.", "no", choices=("yes", "no")),
+    ),
+    suffixes=(".tif", ".tiff"),
+    fit=_fit,
+    needs=("rioxarray",),
+    extra="gangsaw[io]",
+)
