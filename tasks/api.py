@@ -160,18 +160,20 @@ def decompress(
     client: Client | None = None,
     overwrite: bool = False,
     resume: bool = False,
+    accept_loss: bool = False,
     on_progress: OnProgress | None = None,
     **own: object,
 ) -> tuple[str, ...]:
     """Write a store's samples, coordinates and attributes in another format.
 
     The suffix of `target` gives the format unless `options` names it; `own` are options that only
-    that format takes. Some formats write several targets. Returns what the format has no place for,
-    in words. Raises BadParams for what it cannot hold or a file that stands in the way, JobFailed
+    that format takes. Some formats write several targets. What the format has no place for is
+    an error that names each item, unless `accept_loss` leaves it out: then it is returned, in words.
+    Raises BadParams also for samples that it cannot hold or a file that stands in the way, JobFailed
     where work stopped; `resume` finishes a Zarr store that stopped.
     """
     opened = open_source(str(store), source)
-    work = Work(overwrite, resume, client, on_progress, jobs.decompress)
+    work = Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss)
     wanted = options or ExportOptions()
     return export(opened, _paths(target), replace(wanted, own={**wanted.own, **own}), work)
 

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.formats.format import ExportOptions, Format, Paths, Work
 from gangsaw.tasks.formats.table import named, names, titles, writable
 from gangsaw.tasks.source import Source
+
+MOST_ITEMS = 40  # in one message
 
 __all__ = ["ExportOptions", "choose_format", "export"]
 
@@ -18,8 +21,9 @@ def export(
 ) -> tuple[str, ...]:
     """Write all of a source; return what the format cannot hold, in words.
 
-    Raises BadParams for what the format cannot hold, a number of targets that it does not take, and
-    options that it does not take.
+    Raises BadParams for samples that the format cannot hold, for anything else that it cannot unless
+    `work.accept_loss`, for a number of targets that it does not take, and options that it does not
+    take.
     """
     paths = tuple(targets)
     kind, what = choose_format(source, paths, options), ", ".join(paths)
@@ -31,9 +35,19 @@ def export(
     fit = kind.fit(source)
     if fit.refusal:
         raise BadParams(fit.refusal)
+    lost = (*fit.lost, *kind.lost_with(source, wanted))
+    if lost and not work.accept_loss:
+        raise BadParams(_loss(what, kind, lost))
     assert kind.export is not None
     kind.export(source, paths, wanted, work)
-    return fit.lost
+    return lost
+
+
+def _loss(what: str, kind: Format, lost: Sequence[str]) -> str:
+    """Return the error of a loss: its first items, and how to accept them."""
+    more = [f"{len(lost) - MOST_ITEMS} more"] if len(lost) > MOST_ITEMS else []
+    items = listed([*lost[:MOST_ITEMS], *more])
+    return f"{what}: {kind.title} has no place for {items}; --accept-loss leaves that out, Zarr holds it"
 
 
 def choose_format(source: Source, targets: Paths, options: ExportOptions) -> Format:

@@ -120,7 +120,7 @@ class Work:
 
     Attributes
     ----------
-    overwrite, resume : what the user allows
+    overwrite, resume, accept_loss : what the user allows
     client : Dask client; None works in this process
     on_progress : called as pieces are done
     store : the job that writes a Zarr store, given by a module that may import jobs
@@ -131,6 +131,7 @@ class Work:
     client: Client | None = None
     on_progress: OnProgress | None = None
     store: Store | None = None
+    accept_loss: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class Fit:
     Attributes
     ----------
     refusal : why it cannot be held, "" where it can
-    lost : what would be lost, in words
+    lost : each item that would be lost, in words; without the user's consent none may be
     is_own : whether the data set came from such a file
     """
 
@@ -152,6 +153,11 @@ class Fit:
 def fits(_: Source) -> Fit:
     """Say that the format can hold any data set, with nothing lost."""
     return Fit()
+
+
+def nothing_lost(_: Source, __: ExportOptions) -> tuple[str, ...]:
+    """Say that the options of an export lose nothing beside what the format has no place for."""
+    return ()
 
 
 def refused(check: Callable[[], object]) -> str:
@@ -180,6 +186,7 @@ class Format:
     export_options : those that `export` takes, as options of `decompress`
     suffixes : of targets, in lower case, the usual one first
     fit : returns how a data set would fit
+    lost_with : returns what these options lose beside that, in words
     needs : modules that `open` imports and the package does not install
     extra : what to install for them, such as "gangsaw[io]"
     paths : how many paths are one source
@@ -198,6 +205,7 @@ class Format:
     export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()
     fit: Callable[[Source], Fit] = fits
+    lost_with: Callable[[Source, ExportOptions], tuple[str, ...]] = nothing_lost
     needs: tuple[str, ...] = ()
     extra: str = ""
     paths: range = ONE

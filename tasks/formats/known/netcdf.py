@@ -34,11 +34,12 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _fit(source: Source) -> Fit:
-    from gangsaw.tasks.formats.netcdf_export import check_fits
+    from gangsaw.tasks.formats.lost import lost_groups
+    from gangsaw.tasks.formats.netcdf_export import check_fits, lost_structure
 
     if refusal := refused(lambda: check_fits(source)):
         return Fit(refusal)
-    return Fit(lost=tuple(f"group {below.path}" for below in getattr(source, "below", ())))
+    return Fit(lost=(*lost_groups(source), *lost_structure(source)))
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:

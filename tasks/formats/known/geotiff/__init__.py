@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from gangsaw.codecs.core.options import Option
 from gangsaw.tasks.formats.format import (
@@ -38,14 +38,22 @@ def _fit(source: Source) -> Fit:
     return fit(source)
 
 
+def _lost_with(source: Source, options: ExportOptions) -> tuple[str, ...]:
+    from gangsaw.tasks.formats.known.geotiff.fit import lost_of_cog
+
+    return lost_of_cog(source) if _is_cog(options) else ()
+
+
+def _is_cog(options: ExportOptions) -> bool:
+    return options.own.get("cog") == "yes"
+
+
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
     from pathlib import Path
 
     from gangsaw.tasks.formats.known.geotiff.export import export_geotiff
 
-    export_geotiff(
-        source, Path(paths[0]), work, cog=cast("str", options.own.get("cog", "no")) == "yes"
-    )
+    export_geotiff(source, Path(paths[0]), work, cog=_is_cog(options))
 
 
 GEOTIFF = Format(
@@ -61,6 +69,7 @@ GEOTIFF = Format(
     ),
     suffixes=(".tif", ".tiff"),
     fit=_fit,
+    lost_with=_lost_with,
     needs=("rioxarray",),
     extra="gangsaw[io]",
 )

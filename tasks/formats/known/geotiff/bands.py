@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.formats.lost import is_numbering
 from gangsaw.tasks.source import Coordinate
 
 if TYPE_CHECKING:
     from rasterio.io import DatasetReader
 
-OURS = "GANGSAW"  # domain of tags that says which tags of the bands are coordinates
-LIST = "band_coordinates"
+# tag of the image that says which tags of its bands are coordinates; a domain of its own would not
+# come into a cloud-optimised file
+LIST = "GANGSAW_BAND_COORDINATES"
 TEXT = "str"  # the dtype of texts, which may have any length
 NUMBERED = ("wavelength", "fwhm")  # tags that GDAL gives the bands of ENVI's images
 UNITS = "wavelength_units"
@@ -40,7 +42,7 @@ def band_coordinates(image: DatasetReader) -> tuple[Coordinate, ...]:
 
 def _listed(image: DatasetReader) -> dict[str, Told]:
     try:
-        found = json.loads(image.tags(ns=OURS).get(LIST, "{}"))
+        found = json.loads(image.tags().get(LIST, "{}"))
         return {
             str(name): {"dtype": str(told["dtype"]), "attrs": dict(told["attrs"])}
             for name, told in found.items()
@@ -81,24 +83,18 @@ def band_tags(coords: Iterable[Coordinate], band: str | None) -> list[tuple[str,
     return [
         (coord.name, [_text(value) for value in coord.values.tolist()])
         for coord in coords
-        if is_of_bands(coord, band) and not is_number(coord, band)
+        if is_of_bands(coord, band) and not is_numbering(coord)
     ]
 
 
 def list_tag(coords: Iterable[Coordinate], band: str | None) -> Mapping[str, str]:
-    """Return the tag of the image, in the domain `OURS`, that tells of these coordinates."""
+    """Return the tag of the image that tells of these coordinates."""
     told = {
         coord.name: Told(dtype=_dtype_name(coord), attrs=dict(coord.attrs))
         for coord in coords
-        if is_of_bands(coord, band) and not is_number(coord, band)
+        if is_of_bands(coord, band) and not is_numbering(coord)
     }
     return {LIST: json.dumps(told)} if told else {}
-
-
-def is_number(coord: Coordinate, band: str | None) -> bool:
-    """Whether a coordinate is that of rioxarray, which numbers the bands from 1."""
-    numbers = np.arange(1, coord.values.size + 1)
-    return coord.name == band and coord.dims == (band,) and np.array_equal(coord.values, numbers)
 
 
 def _dtype_name(coord: Coordinate) -> str:

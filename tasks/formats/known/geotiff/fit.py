@@ -16,7 +16,7 @@ from gangsaw.tasks.formats.format import Fit, refused
 from gangsaw.tasks.formats.known.geotiff.bands import is_of_bands
 from gangsaw.tasks.formats.known.geotiff.export import GDAL, create
 from gangsaw.tasks.formats.known.geotiff.frame import Frame, frame_of, image_array, mask_array
-from gangsaw.tasks.formats.known.geotiff.grid import WKT, grid_mapping
+from gangsaw.tasks.formats.known.geotiff.grid import grid_mapping
 from gangsaw.tasks.formats.known.geotiff.palette import (
     PALETTE,
     Colours,
@@ -24,10 +24,12 @@ from gangsaw.tasks.formats.known.geotiff.palette import (
     palette_of,
 )
 from gangsaw.tasks.formats.known.geotiff.tags import Kept, kept_of
+from gangsaw.tasks.formats.lost import lost_groups
 from gangsaw.tasks.source import Coordinate, Source
 
 MOST_BANDS = 65535  # the number has 16 bits
 NUMBERS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64 float32 float64 complex64 complex128"
+COPIED = ("", "RPC")  # domains of tags of an image that GDAL copies into one, XML apart
 TRIAL = (16, 16)  # pixels
 
 
@@ -36,8 +38,15 @@ def fit(source: Source) -> Fit:
     if refusal := refused(lambda: check_fits(source)):
         return Fit(refusal)
     frame = frame_of(source)
-    lost = (*_lost_names(source), *_lost_coordinates(source, frame), *_lost_groups(source))
+    lost = (*_lost_names(source), *_lost_coordinates(source, frame), *lost_groups(source))
     return Fit(lost=(*lost, *_lost_in_trial(frame)))
+
+
+def lost_of_cog(source: Source) -> tuple[str, ...]:
+    """Return the tags that GDAL does not copy into a cloud-optimised file."""
+    tags = frame_of(source).kept["tags"]
+    others = [d for d in tags if d not in COPIED and not d.startswith("xml:")]
+    return tuple(f"tag {_full(domain, name)}" for domain in others for name in tags[domain])
 
 
 def check_fits(source: Source) -> None:
@@ -66,10 +75,6 @@ def _lost_names(source: Source) -> Iterator[str]:
 
 def _differ(source: Source, key: str) -> bool:
     return source.attrs[key] != image_array(source).attrs[key]
-
-
-def _lost_groups(source: Source) -> Iterator[str]:
-    yield from (f"group {below.path}" for below in getattr(source, "below", ()))
 
 
 def _lost_coordinates(source: Source, frame: Frame) -> Iterator[str]:

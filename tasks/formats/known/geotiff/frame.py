@@ -15,7 +15,7 @@ from rasterio.transform import Affine
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.axes import image_dims
-from gangsaw.tasks.formats.known.geotiff.bands import OURS, band_tags, list_tag
+from gangsaw.tasks.formats.known.geotiff.bands import band_tags, list_tag
 from gangsaw.tasks.formats.known.geotiff.grid import crs_of, grid_mapping, transform_of
 from gangsaw.tasks.formats.known.geotiff.palette import Colours, palette_of
 from gangsaw.tasks.formats.known.geotiff.tags import ATTR, DECODED, Kept, Tags, repaired
@@ -85,7 +85,7 @@ class Frame:
         for number, tags in enumerate(kept["band_tags"], 1):
             _write_tags(image, number, tags)
         if self.listed:
-            image.update_tags(ns=OURS, **self.listed)
+            image.update_tags(**self.listed)
 
 
 def _write_tags(image: DatasetWriter, number: int, tags: Tags) -> None:

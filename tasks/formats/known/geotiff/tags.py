@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
 
 import numpy as np
 
-from gangsaw.tasks.formats.known.geotiff.bands import OURS
+from gangsaw.tasks.formats.known.geotiff.bands import LIST
 from gangsaw.tasks.formats.known.geotiff.grid import GRID
 from gangsaw.tasks.source import Coordinate
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from rasterio.io import DatasetReader
 
 ATTR = "geotiff"
+PIXELS = ("AREA_OR_POINT", "Area")  # a tag that GDAL gives every image with a CRS
 # domains that GDAL makes up of the file, or that are kept otherwise
-DERIVED = {"IMAGE_STRUCTURE", "DERIVED_SUBDATASETS", "SUBDATASETS", "rio_overview", OURS}
+DERIVED = {"IMAGE_STRUCTURE", "DERIVED_SUBDATASETS", "SUBDATASETS", "rio_overview"}
 # attributes by which xarray decodes samples: a tag of such a name stays in "geotiff" alone
 DECODED = {"_FillValue", "missing_value", "scale_factor", "add_offset", "dtype", "_Unsigned"}
 DECODED |= {"units", "calendar", "coordinates", "grid_mapping", "bounds", "cell_methods", ATTR}
@@ -80,7 +81,11 @@ def _tags(image: DatasetReader, number: int) -> Tags:
 
 
 def _domain(image: DatasetReader, number: int, name: str) -> dict[str, str]:
-    return dict(image.tags(number, ns=name or None))
+    tags = dict(image.tags(number, ns=name or None))
+    tags.pop(LIST, None)  # written again for the coordinates that there are
+    if tags.get(PIXELS[0]) == PIXELS[1]:
+        del tags[PIXELS[0]]
+    return tags
 
 
 def attributes(image: DatasetReader, coords: Iterable[Coordinate]) -> dict[str, object]:
@@ -91,13 +96,20 @@ def attributes(image: DatasetReader, coords: Iterable[Coordinate]) -> dict[str, 
     return {
         **tags,
         **_one_or_all("long_name", kept["band_names"]),
+        **_band_names(kept["band_names"]),
         **_one_or_all("units", kept["units"]),
         **_scale(kept["scales"], kept["offsets"]),
         **_nodata(image),
         "coordinates": " ".join(linked),
         "grid_mapping": GRID,
-        ATTR: json.dumps(kept),
+        **({ATTR: json.dumps(said)} if (said := _said(kept)) else {}),
     }
+
+
+def _said(kept: Kept) -> dict[str, object]:
+    """Return what differs from that of a file that says nothing."""
+    usual = repaired("{}", len(kept["scales"]))
+    return {key: value for key, value in kept.items() if value != usual.get(key)}
 
 
 def _one_or_all(name: str, values: list[str | None]) -> dict[str, object]:
@@ -105,6 +117,11 @@ def _one_or_all(name: str, values: list[str | None]) -> dict[str, object]:
         return {}
     texts = [value or "" for value in values]
     return {name: texts[0] if len(set(texts)) == 1 else texts}
+
+
+def _band_names(names: list[str | None]) -> dict[str, object]:
+    """Return the names as ENVI's images have them, too: what one attribute holds for several."""
+    return {"band_names": [name or "" for name in names]} if any(names) and names[1:] else {}
 
 
 def _scale(scales: list[float], offsets: list[float]) -> dict[str, object]:
