@@ -17,7 +17,7 @@ from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.formats.export import export
+from gangsaw.tasks.formats.export import check_store_target, export
 from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
 from gangsaw.tasks.formats.opening import open_paths, open_source
 from gangsaw.tasks.formats.table import readable
@@ -33,6 +33,7 @@ from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
+from gangsaw.tasks.store.zipped import packed_target, zarr_at
 
 SHARED = {"variables", "group", "format"}  # options of all formats: fields of SourceOptions
 CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
@@ -115,8 +116,34 @@ def encode(
     on_progress: OnProgress | None = None,
 ) -> Summary:
     """Compress what is open by a recipe; see `compress`."""
+    check_store_target(target)
     if isinstance(source, Stream):
         _check_stream(source, recipe.options, resume)
+    with packed_target(target, overwrite=overwrite) as folder:
+        summary = _encode(
+            source,
+            folder,
+            recipe,
+            device=device,
+            client=client,
+            resume=resume,
+            overwrite=overwrite or folder != str(target),
+            on_progress=on_progress,
+        )
+    return replace(summary, store=str(target)) if folder != str(target) else summary
+
+
+def _encode(
+    source: Source | Stream,
+    target: str | Path,
+    recipe: Recipe,
+    *,
+    device: str,
+    client: Client | None,
+    resume: bool,
+    overwrite: bool,
+    on_progress: OnProgress | None,
+) -> Summary:
     with staged_at_target(
         source,
         target,
@@ -168,9 +195,9 @@ def decompress(
 
     The suffix of `target` gives the format unless `options` names it; `own` are options that only
     that format takes. Some formats write several targets. What the format has no place for is
-    an error that names each item, unless `accept_loss` leaves it out: then it is returned, in words.
-    Raises BadParams also for samples that it cannot hold or a file that stands in the way, JobFailed
-    where work stopped; `resume` finishes a Zarr store that stopped.
+    an error that names each item, unless `accept_loss` leaves it out: then it is returned, in
+    words. Raises BadParams also for samples that it cannot hold or a file that stands in the way,
+    JobFailed where work stopped; `resume` finishes a Zarr store that stopped.
     """
     opened = open_source(str(store), source)
     work = Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss)
@@ -288,7 +315,9 @@ def open(store: str | Path, **options: object) -> xr.Dataset:  # as xarray and z
 
     `options` go to `xarray.open_zarr`.
     """
-    opened: xr.Dataset = import_module("xarray").open_zarr(str(store), **{"chunks": {}, **options})
+    opened: xr.Dataset = import_module("xarray").open_zarr(
+        zarr_at(str(store)), **{"chunks": {}, **options}
+    )
     return opened
 
 

@@ -191,6 +191,7 @@ class Format:
     extra : what to install for them, such as "gangsaw[io]"
     paths : how many paths are one source
     streams : whether the paths may be pipes, read once from their start; `open` returns a Stream
+    writes_streams : whether "-" as a target is standard output
     resumes : whether an export that stopped can go on
     """
 
@@ -210,6 +211,7 @@ class Format:
     extra: str = ""
     paths: range = ONE
     streams: bool = False
+    writes_streams: bool = False
     resumes: bool = False
 
     @property

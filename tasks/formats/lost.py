@@ -23,17 +23,21 @@ def lost_attributes(source: Source, held: Collection[str] = ()) -> Iterator[str]
     yield from (f"attribute {name}" for name in source.attrs if name not in TIES)
     for array in source.arrays:
         lost = array.attrs.keys() - {*TIES, *held}
-        names = (_named(name, array.attrs[name]) for name in sorted(lost))
-        yield from (f"attribute {name} of {array.name}" for name in names)
+        for name in sorted(lost):
+            inner = _inner(array.attrs[name])
+            if named := [key for key in inner if key not in held]:
+                yield f"attribute {name} ({', '.join(named)}) of {array.name}"
+            elif not inner:
+                yield f"attribute {name} of {array.name}"
 
 
-def _named(name: str, value: object) -> str:
-    """Return the name of an attribute, with the names in it where it is an object as JSON text."""
+def _inner(value: object) -> list[str]:
+    """Return the names in an attribute that is an object, or the JSON text of one."""
     try:
-        inner = json.loads(value) if isinstance(value, str) else value
+        found = json.loads(value) if isinstance(value, str) else value
     except ValueError:
-        return name
-    return f"{name} ({', '.join(map(str, inner))})" if isinstance(inner, dict) else name
+        return []
+    return list(map(str, found)) if isinstance(found, dict) else []
 
 
 def is_numbering(coord: Coordinate) -> bool:

@@ -154,6 +154,7 @@ FASTQ = Format(
     fit=_fit_fastq,
     paths=range(1, 3),
     streams=True,
+    writes_streams=True,
 )
 
 FASTA = Format(
@@ -169,6 +170,7 @@ FASTA = Format(
     fit=_fit_fasta,
     paths=range(1, 3),
     streams=True,
+    writes_streams=True,
 )
 
 BAM = Format(

@@ -23,6 +23,7 @@ from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.target import JOB
 from gangsaw.tasks.store.variables import NUMBERS, TEXTS, as_text, json_attrs, split
+from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -135,7 +136,7 @@ def _open(address: str, group: str) -> AnyArray | zarr.Group:
     where = f"{address}/{group}" if group else address
     try:
         with metadata_errors(where):
-            return zarr.open(address, path=group or None, mode="r")
+            return zarr.open(zarr_at(address), path=group or None, mode="r")
     except FileNotFoundError:
         raise BadParams(f"{where}: no Zarr array or group there{_groups(address, group)}") from None
 
@@ -214,7 +215,7 @@ def open_array(address: str, key: str) -> AnyArray:
     where = f"{address}/{key}".rstrip("/")
     try:
         with metadata_errors(where):
-            return zarr.open_array(address, path=key, mode="r")
+            return zarr.open_array(zarr_at(address), path=key, mode="r")
     except FileNotFoundError:
         raise CorruptChunk("the metadata is missing", store=where) from None
 

@@ -22,6 +22,10 @@ METADATA = ("zarr.json", ".zgroup", ".zarray")
 
 
 def _sure(look: Look) -> Sure:
+    from gangsaw.tasks.store.zipped import SIGNATURE, is_zipped_store
+
+    if look.start.startswith(SIGNATURE):
+        return Sure.CONTENT if is_zipped_store(look.path) else Sure.NO
     if not (look.is_folder or look.is_address):
         return Sure.NO
     is_known = look.is_folder and any((Path(look.path) / name).is_file() for name in METADATA)
@@ -36,25 +40,28 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     """Give the store to the job that writes it: plain samples, chunk by chunk, with a journal."""
+    from gangsaw.tasks.store.zipped import packed_target
+
     assert work.store is not None, "whoever exports to Zarr gives the job"
-    work.store(
-        source,
-        paths[0],
-        overwrite=work.overwrite,
-        resume=work.resume,
-        client=work.client,
-        on_progress=work.on_progress,
-    )
+    with packed_target(paths[0], overwrite=work.overwrite) as target:
+        work.store(
+            source,
+            target,
+            overwrite=work.overwrite or target != paths[0],
+            resume=work.resume,
+            client=work.client,
+            on_progress=work.on_progress,
+        )
 
 
 ZARR = Format(
     name="zarr",
     title="Zarr",
-    about="arrays and groups of versions 2 and 3, those of xradio and dask-ms among them",
+    about="arrays and groups of versions 2 and 3, those of xradio and dask-ms among them; in a folder or a ZIP file",
     sure=_sure,
     open=_open,
     takes=frozenset({"variables", "group"}),
     export=_export,
-    suffixes=(".zarr",),
+    suffixes=(".zarr", ".zip"),
     resumes=True,
 )

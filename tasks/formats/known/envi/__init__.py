@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # attributes for which a header has fields, or that hold fields
 ATTRS = frozenset({"envi", "envi_header", "envi_encoding", "description", "band_names"})
-ATTRS |= {"long_name", "_FillValue"}
+ATTRS |= {"long_name", "_FillValue", "nodata"}
 INTERLEAVED = {".bsq": "bsq", ".bil": "bil", ".bip": "bip"}
 
 
