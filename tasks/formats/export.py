@@ -54,8 +54,8 @@ def check_store_target(target: str | Path) -> None:
     others = [k for k in writable() if suffix in k.suffixes and suffix not in zarr.suffixes]
     if others and not Path(target).is_dir():
         raise BadParams(
-            f"{target}: compress writes a Zarr store, and {suffix} is for {titles(others)}: name it "
-            f"{Path(target).stem}{zarr.suffixes[0]}; gangsaw decompress writes other formats"
+            f"{target}: compress writes a Zarr store, and {suffix} is for {titles(others)}: name "
+            f"it {Path(target).stem}{zarr.suffixes[0]}; gangsaw decompress writes other formats"
         )
 
 

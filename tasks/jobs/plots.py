@@ -34,7 +34,7 @@ def check_picture(path: Path) -> None:
 
 
 def plot_store(info: StoreInfo, path: Path) -> None:
-    """Write a picture, of the kind of its suffix, of the first array of a store that has a map of its blocks.
+    """Draw the first array of a store that has a map of its blocks; the suffix says how.
 
     Raises BadParams for a store without such an array, CorruptChunk for damaged chunks.
     """

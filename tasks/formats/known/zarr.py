@@ -57,7 +57,7 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
 ZARR = Format(
     name="zarr",
     title="Zarr",
-    about="arrays and groups of versions 2 and 3, those of xradio and dask-ms among them; in a folder or a ZIP file",
+    about="arrays and groups of versions 2 and 3, in a folder or a ZIP file, those of xradio too",
     sure=_sure,
     open=_open,
     takes=frozenset({"variables", "group"}),

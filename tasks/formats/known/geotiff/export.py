@@ -1,4 +1,4 @@
-"""GeoTIFF export: the frame by GDAL, the samples as into any flat file.
+"""GeoTIFF export: the header by GDAL, the samples as into any flat file.
 
 GDAL allows one writer. So it writes only the small parts, and the samples are uncompressed: their
 offsets are known once the file is closed. A cloud-optimised file is made of such a file by GDAL's
@@ -23,9 +23,9 @@ from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.axes import image_dims
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
 from gangsaw.tasks.formats.format import Work
-from gangsaw.tasks.formats.known.geotiff.frame import (
-    Frame,
-    frame_of,
+from gangsaw.tasks.formats.known.geotiff.header import (
+    TiffHeader,
+    header_of,
     image_array,
     mask_array,
 )
@@ -41,23 +41,23 @@ GDAL = {"GDAL_PAM_ENABLED": "NO", "GDAL_TIFF_INTERNAL_MASK": "YES", "GDAL_CACHEM
 
 
 def export_geotiff(source: Source, path: Path, work: Work, *, cog: bool = False) -> None:
-    """Write an image, with its mask and all that `Frame` holds; `cog` makes it cloud-optimised.
+    """Write an image, with its mask and all that `TiffHeader` holds; `cog` makes it cloud-optimised.
 
     Raises BadParams where a file stands in the way or a GeoTIFF has no such samples.
     """
-    frame, array, mask = frame_of(source), image_array(source), mask_array(source)
+    header, array, mask = header_of(source), image_array(source), mask_array(source)
     chunks = sum(export_grid(each).n_chunks for each in (array, mask) if each is not None)
     meter = Meter(chunks, work.on_progress)
     with whole_files([path], overwrite=work.overwrite) as (part,), _beside(part, cog) as flat:
-        layout = make(frame, flat, array)
+        layout = make(header, flat, array)
         write_flat(array, flat, layout, meter, work.client)
         with rasterio.Env(**GDAL):
             if mask is not None:
                 _write_mask(flat, mask, meter)
             if cog:
-                _copy_cog(flat, part, frame)
+                _copy_cog(flat, part, header)
             else:
-                _build_overviews(flat, frame)
+                _build_overviews(flat, header)
 
 
 @contextmanager
@@ -73,39 +73,39 @@ def _beside(part: Path, cog: bool) -> Iterator[Path]:
         flat.unlink(missing_ok=True)
 
 
-def make(frame: Frame, path: Path, array: SourceArray) -> FlatFile:
-    """Make a file with the frame and space for the samples; return where these go."""
+def make(header: TiffHeader, path: Path, array: SourceArray) -> FlatFile:
+    """Make a file with the header and space for the samples; return where these go."""
     band, y, x = image_dims(array)
     extent = dict(zip(array.dims, array.shape, strict=True))
     row = extent[x] * array.dtype.itemsize
     rows = min(max(1, STRIP // row), extent[y])
-    allocate(path, frame.n_bands * extent[y] * row)  # is there space at all?
+    allocate(path, header.n_bands * extent[y] * row)  # is there space at all?
     with rasterio.Env(**GDAL):
-        create(frame, str(path), (extent[y], extent[x]), rows)
+        create(header, str(path), (extent[y], extent[x]), rows)
         offset = _offset(str(path), rows, row)
     allocate(path, path.stat().st_size)
     order = tuple(array.dims.index(name) for name in (band, y, x) if name is not None)
     return FlatFile(array.shape, order, array.dtype.newbyteorder("<"), offset)
 
 
-def create(frame: Frame, path: str, sides: tuple[int, int], rows: int) -> None:
-    """Write a file of the frame with samples of nodata: strips of so many rows, band after band."""
+def create(header: TiffHeader, path: str, sides: tuple[int, int], rows: int) -> None:
+    """Write a file of the header with samples of nodata: strips of so many rows, band after band."""
     with rasterio.open(
         path,
         "w",
         driver="GTiff",
         height=sides[0],
         width=sides[1],
-        count=frame.n_bands,
-        nodata=nodata_of(frame.kept),
+        count=header.n_bands,
+        nodata=nodata_of(header.kept),
         interleave="band",
         blockysize=rows,
         bigtiff="IF_SAFER",
         endianness="LITTLE",
         sparse_ok=False,
-        **frame.creation,
+        **header.creation,
     ) as image:
-        frame.write(image)
+        header.write(image)
 
 
 def _offset(path: str, rows: int, row_bytes: int) -> int:
@@ -141,28 +141,28 @@ def _write_mask(path: Path, mask: SourceArray, meter: Meter) -> None:
             meter.add(1, valid.nbytes, 0)
 
 
-def _build_overviews(path: Path, frame: Frame) -> None:
+def _build_overviews(path: Path, header: TiffHeader) -> None:
     """Build those of the source again, of the samples that were written."""
-    if frame.kept["overviews"]:
+    if header.kept["overviews"]:
         with rasterio.open(path, "r+") as image:
-            image.build_overviews(frame.kept["overviews"], _resampling(frame))
+            image.build_overviews(header.kept["overviews"], _resampling(header))
 
 
-def _resampling(frame: Frame) -> Resampling:
-    name = frame.kept["resampling"].lower()
+def _resampling(header: TiffHeader) -> Resampling:
+    name = header.kept["resampling"].lower()
     return Resampling[name] if name in Resampling.__members__ else Resampling.nearest
 
 
-def _copy_cog(flat: Path, part: Path, frame: Frame) -> None:
-    pixel = frame.n_bands * frame.dtype.itemsize
+def _copy_cog(flat: Path, part: Path, header: TiffHeader) -> None:
+    pixel = header.n_bands * header.dtype.itemsize
     edge = next((edge for edge in TILES if edge * edge * pixel <= TILE), TILES[-1])
     rasterio.shutil.copy(
         flat,
         part,
         driver="COG",
         compress="DEFLATE",
-        predictor="NO" if frame.dtype.kind == "c" else "YES",
+        predictor="NO" if header.dtype.kind == "c" else "YES",
         blocksize=edge,
         bigtiff="IF_SAFER",
-        overview_resampling=_resampling(frame).name.upper(),
+        overview_resampling=_resampling(header).name.upper(),
     )

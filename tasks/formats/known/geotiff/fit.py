@@ -10,13 +10,19 @@ import rasterio
 from rasterio.errors import RasterioError
 from rasterio.io import MemoryFile
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.axes import image_dims
 from gangsaw.tasks.formats.format import Fit, refused
 from gangsaw.tasks.formats.known.geotiff.bands import is_of_bands
 from gangsaw.tasks.formats.known.geotiff.export import GDAL, create
-from gangsaw.tasks.formats.known.geotiff.frame import Frame, frame_of, image_array, mask_array
 from gangsaw.tasks.formats.known.geotiff.grid import grid_mapping
+from gangsaw.tasks.formats.known.geotiff.header import (
+    TiffHeader,
+    header_of,
+    image_array,
+    mask_array,
+)
 from gangsaw.tasks.formats.known.geotiff.palette import (
     PALETTE,
     Colours,
@@ -37,14 +43,14 @@ def fit(source: Source) -> Fit:
     """Return why the source cannot be held, else each item that would be lost."""
     if refusal := refused(lambda: check_fits(source)):
         return Fit(refusal)
-    frame = frame_of(source)
-    lost = (*_lost_names(source), *_lost_coordinates(source, frame), *lost_groups(source))
-    return Fit(lost=(*lost, *_lost_in_trial(frame)))
+    header = header_of(source)
+    lost = (*_lost_names(source), *_lost_coordinates(source, header), *lost_groups(source))
+    return Fit(lost=(*lost, *_lost_in_trial(header)))
 
 
 def lost_of_cog(source: Source) -> tuple[str, ...]:
     """Return the tags that GDAL does not copy into a cloud-optimised file."""
-    tags = frame_of(source).kept["tags"]
+    tags = header_of(source).kept["tags"]
     others = [d for d in tags if d not in COPIED and not d.startswith("xml:")]
     return tuple(f"tag {_full(domain, name)}" for domain in others for name in tags[domain])
 
@@ -77,11 +83,11 @@ def _differ(source: Source, key: str) -> bool:
     return source.attrs[key] != image_array(source).attrs[key]
 
 
-def _lost_coordinates(source: Source, frame: Frame) -> Iterator[str]:
+def _lost_coordinates(source: Source, header: TiffHeader) -> Iterator[str]:
     array = image_array(source)
     band, y, x = image_dims(array)
     extent = dict(zip(array.dims, array.shape, strict=True))
-    centres = _centres(frame, (extent[y], extent[x]))
+    centres = _centres(header, (extent[y], extent[x]))
     mapping = grid_mapping(source.coords, array.attrs)
     for coord in source.coords:
         is_centre = coord.name in (y, x) and _equal(coord, centres.get(coord.name == x))
@@ -93,16 +99,16 @@ def _lost_coordinates(source: Source, frame: Frame) -> Iterator[str]:
         yield f"coordinate {PALETTE}"
 
 
-def _centres(frame: Frame, sides: tuple[int, int]) -> dict[bool, np.ndarray]:
+def _centres(header: TiffHeader, sides: tuple[int, int]) -> dict[bool, NumpyArray]:
     """Return the centres that the transform gives, of x under True; {} where it is rotated."""
-    place = frame.transform or rasterio.Affine.identity()
+    place = header.transform or rasterio.Affine.identity()
     if not place.is_rectilinear:
         return {}
     ys, xs = (np.arange(n) + 0.5 for n in sides)
     return {False: place.f + place.e * ys, True: place.c + place.a * xs}
 
 
-def _equal(coord: Coordinate, centres: np.ndarray | None) -> bool:
+def _equal(coord: Coordinate, centres: NumpyArray | None) -> bool:
     if (
         centres is None
         or coord.values.shape != centres.shape
@@ -112,32 +118,32 @@ def _equal(coord: Coordinate, centres: np.ndarray | None) -> bool:
     return bool(np.allclose(coord.values, centres, rtol=1e-9, atol=1e-9))
 
 
-def _lost_in_trial(frame: Frame) -> Iterator[str]:
-    """Write the frame around few samples and name what does not come back as it was."""
+def _lost_in_trial(header: TiffHeader) -> Iterator[str]:
+    """Write the header around few samples and name what does not come back as it was."""
     try:
         with warnings.catch_warnings(), rasterio.Env(**GDAL), MemoryFile(ext=".tif") as file:
             warnings.simplefilter("ignore")  # that it has no transform
-            create(frame, file.name, TRIAL, TRIAL[0])
+            create(header, file.name, TRIAL, TRIAL[0])
             with file.open() as image:
-                yield from _differences(frame, image)
+                yield from _differences(header, image)
     except (RasterioError, ValueError, OverflowError, TypeError) as error:
         yield f"tags of the image ({error})"
 
 
-def _differences(frame: Frame, image: rasterio.DatasetReader) -> Iterator[str]:
+def _differences(header: TiffHeader, image: rasterio.DatasetReader) -> Iterator[str]:
     kept = kept_of(image)
-    found, wanted = _comparable(kept), _comparable(frame.kept)
+    found, wanted = _comparable(kept), _comparable(header.kept)
     yield from (name for name in wanted if wanted[name] != found[name])
     tags = _tags(kept)
-    yield from (name for name, value in _tags(frame.kept).items() if tags.get(name) != value)
+    yield from (name for name, value in _tags(header.kept).items() if tags.get(name) != value)
     colours = _palette(image)  # has 256 or 65536 entries, that of a source with fewer bits less
-    if any(colours.get(value) != colour for value, colour in frame.palette.items()):
+    if any(colours.get(value) != colour for value, colour in header.palette.items()):
         yield "palette"
-    if frame.kept["gcps"]:
+    if header.kept["gcps"]:
         return
-    if frame.crs is not None and image.crs != frame.crs:
+    if header.crs is not None and image.crs != header.crs:
         yield "CRS"
-    if frame.transform is not None and image.transform != frame.transform:
+    if header.transform is not None and image.transform != header.transform:
         yield "transform"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from rasterio.crs import CRS
 from rasterio.transform import Affine
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.variables import SMALL, json_attrs
 
@@ -36,6 +37,7 @@ def grid_coordinates(path: str, image: DatasetReader) -> tuple[Coordinate, ...]:
         found = rioxarray.open_rasterio(
             path, parse_coordinates=side <= SMALL and image.transform.is_rectilinear, cache=False
         )
+    assert not isinstance(found, list)  # of one image
     return tuple(
         Coordinate(
             str(name),
@@ -73,15 +75,14 @@ def transform_of(
     if text is not None:
         return Affine.from_gdal(*map(float, str(text).split()))
     centres = {coord.name: coord.values for coord in coords if coord.dims == (coord.name,)}
-    steps = [_step(centres.get(dim)) for dim in dims]
-    if steps[0] is None or steps[1] is None:
+    dy, dx = (_step(centres.get(dim)) for dim in dims)
+    if dy is None or dx is None:
         return None
-    dy, dx = steps
     y, x = (float(centres[dim][0]) for dim in dims)
     return Affine(dx, 0.0, x - dx / 2, 0.0, dy, y - dy / 2)
 
 
-def _step(centres: np.ndarray | None) -> float | None:
+def _step(centres: NumpyArray | None) -> float | None:
     """Return the distance of regular centres."""
     if centres is None or centres.size < 2 or centres.dtype.kind not in "iuf":
         return None

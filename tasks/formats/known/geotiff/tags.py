@@ -81,7 +81,7 @@ def _tags(image: DatasetReader, number: int) -> Tags:
 
 
 def _domain(image: DatasetReader, number: int, name: str) -> dict[str, str]:
-    tags = dict(image.tags(number, ns=name or None))
+    tags: dict[str, str] = dict(image.tags(number, ns=name or None))
     tags.pop(LIST, None)  # written again for the coordinates that there are
     if tags.get(PIXELS[0]) == PIXELS[1]:
         del tags[PIXELS[0]]
@@ -92,7 +92,8 @@ def attributes(image: DatasetReader, coords: Iterable[Coordinate]) -> dict[str, 
     """Return the attributes of the array: names as rioxarray has them, and "geotiff"."""
     kept = kept_of(image)
     linked = [coord.name for coord in coords if coord.name not in coord.dims]
-    tags = {k: v for k, v in kept["tags"].get("", {}).items() if k not in DECODED}
+    usual = kept["tags"].get("", {})
+    tags = {name: value for name, value in usual.items() if name not in DECODED}
     return {
         **tags,
         **_one_or_all("long_name", kept["band_names"]),
@@ -159,7 +160,7 @@ def repaired(text: str, n_bands: int) -> Kept:
         "offsets": _each(found, "offsets", n_bands, 0.0),
         "units": _each(found, "units", n_bands, None),
         "color_interpretation": _each(found, "color_interpretation", n_bands, ""),
-        "tags": found.get("tags", {}),
+        "tags": dict(found.get("tags", {})),
         "band_tags": [dict(tags) for tags in _each(found, "band_tags", n_bands, {})],
         "gcps": found.get("gcps", []),
         "gcps_crs": found.get("gcps_crs", ""),
@@ -182,7 +183,7 @@ def _parsed(text: str) -> Kept:
 
 
 def _each(found: Kept, key: str, n_bands: int, default: Value) -> list[Value]:
-    values = cast("object", found.get(key))
+    values: object = found.get(key)
     is_fit = isinstance(values, list) and len(values) == n_bands
     return cast("list[Value]", values) if is_fit else [default] * n_bands
 

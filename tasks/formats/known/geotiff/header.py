@@ -34,7 +34,7 @@ PREDEFINED = ("red", "green", "blue")
 
 
 @dataclass(frozen=True)
-class Frame:
+class TiffHeader:
     """Everything of a file but its samples.
 
     Attributes
@@ -96,8 +96,8 @@ def _write_tags(image: DatasetWriter, number: int, tags: Tags) -> None:
         image.update_tags(number, ns=domain or None, **values)
 
 
-def frame_of(source: Source) -> Frame:
-    """Return the frame of an image and its coordinates; BadParams for what is none."""
+def header_of(source: Source) -> TiffHeader:
+    """Return the header of an image and its coordinates; BadParams for what is none."""
     array = image_array(source)
     band, y, x = image_dims(array)
     n_bands = 1 if band is None else array.shape[array.dims.index(band)]
@@ -106,7 +106,7 @@ def frame_of(source: Source) -> Frame:
     for name, texts in band_tags(source.coords, band):
         for tags, text in zip(kept["band_tags"], texts, strict=True):
             tags.setdefault("", {})[name] = text
-    return Frame(
+    return TiffHeader(
         n_bands=n_bands,
         dtype=array.dtype,
         kept=kept,
