@@ -223,7 +223,7 @@ def cube_store(path: Path, dims: tuple[str, ...] = ("y", "x", "band")) -> Path:
     """A store that was no GeoTIFF, with what one has a place for."""
     values = samples("int16").transpose(1, 2, 0)
     coords: dict[str, Any] = {"wavelength": (dims[2], [1.5, 2.5, 1e-3], {"units": "um"})}
-    names = (dims[2], ["a", "b", "c"])
+    names = (dims[2], np.array(["a", "b", "c"], np.dtypes.StringDType()))
     data = xr.Dataset({"data": (dims, values, {"units": "K", "title": "t"})}, coords)
     data.assign_coords(label=names).to_zarr(path, zarr_format=3, consolidated=False)
     return path

@@ -41,7 +41,7 @@ GDAL = {"GDAL_PAM_ENABLED": "NO", "GDAL_TIFF_INTERNAL_MASK": "YES", "GDAL_CACHEM
 
 
 def export_geotiff(source: Source, path: Path, work: Work, *, cog: bool = False) -> None:
-    """Write an image, with its mask and all that `TiffHeader` holds; `cog` makes it cloud-optimised.
+    """Write an image, its mask and all that `TiffHeader` holds; `cog` makes it cloud-optimised.
 
     Raises BadParams where a file stands in the way or a GeoTIFF has no such samples.
     """
@@ -89,7 +89,7 @@ def make(header: TiffHeader, path: Path, array: SourceArray) -> FlatFile:
 
 
 def create(header: TiffHeader, path: str, sides: tuple[int, int], rows: int) -> None:
-    """Write a file of the header with samples of nodata: strips of so many rows, band after band."""
+    """Write a file of nodata with this header: strips of so many rows, band after band."""
     with rasterio.open(
         path,
         "w",

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
 
 import numpy as np
+import rasterio
 
 from gangsaw.tasks.formats.known.geotiff.bands import LIST
 from gangsaw.tasks.formats.known.geotiff.grid import GRID
@@ -67,11 +68,19 @@ def kept_of(image: DatasetReader) -> Kept:
         gcps=[[p.row, p.col, p.x, p.y, p.z, p.id, p.info] for p in points],
         gcps_crs=crs.to_wkt() if points and crs else "",
         overviews=image.overviews(1),
-        resampling=image.tags(ns="rio_overview").get("resampling", ""),
+        resampling=_resampling(image),
     )
     if image.nodata is not None:
         found["nodata"] = repr(image.nodata)
     return found
+
+
+def _resampling(image: DatasetReader) -> str:
+    """Return the way in which GDAL made the first overview, "" where it does not say."""
+    if not image.overviews(1):
+        return ""
+    with rasterio.open(image.name, OVERVIEW_LEVEL=0) as overview:
+        return str(overview.tags(1).get("RESAMPLING", ""))
 
 
 def _tags(image: DatasetReader, number: int) -> Tags:
@@ -93,9 +102,9 @@ def attributes(image: DatasetReader, coords: Iterable[Coordinate]) -> dict[str, 
     kept = kept_of(image)
     linked = [coord.name for coord in coords if coord.name not in coord.dims]
     usual = kept["tags"].get("", {})
-    tags = {name: value for name, value in usual.items() if name not in DECODED}
+    plain = {name: value for name, value in usual.items() if name not in DECODED}
     return {
-        **tags,
+        **plain,
         **_one_or_all("long_name", kept["band_names"]),
         **_band_names(kept["band_names"]),
         **_one_or_all("units", kept["units"]),
@@ -154,13 +163,14 @@ def repaired(text: str, n_bands: int) -> Kept:
     Bands may have been taken out of the array since, or the text edited.
     """
     found = _parsed(text)
+    tags: Tags = found.get("tags", {})
     kept: Kept = {
         "band_names": _each(found, "band_names", n_bands, None),
         "scales": _each(found, "scales", n_bands, 1.0),
         "offsets": _each(found, "offsets", n_bands, 0.0),
         "units": _each(found, "units", n_bands, None),
         "color_interpretation": _each(found, "color_interpretation", n_bands, ""),
-        "tags": dict(found.get("tags", {})),
+        "tags": dict(tags),
         "band_tags": [dict(tags) for tags in _each(found, "band_tags", n_bands, {})],
         "gcps": found.get("gcps", []),
         "gcps_crs": found.get("gcps_crs", ""),
