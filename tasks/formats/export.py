@@ -38,6 +38,7 @@ def export(
     fit = kind.fit(source)
     if fit.refusal:
         raise BadParams(fit.refusal)
+    kind.check(source, paths, wanted)
     lost = (*fit.lost, *kind.lost_with(source, wanted))
     if lost and not work.accept_loss:
         raise BadParams(_loss(what, kind, lost))

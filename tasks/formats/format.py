@@ -155,6 +155,10 @@ def fits(_: Source) -> Fit:
     return Fit()
 
 
+def suitable(_: Source, __: Paths, ___: ExportOptions) -> None:
+    """Raise nothing: `fit` says all that speaks against an export."""
+
+
 def nothing_lost(_: Source, __: ExportOptions) -> tuple[str, ...]:
     """Say that the options of an export lose nothing beside what the format has no place for."""
     return ()
@@ -186,6 +190,7 @@ class Format:
     export_options : those that `export` takes, as options of `decompress`
     suffixes : of targets, in lower case, the usual one first
     fit : returns how a data set would fit
+    check : raises BadParams for targets and options that do not suit a source, before any work
     lost_with : returns what these options lose beside that, in words
     needs : modules that `open` imports and the package does not install
     extra : what to install for them, such as "gangsaw[io]"
@@ -206,6 +211,7 @@ class Format:
     export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()
     fit: Callable[[Source], Fit] = fits
+    check: Callable[[Source, Paths, ExportOptions], None] = suitable
     lost_with: Callable[[Source, ExportOptions], tuple[str, ...]] = nothing_lost
     needs: tuple[str, ...] = ()
     extra: str = ""

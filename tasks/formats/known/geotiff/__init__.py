@@ -14,6 +14,7 @@ from gangsaw.tasks.formats.format import (
     SourceOptions,
     Sure,
     Work,
+    refused,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _fit(source: Source) -> Fit:
+    if refusal := refused(lambda: GEOTIFF.check_installed(f"{source.name} as it would be written")):
+        return Fit(refusal)
     from gangsaw.tasks.formats.known.geotiff.fit import fit
 
     return fit(source)

@@ -163,6 +163,7 @@ def repaired(text: str, n_bands: int) -> Kept:
     Bands may have been taken out of the array since, or the text edited.
     """
     found = _parsed(text)
+    no_tags: Tags = {}
     tags: Tags = found.get("tags", {})
     kept: Kept = {
         "band_names": _each(found, "band_names", n_bands, None),
@@ -171,7 +172,7 @@ def repaired(text: str, n_bands: int) -> Kept:
         "units": _each(found, "units", n_bands, None),
         "color_interpretation": _each(found, "color_interpretation", n_bands, ""),
         "tags": dict(tags),
-        "band_tags": [dict(tags) for tags in _each(found, "band_tags", n_bands, {})],
+        "band_tags": [dict(own) for own in _each(found, "band_tags", n_bands, no_tags)],
         "gcps": found.get("gcps", []),
         "gcps_crs": found.get("gcps_crs", ""),
         "overviews": found.get("overviews", []),
