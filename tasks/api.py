@@ -18,7 +18,7 @@ from gangsaw.tasks.engine.pools import checked_device
 from gangsaw.tasks.engine.progress import OnProgress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.atomic import published_if
-from gangsaw.tasks.formats.export import export
+from gangsaw.tasks.formats.export import check_store_target, export
 from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
 from gangsaw.tasks.formats.opening import open_paths, open_source
 from gangsaw.tasks.formats.table import readable
@@ -35,6 +35,7 @@ from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
 from gangsaw.tasks.store.stamps import Watch
+from gangsaw.tasks.store.zipped import packed_target, zarr_at
 
 SHARED = {
     "variables",
@@ -123,8 +124,34 @@ def encode(
     on_progress: OnProgress | None = None,
 ) -> Summary:
     """Compress what is open by a recipe; see `compress`."""
+    check_store_target(target)
     if isinstance(source, Stream):
         _check_stream(source, recipe.options, resume)
+    with packed_target(target, overwrite=overwrite) as folder:
+        summary = _encode(
+            source,
+            folder,
+            recipe,
+            device=device,
+            client=client,
+            resume=resume,
+            overwrite=overwrite or folder != str(target),
+            on_progress=on_progress,
+        )
+    return replace(summary, store=str(target)) if folder != str(target) else summary
+
+
+def _encode(
+    source: Source | Stream,
+    target: str | Path,
+    recipe: Recipe,
+    *,
+    device: str,
+    client: Client | None,
+    resume: bool,
+    overwrite: bool,
+    on_progress: OnProgress | None,
+) -> Summary:
     with staged_at_target(
         source,
         target,
@@ -168,19 +195,21 @@ def decompress(
     client: Client | None = None,
     overwrite: bool = False,
     resume: bool = False,
+    accept_loss: bool = False,
     on_progress: OnProgress | None = None,
     **own: object,
 ) -> tuple[str, ...]:
     """Write a store's samples, coordinates and attributes in another format.
 
     The suffix of `target` gives the format unless `options` names it; `own` are options that only
-    that format takes. Some formats write several targets. Returns what the format has no place for,
-    in words. Raises BadParams for what it cannot hold or a file that stands in the way, JobFailed
-    where work stopped; `resume` finishes a Zarr store that stopped.
+    that format takes. Some formats write several targets. What the format has no place for is
+    an error that names each item, unless `accept_loss` leaves it out: then it is returned, in
+    words. Raises BadParams also for samples that it cannot hold or a file that stands in the way,
+    JobFailed where work stopped; `resume` finishes a Zarr store that stopped.
     """
     opened = open_source(str(store), source)
     watch = Watch.of(opened)
-    work = Work(overwrite, resume, client, on_progress, jobs.decompress)
+    work = Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss)
     wanted = options or ExportOptions()
     wanted = replace(wanted, own={**wanted.own, **own})
     with watch.held(), published_if(watch.check):
@@ -301,7 +330,9 @@ def open(store: str | Path, **options: object) -> xr.Dataset:  # as xarray and z
 
     `options` go to `xarray.open_zarr`.
     """
-    opened: xr.Dataset = import_module("xarray").open_zarr(str(store), **{"chunks": {}, **options})
+    opened: xr.Dataset = import_module("xarray").open_zarr(
+        zarr_at(str(store)), **{"chunks": {}, **options}
+    )
     return opened
 
 

@@ -57,6 +57,10 @@ Overwrite = Annotated[
         "--overwrite", help="Replace an existing target; it stays until the new one is whole."
     ),
 ]
+AcceptLoss = Annotated[
+    bool,
+    typer.Option("--accept-loss", help="Leave out what has no place there; it is named."),
+]
 SourceFormat = Annotated[
     str | None,
     typer.Option(

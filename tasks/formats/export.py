@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.formats.format import ExportOptions, Format, Paths, Work
 from gangsaw.tasks.formats.table import named, names, titles, writable
 from gangsaw.tasks.source import Source
+
+STDOUT = "-"
+ZARR = "zarr"
+MOST_ITEMS = 40  # in one message
 
 __all__ = ["ExportOptions", "choose_format", "export"]
 
@@ -18,12 +23,14 @@ def export(
 ) -> tuple[str, ...]:
     """Write all of a source; return what the format cannot hold, in words.
 
-    Raises BadParams for what the format cannot hold, a number of targets that it does not take, and
-    options that it does not take.
+    Raises BadParams for samples that the format cannot hold, for anything else that it cannot
+    unless `work.accept_loss`, for a number of targets that it does not take, and options that it
+    does not take.
     """
     paths = tuple(targets)
     kind, what = choose_format(source, paths, options), ", ".join(paths)
     kind.check_number(paths)
+    _check_stdout(paths, kind)
     wanted = kind.for_export(what, options)
     if work.resume and not kind.resumes:
         able = titles([kind for kind in writable() if kind.resumes])
@@ -31,9 +38,40 @@ def export(
     fit = kind.fit(source)
     if fit.refusal:
         raise BadParams(fit.refusal)
+    kind.check(source, paths, wanted)
+    lost = (*fit.lost, *kind.lost_with(source, wanted))
+    if lost and not work.accept_loss:
+        raise BadParams(_loss(what, kind, lost))
     assert kind.export is not None
     kind.export(source, paths, wanted, work)
-    return fit.lost
+    return lost
+
+
+def check_store_target(target: str | Path) -> None:
+    """Raise BadParams for a target of another format than Zarr, where no store is already."""
+    if str(target) == STDOUT:
+        raise BadParams("a Zarr store is no stream: name a folder, such as out.zarr")
+    suffix, zarr = Path(target).suffix.lower(), named(ZARR, writable())
+    others = [k for k in writable() if suffix in k.suffixes and suffix not in zarr.suffixes]
+    if others and not Path(target).is_dir():
+        raise BadParams(
+            f"{target}: compress writes a Zarr store, and {suffix} is for {titles(others)}: name "
+            f"it {Path(target).stem}{zarr.suffixes[0]}; gangsaw decompress writes other formats"
+        )
+
+
+def _check_stdout(targets: Paths, kind: Format) -> None:
+    """Raise BadParams where "-" is a target and the format is no stream."""
+    if STDOUT in targets and not kind.writes_streams:
+        able = titles([kind for kind in writable() if kind.writes_streams])
+        raise BadParams(f"{kind.title} cannot go to standard output, as {able} can: name a file")
+
+
+def _loss(what: str, kind: Format, lost: Sequence[str]) -> str:
+    """Return the error of a loss: its first items, and how to accept them."""
+    more = [f"{len(lost) - MOST_ITEMS} more"] if len(lost) > MOST_ITEMS else []
+    items = listed([*lost[:MOST_ITEMS], *more])
+    return f"{what}: {kind.title} has no place for {items}; --accept-loss leaves that out"
 
 
 def choose_format(source: Source, targets: Paths, options: ExportOptions) -> Format:

@@ -122,7 +122,7 @@ class Work:
 
     Attributes
     ----------
-    overwrite, resume : what the user allows
+    overwrite, resume, accept_loss : what the user allows
     client : Dask client; None works in this process
     on_progress : called as pieces are done
     store : the job that writes a Zarr store, given by a module that may import jobs
@@ -133,6 +133,7 @@ class Work:
     client: Client | None = None
     on_progress: OnProgress | None = None
     store: Store | None = None
+    accept_loss: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Fit:
     Attributes
     ----------
     refusal : why it cannot be held, "" where it can
-    lost : what would be lost, in words
+    lost : each item that would be lost, in words; without the user's consent none may be
     is_own : whether the data set came from such a file
     """
 
@@ -154,6 +155,15 @@ class Fit:
 def fits(_: Source) -> Fit:
     """Say that the format can hold any data set, with nothing lost."""
     return Fit()
+
+
+def suitable(_: Source, __: Paths, ___: ExportOptions) -> None:
+    """Raise nothing: `fit` says all that speaks against an export."""
+
+
+def nothing_lost(_: Source, __: ExportOptions) -> tuple[str, ...]:
+    """Say that the options of an export lose nothing beside what the format has no place for."""
+    return ()
 
 
 def refused(check: Callable[[], object]) -> str:
@@ -182,10 +192,13 @@ class Format:
     export_options : those that `export` takes, as options of `decompress`
     suffixes : of targets, in lower case, the usual one first
     fit : returns how a data set would fit
+    check : raises BadParams for targets and options that do not suit a source, before any work
+    lost_with : returns what these options lose beside that, in words
     needs : modules that `open` imports and the package does not install
     extra : what to install for them, such as "gangsaw[io]"
     paths : how many paths are one source
     streams : whether the paths may be pipes, read once from their start; `open` returns a Stream
+    writes_streams : whether "-" as a target is standard output
     resumes : whether an export that stopped can go on
     """
 
@@ -200,10 +213,13 @@ class Format:
     export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()
     fit: Callable[[Source], Fit] = fits
+    check: Callable[[Source, Paths, ExportOptions], None] = suitable
+    lost_with: Callable[[Source, ExportOptions], tuple[str, ...]] = nothing_lost
     needs: tuple[str, ...] = ()
     extra: str = ""
     paths: range = ONE
     streams: bool = False
+    writes_streams: bool = False
     resumes: bool = False
 
     @property

@@ -8,7 +8,7 @@ once the file is closed, and they are written as into any flat file.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -180,6 +180,22 @@ def _as_netcdf(attrs: Mapping[str, object], dtype: Dtype) -> tuple[Dtype, dict[s
     if dtype.kind == "b":
         return np.dtype("i1"), {**attrs, "dtype": "bool"}
     return dtype, dict(attrs)
+
+
+def lost_structure(source: Source) -> Iterator[str]:
+    """Yield the attributes that NetCDF holds in another form: nested ones as JSON text."""
+    owners = [(source.attrs, ""), *((v.attrs, f" of {v.name}") for v in _variables(source))]
+    for attrs, of in owners:
+        changed = (name for name, value in attrs.items() if not _is_flat(value))
+        yield from (f"the form of attribute {name}{of}" for name in changed)
+
+
+def _is_flat(value: object) -> bool:
+    return value is not None and not isinstance(value, bool) and _flat(value) is value
+
+
+def _variables(source: Source) -> Iterable[SourceArray | Coordinate]:
+    return [*source.arrays, *source.coords]
 
 
 def _flat_attrs(attrs: Mapping[str, object]) -> dict[str, object]:

@@ -106,5 +106,18 @@ def _layout_attrs(kind: Dtype, interleave: str) -> dict[str, str]:
     return {"envi": json.dumps(fields)} if fields else {}
 
 
+def is_layout(attrs: Mapping[str, object]) -> bool:
+    """Whether the attribute "envi" of an array says no more than how a raw file was laid out."""
+    fields = json.loads(str(attrs.get("envi", "{}")))
+    return set(fields) <= {"interleave", "byte order"}
+
+
+def usual_dims(n_axes: int) -> list[tuple[str, ...]]:
+    """Return the names that axes of a raw file may get."""
+    if n_axes == 3:
+        return list(INTERLEAVES.values())
+    return [_layout((1,) * n_axes, "bsq")[0]] if n_axes else [()]
+
+
 def _numbered(n: int) -> tuple[str, ...]:
     return tuple(f"dim_{i}" for i in range(n))

@@ -1,4 +1,4 @@
-"""Files that xarray opens: NetCDF and HDF5, and GeoTIFF through rioxarray.
+"""Files that xarray opens: NetCDF and HDF5.
 
 Values stay as stored (no scale, offset, mask or time decoding): what is compressed must come back
 bit for bit.
@@ -24,7 +24,7 @@ from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, Sour
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.paths import groups_kept, last
 from gangsaw.tasks.store.stamps import file_stamps, version_of
-from gangsaw.tasks.store.variables import SMALL, fill_of, json_attrs, split
+from gangsaw.tasks.store.variables import fill_of, json_attrs, split
 
 if TYPE_CHECKING:
     import h5py
@@ -40,7 +40,7 @@ class XarrayArray(Described):
     Attributes
     ----------
     path : the file, absolute
-    engine : "h5netcdf", "netcdf4", "scipy" or "rasterio"
+    engine : "h5netcdf", "netcdf4" or "scipy"
     group : HDF5 group of the variable
     version : of the file, so that one that was changed or replaced is opened again
     """
@@ -90,11 +90,6 @@ def open_netcdf(
     What cannot be stored is refused by name, or left out where the user accepts that.
     """
     return _open(path, _netcdf_engine(path), group, variables, accept_loss)
-
-
-def open_geotiff(path: str, variables: Sequence[str] = ()) -> XarraySource:
-    """Describe a GeoTIFF, through rioxarray; raise BadParams where it cannot be read as one."""
-    return _open(path, "rasterio", "", variables, accept_loss=False)
 
 
 def _netcdf_engine(path: str) -> str:
@@ -243,8 +238,6 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
 @lru_cache(maxsize=256)  # a file may have many groups
 def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
     """Return the data set, all of it still in the file; `version` only distinguishes files."""
-    if engine == "rasterio":
-        return _geotiff(path)
     return xr.open_dataset(
         path,
         engine=engine,
@@ -255,32 +248,3 @@ def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
         create_default_indexes=False,  # which would read whole coordinates of any size
         backend_kwargs={"phony_dims": "sort"} if engine == "h5netcdf" else None,
     )
-
-
-def _geotiff(path: str) -> xr.Dataset:
-    import rioxarray
-
-    with_coords = _has_small_sides(path)
-    image = rioxarray.open_rasterio(path, parse_coordinates=with_coords, masked=False, cache=False)
-    assert isinstance(image, xr.DataArray)  # of one image
-    data = image.rename("data").to_dataset()
-    data["data"].attrs["coordinates"] = " ".join(
-        str(n) for n in image.coords if n not in image.dims
-    )
-    return data
-
-
-def _has_small_sides(path: str) -> bool:
-    """Whether coordinates along the sides of a GeoTIFF are small.
-
-    Large ones are left out: spatial_ref holds the transform that gives them. A file of a kilobyte
-    must not cost gigabytes. Tiles that were never written are legal, so the size of the file says
-    nothing.
-    """
-    import rasterio
-
-    with rasterio.open(path) as image:
-        if image.subdatasets:
-            raise BadParams(f"{path} holds several images; save the wanted one as its own file")
-        side: int = max(image.width, image.height)
-        return side * np.dtype("f8").itemsize <= SMALL

@@ -11,6 +11,7 @@ from gangsaw.tasks.genomes.info import GenomeInfo
 from gangsaw.tasks.genomes.stored import StoredGenome
 from gangsaw.tasks.genomes.text import fasta_blocks
 from gangsaw.tasks.genomes.write_twobit import write_two_bit
+from gangsaw.tasks.sequences.blanks import has_words
 from gangsaw.tasks.sequences.targets import open_targets
 from gangsaw.tasks.sequences.text import STDIN as STDOUT
 from gangsaw.tasks.source import Source
@@ -29,7 +30,9 @@ def fit_two_bit(source: Source) -> Fit:
     info = GenomeInfo.from_attrs(source.attrs)
     if info is None:
         return Fit(f"{source.name} holds no genome")
-    lost = [] if info.format == "2bit" else ["descriptions", "widths of lines"]
+    lost = [] if info.format == "2bit" else ["widths of lines"]
+    if has_words(source):
+        lost.append("descriptions")
     if info.residues > info.count("ACGTNacgtn"):
         lost.append("letters other than A, C, G, T and N (U is T, the others N)")
     return Fit(lost=tuple(lost), is_own=info.format == "2bit")

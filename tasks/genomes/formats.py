@@ -101,6 +101,7 @@ GENOME = Format(
     suffixes=(*FASTA_NAMES, *PACKED),
     fit=_fit_fasta,
     streams=True,
+    writes_streams=True,
 )
 
 TWO_BIT = Format(

@@ -18,6 +18,7 @@ from gangsaw.tasks.jobs.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.source import Coordinate, Stream, optional_names
 from gangsaw.tasks.store.source import metadata_errors
+from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -27,7 +28,7 @@ def compared(report: Report, store: str, stream: Stream) -> Report:
     """Return the report of a store with its differences from a stream, which is read to its end."""
     try:
         with metadata_errors(store):
-            group = zarr.open_group(store, mode="r")
+            group = zarr.open_group(zarr_at(store), mode="r")
         problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
     except CorruptChunk as error:  # the report has it already, where a job wrote the store
         problems = [str(error.at(store=store))]

@@ -10,6 +10,7 @@ import numpy as np
 
 from gangsaw.codecs.core import tables
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.formats.atomic import whole_files
 from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.report import ArrayInfo, BitMap, StoreInfo
@@ -22,17 +23,25 @@ if TYPE_CHECKING:
 GROUP = "gangsaw.pictures"  # by `Picture.kind`, functions that return a figure of an array
 MAX_VALUES = 64  # blocks of a map whose bits are also written as numbers
 
+PICTURES = (".png", ".pdf", ".svg")
 Draw = Callable[[ArrayInfo, ZarrArray, ZarrSource], "Figure"]
 
 
+def check_picture(path: Path) -> None:
+    """Raise BadParams for a suffix of no picture that can be written."""
+    if path.suffix.lower() not in PICTURES:
+        raise BadParams(f"{path}: a picture is {listed(PICTURES, 'or')}")
+
+
 def plot_store(info: StoreInfo, path: Path) -> None:
-    """Write a PNG of the first array of a store that has a map of its blocks.
+    """Draw the first array of a store that has a map of its blocks; the suffix says how.
 
     Raises BadParams for a store without such an array, CorruptChunk for damaged chunks.
     """
+    check_picture(path)
     figure = figure_of(info)
     with whole_files([path], overwrite=True) as (part,):
-        figure.savefig(part, format="png", dpi=150)
+        figure.savefig(part, format=path.suffix.lower()[1:], dpi=150)
 
 
 def figure_of(info: StoreInfo) -> Figure:

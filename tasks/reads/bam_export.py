@@ -14,11 +14,12 @@ from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.formats.atomic import whole_files
 from gangsaw.tasks.formats.format import Fit, Work
 from gangsaw.tasks.reads.bam import FIRST, LAST, MOST_QUALITY, PAIRED, PHRED, UNMAPPED
-from gangsaw.tasks.reads.export import batches, shard_of
+from gangsaw.tasks.reads.export import batches, lost_signs, shard_of
 from gangsaw.tasks.reads.kernels import gather_lines
 from gangsaw.tasks.reads.record_text import names_of
 from gangsaw.tasks.reads.settings import ReadsInfo
 from gangsaw.tasks.reads.stored import Stored
+from gangsaw.tasks.sequences.blanks import has_words
 from gangsaw.tasks.sequences.text import Text
 from gangsaw.tasks.source import Source
 
@@ -61,8 +62,8 @@ def fit_bam(source: Source) -> Fit:
     if contents is None:
         return Fit(f"{source.name} holds no reads, which BAM is for")
     is_own = contents.format == "bam"
-    lost = () if is_own else ("what stands behind a blank in names", "lines behind +")
-    return Fit(lost=lost, is_own=is_own)
+    words = ("what stands behind a blank in names",) if has_words(source) else ()
+    return Fit(lost=(*words, *lost_signs(source, contents)), is_own=is_own)
 
 
 def _segments(

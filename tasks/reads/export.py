@@ -29,8 +29,16 @@ def fit(source: Source, kind: str) -> Fit:
     has_qualities = contents.settings.qualities != "none"
     if kind == "fastq" and not has_qualities:
         return Fit(f"{source.name} holds no qualities, which FASTQ needs")
-    lost = ("qualities",) if kind == "fasta" and has_qualities else ()
+    lost: tuple[str, ...] = ()
+    if kind == "fasta" and has_qualities:
+        lost = ("qualities", *lost_signs(source, contents))
     return Fit(lost=lost, is_own=contents.format == kind)
+
+
+def lost_signs(source: Source, contents: ReadsInfo) -> tuple[str, ...]:
+    """Return that names behind + are lost, where the FASTQ had some."""
+    has_signs = contents.sign or any(array.name == "plus" for array in source.arrays)
+    return ("lines behind +",) if has_signs else ()
 
 
 def check_meant(source: Source, paths: Paths, kind: Format) -> None:

@@ -107,12 +107,35 @@ def _fit_bam(source: Source) -> Fit:
     return fit_bam(source)
 
 
-def _export(source: Source, paths: Paths, options: ExportOptions, work: Work, kind: Format) -> None:
-    from gangsaw.tasks.reads.export import check_meant, export
+def _check(source: Source, paths: Paths, options: ExportOptions, kind: Format) -> None:
+    from gangsaw.tasks.reads.export import check_meant, opened, shard_of
 
     if options.format is None:
         check_meant(source, paths, kind)
-    export(source, paths, str(options.own.get("shard", "")), work, kind.name)
+    kind.check_installed(paths[0])
+    shard_of(_shard(options) or "1/1", opened(source, paths))
+
+
+def _check_fastq(source: Source, paths: Paths, options: ExportOptions) -> None:
+    _check(source, paths, options, FASTQ)
+
+
+def _check_fasta(source: Source, paths: Paths, options: ExportOptions) -> None:
+    _check(source, paths, options, FASTA)
+
+
+def _check_bam(source: Source, paths: Paths, options: ExportOptions) -> None:
+    _check(source, paths, options, BAM)
+
+
+def _shard(options: ExportOptions) -> str:
+    return str(options.own.get("shard", ""))
+
+
+def _export(source: Source, paths: Paths, options: ExportOptions, work: Work, kind: Format) -> None:
+    from gangsaw.tasks.reads.export import export
+
+    export(source, paths, _shard(options), work, kind.name)
 
 
 def _export_fastq(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
@@ -124,14 +147,9 @@ def _export_fasta(source: Source, paths: Paths, options: ExportOptions, work: Wo
 
 
 def _export_bam(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.reads.export import check_meant
-
-    if options.format is None:
-        check_meant(source, paths, BAM)
-    BAM.check_installed(paths[0])
     from gangsaw.tasks.reads.bam_export import export_bam
 
-    export_bam(source, paths[0], str(options.own.get("shard", "")), work)
+    export_bam(source, paths[0], _shard(options), work)
 
 
 _ORDER = Option("order", "Of the records in the store.", ORDERS[0], choices=ORDERS)
@@ -152,8 +170,10 @@ FASTQ = Format(
     export_options=(_SHARD,),
     suffixes=(*FASTQ_NAMES, *PACKED),
     fit=_fit_fastq,
+    check=_check_fastq,
     paths=range(1, 3),
     streams=True,
+    writes_streams=True,
 )
 
 FASTA = Format(
@@ -167,8 +187,10 @@ FASTA = Format(
     export_options=(_SHARD,),
     suffixes=(*FASTA_NAMES, *PACKED),
     fit=_fit_fasta,
+    check=_check_fasta,
     paths=range(1, 3),
     streams=True,
+    writes_streams=True,
 )
 
 BAM = Format(
@@ -182,6 +204,7 @@ BAM = Format(
     export_options=(_SHARD,),
     suffixes=BAM_NAMES,
     fit=_fit_bam,
+    check=_check_bam,
     needs=("pysam",),
     extra="gangsaw[bam]",
 )

@@ -11,6 +11,7 @@ from zarr.errors import ContainsArrayError
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.store.losses import Refused
 from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -28,12 +29,14 @@ def open_node(address: str, path: str) -> AnyArray | zarr.Group:
     A copy of the metadata in a group above would hide the other arrays of it.
     """
     try:
-        return zarr.open(address, path=path or None, mode="r")
+        return zarr.open(zarr_at(address), path=path or None, mode="r")
     except ValueError as error:
         if not str(error).startswith(UNKNOWN_TYPE):
             raise
     try:
-        return zarr.open_group(address, path=path or None, mode="r", use_consolidated=False)
+        return zarr.open_group(
+            zarr_at(address), path=path or None, mode="r", use_consolidated=False
+        )
     except (ValueError, ContainsArrayError, FileNotFoundError) as error:
         raise BadParams(f"{address}/{path}".rstrip("/") + f" cannot be read: {error}") from None
 

@@ -15,9 +15,10 @@ from typing import NamedTuple
 from zarr.abc.store import ByteRequest, RangeByteRequest, Store
 from zarr.core.buffer import Buffer, default_buffer_prototype
 from zarr.core.sync import sync
-from zarr.storage import FsspecStore, LocalStore, StorePath
+from zarr.storage import FsspecStore, LocalStore, StorePath, ZipStore
 
 from gangsaw.codecs.core.container.checksum import crc32c
+from gangsaw.tasks.store.zipped import is_zip, zip_store
 
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # LocalStore's temporary files
 SYNCS_IN_FLIGHT = 16  # a file system commits several of them together
@@ -66,7 +67,11 @@ class Place:
 
     def __str__(self) -> str:
         """Return the path or address, as a user would type it."""
-        base = str(self.store.root) if isinstance(self.store, LocalStore) else str(self.store)
+        base = str(self.store)
+        if isinstance(self.store, LocalStore):
+            base = str(self.store.root)
+        if isinstance(self.store, ZipStore):
+            base = str(self.store.path)
         return f"{base}/{self.path}" if self.path else base
 
     def get(self, key: str) -> Buffer | None:
@@ -225,6 +230,8 @@ def open_place(target: str | Path | Store | StorePath, *, writable: bool = False
         return Place(target)
     if isinstance(target, str) and "://" in target and not target.startswith("file://"):
         return Place(FsspecStore.from_url(target, read_only=not writable))
+    if is_zip(str(target)) and not writable:
+        return Place(zip_store(str(target)))
     path = Path(str(target).removeprefix("file://")).absolute()
     return Place(LocalStore(path, read_only=not writable))
 

@@ -246,7 +246,7 @@ def open_array(address: str, key: str) -> AnyArray:
     where = f"{address}/{key}".rstrip("/")
     try:
         with metadata_errors(where):
-            return zarr.open_array(address, path=key, mode="r")
+            return zarr.open_array(zarr_at(address), path=key, mode="r")
     except FileNotFoundError:
         raise CorruptChunk("the metadata is missing", store=where) from None
 

@@ -58,6 +58,7 @@ def compress(
     Example: gangsaw compress scene.hdr scene.zarr --bit-depth auto --workers 4
     """
     from gangsaw.tasks import api
+    from gangsaw.tasks.formats.export import check_store_target
     from gangsaw.tasks.formats.opening import open_paths
     from gangsaw.tasks.source import Stream
 
@@ -65,6 +66,7 @@ def compress(
     if not sources:
         raise BadParams("name a source and then the target (see gangsaw compress --help)")
     # mistakes should not wait for a cluster
+    check_store_target(target)
     opened, recipe = (
         open_paths(sources, source.options(format_options)),
         encoding.recipe(codec_options),

@@ -33,6 +33,7 @@ def decompress(
     source: StoreSource,
     again: Again,
     cluster: Near,
+    accept_loss: opt.AcceptLoss = False,
     quiet: opt.Quiet = False,
 ) -> None:
     """Write a store in another format, bit for bit.
@@ -53,6 +54,7 @@ def decompress(
             client=client,
             overwrite=again.overwrite,
             resume=again.resume,
+            accept_loss=accept_loss,
             on_progress=show,
         )
     if lost and not quiet:

@@ -33,8 +33,10 @@ def info(
 
     if plot is not None:
         from gangsaw.tasks.formats.atomic import check_target
+        from gangsaw.tasks.jobs.plots import check_picture
 
         check_target(plot, overwrite=overwrite)
+        check_picture(plot)
     found = api.info(store)
     contents = contents_of(found)
     if as_json:

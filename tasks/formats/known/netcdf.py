@@ -34,10 +34,13 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _fit(source: Source) -> Fit:
-    from gangsaw.tasks.formats.netcdf_export import check_fits
+    from gangsaw.tasks.formats.netcdf_export import check_fits, lost_structure
     from gangsaw.tasks.store.as_read import as_read
 
-    return Fit(refused(lambda: check_fits(as_read(source))))
+    given = as_read(source)
+    if refusal := refused(lambda: check_fits(given)):
+        return Fit(refusal)
+    return Fit(lost=tuple(lost_structure(given)))
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:

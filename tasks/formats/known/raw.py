@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,7 +22,7 @@ from gangsaw.tasks.formats.layouts import BYTE_ORDER, BYTE_ORDERS, INTERLEAVE, I
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.layouts import FlatLayout, RawLayout
-    from gangsaw.tasks.source import Source
+    from gangsaw.tasks.source import Source, SourceArray
 
 
 def _sure(look: Look) -> Sure:
@@ -51,11 +52,24 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.flat_export import only_array
+    from gangsaw.tasks.formats.lost import lost_attributes, lost_groups
+    from gangsaw.tasks.formats.raw import is_layout
 
     if refusal := refused(lambda: only_array(source)):
         return Fit(refusal)
+    array = only_array(source)
     coords = [f"coordinate {coord.name}" for coord in source.coords]
-    return Fit(lost=(*coords, "names of axes and attributes"))
+    # the attribute "envi" is how a raw source lay in its file, and read again it lies so
+    attrs = lost_attributes(source, {"envi"} if is_layout(array.attrs) else set())
+    return Fit(lost=(*coords, *attrs, *lost_groups(source), *_lost_names(array)))
+
+
+def _lost_names(array: SourceArray) -> Iterator[str]:
+    """Yield names that differ from those that a raw source gets."""
+    from gangsaw.tasks.formats.raw import usual_dims
+
+    if tuple(array.dims) not in usual_dims(len(array.shape)):
+        yield f"names of the axes {', '.join(array.dims)}"
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:

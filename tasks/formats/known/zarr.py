@@ -23,6 +23,10 @@ METADATA = ("zarr.json", ".zgroup", ".zarray")
 
 
 def _sure(look: Look) -> Sure:
+    from gangsaw.tasks.store.zipped import SIGNATURE, is_zipped_store
+
+    if look.start.startswith(SIGNATURE):
+        return Sure.CONTENT if is_zipped_store(look.path) else Sure.NO
     if not (look.is_folder or look.is_address):
         return Sure.NO
     is_known = look.is_folder and any((Path(look.path) / name).is_file() for name in METADATA)
@@ -38,16 +42,18 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     """Give the store to the job that writes it: plain samples, chunk by chunk, with a journal."""
     from gangsaw.tasks.formats.zarr_kinds import as_zarr
+    from gangsaw.tasks.store.zipped import packed_target
 
     assert work.store is not None, "whoever exports to Zarr gives the job"
-    work.store(
-        as_zarr(source),
-        paths[0],
-        overwrite=work.overwrite,
-        resume=work.resume,
-        client=work.client,
-        on_progress=work.on_progress,
-    )
+    with packed_target(paths[0], overwrite=work.overwrite) as target:
+        work.store(
+            as_zarr(source),
+            target,
+            overwrite=work.overwrite or target != paths[0],
+            resume=work.resume,
+            client=work.client,
+            on_progress=work.on_progress,
+        )
 
 
 def _fit(source: Source) -> Fit:
@@ -59,12 +65,12 @@ def _fit(source: Source) -> Fit:
 ZARR = Format(
     name="zarr",
     title="Zarr",
-    about="arrays and trees of groups of versions 2 and 3, those of xradio and dask-ms among them",
+    about="arrays and trees of groups of versions 2 and 3, in a folder or a ZIP file, those of xradio too",
     sure=_sure,
     open=_open,
     takes=frozenset({"variables", "group"}),
     export=_export,
     fit=_fit,
-    suffixes=(".zarr",),
+    suffixes=(".zarr", ".zip"),
     resumes=True,
 )

@@ -132,7 +132,11 @@ def test_what_is_left_out_is_said(gangsaw: CommandLine, tmp_path: Path) -> None:
     data = zarr.create_group(tmp_path / "a.zarr")
     data.create_array("a", data=np.eye(3, dtype="u1"), dimension_names=("y", "x"))
     data.create_array("lat", data=np.arange(3.0), dimension_names=("y",))
-    said = gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "a.hdr", "--workers", 0).out
+    wanted = ("decompress", tmp_path / "a.zarr", tmp_path / "a.hdr", "--workers", 0)
+    refused = gangsaw(*wanted).failed(USAGE)
+    assert "ENVI has no place for coordinate lat; --accept-loss leaves that out" in refused
+    assert not (tmp_path / "a.hdr").exists()
+    said = gangsaw.ok(*wanted, "--accept-loss").out
     assert "left out" in said
     assert "coordinate lat" in said
     said = gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "a.nc", "--workers", 0).out

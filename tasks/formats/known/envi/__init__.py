@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from gangsaw.tasks.formats.layouts import FlatLayout
     from gangsaw.tasks.source import Source
 
+# attributes for which a header has fields, or that hold fields
+ATTRS = frozenset({"envi", "envi_header", "envi_encoding", "description", "band_names"})
+ATTRS |= {"long_name", "_FillValue", "nodata"}
 INTERLEAVED = {".bsq": "bsq", ".bil": "bil", ".bip": "bip"}
 
 
@@ -57,10 +60,13 @@ def _is_header(path: str) -> bool:
 
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.known.envi.export import check_fits, lost_fields
+    from gangsaw.tasks.formats.lost import is_numbering, lost_attributes, lost_groups
 
     if refusal := refused(lambda: check_fits(source)):
         return Fit(refusal)
-    return Fit(lost=tuple(lost_fields(source)))
+    numbers = {f"coordinate {coord.name}" for coord in source.coords if is_numbering(coord)}
+    fields = (field for field in lost_fields(source) if field not in numbers)
+    return Fit(lost=(*fields, *lost_attributes(source, ATTRS), *lost_groups(source)))
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:

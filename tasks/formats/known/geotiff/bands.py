@@ -1,0 +1,105 @@
+"""Coordinates of the bands, such as wavelengths: a GeoTIFF holds them as tags of each band."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.formats.lost import is_numbering
+from gangsaw.tasks.source import Coordinate
+
+if TYPE_CHECKING:
+    from rasterio.io import DatasetReader
+
+# tag of the image that says which tags of its bands are coordinates; a domain of its own would not
+# come into a cloud-optimised file
+LIST = "GANGSAW_BAND_COORDINATES"
+TEXT = "str"  # the dtype of texts, which may have any length
+NUMBERED = ("wavelength", "fwhm")  # tags that GDAL gives the bands of ENVI's images
+UNITS = "wavelength_units"
+
+
+class Told(TypedDict):
+    """What is told of a coordinate beside its values: NumPy's name of its dtype, its attributes."""
+
+    dtype: str
+    attrs: dict[str, object]
+
+
+def band_coordinates(image: DatasetReader) -> tuple[Coordinate, ...]:
+    """Return what all bands have as a tag: those that an export wrote, and ENVI's wavelengths."""
+    tags = [image.tags(number) for number in range(1, image.count + 1)]
+    units = {"units": tags[0][UNITS]} if UNITS in tags[0] else {}
+    usual: dict[str, Told] = {name: {"dtype": "float64", "attrs": dict(units)} for name in NUMBERED}
+    told = usual | _listed(image)
+    found = (_coordinate(name, [of.get(name) for of in tags], told[name]) for name in told)
+    return tuple(coord for coord in found if coord is not None)
+
+
+def _listed(image: DatasetReader) -> dict[str, Told]:
+    try:
+        found = json.loads(image.tags().get(LIST, "{}"))
+        return {
+            str(name): {"dtype": str(told["dtype"]), "attrs": dict(told["attrs"])}
+            for name, told in found.items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError):  # edited by hand
+        return {}
+
+
+def _coordinate(name: str, texts: Sequence[str | None], told: Told) -> Coordinate | None:
+    """Return the coordinate, None where a band lacks it or has another kind of value."""
+    values = [text for text in texts if text is not None]
+    if len(values) < len(texts):
+        return None
+    try:
+        return Coordinate(name, ("band",), _values(values, told["dtype"]), told["attrs"])
+    except (ValueError, OverflowError, TypeError):
+        return None
+
+
+def _values(texts: Sequence[str], dtype: str) -> NumpyArray:
+    if dtype == TEXT:
+        return np.array(texts, np.dtypes.StringDType())
+    kind = np.dtype(dtype)
+    if kind.kind in "iu":
+        return np.array([int(text) for text in texts], kind)
+    if kind.kind != "f":
+        raise ValueError(dtype)
+    return np.array([float(text) for text in texts], kind)
+
+
+def is_of_bands(coord: Coordinate, band: str | None) -> bool:
+    """Whether tags of the bands can hold the coordinate to the bit."""
+    return coord.dims == (band,) and coord.values.dtype.kind in "iufT"
+
+
+def band_tags(coords: Iterable[Coordinate], band: str | None) -> list[tuple[str, list[str]]]:
+    """Return, for each coordinate of the bands that is not their number, its values as texts."""
+    return [
+        (coord.name, [_text(value) for value in coord.values.tolist()])
+        for coord in coords
+        if is_of_bands(coord, band) and not is_numbering(coord)
+    ]
+
+
+def list_tag(coords: Iterable[Coordinate], band: str | None) -> Mapping[str, str]:
+    """Return the tag of the image that tells of these coordinates."""
+    told = {
+        coord.name: Told(dtype=_dtype_name(coord), attrs=dict(coord.attrs))
+        for coord in coords
+        if is_of_bands(coord, band) and not is_numbering(coord)
+    }
+    return {LIST: json.dumps(told)} if told else {}
+
+
+def _dtype_name(coord: Coordinate) -> str:
+    return TEXT if coord.values.dtype.kind == "T" else coord.values.dtype.name
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else repr(value)

@@ -1,0 +1,178 @@
+"""Whether a GeoTIFF can hold a data set, and what it has no place for, by a trial in memory."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import rasterio
+from rasterio.errors import RasterioError
+from rasterio.io import MemoryFile
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.axes import image_dims
+from gangsaw.tasks.formats.format import Fit, refused
+from gangsaw.tasks.formats.known.geotiff.bands import is_of_bands
+from gangsaw.tasks.formats.known.geotiff.export import GDAL, create
+from gangsaw.tasks.formats.known.geotiff.grid import grid_mapping
+from gangsaw.tasks.formats.known.geotiff.header import (
+    TiffHeader,
+    header_of,
+    image_array,
+    mask_array,
+)
+from gangsaw.tasks.formats.known.geotiff.palette import (
+    PALETTE,
+    Colours,
+    palette_coordinates,
+    palette_of,
+)
+from gangsaw.tasks.formats.known.geotiff.tags import Kept, kept_of
+from gangsaw.tasks.formats.lost import lost_groups
+from gangsaw.tasks.source import Coordinate, Source
+
+MOST_BANDS = 65535  # the number has 16 bits
+NUMBERS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64 float32 float64 complex64 complex128"
+COPIED = ("", "RPC")  # domains of tags of an image that GDAL copies into one, XML apart
+TRIAL = (16, 16)  # pixels
+
+
+def fit(source: Source) -> Fit:
+    """Return why the source cannot be held, else each item that would be lost."""
+    if refusal := refused(lambda: check_fits(source)):
+        return Fit(refusal)
+    header = header_of(source)
+    lost = (*_lost_names(source), *_lost_coordinates(source, header), *lost_groups(source))
+    return Fit(lost=(*lost, *_lost_in_trial(header)))
+
+
+def lost_of_cog(source: Source) -> tuple[str, ...]:
+    """Return the tags that GDAL does not copy into a cloud-optimised file."""
+    tags = header_of(source).kept["tags"]
+    others = [d for d in tags if d not in COPIED and not d.startswith("xml:")]
+    return tuple(f"tag {_full(domain, name)}" for domain in others for name in tags[domain])
+
+
+def check_fits(source: Source) -> None:
+    """Raise BadParams for what is not one image of a dtype that GeoTIFF has."""
+    array, mask = image_array(source), mask_array(source)
+    band, y, x = image_dims(array)
+    if array.dtype.name not in NUMBERS.split():
+        raise BadParams(f"GeoTIFF has no {array.dtype.name} samples; decompress to Zarr")
+    extent = dict(zip(array.dims, array.shape, strict=True))
+    if 0 in array.shape:
+        raise BadParams(f"{array.name} has no samples, GeoTIFF needs one; decompress to Zarr")
+    if band is not None and extent[band] > MOST_BANDS:
+        raise BadParams(f"GeoTIFF has at most {MOST_BANDS} bands, {array.name} {extent[band]}")
+    if mask is not None and mask.shape != (extent[y], extent[x]):
+        raise BadParams(f"{mask.name} has shape {mask.shape}, the image {extent[y], extent[x]}")
+
+
+def _lost_names(source: Source) -> Iterator[str]:
+    array = image_array(source)
+    band, y, x = image_dims(array)
+    if (band or "band", y, x) != ("band", "y", "x"):
+        yield f"names of the axes {', '.join(array.dims)}"
+    both = source.attrs.keys() & array.attrs.keys()
+    yield from (f"attribute {k} of the group" for k in sorted(both) if _differ(source, k))
+
+
+def _differ(source: Source, key: str) -> bool:
+    return source.attrs[key] != image_array(source).attrs[key]
+
+
+def _lost_coordinates(source: Source, header: TiffHeader) -> Iterator[str]:
+    array = image_array(source)
+    band, y, x = image_dims(array)
+    extent = dict(zip(array.dims, array.shape, strict=True))
+    centres = _centres(header, (extent[y], extent[x]))
+    mapping = grid_mapping(source.coords, array.attrs)
+    for coord in source.coords:
+        is_centre = coord.name in (y, x) and _equal(coord, centres.get(coord.name == x))
+        is_held = coord is mapping or is_of_bands(coord, band) or coord.name == PALETTE
+        if not (is_centre or is_held):
+            yield f"coordinate {coord.name}"
+    palette = [coord for coord in source.coords if coord.name == PALETTE]
+    if palette and array.dtype.name not in ("uint8", "uint16"):
+        yield f"coordinate {PALETTE}"
+
+
+def _centres(header: TiffHeader, sides: tuple[int, int]) -> dict[bool, NumpyArray]:
+    """Return the centres that the transform gives, of x under True; {} where it is rotated."""
+    place = header.transform or rasterio.Affine.identity()
+    if not place.is_rectilinear:
+        return {}
+    ys, xs = (np.arange(n) + 0.5 for n in sides)
+    return {False: place.f + place.e * ys, True: place.c + place.a * xs}
+
+
+def _equal(coord: Coordinate, centres: NumpyArray | None) -> bool:
+    if (
+        centres is None
+        or coord.values.shape != centres.shape
+        or coord.values.dtype.kind not in "iuf"
+    ):
+        return False
+    return bool(np.allclose(coord.values, centres, rtol=1e-9, atol=1e-9))
+
+
+def _lost_in_trial(header: TiffHeader) -> Iterator[str]:
+    """Write the header around few samples and name what does not come back as it was."""
+    try:
+        with warnings.catch_warnings(), rasterio.Env(**GDAL), MemoryFile(ext=".tif") as file:
+            warnings.simplefilter("ignore")  # that it has no transform
+            create(header, file.name, TRIAL, TRIAL[0])
+            with file.open() as image:
+                yield from _differences(header, image)
+    except (RasterioError, ValueError, OverflowError, TypeError) as error:
+        yield f"tags of the image ({error})"
+
+
+def _differences(header: TiffHeader, image: rasterio.DatasetReader) -> Iterator[str]:
+    kept = kept_of(image)
+    found, wanted = _comparable(kept), _comparable(header.kept)
+    yield from (name for name in wanted if wanted[name] != found[name])
+    tags = _tags(kept)
+    yield from (name for name, value in _tags(header.kept).items() if tags.get(name) != value)
+    colours = _palette(image)  # has 256 or 65536 entries, that of a source with fewer bits less
+    if any(colours.get(value) != colour for value, colour in header.palette.items()):
+        yield "palette"
+    if header.kept["gcps"]:
+        return
+    if header.crs is not None and image.crs != header.crs:
+        yield "CRS"
+    if header.transform is not None and image.transform != header.transform:
+        yield "transform"
+
+
+def _palette(image: rasterio.DatasetReader) -> Colours:
+    return palette_of(palette_coordinates(image))
+
+
+def _comparable(kept: Kept) -> dict[str, object]:
+    """Return what can be compared: absent texts are empty ones, no defaults, a name per tag."""
+    flat: dict[str, object] = {
+        "names of the bands": [name or "" for name in kept["band_names"]],
+        "scales": kept["scales"],
+        "offsets": kept["offsets"],
+        "units": [unit or "" for unit in kept["units"]],
+        "colour interpretation": kept["color_interpretation"],
+        "ground control points": [point[:5] for point in kept["gcps"]],
+        "nodata": kept.get("nodata"),
+    }
+    return flat
+
+
+def _tags(kept: Kept) -> dict[str, str]:
+    """Return every tag under the words that a message has for it."""
+    found = {f"tag {_full(d, k)}": v for d, tags in kept["tags"].items() for k, v in tags.items()}
+    for number, domains in enumerate(kept["band_tags"], 1):
+        for domain, tags in domains.items():
+            found |= {f"tag {_full(domain, k)} of band {number}": v for k, v in tags.items()}
+    return found
+
+
+def _full(domain: str, name: str) -> str:
+    return f"{domain}:{name}" if domain else name

@@ -1,0 +1,46 @@
+"""What an export leaves out, item by item, in the words of its messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+
+import numpy as np
+
+from gangsaw.tasks.source import Coordinate, Source
+
+# attributes that only tie variables together, or say how a store is laid out
+TIES = frozenset({"coordinates", "grid_mapping", "_ARRAY_DIMENSIONS"})
+
+
+def lost_groups(source: Source) -> Iterator[str]:
+    """Yield the groups below that of the arrays."""
+    yield from (f"group {below.path}" for below in getattr(source, "below", ()))
+
+
+def lost_attributes(source: Source, held: Collection[str] = ()) -> Iterator[str]:
+    """Yield the attributes of the group and of its arrays, but those that the format holds."""
+    yield from (f"attribute {name}" for name in source.attrs if name not in TIES)
+    for array in source.arrays:
+        lost = array.attrs.keys() - {*TIES, *held}
+        for name in sorted(lost):
+            inner = _inner(array.attrs[name])
+            if named := [key for key in inner if key not in held]:
+                yield f"attribute {name} ({', '.join(named)}) of {array.name}"
+            elif not inner:
+                yield f"attribute {name} of {array.name}"
+
+
+def _inner(value: object) -> list[str]:
+    """Return the names in an attribute that is an object, or the JSON text of one."""
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return []
+    return list(map(str, found)) if isinstance(found, dict) else []
+
+
+def is_numbering(coord: Coordinate) -> bool:
+    """Whether a coordinate only numbers its axis from 1, as rioxarray does with bands."""
+    numbers = np.arange(1, coord.values.size + 1)
+    return coord.dims == (coord.name,) and np.array_equal(coord.values, numbers)

@@ -1,0 +1,67 @@
+"""Targets that a command cannot write are refused before it reads anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+from helpers.command_line import CommandLine
+
+import gangsaw
+from gangsaw import BadParams
+from gangsaw.tasks.formats.table import writable
+
+USAGE = 2
+OTHERS = sorted({s for kind in writable() for s in kind.suffixes} - {".zarr", ".zip"})
+
+
+def store(path: Path) -> Path:
+    zarr.create_array(path, data=np.eye(4, dtype="u2"), dimension_names=("y", "x"))
+    return path
+
+
+@pytest.mark.parametrize("suffix", OTHERS)
+def test_compress_writes_no_other_format(tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"out{suffix}"
+    with pytest.raises(BadParams, match=r"compress writes a Zarr store, and .*: name it out\.zarr"):
+        gangsaw.compress(store(tmp_path / "a.zarr"), target)
+    assert not target.exists()
+
+
+def test_a_store_is_no_stream(gangsaw: CommandLine, tmp_path: Path) -> None:
+    line = gangsaw("compress", store(tmp_path / "a.zarr"), "-").failed(USAGE)
+    assert "a Zarr store is no stream: name a folder" in line
+    line = gangsaw("decompress", tmp_path / "a.zarr", "-", "--format", "zarr").failed(USAGE)
+    assert "Zarr cannot go to standard output" in line
+
+
+@pytest.mark.parametrize("kind", [k.name for k in writable() if not k.writes_streams])
+def test_only_streams_go_to_standard_output(
+    gangsaw: CommandLine, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = gangsaw("decompress", store(tmp_path / "a.zarr"), "-", "--format", kind).failed(USAGE)
+    assert "name a file" in line or "standard output" in line
+    assert {path.name for path in tmp_path.iterdir()} == {"a.zarr"}
+
+
+@pytest.mark.parametrize("name", ["p.xyz", "p", "p.PNGX", "p.jpg"])
+def test_pictures_of_other_kinds(gangsaw: CommandLine, tmp_path: Path, name: str) -> None:
+    there_is_none = tmp_path / "none.zarr"  # nothing is opened before
+    line = gangsaw("info", there_is_none, "--plot", tmp_path / name).failed(USAGE)
+    assert "a picture is .png, .pdf or .svg" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("p.png", b"\x89PNG"), ("p.pdf", b"%PDF"), ("p.svg", b"<?xml")]
+)
+def test_pictures_are_what_their_names_say(
+    gangsaw: CommandLine, tmp_path: Path, name: str, start: bytes
+) -> None:
+    cube = np.arange(8 * 64 * 64, dtype="u2").reshape(8, 64, 64)
+    zarr.create_array(tmp_path / "a.zarr", data=cube, dimension_names=("band", "y", "x"))
+    gangsaw.ok("compress", tmp_path / "a.zarr", tmp_path / "b.zarr", "--quiet", "--workers", 0)
+    gangsaw.ok("info", tmp_path / "b.zarr", "--plot", tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(start)
