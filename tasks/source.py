@@ -120,6 +120,11 @@ class Coordinate:
         """Whether it is the file around the arrays; different bytes can be the same file."""
         return set(self.attrs) >= FILE_ATTRS
 
+    @property
+    def is_mapping(self) -> bool:
+        """Whether its attributes alone say something: where on Earth the arrays' samples are."""
+        return self.dims == () and bool(self.attrs.keys() & {"crs_wkt", "GeoTransform"})
+
 
 @dataclass(frozen=True)
 class Below:
@@ -143,7 +148,8 @@ class Source(Protocol):
 
     One that has groups below has them as `below`, a tuple of `Below`; one that goes through stages
     before it is encoded has them as `stages`, a tuple of `Stage` or `JobStage`, and perhaps the
-    folder for what they keep as `scratch`, a path or ""; so has a `Stream`.
+    folder for what they keep as `scratch`, a path or ""; so has a `Stream`. One that has to tell a
+    user something has it as `notes`, sentences.
     """
 
     @property

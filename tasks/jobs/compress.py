@@ -262,4 +262,5 @@ def _summary(store: str, source: Source, progress: Progress) -> Summary:
         run_bytes=progress.run_bytes,
         seconds=progress.seconds,
         unread_bytes=sum(getattr(array, "unread_bytes", 0) for array in source.arrays),
+        notes=tuple(getattr(source, "notes", ())),
     )

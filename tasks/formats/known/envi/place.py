@@ -1,0 +1,142 @@
+"""Where on Earth the pixels are: map info and the coordinate system as xarray's users expect them.
+
+A scalar coordinate `spatial_ref` has the attributes of CF and GDAL: crs_wkt and GeoTransform.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from math import cos, radians, sin
+
+import numpy as np
+
+from gangsaw.tasks.formats.known.envi.text import Fields
+from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.variables import SMALL
+
+MAPPING = "spatial_ref"
+MOST_NUMBER = 1e100  # of map info: products of two stay finite; NaN is not below it
+Transform = tuple[float, float, float, float, float, float]
+# datums that map info names, with the parts of WKT that they stand for and the first zone's EPSG
+# code in the north and in the south
+WGS84 = 'DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]]'
+NAD83 = 'DATUM["North_American_Datum_1983",SPHEROID["GRS 1980",6378137,298.257222101]]'
+DATUMS = {"WGS-84": ("WGS 84", WGS84), "North America 1983": ("NAD83", NAD83)}
+DEGREE = 'PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]'
+
+
+def map_coordinates(fields: Fields, wkt: str, shape: tuple[int, int]) -> Iterator[Coordinate]:
+    """Yield y and x, the centres of (rows, columns) pixels, and `spatial_ref`.
+
+    Without y and x where the map is rotated, or they would be large: the transform gives them.
+    """
+    info = fields.get("map info")
+    parts = info if isinstance(info, list) else []
+    transform = geo_transform(parts)
+    if transform is not None and not any(transform[i] for i in (2, 4)):
+        attrs = {"units": units} if (units := _units(parts)) else {}
+        for name, n, start, step in (
+            ("y", shape[0], transform[3], transform[5]),
+            ("x", shape[1], transform[0], transform[1]),
+        ):
+            if max(shape) * np.dtype("f8").itemsize <= SMALL:
+                yield Coordinate(name, (name,), start + (np.arange(n) + 0.5) * step, attrs)
+    yield from _mapping(transform, wkt or (_known_wkt(parts) if transform else ""))
+
+
+def _mapping(transform: Transform | None, wkt: str) -> Iterator[Coordinate]:
+    attrs: dict[str, object] = {"crs_wkt": wkt, "spatial_ref": wkt} if wkt else {}
+    if transform is not None:
+        attrs["GeoTransform"] = " ".join(map(repr, transform))
+    if attrs:
+        yield Coordinate(MAPPING, (), np.array(0, np.int64), attrs)
+
+
+def geo_transform(info: list[str]) -> Transform | None:
+    """Return GDAL's transform of map info, or None where it says none.
+
+    The reference pixel counts from 1 at the outer corner of the upper left pixel. About which point
+    a map is rotated is said only where that is the corner.
+    """
+    try:
+        column, row, x, y, dx, dy = (float(part) for part in info[1:7])
+        angle = next((float(value) for key, value in _options(info) if key == "rotation"), 0.0)
+    except ValueError:
+        return None
+    if not all(abs(number) < MOST_NUMBER for number in (column, row, x, y, dx, dy, angle)):
+        return None
+    if angle == 0:
+        return (x - (column - 1) * dx, dx, 0.0, y + (row - 1) * dy, 0.0, -dy)
+    if (column, row) != (1, 1):
+        return None
+    along, across = cos(radians(-angle)), sin(radians(-angle))
+    return (x, along * dx, -across * dx, y, -across * dy, -along * dy)
+
+
+def _options(info: list[str]) -> Iterator[tuple[str, str]]:
+    for part in info[7:]:
+        key, sign, value = part.partition("=")
+        if sign:
+            yield key.strip().lower(), value.strip()
+
+
+def _units(info: list[str]) -> str:
+    """Return the units of x and y; "" where the header does not say: an arbitrary map has none."""
+    named = [value for key, value in _options(info) if key == "units"]
+    kind = info[0].lower()
+    if named:
+        return named[0].lower()
+    if "geographic" in kind:
+        return "degrees"
+    return "metres" if kind == "utm" else ""
+
+
+def _known_wkt(info: list[str]) -> str:
+    """Return the coordinate system of map info alone, "" for all but UTM and geographic ones."""
+    kind, datum = info[0].lower(), next((d for d in DATUMS if d in info), "")
+    if not datum:
+        return ""
+    name, wkt = DATUMS[datum]
+    geographic = f'GEOGCS["{name}",{wkt},{DEGREE}]'
+    if kind.startswith("geographic"):
+        return geographic
+    zone = info[7] if len(info) > 8 else ""
+    hemisphere = info[8].lower() if len(info) > 8 else ""
+    if kind != "utm" or not re.fullmatch(r"[1-9]|[1-5]\d|60", zone):
+        return ""
+    if hemisphere not in ("north", "south"):
+        return ""
+    return _utm(name, geographic, int(zone), is_south=hemisphere == "south")
+
+
+def _utm(name: str, geographic: str, zone: int, *, is_south: bool) -> str:
+    values: Mapping[str, float] = {
+        "latitude_of_origin": 0,
+        "central_meridian": zone * 6 - 183,
+        "scale_factor": 0.9996,
+        "false_easting": 500000,
+        "false_northing": 10000000 if is_south else 0,
+    }
+    parameters = ",".join(f'PARAMETER["{key}",{value}]' for key, value in values.items())
+    return (
+        f'PROJCS["{name} / UTM zone {zone}{"S" if is_south else "N"}",{geographic},'
+        f'PROJECTION["Transverse_Mercator"],{parameters},UNIT["metre",1]]'
+    )
+
+
+def place_fields(attrs: Mapping[str, object]) -> Fields:
+    """Return the fields that say what the attributes of a `spatial_ref` say."""
+    fields: Fields = {}
+    wkt = attrs.get("crs_wkt") or attrs.get("spatial_ref")
+    try:
+        x, dx, ry, y, rx, dy = (float(part) for part in str(attrs.get("GeoTransform")).split())
+    except ValueError:
+        pass
+    else:
+        if ry == rx == 0 and dy < 0:
+            kind = "Geographic Lat/Lon" if str(wkt).startswith("GEOG") else "Arbitrary"
+            fields["map info"] = [kind, "1", "1", *map(repr, (x, y, dx, -dy))]
+    if isinstance(wkt, str) and wkt:
+        fields["coordinate system string"] = [wkt]
+    return fields
