@@ -28,14 +28,20 @@ ATTRS = {"description": "description", "band names": "band_names"}  # ENVI field
 IGNORED, NAMES = "data ignore value", "spectra names"
 
 
-def to_metadata(header: EnviHeader) -> tuple[tuple[Coordinate, ...], dict[str, object]]:
-    """Return the coordinates and the array's attributes that hold all of a header's fields."""
+def to_metadata(
+    header: EnviHeader, around: Iterable[Coordinate] = ()
+) -> tuple[tuple[Coordinate, ...], dict[str, object]]:
+    """Return the coordinates and the array's attributes that hold all of a header's fields.
+
+    `around` are further coordinates, of the bytes around the samples.
+    """
     kept: Fields = dict(header.fields)
     coords = [*_band_coordinates(kept, header.n_bands)]
     if header.is_library:
         coords += _spectra_names(kept, header.shape[1])
     else:
         coords += map_coordinates(kept, _wkt(header.text), header.shape[1:])
+    coords += around
     attrs: dict[str, object] = {
         to: kept.pop(of) for of, to in ATTRS.items() if _is_whole(kept.get(of), header.n_bands)
     }
@@ -112,7 +118,8 @@ def _fill_attrs(value: object, dtype: Dtype) -> dict[str, object]:
     number: int | float = found[0].item()
     if dtype.kind in "iu":
         limits = np.iinfo(dtype.str)
-        if not number.is_integer() or not limits.min <= number <= limits.max:
+        is_whole = isinstance(number, int) or number.is_integer()
+        if not is_whole or not limits.min <= number <= limits.max:
             return {}
         number = int(number)
     return json_attrs({"_FillValue": number}, dtype)

@@ -42,9 +42,9 @@ def open_envi(path: str, data: str | None = None) -> EnviSource:
     data_path = find_data(header_path, header.nbytes) if data is None else Path(data).absolute()
     array = _samples(header, str(data_path))
     check_size(array)  # before anything of the size in the header is allocated
-    coords, attrs = to_metadata(header)
     parts = around(array)
-    small = tuple(coordinate(part) for part in parts if is_small(part))
+    small = [coordinate(part) for part in parts if is_small(part)]
+    coords, attrs = to_metadata(header, small)
     arrays = (replace(array, attrs=attrs), *(part for part in parts if not is_small(part)))
     notes = tuple(
         f"{part.shape[0]} bytes after the last sample are kept as {AFTER}: are the header's "
@@ -52,7 +52,7 @@ def open_envi(path: str, data: str | None = None) -> EnviSource:
         for part in parts
         if part.name == AFTER
     )
-    return EnviSource(path, str(header_path), arrays, (*coords, *small), notes=notes)
+    return EnviSource(path, str(header_path), arrays, coords, notes=notes)
 
 
 def _samples(header: EnviHeader, data: str) -> FlatArray:
