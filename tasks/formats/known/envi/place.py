@@ -18,11 +18,14 @@ from gangsaw.tasks.store.variables import SMALL
 MAPPING = "spatial_ref"
 MOST_NUMBER = 1e100  # of map info: products of two stay finite; NaN is not below it
 Transform = tuple[float, float, float, float, float, float]
-# datums that map info names, with the parts of WKT that they stand for and the first zone's EPSG
-# code in the north and in the south
 WGS84 = 'DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]]'
 NAD83 = 'DATUM["North_American_Datum_1983",SPHEROID["GRS 1980",6378137,298.257222101]]'
-DATUMS = {"WGS-84": ("WGS 84", WGS84), "North America 1983": ("NAD83", NAD83)}
+# datums that map info names: their WKT, and the EPSG codes that they have for degrees and before
+# zone 1 in the north and in the south (0 has none)
+DATUMS = {
+    "WGS-84": ("WGS 84", WGS84, 4326, 32600, 32700),
+    "North America 1983": ("NAD83", NAD83, 4269, 26900, 0),
+}
 DEGREE = 'PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]'
 
 
@@ -97,8 +100,8 @@ def _known_wkt(info: list[str]) -> str:
     kind, datum = info[0].lower(), next((d for d in DATUMS if d in info), "")
     if not datum:
         return ""
-    name, wkt = DATUMS[datum]
-    geographic = f'GEOGCS["{name}",{wkt},{DEGREE}]'
+    name, wkt, code, *codes = DATUMS[datum]
+    geographic = f'GEOGCS["{name}",{wkt},{DEGREE},{_authority(code)}]'
     if kind.startswith("geographic"):
         return geographic
     zone = info[7] if len(info) > 8 else ""
@@ -107,10 +110,17 @@ def _known_wkt(info: list[str]) -> str:
         return ""
     if hemisphere not in ("north", "south"):
         return ""
-    return _utm(name, geographic, int(zone), is_south=hemisphere == "south")
+    code = codes[hemisphere == "south"]
+    wkt = _utm(name, geographic, int(zone), is_south=hemisphere == "south")
+    return f"{wkt},{_authority(code + int(zone))}]" if code else f"{wkt}]"
+
+
+def _authority(code: int) -> str:
+    return f'AUTHORITY["EPSG","{code}"]'
 
 
 def _utm(name: str, geographic: str, zone: int, *, is_south: bool) -> str:
+    """Return the coordinate system of a zone, whose bracket is left open."""
     values: Mapping[str, float] = {
         "latitude_of_origin": 0,
         "central_meridian": zone * 6 - 183,
@@ -121,7 +131,7 @@ def _utm(name: str, geographic: str, zone: int, *, is_south: bool) -> str:
     parameters = ",".join(f'PARAMETER["{key}",{value}]' for key, value in values.items())
     return (
         f'PROJCS["{name} / UTM zone {zone}{"S" if is_south else "N"}",{geographic},'
-        f'PROJECTION["Transverse_Mercator"],{parameters},UNIT["metre",1]]'
+        f'PROJECTION["Transverse_Mercator"],{parameters},UNIT["metre",1]'
     )
 
 
