@@ -16,6 +16,7 @@ from spectral.io import envi
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.known.envi import around
+from gangsaw.tasks.formats.known.envi.text import read_text
 from gangsaw.tasks.formats.opening import open_source
 
 STRANGE = (
@@ -190,6 +191,33 @@ def test_a_library_of_other_programs_is_written_as_one(tmp_path: Path) -> None:
     assert read.names == ["a", "b"]
     assert read.bands.centers == [1, 2, 3]
     assert read.spectra.shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", ["calcite, Iceland", "a {b}", "two\nlines"])
+def test_a_name_that_a_list_would_break_is_refused(tmp_path: Path, name: str) -> None:
+    names = np.array(["a", name], np.dtypes.StringDType())
+    made = xr.Dataset(
+        {"data": (("spectrum", "band"), np.ones((2, 3), "f4"))},
+        {"spectra_names": ("spectrum", names)},
+    )
+    made.to_zarr(tmp_path / "a.zarr", zarr_format=3, consolidated=False)
+    with pytest.raises(BadParams, match="spectra names are a list with commas, in which"):
+        gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "b.sli")
+    assert not (tmp_path / "b.sli").exists()
+
+
+@pytest.mark.parametrize("metadata", [METADATA, STRANGE.replace("\xb5", "u").replace("\xb0", "d")])
+def test_fields_are_those_of_spectral(
+    tmp_path: Path, metadata: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spectral.settings, "envi_support_nonlowercase_params", True)
+    path = write_envi(tmp_path / "a.hdr", cube())
+    path.write_bytes(path.read_bytes() + metadata.encode("latin-1"))
+    found = {entry.name: entry.value for entry in read_text(path).entries}
+    wanted = envi.read_envi_header(str(path))
+    found.pop("Description", None)  # a list to spectral, which knows it in small letters alone
+    wanted.pop("Description", None)
+    assert found == wanted
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128", "int64", "uint64", "float64"])

@@ -24,6 +24,7 @@ from gangsaw.tasks.formats.known.envi.edit import edited
 from gangsaw.tasks.formats.known.envi.header import DTYPES, LIBRARY, NOT_FLAT, STANDARD, is_library
 from gangsaw.tasks.formats.known.envi.metadata import (
     LIBRARY_DIMS,
+    check_names,
     fill_fields,
     header_fields,
     is_held,
@@ -101,6 +102,7 @@ def _band_dim(source: SourceArray) -> str | None:
 
 def _kept_fields(source: SourceArray, coords: Iterable[Coordinate]) -> Fields:
     fields = header_fields(source.attrs, coords, _band_dim(source))
+    check_names(fields)
     return {**fill_fields(source.attrs, source.dtype), **fields}
 
 
@@ -175,6 +177,7 @@ def check_fits(source: Source) -> None:
     array, _ = image_of(source)
     image_dims(array)
     _code(array)
+    _kept_fields(array, source.coords)
 
 
 def lost_fields(source: Source) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import TypeGuard
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.known.envi.around import AFTER, BEFORE
 from gangsaw.tasks.formats.known.envi.header import BAND_FIELDS, EnviHeader, standard_name
 from gangsaw.tasks.formats.known.envi.place import MAPPING, map_coordinates, place_fields
@@ -149,6 +150,17 @@ def _coordinate_fields(coord: Coordinate, band_dim: str | None, fields: Fields) 
     elif coord.is_mapping and not fields.keys() & {"map info", "coordinate system string"}:
         found |= place_fields(coord.attrs)
     return found
+
+
+def check_names(fields: Fields) -> None:
+    """Raise BadParams for a name that a list of a header would break in two."""
+    for field in (NAMES, "band names"):
+        value = fields.get(field, [])
+        for name in value if isinstance(value, list) else []:
+            if re.search(r"[,{}\r\n]", name):
+                raise BadParams(
+                    f"ENVI's {field} are a list with commas, in which {name!r} cannot be: rename it"
+                )
 
 
 def fill_fields(array_attrs: Mapping[str, object], dtype: Dtype) -> Fields:

@@ -148,5 +148,5 @@ def place_fields(attrs: Mapping[str, object]) -> Fields:
             kind = "Geographic Lat/Lon" if str(wkt).startswith("GEOG") else "Arbitrary"
             fields["map info"] = [kind, "1", "1", *map(repr, (x, y, dx, -dy))]
     if isinstance(wkt, str) and wkt:
-        fields["coordinate system string"] = [wkt]
+        fields["coordinate system string"] = f"{{{wkt}}}"
     return fields
