@@ -113,3 +113,23 @@ def test_a_geotiff_becomes_an_envi_image_of_the_same_place(tmp_path: Path) -> No
         assert image.transform == place["transform"]
         assert image.nodata == -9999
         assert np.array_equal(image.read(), cube("int16"))
+
+
+def test_a_window_cut_out_by_xarray_keeps_its_place(tmp_path: Path) -> None:
+    """What else is of the whole image is not said of the window either."""
+    bands = "wavelength = {1, 2, 3, 4, 5}\nband names = {a, b, c, d, e}\nfwhm = {.1,.2,.3,.4,.5}\n"
+    _, store = stored(tmp_path, SOUTH + bands)
+    window = xr.open_zarr(store).isel(band=[1, 3], y=slice(2, 6), x=slice(1, None, 2)).load()
+    for variable in window.variables.values():
+        variable.encoding.pop("chunks", None)
+    window.to_zarr(tmp_path / "w.zarr", zarr_format=3, consolidated=False)
+    gangsaw.decompress(tmp_path / "w.zarr", tmp_path / "w.hdr")
+    with rasterio.open(tmp_path / "w.img") as image:
+        assert np.array_equal(image.read(), cube("int16")[[1, 3], 2:6, 1::2])
+        centres = [image.xy(0, 0), image.xy(3, 2)]
+        y, x = window["y"].values, window["x"].values
+        assert np.allclose(centres, [(x[0], y[0]), (x[-1], y[-1])])
+    text = (tmp_path / "w.hdr").read_text()
+    assert "wavelength = {2, 4}" in text
+    assert "fwhm = {0.2, 0.4}" in text
+    assert "band names" not in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,10 +100,18 @@ def _band_dim(source: SourceArray) -> str | None:
     return LIBRARY_DIMS[1] if source.dims == LIBRARY_DIMS else image_dims(source)[0]
 
 
-def _kept_fields(source: SourceArray, coords: Iterable[Coordinate]) -> Fields:
-    fields = header_fields(source.attrs, coords, _band_dim(source))
+def _kept_fields(source: SourceArray, coords: Sequence[Coordinate]) -> Fields:
+    band = _band_dim(source)
+    fields = header_fields(source.attrs, coords, band)
     check_names(fields)
+    names, n_bands = source.attrs.get("band_names"), 1 if band is None else _extent(source, band)
+    if isinstance(names, list) and len(names) != n_bands:  # some bands were taken out
+        fields.pop("band names", None)
     return {**fill_fields(source.attrs, source.dtype), **fields}
+
+
+def _extent(source: SourceArray, dim: str) -> int:
+    return source.shape[source.dims.index(dim)]
 
 
 def _resolve(layout: EnviLayout, fields: Fields) -> tuple[str, str]:

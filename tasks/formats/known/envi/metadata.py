@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 import numpy as np
@@ -18,7 +18,7 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.known.envi.around import AFTER, BEFORE
 from gangsaw.tasks.formats.known.envi.header import BAND_FIELDS, EnviHeader, standard_name
-from gangsaw.tasks.formats.known.envi.place import MAPPING, map_coordinates, place_fields
+from gangsaw.tasks.formats.known.envi.place import MAPPING, map_coordinates, moved, place_fields
 from gangsaw.tasks.formats.known.envi.text import Fields, HeaderText, entries
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.variables import as_text, fill_of, json_attrs
@@ -127,7 +127,7 @@ def _fill_attrs(value: object, dtype: Dtype) -> dict[str, object]:
 
 
 def header_fields(
-    array_attrs: Mapping[str, object], coords: Iterable[Coordinate], band_dim: str | None
+    array_attrs: Mapping[str, object], coords: Sequence[Coordinate], band_dim: str | None
 ) -> Fields:
     """Return the header fields that attributes and coordinates hold: `to_metadata` backwards."""
     kept = json.loads(str(array_attrs.get("envi", "{}")))  # text: NetCDF attributes are flat
@@ -135,7 +135,16 @@ def header_fields(
     fields: Fields = {key: value for key, value in {**named, **kept}.items() if _is_text(value)}
     for coord in coords:
         fields |= _coordinate_fields(coord, band_dim, fields)
-    return fields
+    return _of_window(fields, {c.name: c.values for c in coords if c.dims == (c.name,)})
+
+
+def _of_window(fields: Fields, sides: Mapping[str, NumpyArray]) -> Fields:
+    """Return the fields with the map info of the pixels that are there: xarray may cut them out."""
+    info = fields.get("map info")
+    if not isinstance(info, list) or not {"x", "y"} <= sides.keys():
+        return fields
+    found = moved(info, sides["x"], sides["y"])
+    return {k: v for k, v in {**fields, "map info": found}.items() if v is not None}
 
 
 def _coordinate_fields(coord: Coordinate, band_dim: str | None, fields: Fields) -> Fields:

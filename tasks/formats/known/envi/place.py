@@ -11,6 +11,7 @@ from math import cos, radians, sin
 
 import numpy as np
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.known.envi.text import Fields
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.variables import SMALL
@@ -150,3 +151,32 @@ def place_fields(attrs: Mapping[str, object]) -> Fields:
     if isinstance(wkt, str) and wkt:
         fields["coordinate system string"] = f"{{{wkt}}}"
     return fields
+
+
+def moved(info: list[str], x: NumpyArray, y: NumpyArray) -> list[str] | None:
+    """Return map info for pixels with these centres: those of a window of its image, or others.
+
+    None where no map info says so: they are not equally far from each other, or y rises.
+    """
+    transform = geo_transform(info)
+    if transform is None or transform[2] or transform[4]:
+        return info
+    (left, dx), (top, dy) = _line(x, transform[1]), _line(y, transform[5])
+    if not (dx > 0 > dy):
+        return None
+    had = np.array([transform[i] for i in (0, 1, 3, 5)])
+    rounding = 4 * np.spacing(max(abs(left), abs(top)))
+    allowed = 1e-6 * np.abs([dx, dx, dy, dy]) + rounding
+    if np.all(np.abs(had - [left, dx, top, dy]) <= allowed):
+        return info
+    return [info[0], "1", "1", *map(repr, (left, top, dx, -dy)), *info[7:]]
+
+
+def _line(centres: NumpyArray, step: float) -> tuple[float, float]:
+    """Return where the first pixel begins, and the pixels' extent; NaN where they differ."""
+    steps = np.diff(centres.astype(np.float64))
+    if steps.size:
+        step = float(steps.mean())
+        if np.any(np.abs(steps - step) > 1e-3 * abs(step)):
+            return np.nan, np.nan
+    return float(centres[0]) - step / 2, step
