@@ -133,3 +133,10 @@ def test_a_window_cut_out_by_xarray_keeps_its_place(tmp_path: Path) -> None:
     assert "wavelength = {2, 4}" in text
     assert "fwhm = {0.2, 0.4}" in text
     assert "band names" not in text
+
+
+@pytest.mark.parametrize("numbers", ["5e5, 4e6, 0, 15", "1e60, 4e6, 15, 15", "5e5, 4e6, 15, -15"])
+def test_an_odd_map_comes_back(tmp_path: Path, numbers: str) -> None:
+    header, store = stored(tmp_path, f"map info = {{UTM, 1, 1, {numbers}, 33, North, WGS-84}}\n")
+    gangsaw.decompress(store, tmp_path / "b.hdr")
+    assert (tmp_path / "b.hdr").read_bytes() == header.read_bytes()

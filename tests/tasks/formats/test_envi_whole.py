@@ -16,6 +16,7 @@ from spectral.io import envi
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.known.envi import around
+from gangsaw.tasks.formats.known.envi.export import export_envi, image_of
 from gangsaw.tasks.formats.known.envi.text import read_text
 from gangsaw.tasks.formats.opening import open_source
 
@@ -218,6 +219,34 @@ def test_fields_are_those_of_spectral(
     found.pop("Description", None)  # a list to spectral, which knows it in small letters alone
     wanted.pop("Description", None)
     assert found == wanted
+
+
+def damaged(text: bytes, rng: np.random.Generator) -> bytes:
+    """Return a header with some of its bytes lost, doubled or replaced."""
+    parts = (b"{", b"}", b",", b"\n", b"\r", b"=", b";", b"\xb5", b"nan", b"1e999", b"_", b"units=")
+    for _ in range(rng.integers(1, 4)):
+        at, length = rng.integers(len(text)), rng.integers(20)
+        new = parts[rng.integers(len(parts))]
+        text = text[:at] + new + text[at + length * rng.integers(2) :]
+    return text
+
+
+def test_a_damaged_header_is_refused_or_comes_back(tmp_path: Path) -> None:
+    rng, opened = np.random.default_rng(5), 0
+    first = write_envi(tmp_path / "a.hdr", cube(), metadata=METADATA)
+    whole = first.read_bytes()
+    for _ in range(100):
+        first.write_bytes(damaged(whole, rng))
+        (tmp_path / "b.hdr").unlink(missing_ok=True)
+        try:
+            source = open_source(str(first))
+        except BadParams:
+            continue
+        opened += 1
+        array, others = image_of(source)
+        export_envi(array, source.coords, tmp_path / "b.hdr", others=others, overwrite=True)
+        assert (tmp_path / "b.hdr").read_bytes() == first.read_bytes()
+    assert 20 < opened < 80
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128", "int64", "uint64", "float64"])

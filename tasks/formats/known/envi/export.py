@@ -103,7 +103,7 @@ def _band_dim(source: SourceArray) -> str | None:
 def _kept_fields(source: SourceArray, coords: Sequence[Coordinate]) -> Fields:
     band = _band_dim(source)
     fields = header_fields(source.attrs, coords, band)
-    check_names(fields)
+    check_names(fields, kept_text(source.attrs))
     names, n_bands = source.attrs.get("band_names"), 1 if band is None else _extent(source, band)
     if isinstance(names, list) and len(names) != n_bands:  # some bands were taken out
         fields.pop("band names", None)

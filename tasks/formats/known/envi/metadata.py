@@ -161,10 +161,16 @@ def _coordinate_fields(coord: Coordinate, band_dim: str | None, fields: Fields) 
     return found
 
 
-def check_names(fields: Fields) -> None:
-    """Raise BadParams for a name that a list of a header would break in two."""
+def check_names(fields: Fields, kept: HeaderText | None) -> None:
+    """Raise BadParams for a name that a list of a header would break in two.
+
+    What the kept header has in its list is written as it was.
+    """
+    had = {standard_name(entry): entry.value for entry in kept.entries} if kept else {}
     for field in (NAMES, "band names"):
         value = fields.get(field, [])
+        if value == had.get(field):
+            continue
         for name in value if isinstance(value, list) else []:
             if re.search(r"[,{}\r\n]", name):
                 raise BadParams(

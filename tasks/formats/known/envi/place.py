@@ -45,8 +45,12 @@ def map_coordinates(fields: Fields, wkt: str, shape: tuple[int, int]) -> Iterato
             ("x", shape[1], transform[0], transform[1]),
         ):
             if max(shape) * np.dtype("f8").itemsize <= SMALL:
-                yield Coordinate(name, (name,), start + (np.arange(n) + 0.5) * step, attrs)
+                yield Coordinate(name, (name,), _centres(n, start, step), attrs)
     yield from _mapping(transform, wkt or (_known_wkt(parts) if transform else ""))
+
+
+def _centres(n: int, start: float, step: float) -> NumpyArray:
+    return np.asarray(start + (np.arange(n) + 0.5) * step)
 
 
 def _mapping(transform: Transform | None, wkt: str) -> Iterator[Coordinate]:
@@ -161,6 +165,9 @@ def moved(info: list[str], x: NumpyArray, y: NumpyArray) -> list[str] | None:
     transform = geo_transform(info)
     if transform is None or transform[2] or transform[4]:
         return info
+    sides = ((x, transform[0], transform[1]), (y, transform[3], transform[5]))
+    if all(np.array_equal(side, _centres(side.size, *line)) for side, *line in sides):
+        return info  # however odd it is
     (left, dx), (top, dy) = _line(x, transform[1]), _line(y, transform[5])
     if not (dx > 0 > dy):
         return None
