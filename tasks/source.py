@@ -120,6 +120,11 @@ class Coordinate:
         """Whether it is the file around the arrays; different bytes can be the same file."""
         return set(self.attrs) >= FILE_ATTRS
 
+    @property
+    def is_mapping(self) -> bool:
+        """Whether its attributes alone say something: where on Earth the arrays' samples are."""
+        return self.dims == () and bool(self.attrs.keys() & {"crs_wkt", "GeoTransform"})
+
 
 @dataclass(frozen=True)
 class GroupAttrs:
@@ -144,7 +149,8 @@ class Source(Protocol):
     them as `stages`, a tuple of `Stage` or `JobStage`, and perhaps the folder for what they keep as
     `scratch`, a path or ""; so has a `Stream`. What shows that a file changes
     while a job reads it, it returns by `stamps()`, a text for each file by name; so does a
-    `Stream`. Without that a source is told by its identity.
+    `Stream`. Without that a source is told by its identity. One that has to tell a
+    user something has it as `notes`, sentences.
     """
 
     @property

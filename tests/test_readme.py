@@ -15,7 +15,7 @@ import pytest
 import zarr
 
 import gangsaw
-from gangsaw.tasks.formats.known.envi.header import header_text
+from gangsaw.tasks.formats.known.envi.text import header_text
 from gangsaw.tasks.hyperspectral.synthetic import make_scene
 
 README = (Path(__file__).parents[1] / "README.md").read_text()

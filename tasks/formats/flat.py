@@ -25,6 +25,7 @@ class FlatArray:
     dtype_str : NumPy type string, byte order included, such as ">u2"
     dims : name of each axis
     offset : bytes before the first sample
+    is_rest_kept : whether other arrays or coordinates hold the file's other bytes
     """
 
     path: str
@@ -36,6 +37,7 @@ class FlatArray:
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
     chunks: tuple[int, ...] | None = None
     fill_value: object = None
+    is_rest_kept: bool = False
 
     @property
     def dtype(self) -> Dtype:
@@ -49,8 +51,8 @@ class FlatArray:
 
     @property
     def unread_bytes(self) -> int:
-        """Bytes of the file after the last sample."""
-        return max(0, Path(self.path).stat().st_size - self.nbytes)
+        """Bytes of the file after the last sample, in nothing that is stored."""
+        return 0 if self.is_rest_kept else max(0, Path(self.path).stat().st_size - self.nbytes)
 
     def read(self, region: Region) -> NumpyArray:
         """Return a view of the file; raise CorruptChunk where it has become too short."""

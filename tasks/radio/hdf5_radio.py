@@ -18,6 +18,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.virtual import check_virtual
 from gangsaw.tasks.radio.hdf5_template import make_template
 from gangsaw.tasks.radio.radio import (
     FREQUENCY,
@@ -114,6 +115,7 @@ def open_radio_hdf5(path: str) -> RadioSource:
         file = opened(absolute, version)
         if (kind := kind_of(path)) is None:
             raise BadParams(f"{path} holds no visibilities as uvh5, KAT-7 and MeerKAT lay them out")
+        check_virtual(path, file)
         return (_uvh5 if kind == "uvh5" else _kat)(path, absolute, version, file)
     except (OSError, KeyError, RuntimeError) as error:
         raise BadParams(f"{path} cannot be read: {_line(error)}") from error

@@ -27,6 +27,7 @@ from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.stamps import places_stamps
 from gangsaw.tasks.store.target import JOB
 from gangsaw.tasks.store.variables import json_attrs, split
+from gangsaw.tasks.store.zipped import zarr_at
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray

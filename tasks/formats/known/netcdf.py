@@ -28,8 +28,10 @@ def _sure(look: Look) -> Sure:
 
 
 def _open(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.formats.virtual import check_virtual_file
     from gangsaw.tasks.formats.xarrays import open_netcdf
 
+    check_virtual_file(paths[0])
     return open_netcdf(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
 
 

@@ -75,7 +75,7 @@ def _lost_names(array: SourceArray) -> Iterator[str]:
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
     from gangsaw.tasks.formats.flat_export import export_raw, only_array, raw_dims
     from gangsaw.tasks.formats.known.envi.export import kept_byte_order
-    from gangsaw.tasks.formats.known.envi.source import header_fields
+    from gangsaw.tasks.formats.known.envi.metadata import header_fields
 
     array, layout = only_array(source), cast("FlatLayout", options.own)
     kept = kept_byte_order(header_fields(array.attrs, (), None))

@@ -65,7 +65,7 @@ def _fit(source: Source) -> Fit:
 ZARR = Format(
     name="zarr",
     title="Zarr",
-    about="arrays and trees of groups of versions 2 and 3, in a folder or a ZIP file, those of xradio too",
+    about="arrays and trees of groups of versions 2 and 3, in a folder or a ZIP file, xradio's too",
     sure=_sure,
     open=_open,
     takes=frozenset({"variables", "group"}),

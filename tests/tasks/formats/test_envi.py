@@ -13,7 +13,7 @@ from helpers.envi_files import METADATA, ORDERS, cube, write_envi
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi
-from gangsaw.tasks.formats.known.envi.header import DATA_SUFFIXES
+from gangsaw.tasks.formats.known.envi.pair import DATA_SUFFIXES
 from gangsaw.tasks.formats.known.envi.source import EnviSource, open_envi
 from gangsaw.tasks.formats.opening import open_source
 
@@ -73,7 +73,7 @@ def test_metadata_becomes_coordinates_and_attributes(tmp_path: Path) -> None:
     assert attrs["description"] == "Radiance of flight line 7,\ncalibrated"
     assert attrs["band_names"][3] == "water vapour"
     assert json.loads(attrs["envi"])["Flight Line"] == "f100520"
-    assert attrs["coordinates"].split() == ["wavelength", "fwhm", "bbl"]
+    assert attrs["coordinates"].split() == ["wavelength", "fwhm", "bbl", "spatial_ref"]
 
 
 @pytest.mark.parametrize("interleave", ["bsq", "bil", "bip"])
@@ -129,7 +129,10 @@ def test_spectral_reads_what_is_exported(tmp_path: Path) -> None:
         (("byte order = 0", "byte order = 0\nfile compression = 1"), "save it uncompressed"),
         (("byte order = 0", "byte order = 0\nmajor frame offsets = {4, 4}"), "frame offsets"),
         (("ENVI", "JUNK"), "not an ENVI header"),
-        (("byte order = 0", "wavelength = {1, 2"), "not an ENVI header"),
+        (
+            ("byte order = 0", "wavelength = {1, 2"),
+            "line 9: the brace of 'wavelength' is not closed",
+        ),
     ],
 )
 def test_a_malformed_header_is_told_in_one_line(

@@ -120,7 +120,7 @@ def test_the_format_that_the_user_names(gangsaw: CommandLine, tmp_path: Path) ->
     gangsaw.ok(*command, "--format", "netcdf", "--group", "Data")
     assert "correlator_data" in zarr.open_group(tmp_path / "a.zarr", mode="r")
     line = gangsaw(*command, "--format", "envi", "--overwrite").failed(USAGE)
-    assert "is not an ENVI header" in line
+    assert "a.h5 has no ENVI header: looked for a.h5.hdr and a.hdr" in line
     write_envi(tmp_path / "a.hdr", cube())
     line = gangsaw("compress", tmp_path / "a.img", tmp_path / "b.zarr", "--format", "raw").failed(
         USAGE

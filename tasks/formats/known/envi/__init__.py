@@ -29,33 +29,24 @@ INTERLEAVED = {".bsq": "bsq", ".bil": "bil", ".bip": "bip"}
 
 
 def _sure(look: Look) -> Sure:
+    from gangsaw.tasks.formats.known.envi.pair import headers_of
+
     if look.is_folder or look.is_address or look.is_stream:
         return Sure.NO
     if look.start.startswith(b"ENVI"):
         return Sure.CONTENT
-    return Sure.PERHAPS if look.suffix == ".hdr" or _header(look.path) else Sure.NO
-
-
-def _header(data: str) -> str | None:
-    """Return the header of a data file."""
-    from gangsaw.tasks.formats.known.envi.header import find_header
-
-    found = find_header(Path(data))
-    return None if found is None else str(found)
+    is_one = look.suffix == ".hdr" or headers_of(Path(look.path))
+    return Sure.PERHAPS if is_one else Sure.NO
 
 
 def _open(paths: Paths, _: SourceOptions) -> Source:
+    from gangsaw.tasks.formats.known.envi.pair import find_header, is_header
     from gangsaw.tasks.formats.known.envi.source import open_envi
 
     (path,) = paths
-    if Path(path).suffix.lower() == ".hdr" or _is_header(path):
+    if is_header(Path(path)):
         return open_envi(path)
-    return open_envi(_header(path) or path)
-
-
-def _is_header(path: str) -> bool:
-    with Path(path).open("rb") as file:
-        return file.read(4) == b"ENVI"
+    return open_envi(str(find_header(Path(path))), path)
 
 
 def _fit(source: Source) -> Fit:
@@ -70,16 +61,18 @@ def _fit(source: Source) -> Fit:
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi
+    from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi, image_of
 
     target = Path(paths[0])
     layout = cast("FlatLayout", options.own)
     interleave = layout.get("interleave", INTERLEAVED.get(target.suffix.lower()))
+    image, others = image_of(source)
     export_envi(
-        source.arrays[0],
+        image,
         source.coords,
         target,
         EnviLayout(interleave, layout.get("byte_order")),
+        others=others,
         overwrite=work.overwrite,
         client=work.client,
         on_progress=work.on_progress,
@@ -94,6 +87,6 @@ ENVI = Format(
     open=_open,
     export=_export,
     export_options=(INTERLEAVE, BYTE_ORDER),
-    suffixes=(".hdr", ".img", ".dat", *INTERLEAVED),
+    suffixes=(".hdr", ".img", ".dat", *INTERLEAVED, ".sli"),
     fit=_fit,
 )

@@ -1,8 +1,8 @@
-"""ENVI export: data file and header, every field that an ENVI source had included."""
+"""ENVI export: data file and header, every field and byte that an ENVI source had included."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,15 +19,19 @@ from gangsaw.tasks.formats.flat_export import (
     raw_dims,
     write_flat,
 )
-from gangsaw.tasks.formats.known.envi.header import (
-    BAND_FIELDS,
-    DATA_SUFFIXES,
-    DTYPES,
-    Fields,
-    existing_data,
-    header_text,
+from gangsaw.tasks.formats.known.envi.around import AFTER, BEFORE, DIMS, part_named
+from gangsaw.tasks.formats.known.envi.edit import edited
+from gangsaw.tasks.formats.known.envi.header import DTYPES, LIBRARY, NOT_FLAT, STANDARD, is_library
+from gangsaw.tasks.formats.known.envi.metadata import (
+    LIBRARY_DIMS,
+    check_names,
+    fill_fields,
+    header_fields,
+    is_held,
+    kept_text,
 )
-from gangsaw.tasks.formats.known.envi.source import header_fields
+from gangsaw.tasks.formats.known.envi.pair import DATA_SUFFIXES, existing_data
+from gangsaw.tasks.formats.known.envi.text import Fields, header_text
 from gangsaw.tasks.formats.layouts import INTERLEAVES
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 
@@ -35,7 +39,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CODES = {kind: code for code, kind in DTYPES.items()}
-DEFAULT_SUFFIX = ".img"
 
 
 @dataclass(frozen=True)
@@ -48,35 +51,39 @@ class EnviLayout:
 
 def export_envi(
     source: SourceArray,
-    coords: Iterable[Coordinate],
+    coords: Sequence[Coordinate],
     path: Path,
     layout: EnviLayout | None = None,
     *,
+    others: Sequence[SourceArray] = (),
     overwrite: bool = False,
     client: Client | None = None,
     on_progress: OnProgress | None = None,
 ) -> None:
     """Write an ENVI image; `path` names its header or its data file.
 
+    `others` and `coords` may hold the bytes of a data file around its samples.
+
     Raises BadParams where ENVI has no such dtype or rank, or a file stands in the way.
     """
-    header, data = _names(path)
-    band, *_ = dims = image_dims(source)
-    fields = header_fields(source.attrs, coords, band)
+    header, data = _names(path, ".sli" if source.dims == LIBRARY_DIMS else ".img")
+    fields = _kept_fields(source, coords)
     interleave, order = _resolve(layout or EnviLayout(), fields)
-    flat = _flat_file(source, interleave, order)
-    layout_fields = _layout_fields(source, dims, interleave, order)
-    text = header_text(_ordered(fields, layout_fields))
+    before, after = (part_named(name, coords, others) for name in (BEFORE, AFTER))
+    flat = _flat_file(source, interleave, order, _length(before))
+    parts = _placed(source, flat, before, after)
+    wanted = _ordered(fields, _layout_fields(source, interleave, order, flat.offset))
     with whole_files([data, header], overwrite=overwrite) as (data_part, header_part):
-        allocate(data_part, flat.nbytes)
-        meter = Meter(export_grid(source).n_chunks, on_progress)
-        write_flat(source, data_part, flat, meter, client)
-        header_part.write_text(text, encoding="utf-8")
+        allocate(data_part, flat.nbytes + _length(after))
+        meter = Meter(sum(export_grid(part).n_chunks for part, _ in parts), on_progress)
+        for part, place in parts:
+            write_flat(part, data_part, place, meter, client)
+        header_part.write_bytes(_header_bytes(source, wanted))
 
 
-def _names(path: Path) -> tuple[Path, Path]:
+def _names(path: Path, suffix: str) -> tuple[Path, Path]:
     """Return header and data file; readers must not find another data file for that header."""
-    header, data = path, path.with_suffix(DEFAULT_SUFFIX)
+    header, data = path, path.with_suffix(suffix)
     if path.suffix.lower() != ".hdr":
         known = path.suffix.lstrip(".").lower() in ("", *DATA_SUFFIXES)
         header, data = path.with_suffix(".hdr") if known else Path(f"{path}.hdr"), path
@@ -86,6 +93,25 @@ def _names(path: Path) -> tuple[Path, Path]:
     if path == header and header.exists():
         return header, found  # this pair is what to replace
     raise BadParams(f"{found} would be taken for the data of {header}: give another name")
+
+
+def _band_dim(source: SourceArray) -> str | None:
+    """Return the axis of wavelengths; None for an image of one band."""
+    return LIBRARY_DIMS[1] if source.dims == LIBRARY_DIMS else image_dims(source)[0]
+
+
+def _kept_fields(source: SourceArray, coords: Sequence[Coordinate]) -> Fields:
+    band = _band_dim(source)
+    fields = header_fields(source.attrs, coords, band)
+    check_names(fields, kept_text(source.attrs))
+    names, n_bands = source.attrs.get("band_names"), 1 if band is None else _extent(source, band)
+    if isinstance(names, list) and len(names) != n_bands:  # some bands were taken out
+        fields.pop("band names", None)
+    return {**fill_fields(source.attrs, source.dtype), **fields}
+
+
+def _extent(source: SourceArray, dim: str) -> int:
+    return source.shape[source.dims.index(dim)]
 
 
 def _resolve(layout: EnviLayout, fields: Fields) -> tuple[str, str]:
@@ -100,24 +126,39 @@ def kept_byte_order(fields: Fields) -> str:
     return "big" if fields.get("byte order") == "1" else "little"
 
 
-def _flat_file(source: SourceArray, interleave: str, order: str) -> FlatFile:
+def _flat_file(source: SourceArray, interleave: str, order: str, offset: int) -> FlatFile:
     wanted = raw_dims(source, interleave)
     assert wanted is not None
     axes = tuple(source.dims.index(name) for name in wanted)
-    return FlatFile(source.shape, axes, ordered_dtype(source.dtype, order))
+    return FlatFile(source.shape, axes, ordered_dtype(source.dtype, order), offset)
 
 
-def _layout_fields(
-    source: SourceArray, dims: tuple[str | None, str, str], interleave: str, order: str
-) -> Fields:
+def _length(part: SourceArray | None) -> int:
+    return 0 if part is None else part.shape[0]
+
+
+def _placed(
+    source: SourceArray, flat: FlatFile, before: SourceArray | None, after: SourceArray | None
+) -> list[tuple[SourceArray, FlatFile]]:
+    """Return what goes into the data file, each with its place."""
+    around = [(before, 0), (after, flat.nbytes)]
+    bytes_of = [
+        (part, FlatFile(part.shape, (0,), part.dtype, offset))
+        for part, offset in around
+        if part is not None
+    ]
+    return [(source, flat), *bytes_of]
+
+
+def _layout_fields(source: SourceArray, interleave: str, order: str, offset: int) -> Fields:
     extent = dict(zip(source.dims, source.shape, strict=True))
-    band, y, x = dims
+    band, y, x = image_dims(source)
     return {
         "samples": str(extent[x]),
         "lines": str(extent[y]),
         "bands": str(extent[band] if band is not None else 1),
-        "header offset": "0",
-        "file type": "ENVI Standard",
+        "header offset": str(offset),
+        "file type": LIBRARY if source.dims == LIBRARY_DIMS else STANDARD,
         "data type": str(_code(source)),
         "interleave": interleave,
         "byte order": "1" if order == "big" else "0",
@@ -132,27 +173,52 @@ def _code(source: SourceArray) -> int:
     return CODES[kind]
 
 
+def image_of(source: Source) -> tuple[SourceArray, tuple[SourceArray, ...]]:
+    """Return the image and the arrays of bytes around its samples; BadParams for several images."""
+    others = tuple(a for a in source.arrays if a.dims == DIMS.get(a.name))
+    images = [array for array in source.arrays if array not in others]
+    return (images[0], others) if len(images) == 1 else (only_array(source), ())
+
+
 def check_fits(source: Source) -> None:
     """Raise BadParams for what is not one image of a dtype that ENVI has."""
-    array = only_array(source)
+    array, _ = image_of(source)
     image_dims(array)
     _code(array)
+    _kept_fields(array, source.coords)
 
 
 def lost_fields(source: Source) -> Iterator[str]:
-    """Yield the coordinates for which a header has no field."""
-    array = only_array(source)
-    band, *_ = image_dims(array)
-    has_map = "map info" in header_fields(array.attrs, (), None)
+    """Yield the coordinates for which neither a header nor a data file has a place."""
+    array, _ = image_of(source)
+    fields = _kept_fields(array, source.coords)
     for coord in source.coords:
-        is_field = coord.dims == (band,) and coord.name.replace("_", " ") in BAND_FIELDS
-        if not is_field and not (has_map and coord.name in ("x", "y")):
+        if not is_held(coord, _band_dim(array), fields):
             yield f"coordinate {coord.name}"
 
 
 def _ordered(kept: Fields, layout: Fields) -> Fields:
-    """Description first, as ENVI writes it; what the source said of its type stays."""
+    """Description first, as ENVI writes it; the source's file type stays where it is true."""
     first = {key: kept[key] for key in ("description",) if key in kept}
-    file_type = {key: kept[key] for key in ("file type",) if key in kept}
+    file_type = {key: kept[key] for key in ("file type",) if key in kept and _is_true(kept, layout)}
     rest = {key: value for key, value in kept.items() if key not in layout and key not in first}
     return {**first, **layout, **file_type, **rest}
+
+
+def _is_true(kept: Fields, layout: Fields) -> bool:
+    """Whether the source's file type is that of the file with this layout."""
+    if is_library(kept):
+        return layout["bands"] == "1"
+    return layout["file type"] != LIBRARY and not NOT_FLAT.search(str(kept["file type"]))
+
+
+def _header_bytes(source: SourceArray, wanted: Fields) -> bytes:
+    """Return the source's own header, changed where it would not be true, or a new one."""
+    kept = kept_text(source.attrs)
+    if kept is None:
+        return header_text(wanted).encode()
+    text = edited(kept, wanted)
+    try:
+        return text.encode(kept.encoding)
+    except UnicodeEncodeError:  # a value is new, and Latin-1 lacks its letters
+        return text.encode()

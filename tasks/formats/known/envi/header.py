@@ -1,90 +1,29 @@
-"""ENVI headers: what they say of the data file, where that file is, and their text form.
+"""ENVI headers: what they say of the data file, checked.
 
 Source: NV5 Geospatial, "ENVI Header Files" and "ENVI Image Files" (the format's documentation).
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
+import re
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.known.envi.text import Fields, HeaderEntry, HeaderText, read_text
 from gangsaw.tasks.formats.layouts import INTERLEAVES
-
-Fields = dict[str, str | list[str]]
 
 DTYPES = {1: "u1", 2: "i2", 3: "i4", 4: "f4", 5: "f8", 6: "c8", 9: "c16", 12: "u2", 13: "u4"}
 DTYPES |= {14: "i8", 15: "u8"}
-DATA_SUFFIXES = ("dat", "img", "raw", "bsq", "bil", "bip", "bin", "sli", "hyspex")
 LAYOUT_FIELDS = ("samples", "lines", "bands", "header offset", "data type")
 BYTE_ORDERS = {"0": "<", "1": ">"}
-
-
-@dataclass(frozen=True)
-class EnviHeader:
-    """A header read and checked.
-
-    Attributes
-    ----------
-    shape : (bands, lines, samples)
-    dtype : of the samples, byte order included
-    interleave : "bsq", "bil" or "bip"
-    offset : bytes before the first sample of the data file
-    fields : every other field unchanged: text, or a list of texts for {a, b}
-    """
-
-    shape: tuple[int, int, int]
-    dtype: Dtype
-    interleave: str
-    offset: int
-    fields: Fields
-
-
-def read_header(path: Path) -> EnviHeader:
-    """Read and check a header file; raise BadParams for what is missing or not supported."""
-    fields = _parse(path)
-    shape = tuple(_count(path, fields, name) for name in ("bands", "lines", "samples"))
-    offset = _count(path, fields, "header offset", least=0) if "header offset" in fields else 0
-    interleave = str(fields.get("interleave", "bsq")).lower()
-    if interleave not in INTERLEAVES:
-        raise BadParams(f"{path}: interleave must be bsq, bil or bip, got {interleave!r}")
-    _refuse_unsupported(path, fields)
-    dtype = _dtype(path, fields)
-    rest = {key: value for key, value in fields.items() if key not in LAYOUT_FIELDS}
-    return EnviHeader(shape, dtype, interleave, offset, rest)  # type: ignore[arg-type]
-
-
-def _parse(path: Path) -> Fields:
-    from spectral import settings  # slow import, and only ENVI needs it
-    from spectral.io import envi
-
-    kept = settings.envi_support_nonlowercase_params
-    settings.envi_support_nonlowercase_params = True  # unknown names keep their capitals
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ResourceWarning)  # its parser leaks on broken headers
-            raw = envi.read_envi_header(str(path))
-    except FileNotFoundError:
-        raise BadParams(f"{path}: no such file") from None
-    except (envi.EnviException, UnicodeDecodeError, IndexError):
-        raise BadParams(
-            f"{path} is not an ENVI header: it must be text that starts with ENVI"
-        ) from None
-    finally:
-        settings.envi_support_nonlowercase_params = kept
-    return {_standard_name(key): value for key, value in raw.items()}
-
-
-def _standard_name(key: str) -> str:
-    known = (*LAYOUT_FIELDS, *BAND_FIELDS, *OTHER_FIELDS)
-    return key.lower() if key.lower() in known else key
-
-
+STANDARD, LIBRARY = "ENVI Standard", "ENVI Spectral Library"
+# file types whose data file is no run of samples, or not as the header says
+NOT_FLAT = re.compile(r"(geo)?tiff|jpe?g|hdf|nitf|png|virtual|\bmeta\b", re.IGNORECASE)
 BAND_FIELDS = (  # one entry per band, numbers; band names are text and go into attributes
     "wavelength",
     "fwhm",
@@ -109,8 +48,74 @@ OTHER_FIELDS = (
     "projection info",
     "reflectance scale factor",
     "sensor type",
+    "spectra names",
     "wavelength units",
 )
+
+
+@dataclass(frozen=True)
+class EnviHeader:
+    """A header read and checked.
+
+    Attributes
+    ----------
+    shape : (bands, lines, samples); (1, spectra, bands) of a spectral library
+    dtype : of the samples, byte order included
+    interleave : "bsq", "bil" or "bip"
+    offset : bytes before the first sample of the data file
+    fields : every other field unchanged: text, or a list of texts for {a, b}
+    text : the file's own
+    """
+
+    shape: tuple[int, int, int]
+    dtype: Dtype
+    interleave: str
+    offset: int
+    fields: Fields
+    text: HeaderText
+
+    @property
+    def is_library(self) -> bool:
+        """Whether a line is a spectrum, and a sample its value at one wavelength."""
+        return is_library(self.fields)
+
+    @property
+    def n_bands(self) -> int:
+        """How many wavelengths there are."""
+        return self.shape[2] if self.is_library else self.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the data file up to the last sample."""
+        return self.offset + prod(self.shape) * self.dtype.itemsize
+
+
+def read_header(path: Path) -> EnviHeader:
+    """Read and check a header file; raise BadParams for what is missing or not supported."""
+    text = read_text(path)
+    fields: Fields = {standard_name(entry): entry.value for entry in text.entries}
+    _refuse_unsupported(path, fields)
+    bands, lines, samples = (_count(path, fields, name) for name in ("bands", "lines", "samples"))
+    if is_library(fields) and bands != 1:
+        raise BadParams(f"{path}: a spectral library has 1 band, a spectrum a line, not {bands}")
+    offset = _count(path, fields, "header offset", least=0) if "header offset" in fields else 0
+    interleave = str(fields.get("interleave", "bsq")).lower()
+    if interleave not in INTERLEAVES:
+        raise BadParams(f"{path}: interleave must be bsq, bil or bip, got {interleave!r}")
+    dtype = _dtype(path, fields)
+    rest = {key: value for key, value in fields.items() if key not in LAYOUT_FIELDS}
+    return EnviHeader((bands, lines, samples), dtype, interleave, offset, rest, text)
+
+
+def standard_name(entry: HeaderEntry) -> str:
+    """Return the name of a field as the documentation has it; unknown names keep their capitals."""
+    known = (*LAYOUT_FIELDS, *BAND_FIELDS, *OTHER_FIELDS)
+    return entry.name.lower() if entry.name.lower() in known else entry.name
+
+
+def is_library(fields: Fields) -> bool:
+    """Whether these fields are of a spectral library."""
+    return str(fields.get("file type", "")).lower() == LIBRARY.lower()
 
 
 def _count(path: Path, fields: Fields, name: str, least: int = 1) -> int:
@@ -126,6 +131,9 @@ def _count(path: Path, fields: Fields, name: str, least: int = 1) -> int:
 
 
 def _refuse_unsupported(path: Path, fields: Fields) -> None:
+    kind = fields.get("file type", "")
+    if NOT_FLAT.search(str(kind)):
+        raise BadParams(f"{path}: {kind!r} is no flat file of samples: name the data file itself")
     if str(fields.get("file compression", "0")) != "0":
         raise BadParams(f"{path}: the data file is compressed by ENVI; save it uncompressed")
     for name in ("major frame offsets", "minor frame offsets"):
@@ -142,38 +150,3 @@ def _dtype(path: Path, fields: Fields) -> Dtype:
     if order not in BYTE_ORDERS:
         raise BadParams(f"{path}: byte order must be 0 or 1, got {order!r}")
     return np.dtype(BYTE_ORDERS[order] + DTYPES[code])
-
-
-def find_data(header: Path) -> Path:
-    """Return the data file of a header; BadParams where there is none."""
-    if (found := existing_data(header)) is not None:
-        return found
-    stem, known = header.stem, ", ".join(f".{suffix}" for suffix in DATA_SUFFIXES)
-    raise BadParams(f"{header} has no data file: looked for {stem} alone and with {known}")
-
-
-def existing_data(header: Path) -> Path | None:
-    """Return the file with the header's name and another suffix or none, or None."""
-    stem = header.with_suffix("")
-    suffixes = [s for suffix in DATA_SUFFIXES for s in (f".{suffix}", f".{suffix.upper()}")]
-    candidates = (stem, *(stem.with_name(stem.name + s) for s in suffixes))
-    return next((path for path in candidates if path.is_file()), None)
-
-
-def find_header(data: Path) -> Path | None:
-    """Return the header of a data file, or None."""
-    names = (data.name + ".hdr", data.name + ".HDR", data.stem + ".hdr", data.stem + ".HDR")
-    return next((h for name in names if (h := data.with_name(name)).is_file()), None)
-
-
-def header_text(fields: Mapping[str, str | list[str]]) -> str:
-    """Return the text of a header file with these fields, in their order."""
-    lines = ["ENVI"]
-    for key, value in fields.items():
-        if key == "description":
-            lines.append(f"description = {{{value}}}")
-        elif isinstance(value, list):
-            lines.append(f"{key} = {{{', '.join(value)}}}")
-        else:
-            lines.append(f"{key} = {value}")
-    return "\n".join(lines) + "\n"

@@ -1,0 +1,205 @@
+"""What a header's fields are in a data set, and back.
+
+They become what xarray users expect: wavelengths and the like are coordinates of the bands, map
+info gives x, y and `spatial_ref`, the data ignore value is `_FillValue`. The attribute "envi" holds
+all other fields as JSON text, "envi_header" the header's own text, every character of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeGuard
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.known.envi.around import AFTER, BEFORE
+from gangsaw.tasks.formats.known.envi.header import BAND_FIELDS, EnviHeader, standard_name
+from gangsaw.tasks.formats.known.envi.place import MAPPING, map_coordinates, moved, place_fields
+from gangsaw.tasks.formats.known.envi.text import Fields, HeaderText, entries
+from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.variables import as_text, fill_of, json_attrs
+
+LIBRARY_DIMS = ("spectrum", "band")
+UNITS_FIELDS = ("wavelength", "fwhm")  # both are in "wavelength units"
+ATTRS = {"description": "description", "band names": "band_names"}  # ENVI field: attribute
+IGNORED, NAMES = "data ignore value", "spectra names"
+
+
+def to_metadata(
+    header: EnviHeader, around: Iterable[Coordinate] = ()
+) -> tuple[tuple[Coordinate, ...], dict[str, object]]:
+    """Return the coordinates and the array's attributes that hold all of a header's fields.
+
+    `around` are further coordinates, of the bytes around the samples.
+    """
+    kept: Fields = dict(header.fields)
+    coords = [*_band_coordinates(kept, header.n_bands)]
+    if header.is_library:
+        coords += _spectra_names(kept, header.shape[1])
+    else:
+        coords += map_coordinates(kept, _wkt(header.text), header.shape[1:])
+    coords += around
+    attrs: dict[str, object] = {
+        to: kept.pop(of) for of, to in ATTRS.items() if _is_whole(kept.get(of), header.n_bands)
+    }
+    named = [coord.name for coord in coords if coord.name not in coord.dims]
+    if named:
+        attrs["coordinates"] = " ".join(named)
+    if MAPPING in named:
+        attrs["grid_mapping"] = MAPPING
+    attrs |= _fill_attrs(kept.get(IGNORED), header.dtype)
+    attrs |= {"envi": json.dumps(kept), "envi_header": header.text.text}
+    if header.text.encoding != "utf-8":
+        attrs["envi_encoding"] = header.text.encoding
+    return tuple(coords), attrs
+
+
+def _is_whole(value: object, n_bands: int) -> bool:
+    """Whether a value is text, or has one name for each band."""
+    return isinstance(value, str) or (isinstance(value, list) and len(value) == n_bands)
+
+
+def _band_coordinates(fields: Fields, n_bands: int) -> Iterable[Coordinate]:
+    """Take the fields with a number per band out of `fields`."""
+    units = fields.get("wavelength units")
+    for name in BAND_FIELDS:
+        values = numbers(fields.get(name), n_bands)
+        if values is None:
+            continue
+        del fields[name]
+        attrs = {"units": units} if units and name in UNITS_FIELDS else {}
+        yield Coordinate(name.replace(" ", "_"), ("band",), values, attrs)
+
+
+def _spectra_names(fields: Fields, n_spectra: int) -> Iterator[Coordinate]:
+    """Take the names of a library's spectra out of `fields`, where there is one for each."""
+    names = fields.get(NAMES)
+    if isinstance(names, list) and len(names) == n_spectra:
+        del fields[NAMES]
+        yield Coordinate(NAMES.replace(" ", "_"), ("spectrum",), as_text(np.array(names)))
+
+
+def numbers(value: object, n: int) -> NumpyArray | None:
+    """(n,) int64 or float64, or None where `value` is no list of n numbers: it stays text. So do
+    numbers too large for a float64, which would come back as infinite.
+
+    Commas or blanks stand between numbers; commas behind the last one are none.
+    """
+    if not _is_text(value):
+        return None
+    text = value if isinstance(value, str) else ",".join(value)
+    texts = re.split(r"\s*,\s*|\s+", text.strip(", \n\t")) if text.strip(" ,") else []
+    if len(texts) != n or "_" in text or text.lstrip().startswith(","):
+        return None
+    for kind, dtype in ((int, np.int64), (float, np.float64)):
+        try:
+            found = np.array([kind(text) for text in texts], dtype)
+        except (ValueError, OverflowError):
+            continue
+        is_named = ["inf" in text.lower() for text in texts]
+        return found if np.array_equal(np.isinf(found), is_named) else None
+    return None
+
+
+def _wkt(text: HeaderText) -> str:
+    """Return the coordinate system as written: blanks behind commas in names are kept."""
+    found = [e.raw for e in text.entries if standard_name(e) == "coordinate system string"]
+    return found[-1].removeprefix("{").removesuffix("}").replace("\n", "").strip() if found else ""
+
+
+def _fill_attrs(value: object, dtype: Dtype) -> dict[str, object]:
+    """Return `_FillValue`, by which xarray masks, where the samples can have that value."""
+    found = numbers(value, 1)
+    if found is None or dtype.kind not in "iuf":
+        return {}
+    number: int | float = found[0].item()
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype.str)
+        is_whole = isinstance(number, int) or number.is_integer()
+        if not is_whole or not limits.min <= number <= limits.max:
+            return {}
+        number = int(number)
+    return json_attrs({"_FillValue": number}, dtype)
+
+
+def header_fields(
+    array_attrs: Mapping[str, object], coords: Sequence[Coordinate], band_dim: str | None
+) -> Fields:
+    """Return the header fields that attributes and coordinates hold: `to_metadata` backwards."""
+    kept = json.loads(str(array_attrs.get("envi", "{}")))  # text: NetCDF attributes are flat
+    named = {of: array_attrs.get(to) for of, to in ATTRS.items()}
+    fields: Fields = {key: value for key, value in {**named, **kept}.items() if _is_text(value)}
+    for coord in coords:
+        fields |= _coordinate_fields(coord, band_dim, fields)
+    return _of_window(fields, {c.name: c.values for c in coords if c.dims == (c.name,)})
+
+
+def _of_window(fields: Fields, sides: Mapping[str, NumpyArray]) -> Fields:
+    """Return the fields with the map info of the pixels that are there: xarray may cut them out."""
+    info = fields.get("map info")
+    if not isinstance(info, list) or not {"x", "y"} <= sides.keys():
+        return fields
+    found = moved(info, sides["x"], sides["y"])
+    return {k: v for k, v in {**fields, "map info": found}.items() if v is not None}
+
+
+def _coordinate_fields(coord: Coordinate, band_dim: str | None, fields: Fields) -> Fields:
+    name = coord.name.replace("_", " ")
+    found: Fields = {}
+    if name in BAND_FIELDS and coord.dims == (band_dim,):
+        found[name] = [repr(value) for value in coord.values.tolist()]
+        if name in UNITS_FIELDS and "units" in coord.attrs and "wavelength units" not in fields:
+            found["wavelength units"] = str(coord.attrs["units"])
+    elif name == NAMES and coord.dims == LIBRARY_DIMS[:1]:
+        found[name] = [str(value) for value in coord.values.tolist()]
+    elif coord.is_mapping and not fields.keys() & {"map info", "coordinate system string"}:
+        found |= place_fields(coord.attrs)
+    return found
+
+
+def check_names(fields: Fields, kept: HeaderText | None) -> None:
+    """Raise BadParams for a name that a list of a header would break in two.
+
+    What the kept header has in its list is written as it was.
+    """
+    had = {standard_name(entry): entry.value for entry in kept.entries} if kept else {}
+    for field in (NAMES, "band names"):
+        value = fields.get(field, [])
+        if value == had.get(field):
+            continue
+        for name in value if isinstance(value, list) else []:
+            if re.search(r"[,{}\r\n]", name):
+                raise BadParams(
+                    f"ENVI's {field} are a list with commas, in which {name!r} cannot be: rename it"
+                )
+
+
+def fill_fields(array_attrs: Mapping[str, object], dtype: Dtype) -> Fields:
+    """Return the data ignore value of a data set that no header came with."""
+    fill = fill_of(array_attrs, dtype)
+    is_number = isinstance(fill, int | float) and not isinstance(fill, bool)
+    return {IGNORED: repr(fill)} if is_number else {}
+
+
+def is_held(coord: Coordinate, band_dim: str | None, fields: Fields) -> bool:
+    """Whether a header or its data file has a place for a coordinate."""
+    held = _coordinate_fields(coord, band_dim, {})
+    has_map = "map info" in fields and coord.name in ("x", "y")
+    return bool(held) or has_map or coord.name in (BEFORE, AFTER)
+
+
+def kept_text(array_attrs: Mapping[str, object]) -> HeaderText | None:
+    """Return the text of the header that a data set came with, or None."""
+    text, encoding = array_attrs.get("envi_header"), array_attrs.get("envi_encoding", "utf-8")
+    if not isinstance(text, str) or encoding not in ("utf-8", "latin-1"):
+        return None
+    return HeaderText(text, str(encoding), tuple(entries(text, "the attribute envi_header")))
+
+
+def _is_text(value: object) -> TypeGuard[str | list[str]]:
+    texts = value if isinstance(value, list) else [value]
+    return all(isinstance(text, str) for text in texts)

@@ -1,0 +1,189 @@
+"""Where on Earth the pixels are: map info and the coordinate system as xarray's users expect them.
+
+A scalar coordinate `spatial_ref` has the attributes of CF and GDAL: crs_wkt and GeoTransform.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from math import cos, radians, sin
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.formats.known.envi.text import Fields
+from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.variables import SMALL
+
+MAPPING = "spatial_ref"
+MOST_NUMBER = 1e100  # of map info: products of two stay finite; NaN is not below it
+Transform = tuple[float, float, float, float, float, float]
+WGS84 = 'DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]]'
+NAD83 = 'DATUM["North_American_Datum_1983",SPHEROID["GRS 1980",6378137,298.257222101]]'
+# datums that map info names: their WKT, and the EPSG codes that they have for degrees and before
+# zone 1 in the north and in the south (0 has none)
+DATUMS = {
+    "WGS-84": ("WGS 84", WGS84, 4326, 32600, 32700),
+    "North America 1983": ("NAD83", NAD83, 4269, 26900, 0),
+}
+DEGREE = 'PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]'
+
+
+def map_coordinates(fields: Fields, wkt: str, shape: tuple[int, int]) -> Iterator[Coordinate]:
+    """Yield y and x, the centres of (rows, columns) pixels, and `spatial_ref`.
+
+    Without y and x where the map is rotated, or they would be large: the transform gives them.
+    """
+    info = fields.get("map info")
+    parts = info if isinstance(info, list) else []
+    transform = geo_transform(parts)
+    if transform is not None and not any(transform[i] for i in (2, 4)):
+        attrs = {"units": units} if (units := _units(parts)) else {}
+        for name, n, start, step in (
+            ("y", shape[0], transform[3], transform[5]),
+            ("x", shape[1], transform[0], transform[1]),
+        ):
+            if max(shape) * np.dtype("f8").itemsize <= SMALL:
+                yield Coordinate(name, (name,), _centres(n, start, step), attrs)
+    yield from _mapping(transform, wkt or (_known_wkt(parts) if transform else ""))
+
+
+def _centres(n: int, start: float, step: float) -> NumpyArray:
+    return np.asarray(start + (np.arange(n) + 0.5) * step)
+
+
+def _mapping(transform: Transform | None, wkt: str) -> Iterator[Coordinate]:
+    attrs: dict[str, object] = {"crs_wkt": wkt, "spatial_ref": wkt} if wkt else {}
+    if transform is not None:
+        attrs["GeoTransform"] = " ".join(map(repr, transform))
+    if attrs:
+        yield Coordinate(MAPPING, (), np.array(0, np.int64), attrs)
+
+
+def geo_transform(info: list[str]) -> Transform | None:
+    """Return GDAL's transform of map info, or None where it says none.
+
+    The reference pixel counts from 1 at the outer corner of the upper left pixel. About which point
+    a map is rotated is said only where that is the corner.
+    """
+    try:
+        column, row, x, y, dx, dy = (float(part) for part in info[1:7])
+        angle = next((float(value) for key, value in _options(info) if key == "rotation"), 0.0)
+    except ValueError:
+        return None
+    if not all(abs(number) < MOST_NUMBER for number in (column, row, x, y, dx, dy, angle)):
+        return None
+    if angle == 0:
+        return (x - (column - 1) * dx, dx, 0.0, y + (row - 1) * dy, 0.0, -dy)
+    if (column, row) != (1, 1):
+        return None
+    along, across = cos(radians(-angle)), sin(radians(-angle))
+    return (x, along * dx, -across * dx, y, -across * dy, -along * dy)
+
+
+def _options(info: list[str]) -> Iterator[tuple[str, str]]:
+    for part in info[7:]:
+        key, sign, value = part.partition("=")
+        if sign:
+            yield key.strip().lower(), value.strip()
+
+
+def _units(info: list[str]) -> str:
+    """Return the units of x and y; "" where the header does not say: an arbitrary map has none."""
+    named = [value for key, value in _options(info) if key == "units"]
+    kind = info[0].lower()
+    if named:
+        return named[0].lower()
+    if "geographic" in kind:
+        return "degrees"
+    return "metres" if kind == "utm" else ""
+
+
+def _known_wkt(info: list[str]) -> str:
+    """Return the coordinate system of map info alone, "" for all but UTM and geographic ones."""
+    kind, datum = info[0].lower(), next((d for d in DATUMS if d in info), "")
+    if not datum:
+        return ""
+    name, wkt, code, *codes = DATUMS[datum]
+    geographic = f'GEOGCS["{name}",{wkt},{DEGREE},{_authority(code)}]'
+    if kind.startswith("geographic"):
+        return geographic
+    zone = info[7] if len(info) > 8 else ""
+    hemisphere = info[8].lower() if len(info) > 8 else ""
+    if kind != "utm" or not re.fullmatch(r"[1-9]|[1-5]\d|60", zone):
+        return ""
+    if hemisphere not in ("north", "south"):
+        return ""
+    code = codes[hemisphere == "south"]
+    wkt = _utm(name, geographic, int(zone), is_south=hemisphere == "south")
+    return f"{wkt},{_authority(code + int(zone))}]" if code else f"{wkt}]"
+
+
+def _authority(code: int) -> str:
+    return f'AUTHORITY["EPSG","{code}"]'
+
+
+def _utm(name: str, geographic: str, zone: int, *, is_south: bool) -> str:
+    """Return the coordinate system of a zone, whose bracket is left open."""
+    values: Mapping[str, float] = {
+        "latitude_of_origin": 0,
+        "central_meridian": zone * 6 - 183,
+        "scale_factor": 0.9996,
+        "false_easting": 500000,
+        "false_northing": 10000000 if is_south else 0,
+    }
+    parameters = ",".join(f'PARAMETER["{key}",{value}]' for key, value in values.items())
+    return (
+        f'PROJCS["{name} / UTM zone {zone}{"S" if is_south else "N"}",{geographic},'
+        f'PROJECTION["Transverse_Mercator"],{parameters},UNIT["metre",1]'
+    )
+
+
+def place_fields(attrs: Mapping[str, object]) -> Fields:
+    """Return the fields that say what the attributes of a `spatial_ref` say."""
+    fields: Fields = {}
+    wkt = attrs.get("crs_wkt") or attrs.get("spatial_ref")
+    try:
+        x, dx, ry, y, rx, dy = (float(part) for part in str(attrs.get("GeoTransform")).split())
+    except ValueError:
+        pass
+    else:
+        if ry == rx == 0 and dy < 0:
+            kind = "Geographic Lat/Lon" if str(wkt).startswith("GEOG") else "Arbitrary"
+            fields["map info"] = [kind, "1", "1", *map(repr, (x, y, dx, -dy))]
+    if isinstance(wkt, str) and wkt:
+        fields["coordinate system string"] = f"{{{wkt}}}"
+    return fields
+
+
+def moved(info: list[str], x: NumpyArray, y: NumpyArray) -> list[str] | None:
+    """Return map info for pixels with these centres: those of a window of its image, or others.
+
+    None where no map info says so: they are not equally far from each other, or y rises.
+    """
+    transform = geo_transform(info)
+    if transform is None or transform[2] or transform[4]:
+        return info
+    sides = ((x, transform[0], transform[1]), (y, transform[3], transform[5]))
+    if all(np.array_equal(side, _centres(side.size, *line)) for side, *line in sides):
+        return info  # however odd it is
+    (left, dx), (top, dy) = _line(x, transform[1]), _line(y, transform[5])
+    if not (dx > 0 > dy):
+        return None
+    had = np.array([transform[i] for i in (0, 1, 3, 5)])
+    rounding = 4 * np.spacing(max(abs(left), abs(top)))
+    allowed = 1e-6 * np.abs([dx, dx, dy, dy]) + rounding
+    if np.all(np.abs(had - [left, dx, top, dy]) <= allowed):
+        return info
+    return [info[0], "1", "1", *map(repr, (left, top, dx, -dy)), *info[7:]]
+
+
+def _line(centres: NumpyArray, step: float) -> tuple[float, float]:
+    """Return where the first pixel begins, and the pixels' extent; NaN where they differ."""
+    steps = np.diff(centres.astype(np.float64))
+    if steps.size:
+        step = float(steps.mean())
+        if np.any(np.abs(steps - step) > 1e-3 * abs(step)):
+            return np.nan, np.nan
+    return float(centres[0]) - step / 2, step

@@ -1,0 +1,72 @@
+"""Virtual datasets of HDF5: samples that lie in other files, which must be there.
+
+HDF5 gives fill values, and no error, for a source file that is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.codecs.core.errors import BadParams
+
+if TYPE_CHECKING:
+    import h5py
+
+SAME = "."  # a source in the virtual dataset's own file
+PATTERN = "%"  # of names with a number for each block: how many there are, the files say
+
+
+def check_virtual_file(path: str) -> None:
+    """Raise BadParams as `check_virtual` does; others say what is damaged."""
+    import h5py
+
+    with suppress(OSError, RuntimeError, KeyError), h5py.File(path, "r") as file:
+        check_virtual(path, file)
+
+
+def check_virtual(path: str, file: h5py.File) -> None:
+    """Raise BadParams for a source of a virtual dataset that is in no file, or not in that one."""
+    for name, source, inner in _sources(file):
+        if source == SAME or PATTERN in source:
+            continue
+        if not any(_holds(place, inner) for place in _places(path, source)):
+            raise BadParams(
+                f"{path}: {name} is virtual, and {source} with its {inner} is not there: "
+                "HDF5 would give fill values"
+            )
+
+
+def _sources(file: h5py.File) -> Iterator[tuple[str, str, str]]:
+    """Yield each virtual dataset with the name of a file and of a dataset there."""
+    import h5py
+
+    found: list[h5py.Dataset] = []
+
+    def note(_: str, item: object) -> None:
+        if isinstance(item, h5py.Dataset) and item.is_virtual:
+            found.append(item)
+
+    file.visititems(note)
+    for dataset in found:
+        for source in dataset.virtual_sources():
+            yield str(dataset.name), source.file_name, source.dset_name
+
+
+def _places(path: str, source: str) -> Iterator[Path]:
+    """Yield where HDF5 looks: beside the file, in the working directory, as the name says."""
+    yield Path(path).parent / source
+    yield Path(path).parent / Path(source).name
+    yield Path(source)
+
+
+def _holds(place: Path, name: str) -> bool:
+    import h5py
+
+    try:
+        with h5py.File(place, "r") as file:
+            return name in file
+    except OSError:
+        return False
