@@ -18,6 +18,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.ms_columns import TYPES, Column, check_kept, kept_columns, regular_columns
+from gangsaw.tasks.radio.ms_managers import columns_of, manager_files
 from gangsaw.tasks.radio.ms_template import DESCRIPTION, PART, make_template
 from gangsaw.tasks.radio.radio import (
     FREQUENCY,
@@ -130,7 +131,9 @@ def _open(path: str, absolute: str, wanted: str, some: bool) -> RadioSource:
     odd = kept_columns(tables.values())
     if not some:
         check_kept(path, odd)
-    place = partial(_part, absolute, version, odd)
+    is_whole = not some and (len(tables) > 1 or -1 in tables)  # files hold all rows
+    files = tuple(manager_files(absolute, version, table)) if is_whole else ()
+    place = partial(_part, absolute, version, {*odd, *columns_of(files)})
     if len(tables) == 1:
         ((number, rows),) = tables.items()
         parts = [place("", number, rows)]
@@ -138,7 +141,7 @@ def _open(path: str, absolute: str, wanted: str, some: bool) -> RadioSource:
         below = [place(f"{PART}{number}", number, rows) for number, rows in tables.items()]
         parts = [_root(absolute, version, table), *below]
     lacking = tuple(odd) if some else ()
-    parts[0] = replace(parts[0], lacking=lacking)
+    parts[0] = replace(parts[0], lacking=lacking, files=files)
     kept = () if some else tuple(odd)
     return make_source(path, absolute, parts, ("ms", make_template(table, kept)))
 

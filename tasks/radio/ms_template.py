@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.radio.ms_managers import LOSSY
 from gangsaw.tasks.store.stamps import LOCK
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 DESCRIPTION = "DATA_DESC_ID"
 PART = "data_description_"  # and its number: the group of its rows, where there are several
 KEPT = "gangsaw_kept_columns"
-LOSSY = {"DyscoStMan"}  # LOFAR's, which quantises visibilities as they are written
 
 
 def make_template(table: tables.table, kept: Sequence[str]) -> NDArray[np.uint8]:

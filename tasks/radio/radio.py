@@ -167,18 +167,21 @@ class Part:
     columns : of these rows, at least one
     coords : those that are given; small columns join them
     lacking : columns of the file that are left out, without which it cannot be written again
+    files : other arrays, which are no columns
     """
 
     path: str
     columns: Sequence[ColumnArray]
     coords: Sequence[Coordinate]
     lacking: tuple[str, ...] = ()
+    files: tuple[ColumnArray, ...] = ()
 
     def contents(self) -> tuple[list[ColumnArray], list[Coordinate]]:
         """Return its arrays and coordinates, by paths."""
         small = [column for column in self.columns if _is_small(column)]
         near = [*self.coords, *map(_read, small)]
         arrays = [_naming(column, near) for column in self.columns if column not in small]
+        arrays += self.files
         return [self._placed(array) for array in arrays], [self._placed(c) for c in near]
 
     def template(self) -> TemplatePart:

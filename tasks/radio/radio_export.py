@@ -21,6 +21,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import whole_files, whole_folder
+from gangsaw.tasks.radio.ms_managers import MANAGER, put_manager
 from gangsaw.tasks.radio.radio import (
     Template,
     TemplatePart,
@@ -105,6 +106,17 @@ def _write_native(
     with _template_errors(source.name), fill(template, path) as put:
         for part in held.values():
             part.write(partial(put, part.part), meter)
+    for array in source.arrays:
+        if MANAGER in array.attrs:
+            put_manager(path, array, partial(_write_file, array))
+
+
+def _write_file(array: SourceArray, path: Path) -> None:
+    """Write the bytes of an array as a file."""
+    grid = ChunkGrid(array.shape, array.chunks or default_chunks(array))
+    with path.open("wb") as file:
+        for number in range(grid.n_chunks):
+            file.write(_read(array, grid, number).tobytes())
 
 
 @dataclass(frozen=True)
@@ -179,14 +191,18 @@ def _grid(array: SourceArray, rows: Rows) -> ChunkGrid:
 def _write(array: SourceArray, rows: Rows, put: Put, meter: Meter) -> None:
     grid = _grid(array, rows)
     for number in range(grid.n_chunks):
-        region = grid.region(number)
-        try:
-            with naming(f"{number} of {array.name}"):
-                samples = array.read(region)
-        except ChunkFailed as error:
-            raise JobFailed(str(error)) from error
-        rows.write(put, region[: len(rows.shape)], samples)
+        samples = _read(array, grid, number)
+        rows.write(put, grid.region(number)[: len(rows.shape)], samples)
         meter.add(1, samples.nbytes, samples.nbytes)
+
+
+def _read(array: SourceArray, grid: ChunkGrid, number: int) -> NumpyArray:
+    """Return a chunk; JobFailed names it where it cannot be read."""
+    try:
+        with naming(f"{number} of {array.name}"):
+            return array.read(grid.region(number))
+    except ChunkFailed as error:
+        raise JobFailed(str(error)) from error
 
 
 @contextmanager

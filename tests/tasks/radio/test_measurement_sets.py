@@ -162,3 +162,60 @@ def test_a_damaged_chunk_of_a_window_is_named(gangsaw: CommandLine, windows: Pat
     line = gangsaw("decompress", store, windows.with_name("b.ms")).failed(1)
     assert "chunk 0 of data_description_1/VISIBILITY" in line
     assert not windows.with_name("b.ms").exists()
+
+
+DYSCO = {
+    "TYPE": "DyscoStMan",
+    "NAME": "quantised",
+    "SPEC": {
+        "dataBitCount": 8,
+        "weightBitCount": 12,
+        "normalization": "AF",
+        "distribution": "TruncatedGaussian",
+        "distributionTruncation": 2.5,
+        "studentTNu": 0.0,
+    },
+}
+
+
+@pytest.fixture
+def quantised(tmp_path: Path) -> Path:
+    """A set whose DATA is stored by Dysco."""
+    source = write(tmp_path / "a.ms", special=False)
+    with opened(source) as main:
+        values = main.getcol("DATA")
+        main.removecols(["DATA"])
+        main.addcols(
+            tables.makearrcoldesc(
+                "DATA", None, valuetype="complex", shape=[16, 4], options=5, keywords={"UNIT": "Jy"}
+            ),
+            DYSCO,
+        )
+        main.putcol("DATA", values)
+    return source
+
+
+def manager_of_data(path: Path) -> tuple[Any, bytes, Any]:
+    """Return type and parameters of the manager of DATA, its file, and keywords of the column."""
+    with opened(path) as main:
+        (found,) = (m for m in main.getdminfo().values() if "DATA" in m["COLUMNS"])
+        keywords = main.getcolkeywords("DATA")
+    data = (path / f"table.f{found['SEQNR']}").read_bytes()
+    return (found["TYPE"], found["SPEC"]), data, keywords
+
+
+def test_dysco_keeps_its_bytes(gangsaw: CommandLine, quantised: Path) -> None:
+    before = manager_of_data(quantised)
+    store = round_trip(gangsaw, quantised)
+    assert before[0][0] == "DyscoStMan"
+    assert manager_of_data(quantised.with_name("a.copy.ms")) == before
+    stored = zarr.open_array(store / "DATA.DyscoStMan", mode="r")
+    assert stored[...].tobytes() == before[1]
+    assert "VISIBILITY" not in zarr.open_group(store, mode="r")
+
+
+def test_a_column_of_dysco_can_be_taken_as_numbers(gangsaw: CommandLine, quantised: Path) -> None:
+    store = quantised.with_suffix(".zarr")
+    gangsaw.ok("compress", quantised, store, "--variable", "VISIBILITY", *HERE)
+    with opened(quantised) as main, xr.open_zarr(store, chunks=None) as found:
+        assert same_bits(found["VISIBILITY"].values.reshape(50, 16, 4), main.getcol("DATA"))

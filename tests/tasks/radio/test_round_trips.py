@@ -88,23 +88,6 @@ def test_ms_comes_back_identical(gangsaw: CommandLine, tmp_path: Path, ragged: b
     assert_same_ms(source, tmp_path / "b.ms")
 
 
-def test_no_column_goes_back_into_a_lossy_manager(
-    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As if a manager that is always there was LOFAR's Dysco, which is a plugin."""
-    from casacore.tables import table
-
-    source = write(tmp_path / "a.ms")
-    monkeypatch.setattr("gangsaw.tasks.radio.ms_template.LOSSY", {"TiledColumnStMan"})
-    round_trip(gangsaw, source, tmp_path / "b.ms")
-    assert_same_ms(source, tmp_path / "b.ms")
-    kinds = []
-    for path in (source, tmp_path / "b.ms"):
-        with table(str(path), ack=False) as main:
-            kinds.append({m["TYPE"] for m in main.getdminfo().values()})
-    assert "TiledColumnStMan" in kinds[0] - kinds[1]
-
-
 def test_ms_keeps_all_data_columns(gangsaw: CommandLine, tmp_path: Path) -> None:
     from casacore.tables import makecoldesc, table
 
