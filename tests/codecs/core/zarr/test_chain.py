@@ -24,7 +24,7 @@ of_every_codec = pytest.mark.parametrize("case", ONE_EACH, ids=label)
 
 
 def in_refused_dtype(case: Case) -> Any:
-    """The sample in a dtype that the codec cannot hold: integers as floats, floats as their bits."""
+    """The sample in a dtype that the codec cannot hold: integers as floats, floats as bits."""
     if case.array.dtype.kind in "biu":
         data = case.array.astype("f8")
     else:
