@@ -137,7 +137,7 @@ def encode(
                 overwrite=overwrite,
                 on_progress=on_progress,
             )
-            return replace(summary, notes=tuple(getattr(ready, "notes", ())))
+            return replace(summary, notes=(*summary.notes, *getattr(ready, "notes", ())))
         return jobs.compress(
             ready,
             target,

@@ -10,7 +10,8 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self, cast
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,8 @@ class SyncGetter(Protocol):
     ) -> Buffer | None:
         """Return the bytes of a chunk, or some of them; None where there is none."""
 
+
+Direction: TypeAlias = Literal["encode", "decode"]
 
 # Samples of one launch that fill a large device, where a codec knows no better. In a codec of
 # images a band of a block is a thread: blocks of 224 x 128 x 256 samples of 16 bits are then 256
@@ -108,6 +111,11 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     @abstractmethod
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return a bound on what encoding or decoding one such chunk holds besides the chunk."""
+
+    def has_kernels(self, direction: Direction) -> bool:
+        """Whether a device does this with these parameters; else its backend asks the host to."""
+        package = type(self).__module__.rpartition(".")[0]
+        return find_spec(f"{package}.gpu") is not None
 
     def launch_chunks(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return how many such chunks fill a device with one launch; more only take memory."""

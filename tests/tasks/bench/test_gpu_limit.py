@@ -204,7 +204,7 @@ import lay_out
 lay_out.lay_out(Path(sys.argv[3]))
 sys.path.insert(0, sys.argv[3])
 # an editable installation, as of developers, would go before it
-sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
+sys.meta_path[:] = [one for one in sys.meta_path if "ScikitBuild" not in type(one).__name__]
 needed = {*lay_out.NEEDED, "llvmlite"}
 
 from importlib.metadata import entry_points, packages_distributions
