@@ -54,8 +54,8 @@ NOTHING_YET = "No device has measured anything yet."
 INTRODUCTION = f"""# Results on a GPU
 
 Written by `python tests/benchmarks/bench_gpu.py --write`. On a machine with Python and an NVIDIA
-driver one command installs the package, fills this page, and runs the tests that need a device,
-under compute-sanitizer too: `{COMMAND}`.
+driver one command, in a clone, fills this page and runs the tests that need a device, under
+compute-sanitizer too: `{COMMAND}`.
 
 Bytes first: all samples of the tests and all kernels of path counting, held against checksums that
 the CPU made (`deploy/gpu/parity.py`); frames that are right are decoded on the device, too.

@@ -17,7 +17,7 @@ MOST_BYTES = 1 << 30  # of samples: false bytes cannot ask for more
 MOST_AXES = 32  # of Zarr v2
 
 
-class Place(NamedTuple):
+class ChunkKind(NamedTuple):
     """What a chunk is: its extents, its dtype, and its memory order."""
 
     shape: tuple[int, ...]
@@ -25,7 +25,7 @@ class Place(NamedTuple):
     memory_order: Literal["C", "F"]
 
 
-def pack(place: Place) -> bytes:
+def pack(place: ChunkKind) -> bytes:
     """Return the trailer of a chunk.
 
     Raises
@@ -44,7 +44,7 @@ def pack(place: Place) -> bytes:
     return body + Struct("<I").pack(crc32c(body))
 
 
-def unpack(data: Bytes) -> tuple[Place, memoryview]:
+def unpack(data: Bytes) -> tuple[ChunkKind, memoryview]:
     """Return what a chunk is, and its frame.
 
     Raises
@@ -61,7 +61,7 @@ def unpack(data: Bytes) -> tuple[Place, memoryview]:
     body = bytes(octets[-size : -Struct("<I").size])
     if rank > MOST_AXES or checksum != crc32c(body):
         raise CorruptChunk("the chunk's shape, behind its frame, is damaged")
-    place = Place(shape, _dtype(kind), "F" if order == b"F" else "C")
+    place = ChunkKind(shape, _dtype(kind), "F" if order == b"F" else "C")
     if math.prod(shape) * place.dtype.itemsize > MOST_BYTES:
         raise CorruptChunk(f"a chunk of {shape}, more than {MOST_BYTES:,} bytes")
     return place, octets[:-size]

@@ -17,7 +17,7 @@ from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.cuda.device import empty_in_memory_of, to_host
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
-from gangsaw.codecs.core.zarr.trailer import Place, pack, unpack
+from gangsaw.codecs.core.zarr.trailer import ChunkKind, pack, unpack
 
 HOME = "gangsaw.codecs"  # derives the classes by name
 
@@ -65,9 +65,9 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
             raise BadParams(f"memory_order must be C or F, got {memory_order!r}")
         if (shape is None) != (dtype is None):
             raise BadParams(f"{self.codec_id} takes a chunk's shape and dtype, both or none")
-        self.place: Place | None = None
+        self.place: ChunkKind | None = None
         if shape is not None:
-            self.place = Place(tuple(map(int, shape)), np.dtype(dtype), memory_order)
+            self.place = ChunkKind(tuple(map(int, shape)), np.dtype(dtype), memory_order)
             self.codec.coder(self.place.shape, self.place.dtype)
 
     def encode(self, buf: object) -> bytes:
@@ -113,11 +113,11 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
     def from_config(cls, config: Mapping[str, object]) -> Self:
         """Read a JSON configuration; raise BadParams for what is missing or unknown."""
         values = {name: value for name, value in config.items() if name != "id"}
-        known = {name: values.pop(name) for name in Place._fields if name in values}
+        known = {name: values.pop(name) for name in ChunkKind._fields if name in values}
         arguments = vars(cls.codec_type.params_type.from_dict(values)) | known
         return cls(**arguments)
 
-    def _check(self, place: Place, frame: Bytes) -> None:
+    def _check(self, place: ChunkKind, frame: Bytes) -> None:
         """Raise CorruptChunk before memory is taken for a chunk that the frame does not hold."""
         try:
             coder = self.codec.coder(place.shape, place.dtype)
@@ -126,14 +126,14 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
         coder.whole(frame)
 
 
-def _place_of(array: _ArrayLike) -> Place:
+def _place_of(array: _ArrayLike) -> ChunkKind:
     """Return what a chunk is, from its array alone."""
     flags = array.flags
     turned = flags.f_contiguous and not flags.c_contiguous
-    return Place(array.shape, np.dtype(array.dtype), "F" if turned else "C")
+    return ChunkKind(array.shape, np.dtype(array.dtype), "F" if turned else "C")
 
 
-def _placed(array: _ArrayLike, place: Place) -> Array:
+def _placed(array: _ArrayLike, place: ChunkKind) -> Array:
     """Return the array of a chunk of which the metadata say what it is."""
     if array.shape == place.shape and array.dtype == place.dtype:
         flags = array.flags

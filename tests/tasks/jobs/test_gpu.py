@@ -240,10 +240,15 @@ BEGINS = np.arange(700, dtype="u8") * 9
     ("codec", "samples", "encoded", "decoded"),
     [
         (Ccsds123(), cube((3, 8, 8)), True, True),
-        (Ccsds123(order="bip"), cube((3, 8, 8)), False, False),
+        (Ccsds123(order="bi"), cube((3, 8, 8)), False, False),
         (Ccsds123(coder="block"), cube((3, 8, 8)), False, False),
         (Visibility(), np.ones((4, 8, 3), "c8"), True, True),
-        (Visibility(predictor="mean"), np.ones((4, 8, 3), "c8"), False, False),
+        (
+            Visibility(predictor="mean", residual="xor", packing="bits"),
+            np.ones((4, 8, 3), "c8"),
+            False,
+            False,
+        ),
         (Reads(kind="sequence"), TEXT, False, True),
         (Reads(kind="quality"), TEXT, False, True),
         (Reads(kind="name"), TEXT, False, True),

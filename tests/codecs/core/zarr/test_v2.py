@@ -16,7 +16,7 @@ import gangsaw
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.zarr import trailer
-from gangsaw.codecs.core.zarr.trailer import Place
+from gangsaw.codecs.core.zarr.trailer import ChunkKind
 
 CASES = cases()
 ONE_EACH = list({case.codec_type: case for case in reversed(CASES)}.values())
@@ -115,7 +115,7 @@ def test_dtypes_that_no_codec_holds_are_corrupt(kind: bytes) -> None:
 
 
 def test_more_than_a_gibibyte_is_refused_on_both_ways() -> None:
-    most = Place((1 << 30,), np.dtype("u1"), "C")
+    most = ChunkKind((1 << 30,), np.dtype("u1"), "C")
     assert trailer.unpack(trailer.pack(most))[0] == most
     with pytest.raises(BadParams, match="give the codec of Zarr v2 the chunk's shape and dtype"):
         trailer.pack(most._replace(shape=((1 << 30) + 1,)))
