@@ -172,7 +172,7 @@ def _encode(
                 overwrite=overwrite,
                 on_progress=on_progress,
             )
-            return replace(summary, notes=tuple(getattr(ready, "notes", ())))
+            return replace(summary, notes=(*summary.notes, *getattr(ready, "notes", ())))
         return jobs.compress(
             ready,
             target,

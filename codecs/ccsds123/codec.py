@@ -13,7 +13,7 @@ from gangsaw.codecs.core.container.frame import FrameLayout, lane_bytes
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import thread_limit
-from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec, Direction
 
 CODEC_ID, CODEC_VERSION = 1, 1  # SPEC.md
 
@@ -53,6 +53,10 @@ class Ccsds123(BlockCodec):
         busy = min(thread_limit(), grid.n_blocks)
         return 2 * grid.n_blocks * encoded_bytes(image) + busy * scratch_bytes(image, self.params)
 
+    def has_kernels(self, direction: Direction) -> bool:
+        """Whether a device does this: where blocks have lanes, else they are serial."""
+        return self.params.has_lanes
+
     def _axes(self, shape: tuple[int, ...]) -> str:
         if len(shape) < 2:
             raise BadParams(f"{self.codec_name} needs two axes or more, got shape {shape}")
@@ -73,7 +77,7 @@ class Ccsds123(BlockCodec):
 
     def _lanes(self, image: Image) -> tuple[int, int]:
         """Return lanes per block and bytes per lane length, by the bound that SPEC.md gives."""
-        if self.params.order != "bsq" or self.params.coder != "sample":
+        if not self.params.has_lanes:
             return 0, 0
         depth, pixels = image.bit_depth, image.n_rows * image.n_columns
         return image.n_bands, lane_bytes(depth + (pixels - 1) * (self.params.unary_limit + depth))

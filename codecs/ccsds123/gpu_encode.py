@@ -86,9 +86,8 @@ def _has_kernel(source: DeviceArray, params: Params) -> bool:
     BI order and the block-adaptive coder are serial; a device cannot load unaligned samples, and
     counts words of a band in 32 bits.
     """
-    parallel = params.order == "bsq" and params.coder == "sample"
     most_bits = prod(source.shape[1:]) * (params.unary_limit + 8 * source.dtype.itemsize)
-    return parallel and aligned(source, source.dtype.itemsize) and most_bits < 1 << 37
+    return params.has_lanes and aligned(source, source.dtype.itemsize) and most_bits < 1 << 37
 
 
 def encode_alike(

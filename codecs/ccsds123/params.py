@@ -188,6 +188,11 @@ class Params:
         _check_image(out, image)
         return out
 
+    @property
+    def has_lanes(self) -> bool:
+        """Whether bands lie apart: BI order and the block-adaptive coder are serial."""
+        return self.order == "bsq" and self.coder == "sample"
+
     def components(self, z: int) -> int:
         """Return C_z, the length of the weight vector of band z."""
         return min(z, self.prediction_bands) + (3 if self.mode == "full" else 0)

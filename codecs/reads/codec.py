@@ -11,7 +11,7 @@ from gangsaw.codecs.core.container.frame import FrameLayout, lane_bytes
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import thread_limit
-from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec, Direction
 from gangsaw.codecs.reads import memory
 from gangsaw.codecs.reads.params import Params
 from gangsaw.codecs.reads.payload import MOST_GROWTH, SHARED_LANES, lanes_for
@@ -29,6 +29,10 @@ class Reads(BlockCodec):
     params: Params
     codec_name = "gangsaw.reads"
     params_type = Params
+
+    def has_kernels(self, direction: Direction) -> bool:
+        """Whether a device does this: all kinds are decoded there, offsets alone encoded."""
+        return direction == "decode" or self.params.has_device_encoder
 
     def _coder(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
         return _coder_of(self.params, shape, dtype)

@@ -58,7 +58,7 @@ def encode(sources: Sequence[DeviceArray], params: Params, output: Output) -> No
     ------
     DeviceError : one block alone is too large for the device's memory, or the device failed
     """
-    if params.kind != "offset":
+    if not params.has_device_encoder:
         cpu.encode([to_host(source) for source in sources], params, output)
         return
     needed = [encoder_bytes(source, params) for source in sources]

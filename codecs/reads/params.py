@@ -73,6 +73,11 @@ class Params:
         """Of the arrays that this kind is for."""
         return np.dtype("u8" if self.kind == "offset" else "u1")
 
+    @property
+    def has_device_encoder(self) -> bool:
+        """Whether devices encode this kind; they decode all."""
+        return self.kind == "offset"
+
     def to_dict(self) -> dict[str, object]:
         """JSON configuration."""
         return {"kind": self.kind, "pairs": self.pairs, "block": self.block, "lane": self.lane}

@@ -15,7 +15,7 @@ from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.container.frame import FrameLayout
 from gangsaw.codecs.core.container.grid import BlockGrid
 from gangsaw.codecs.core.memory.threads import thread_limit
-from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec, Direction
 from gangsaw.codecs.visibility import memory
 from gangsaw.codecs.visibility.axes import visibility_axes
 from gangsaw.codecs.visibility.lanes.table import Lanes
@@ -45,6 +45,10 @@ class Visibility(BlockCodec):
         parameters : fields of `Params` but `axes`
         """
         return cls(axes=visibility_axes(dims), **parameters)
+
+    def has_kernels(self, direction: Direction) -> bool:
+        """Whether a device does this: the constructions of the paper are for the host."""
+        return not self.params.is_construction
 
     def _coder(self, shape: tuple[int, ...], dtype: Dtype) -> ChunkCoder:
         return _coder_of(self.params, shape, dtype)

@@ -8,20 +8,21 @@
 #   --out FOLDER      where rows, logs and page go (default: a new folder, named at the end)
 #   --help            this text
 #
-# First the bytes of every codec and kernel, compared with checksums that the CPU made (under a limit
-# 60 seconds at most), then the figures, then the tests on a device, then profiles, then the tests again under
-# compute-sanitizer. Each row is in rows.jsonl of the folder as soon as it is measured; the page,
+# It runs from the clone, with the packages of that Python: nothing is fetched, built or installed.
+# Where one is missing it says which, and the exit status is 2. All kernels are compiled first, by all
+# cores. Then come the bytes of every codec and kernel, compared with checksums that the CPU made (under
+# a limit 120 seconds at most), the figures of each codec (an equal share of what is left, at most), the
+# tests on a device, the tests again under compute-sanitizer without a pool of memory, then profiles.
+# Each row is in rows.jsonl of the folder as soon as it is measured; the page,
 # tests/benchmarks/RESULTS-GPU.md, is written after the figures and again at the end, from the rows
 # that are there. A step that fails does not keep others from it; then the exit status is 1. It is 1 as
-# well, and no page is written, where nothing is measured: without a GPU, or without the time for
-# the installation, which the limit includes.
+# well, and no page is written, where nothing is measured.
 #
-# Environment: EXTRA=gpu12 for CUDA 12; PYTHON=python3.12 for another Python; WHEELS=folder to
-# install from a folder, offline (scikit-build-core, too); HERE=1 to install into that Python,
-# with its packages, instead of a new environment.
+# Environment: PYTHON=python3.12 for another Python; WHEELS=folder with wheels of what it lacks, which
+# are unpacked for this run alone.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-PARITY_SECONDS=60 RESERVE=30  # for the bytes; for programs that start or end, and for the page
+PARITY_SECONDS=120 RESERVE=30  # for the bytes; for programs that start or end, and for the page
 late="not measured: time limit"  # bench_gpu.py looks for it at the end of a log
 limit= rounds=3 logs=${OUT:-} failed=0
 
@@ -44,7 +45,8 @@ done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || refuse "--rounds must be a number of rounds, got $rounds"
 logs=${logs:-$(mktemp -d)}
 mkdir -p "$logs"
-rm -f "$logs"/{parity,figures,tests,counters,memcheck,racecheck}.log  # of another run; rows stay
+CODECS="ccsds123 visibility dna reads tcr" TOOLS="memcheck racecheck synccheck initcheck"
+for log in compiled parity $CODECS tests counters $TOOLS; do rm -f "$logs/$log.log"; done  # rows stay
 
 left() { # seconds that there are for a step
   local seconds=$((${limit:-86400} - SECONDS - RESERVE))
@@ -88,46 +90,42 @@ of_toolkit() { # of_toolkit ncu -> its path: on PATH, or in the CUDA toolkit
   command -v "$1" || ls /usr/local/cuda/bin/"$1" 2>/dev/null
 }
 
-install() { # install COMMAND...: within the limit, with no time kept for steps after it
-  local seconds=$((${limit:-86400} - SECONDS - 1)) status=0
-  timeout --kill-after=1 "$((seconds > 0 ? seconds : 1))" "$@" || status=$?
-  [ "$status" -eq 0 ] && return
-  echo "nothing is measured: the installation failed or took longer than the limit" >&2
-  exit 1
-}
-
 python=${PYTHON:-python3}
-if [ -z "${HERE:-}" ]; then
-  venv=$(mktemp -d)
-  trap 'rm -rf "$venv"' EXIT
-  install "$python" -m venv "$venv"
-  python=$venv/bin/python
+package=$(mktemp -d)
+trap 'rm -rf "$package"' EXIT
+if [ -n "${WHEELS:-}" ]; then
+  for wheel in "$WHEELS"/*.whl; do "$python" -m zipfile -e "$wheel" "$package"; done
 fi
-install "$python" -m pip install --quiet ${WHEELS:+--no-index --find-links "$WHEELS"} \
-  ".[${EXTRA:-gpu},test]"
+export PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH}
+"$python" deploy/gpu/lay_out.py "$package" || exit
 
+step compiled "$python" deploy/gpu/compile_all.py || failed=1
 bench parity "${limit:+$PARITY_SECONDS}"
-bench figures "" --rounds "$rounds"
+apart=5
+for codec in $CODECS; do
+  bench "$codec" "${limit:+$(($(left) / (apart + 1)))}" --rounds "$rounds"  # a share is for the tests
+  apart=$((apart - 1))
+done
 page
 
 step tests "$python" -m pytest -q -m gpu || failed=1
 
-if profiler=$(of_toolkit ncu); then  # what limits the kernels, where counters may be read
-  for kernels in "encode_lanes|decode_lanes" count_rows "write_tiles|decode_tiles" \
-    "to_symbols|push_symbols|decode_blocks"; do
-    step counters "$profiler" --kernel-name "regex:$kernels" --launch-count 8 \
-      --section SpeedOfLight --section Occupancy --section WarpStateStats \
-      "$python" tests/benchmarks/bench_gpu.py --measure figures --rounds 1 || true
-  done
-fi
-
 if sanitizer=$(of_toolkit compute-sanitizer); then
-  for tool in memcheck racecheck; do  # its own exit code counts below, as a row of the page
-    step "$tool" "$sanitizer" --tool "$tool" --target-processes all \
-      "$python" -m pytest -q -m "gpu and not slow" || true
+  for tool in $TOOLS; do  # its own exit code counts below, as a row of the page
+    PYTHONPATH=deploy/gpu:$PYTHONPATH step "$tool" "$sanitizer" --tool "$tool" --target-processes all \
+      "$python" -m pytest -q -p no_pool -m "gpu and not slow" || true
   done
 else
   echo "compute-sanitizer, of the CUDA toolkit, is not here: its rows stay unmeasured" >&2
+fi
+
+if profiler=$(of_toolkit ncu); then  # what limits the kernels, where counters may be read
+  for codec in $CODECS; do
+    kernels=$("$python" deploy/gpu/compile_all.py --names "$codec")
+    step counters "$profiler" --kernel-name "regex:$kernels" --launch-count 24 \
+      --section SpeedOfLight --section Occupancy --section WarpStateStats \
+      "$python" tests/benchmarks/bench_gpu.py --measure "$codec" --rounds 1 || true
+  done
 fi
 
 page

@@ -35,6 +35,8 @@ from variants import variants  # noqa: E402
 from gangsaw.codecs.core.container import checksum, frame  # noqa: E402
 from gangsaw.codecs.core.cuda.device import backend, cupy  # noqa: E402
 from gangsaw.codecs.core.errors import GangsawError  # noqa: E402
+from gangsaw.tasks.reads.order.gpu_signatures import bins_of_lines  # noqa: E402
+from gangsaw.tasks.reads.order.signatures import sign_lines  # noqa: E402
 from gangsaw.tasks.tcr.kernels.batch import Batch, Counts  # noqa: E402
 from gangsaw.tasks.tcr.model import MAX_D, Model  # noqa: E402
 from gangsaw.tasks.tcr.paths.synthetic import random_batch  # noqa: E402
@@ -153,7 +155,37 @@ class Counting:
         return _differing(self.result(library), wanted)
 
 
-Setup: TypeAlias = Coding | Counting
+@dataclass(frozen=True)
+class Signing:
+    """Reads whose bins one kernel finds: of lengths around each that it tells apart."""
+
+    name = "signatures"
+    group = "order"
+
+    def lines(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return letters, one of 50 no base, and begin and end of each read."""
+        rng = np.random.default_rng(7)
+        ends = np.cumsum(rng.integers(0, 160, 400))
+        text = rng.choice(
+            np.frombuffer(b"ACGTN", np.uint8), ends[-1], p=(0.3, 0.2, 0.2, 0.28, 0.02)
+        )
+        return text, np.append(0, ends[:-1]), ends
+
+    def input(self) -> int:
+        """Return the checksum of the reads."""
+        return _of_array(*self.lines())
+
+    def result(self, library: Any) -> Checksums:
+        """Return the checksum of the bins."""
+        sign = sign_lines if library is np else bins_of_lines
+        return {"bins": _of_array(sign(*self.lines()))}
+
+    def problems(self, wanted: Checksums, library: Any) -> list[str]:
+        """Name the bins where they are not as they should be."""
+        return _differing(self.result(library), wanted)
+
+
+Setup: TypeAlias = Coding | Counting | Signing
 
 
 def _bytes_of(array: npt.NDArray[Any]) -> bytes:
@@ -247,7 +279,7 @@ def setups() -> dict[str, Setup]:
         for genes, batch in batches
         for model in MODELS
     ]
-    in_turn = zip_longest(*codings.values(), counts)
+    in_turn = zip_longest(*codings.values(), counts, [Signing()])
     return {f"{s.group} {s.name}": s for some in in_turn for s in some if s is not None}
 
 

@@ -72,7 +72,7 @@ class CheckChunks:
 
     def on_device(self, several: Sequence[Records]) -> list[Checked]:
         """Do the same with all chunks of several batches at once on the GPU of this process."""
-        if not runs_on_gpu(self.metadata):
+        if not runs_on_gpu(self.metadata, "decode"):
             return [self(expected) for expected in several]
         coder = DeviceCoder(self.metadata)
         rows = [row for e in several for row in zip(e.batch, e.rows, strict=True)]

@@ -17,7 +17,7 @@ from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choose import choose_layout
-from gangsaw.tasks.jobs.device import launch_batches, runs_on_gpu
+from gangsaw.tasks.jobs.device import host_notes, launch_batches, runs_on_gpu
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.source import Source, SourceArray
@@ -130,7 +130,10 @@ def compress(
     with watch.held(lambda: _give_up(arrays)):
         _run(arrays, meter, client, options)
     _finish(arrays, place)
-    return _summary(str(final), source, meter.progress)
+    notes = host_notes(
+        {a.function.source.name: a.function.metadata for a in arrays}, "encode", options
+    )
+    return _summary(str(final), source, meter.progress, notes)
 
 
 def decompress(
@@ -222,13 +225,13 @@ def _work(array: ArrayRun) -> ArrayWork[range, Records]:
         batches=array.left,
         batch_bytes=batch_bytes,
         peak_bytes=array.function.peak_bytes,
-        launch_batches=launch_batches(array.coder, array.job.batch_chunks),
+        launch_batches=launch_batches(array.coder, array.job.batch_chunks, "encode"),
     )
 
 
 def check_codecs(metadata: Mapping[str, bytes]) -> None:
     """Raise BadParams where no codec of these arrays, by place, runs on a GPU."""
-    if not any(map(runs_on_gpu, metadata.values())):
+    if not any(map(_has_backend, metadata.values())):
         able = ", ".join(
             name for name in codec_table.answers() if codec_table.has_module(name, "gpu")
         )
@@ -241,6 +244,11 @@ def _give_up(arrays: Iterable[ArrayRun]) -> None:
     """Let nothing that this run made count."""
     for array in arrays:
         array.give_up()
+
+
+def _has_backend(metadata: bytes) -> bool:
+    """Whether a device does anything for the array; what it does not is noted in the summary."""
+    return runs_on_gpu(metadata, "encode") or runs_on_gpu(metadata, "decode")
 
 
 def _finish(arrays: Iterable[ArrayRun], place: Target) -> None:
@@ -260,7 +268,7 @@ def _sums(entries: Iterable[Records]) -> tuple[int, int, int]:
     return chunks, raw_bytes, stored_bytes
 
 
-def _summary(store: str, source: Source, progress: Progress) -> Summary:
+def _summary(store: str, source: Source, progress: Progress, notes: tuple[str, ...]) -> Summary:
     return Summary(
         store=store,
         arrays=tuple(array.name for array in source.arrays),
@@ -272,5 +280,5 @@ def _summary(store: str, source: Source, progress: Progress) -> Summary:
         run_bytes=progress.run_bytes,
         seconds=progress.seconds,
         unread_bytes=sum(getattr(array, "unread_bytes", 0) for array in source.arrays),
-        notes=tuple(getattr(source, "notes", ())),
+        notes=(*getattr(source, "notes", ()), *notes),
     )

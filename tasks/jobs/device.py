@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar, cast
@@ -16,8 +15,9 @@ from gangsaw.codecs.core.cuda.device import cupy
 from gangsaw.codecs.core.cuda.launch import pinned
 from gangsaw.codecs.core.cuda.streams import Copies, empty
 from gangsaw.codecs.core.errors import DeviceError, GangsawError
-from gangsaw.codecs.core.zarr.block_codec import LAUNCH_BYTES, BlockCodec
+from gangsaw.codecs.core.zarr.block_codec import LAUNCH_BYTES, BlockCodec, Direction
 from gangsaw.tasks.engine.pools import checked_device
+from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.store.chunks import ArrayCoder
 
 TASKS = 32  # of a small job: several for each slot, so that their steps overlap
@@ -71,27 +71,40 @@ def batches_per_task(n_batches: int, launch_batches: int) -> int:
     return max(1, min(launch_batches, n_batches // TASKS))
 
 
-def launch_batches(coder: ArrayCoder, batch_chunks: int) -> int | None:
+def launch_batches(coder: ArrayCoder, batch_chunks: int, direction: Direction) -> int | None:
     """Return how many batches of so many chunks fill a device, as their codec answers.
 
     None where no codec answers: such chunks are coded on the CPU.
     """
-    answer = getattr(coder.array.serializer, "launch_chunks", None)
-    if answer is None or not coder.chunk_bytes:
+    codec = coder.array.serializer
+    if not coder.chunk_bytes or not (
+        isinstance(codec, BlockCodec) and codec.has_kernels(direction)
+    ):
         return None
-    return max(1, int(answer(coder.grid.chunks, coder.dtype)) // max(1, batch_chunks))
+    return max(1, codec.launch_chunks(coder.grid.chunks, coder.dtype) // max(1, batch_chunks))
 
 
 @lru_cache(maxsize=64)
-def runs_on_gpu(metadata: bytes) -> bool:
-    """Whether the array's chunks are frames of a codec that has a GPU backend, and nothing else."""
+def runs_on_gpu(metadata: bytes, direction: Direction) -> bool:
+    """Whether the array's chunks are frames alone, of a codec with kernels for this direction."""
     array = ArrayCoder(metadata).array
-    package = getattr(array.serializer, "__module__", "").rpartition(".")[0]
-    return (
-        not (array.shards or array.filters or array.compressors)
-        and hasattr(array.serializer, "coder")
-        and importlib.util.find_spec(f"{package}.gpu") is not None
-    )
+    alone = not (array.shards or array.filters or array.compressors)
+    codec = array.serializer
+    return alone and isinstance(codec, BlockCodec) and codec.has_kernels(direction)
+
+
+def host_notes(
+    arrays: Mapping[str, bytes], direction: Direction, options: Options | None
+) -> tuple[str, ...]:
+    """Say which arrays, by name, stay on the host although the job works on a GPU.
+
+    arrays : their zarr.json
+    """
+    on_gpu = options is not None and options.device == "gpu"
+    left = [name for name, metadata in arrays.items() if not runs_on_gpu(metadata, direction)]
+    if not on_gpu or not left:
+        return ()
+    return (f"{direction}d on the host, for no kernel does it: {', '.join(left)}",)
 
 
 class DeviceCoder:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from zarr.abc.codec import ArrayBytesCodec
+from zarr.core.metadata.v3 import ArrayV3Metadata
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.container import frame
 from gangsaw.codecs.core.container.chunk import ChunkCoder
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.suits import Answers, Picture
+from gangsaw.codecs.core.zarr.block_codec import handed_on
 from gangsaw.tasks.store.chunks import ChunkGrid
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import ZarrSource, open_array, open_zarr
@@ -157,7 +160,8 @@ class _Survey:
         self.params: Mapping[str, object] = codec.params.to_dict() if codec and self.coder else {}
         answers = codec_table.answers()
         self.answers = answers.get(self.coder.name, Answers()) if self.coder else Answers()
-        drawn = self.coder and math.prod(self.grid.shape) and dims
+        # behind codecs that turn or pack an array its axes are no more those of the blocks
+        drawn = self.coder and math.prod(self.grid.shape) and dims and not array.filters
         self.picture = self.answers.picture(self.params, dims) if drawn else None
         self.tally = _BlockBits(self.coder, self.grid, dims, self.picture) if self.picture else None
 
@@ -195,16 +199,20 @@ class _Survey:
         return self.answers.summary(self.params, type(self.serializer)().params.to_dict())
 
     def _coder(self) -> ChunkCoder | None:
-        if self.array.shards is not None or not hasattr(self.serializer, "coder"):
-            return None  # inside a shard the index is not at the start of the object
+        of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)
+        behind = of_v3 and self.array.compressors
+        if self.array.shards is not None or behind or not hasattr(self.serializer, "coder"):
+            return None  # inside a shard or a compressor's bytes the index is not at the start
         assert self.serializer is not None
+        if isinstance(self.array.metadata, ArrayV3Metadata):
+            return self.serializer.coder(*handed_on(self.array.metadata, self.grid.chunks))
         return self.serializer.coder(self.grid.chunks, self.array.dtype)
 
     def _codec_name(self) -> str:
-        if self.coder is not None:
-            return self.coder.name
-        compressors = ", ".join(map(_name, self.array.compressors))
-        return compressors or "none"
+        own = getattr(self.serializer, "codec_name", "")
+        of_v3 = isinstance(self.array.metadata, ArrayV3Metadata)
+        others = self.array.compressors if of_v3 or not own else ()
+        return ", ".join([*filter(None, [own]), *map(_name, others)]) or "none"
 
     def _heads(self) -> Iterator[tuple[int, int, frame.Index | None]]:
         """Yield number, stored bytes and index of each chunk that is there."""
@@ -240,10 +248,14 @@ class _Survey:
 def _block_codec(array: AnyArray, chunks: tuple[int, ...]) -> BlockCodec | None:
     """Return the codec whose frames the chunks are, in either format of Zarr; None for others."""
     if array.metadata.zarr_format == 3:
-        return getattr(array, "serializer", None)
+        serializer = getattr(array, "serializer", None)
+        while inner := getattr(serializer, "codecs", ()):  # of shards
+            serializer = next(codec for codec in inner if isinstance(codec, ArrayBytesCodec))
+        return cast("BlockCodec | None", serializer)
     of_v2 = array.compressors[0] if len(array.compressors) == 1 and not array.filters else None
     # a codec made for other shapes has other blocks: of it the name alone is told
-    return getattr(of_v2, "codec", None) if getattr(of_v2, "shape", None) == chunks else None
+    place = getattr(of_v2, "place", None)
+    return getattr(of_v2, "codec", None) if place is None or place.shape == chunks else None
 
 
 def _name(codec: object) -> str:

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.arrays import ArraysTask
 from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
-from gangsaw.tasks.jobs.device import COPIES
+from gangsaw.tasks.jobs.device import COPIES, host_notes
 from gangsaw.tasks.jobs.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped, row_bytes, sampled
 from gangsaw.tasks.jobs.resume import can_be_resumed
@@ -152,7 +152,8 @@ def spool(
     _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
     place.publish()
     place.drop_given_up()
-    return _summary(str(final), arrays, meter)
+    stored = {name: array.stored_metadata for name, array in arrays.items()}
+    return replace(_summary(str(final), arrays, meter), notes=host_notes(stored, "encode", options))
 
 
 def _write_begin(

@@ -68,7 +68,7 @@ class Transcode:
 
     def on_device(self, batches: Sequence[range]) -> list[Records]:
         """Do the same with all chunks of the batches at once on the GPU of this process."""
-        if not runs_on_gpu(self.metadata):
+        if not runs_on_gpu(self.metadata, "encode"):
             return [self(batch) for batch in batches]
         with naming(self.address(range(batches[0].start, batches[-1].stop))):
             found = {batch: self.journal.read(batch) for batch in batches}

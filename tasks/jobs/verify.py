@@ -21,7 +21,7 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
-from gangsaw.tasks.jobs.device import launch_batches
+from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_text, restored
@@ -48,6 +48,7 @@ class Report:
     problems : one line each
     extra : objects below the arrays that no manifest names; harmless
     seconds : wall clock
+    notes : what else a user should know, such as what a device left to the host
     """
 
     store: str
@@ -59,6 +60,7 @@ class Report:
     problems: tuple[str, ...]
     extra: tuple[str, ...]
     seconds: float
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -114,6 +116,7 @@ def verify(
         problems=tuple(problems),
         extra=tuple(key for array in arrays for key in array.unknown_objects()),
         seconds=time.monotonic() - started,
+        notes=host_notes({a.name: a.metadata for a in arrays}, "decode", options),
     )
 
 
@@ -146,7 +149,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
         peak_bytes=transcode_bytes(
             coder.grid.shape, coder.grid.chunks, coder.dtype, source.chunks if source else None
         ),
-        launch_batches=launch_batches(coder, array.batch_chunks),
+        launch_batches=launch_batches(coder, array.batch_chunks, "decode"),
     )
 
 

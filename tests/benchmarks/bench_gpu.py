@@ -4,7 +4,7 @@ python tests/benchmarks/bench_gpu.py                        # printed
 python tests/benchmarks/bench_gpu.py --write --logs FOLDER  # into RESULTS-GPU.md
 python tests/benchmarks/bench_gpu.py --measure parity --rows FILE --limit 60
 
-FOLDER holds tests.log of pytest, memcheck.log and racecheck.log of compute-sanitizer;
+FOLDER holds tests.log of pytest, and a log of each tool of compute-sanitizer;
 deploy/gpu/measure.sh makes them. Each row is appended to FILE, as a line of JSON, as soon as it is
 measured; rows that are there already stand on the page, too. The exit status is 1 if bytes differ
 from the CPU's, a row failed or there is no figure at all, and then no page is written; running out
@@ -25,6 +25,7 @@ from typing import Any
 
 import bench_dna_gpu
 import bench_parity_gpu
+import bench_reads_gpu
 import bench_tcr_gpu
 import bench_visibility_gpu
 
@@ -42,14 +43,19 @@ PARTS = {  # what --measure takes: which sections it means
     "all": lambda _: True,
     "parity": lambda title: title == bench_parity_gpu.TITLE,
     "figures": lambda title: title != bench_parity_gpu.TITLE,
+    "ccsds123": lambda title: title == TITLE,
+    "visibility": lambda title: title == bench_visibility_gpu.TITLE,
+    "dna": lambda title: title == bench_dna_gpu.TITLE,
+    "reads": lambda title: title == bench_reads_gpu.TITLE,
+    "tcr": lambda title: title == bench_tcr_gpu.TITLE,
     "nothing": lambda _: False,
 }
 NOTHING_YET = "No device has measured anything yet."
 INTRODUCTION = f"""# Results on a GPU
 
 Written by `python tests/benchmarks/bench_gpu.py --write`. On a machine with Python and an NVIDIA
-driver one command installs the package, fills this page, and runs the tests that need a device,
-under compute-sanitizer too: `{COMMAND}`.
+driver one command, in a clone, fills this page and runs the tests that need a device, under
+compute-sanitizer too: `{COMMAND}`.
 
 Bytes first: all samples of the tests and all kernels of path counting, held against checksums that
 the CPU made (`deploy/gpu/parity.py`); frames that are right are decoded on the device, too.
@@ -68,6 +74,9 @@ confirmed: packing and unpacking move 1.25 bytes a base, each byte once; at 80 %
 bandwidth that is 1.3 Tbases/s for an A100 (2.0 TB/s) and 3.1 Tbases/s for an H200 (4.8 TB/s). A
 step of a dense block waits twice for memory, some 2 us: with 64 lanes 30 Mbases/s a block, and 300
 blocks 9 Gbases/s; 14 sectors of 32 bytes a base limit an H200 to 8.6 Gbases/s.
+
+Reads: synthetic lines of each kind as often as fills a batch, in GB/s of text; encoded by the host,
+but for starts of lines. Bins of reads: lines of 151 bases, with packing and copies.
 """
 TESTS = "tests on a device that fail; two processes on one GPU are among them"
 FAILED = re.compile(r"^(?:(\d+) failed, )?(\d+) passed(?!.*error)", re.MULTILINE)
@@ -75,6 +84,8 @@ PASSED = re.compile(r"^(\d+) passed(?!.*(?:failed|error))", re.MULTILINE)  # pyt
 SUMMARIES = {
     "memcheck": re.compile(r"ERROR SUMMARY: (\d+) error"),
     "racecheck": re.compile(r"RACECHECK SUMMARY: (\d+) hazard"),
+    "synccheck": re.compile(r"ERROR SUMMARY: (\d+) error"),
+    "initcheck": re.compile(r"ERROR SUMMARY: (\d+) error"),
 }
 
 
@@ -92,6 +103,7 @@ def plan(parts: str = "all", rounds: int = 20) -> dict[str, list[Measurement]]:
         bench_visibility_gpu.TITLE: partial(bench_visibility_gpu.tasks, rounds),
         bench_tcr_gpu.TITLE: partial(bench_tcr_gpu.tasks, rounds),
         bench_dna_gpu.TITLE: partial(bench_dna_gpu.tasks, rounds),
+        bench_reads_gpu.TITLE: partial(bench_reads_gpu.tasks, rounds),
     }
     return {title: make() for title, make in makers.items() if PARTS[parts](title)}
 

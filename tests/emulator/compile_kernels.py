@@ -66,6 +66,12 @@ def variants(package: str) -> Iterator[Variant]:
             yield Variant(package, file, defines)
 
 
+def native(variant: Variant) -> Variant:
+    """Return it for arrays in the byte order of the machine."""
+    swapped = "GS_SWAP" in variant.defines
+    return variant._replace(defines={**variant.defines, "GS_SWAP": 0}) if swapped else variant
+
+
 def sources(package: str) -> list[str]:
     """Return the paths of the CUDA sources of a package, as seen from its folder."""
     return sorted(_cuda_sources(files(package)))

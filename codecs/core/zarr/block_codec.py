@@ -5,22 +5,25 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
+import sys
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self, cast
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 from zarr import registry
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import ByteGetter, RangeByteRequest
-from zarr.core.array_spec import ArraySpec
+from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import Buffer, BufferPrototype, NDBuffer, gpu
 from zarr.core.buffer.cpu import buffer_prototype as host_prototype
 from zarr.core.common import JSON, parse_named_configuration
 from zarr.core.config import config
+from zarr.core.metadata.v3 import ArrayV3Metadata
 
 from gangsaw.codecs.core.arrays import Array, Dtype
 from gangsaw.codecs.core.container.checksum import Bytes
@@ -54,6 +57,8 @@ class SyncGetter(Protocol):
         """Return the bytes of a chunk, or some of them; None where there is none."""
 
 
+Direction: TypeAlias = Literal["encode", "decode"]
+
 # Samples of one launch that fill a large device, where a codec knows no better. In a codec of
 # images a band of a block is a thread: blocks of 224 x 128 x 256 samples of 16 bits are then 256
 # warps, and four launches at once give each scheduler (528 on an H200) two.
@@ -68,6 +73,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     parameters imply; `encode_chunk` and `decode_chunk` are the hooks for what does not fit that.
     Its keywords are the fields of `params_type`.
 
+    It judges the dtype and shape of what the codecs before it hand on, not the array's.
     CorruptChunk and NewerFormat name store and chunk wherever Zarr gives them: in every read of an
     array whose last codec this is. Behind a compressor, and when part of a chunk is rewritten, Zarr
     hands over bytes alone, and inside a shard only the place there.
@@ -105,6 +111,11 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     @abstractmethod
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return a bound on what encoding or decoding one such chunk holds besides the chunk."""
+
+    def has_kernels(self, direction: Direction) -> bool:
+        """Whether a device does this with these parameters; else its backend asks the host to."""
+        package = type(self).__module__.rpartition(".")[0]
+        return find_spec(f"{package}.gpu") is not None
 
     def launch_chunks(self, shape: tuple[int, ...], dtype: Dtype) -> int:
         """Return how many such chunks fill a device with one launch; more only take memory."""
@@ -170,11 +181,15 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         dtype: ZDType[TBaseDType, TBaseScalar],
         chunk_grid: ChunkGrid,
     ) -> None:
-        """Refuse, with BadParams, an array that the codec cannot hold."""
+        """Refuse, with BadParams, an array whose chunks, as its chain hands them on, do not fit."""
         extents = getattr(chunk_grid, "chunk_shape", None)
         if extents is None:
             raise BadParams(f"{self.codec_name} needs a regular chunk grid")
-        self.coder(tuple(extents), dtype.to_native_dtype())
+        asking = sys._getframe(1).f_locals.get("self")
+        if not isinstance(asking, ArrayV3Metadata):  # a codec of shards follows its chain itself
+            self.coder(tuple(extents), dtype.to_native_dtype())
+        elif hasattr(asking, "codecs"):  # else it asks too early, and once more
+            self.coder(*handed_on(asking, tuple(extents)))
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
         """Refuse: the size depends on the data."""
@@ -212,7 +227,7 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def _encode_batch(
         self, batch: Sequence[tuple[NDBuffer | None, ArraySpec]]
     ) -> list[Buffer | None]:
-        chunks = [_array(chunk) for chunk, _ in batch if chunk is not None]
+        chunks = [_handed(chunk, spec) for chunk, spec in batch if chunk is not None]
         frames = iter(self.encode_chunks(chunks))
         return [None if chunk is None else _frame(next(frames), spec) for chunk, spec in batch]
 
@@ -298,6 +313,22 @@ def _decoded(reads: Sequence[_PartialRead]) -> list[NDBuffer | None]:
     return [None if read.fetched is None else _selected(next(left), read) for read in reads]
 
 
+def handed_on(array: ArrayV3Metadata, chunk: tuple[int, ...]) -> tuple[tuple[int, ...], Dtype]:
+    """Return shape and dtype of what the serializer is given of a chunk of this shape.
+
+    zarr asks `validate` about the array (before 3.2 about nothing else) or about the dtype of the
+    chain with chunks of the array: what codecs before ours transpose, cast or pack is not in it.
+    The metadata that asks is the one place that knows the whole chain.
+    """
+    order = ArrayConfig("C", False)
+    spec = ArraySpec(chunk, array.data_type, array.fill_value, order, host_prototype)
+    for codec in array.codecs:
+        if isinstance(codec, ArrayBytesCodec):
+            break
+        spec = codec.resolve_metadata(spec)
+    return spec.shape, spec.dtype.to_native_dtype()
+
+
 def _frame(data: memoryview, spec: ArraySpec) -> Buffer:
     """Return a frame in zarr's buffer: also of an array on a GPU on the host, where stores are."""
     on_device = issubclass(spec.prototype.buffer, gpu.Buffer)
@@ -321,6 +352,12 @@ def _empty(spec: ArraySpec) -> Array:
 def _array(buffer: NDBuffer) -> Array:
     """Return the array of a buffer: Zarr promises less than NumPy and CuPy give."""
     return cast(Array, buffer.as_ndarray_like())
+
+
+def _handed(buffer: NDBuffer, spec: ArraySpec) -> Array:
+    """Return the chunk to encode: the filters of numcodecs hand it on flat."""
+    flat = buffer.shape == (math.prod(spec.shape),)
+    return _array(buffer.reshape(spec.shape) if flat else buffer)
 
 
 def _nd_buffer(array: Array, spec: ArraySpec) -> NDBuffer:

@@ -13,9 +13,11 @@ from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray_like, ensure_ndarray_like, ndarray_copy
 
 from gangsaw.codecs.core.arrays import Array
+from gangsaw.codecs.core.container.checksum import Bytes
 from gangsaw.codecs.core.cuda.device import empty_in_memory_of, to_host
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
+from gangsaw.codecs.core.zarr.trailer import ChunkKind, pack, unpack
 
 HOME = "gangsaw.codecs"  # derives the classes by name
 
@@ -37,15 +39,15 @@ class _ArrayLike(Array, Protocol):
 class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
     """A `BlockCodec` for numcodecs; `derived` makes a subclass, with `codec_id` and `codec_type`.
 
-    numcodecs hands over buffers without shape or dtype, so the codec itself has to know what a
-    chunk is. That it stands in the metadata, not in the bytes, is also what lets a reader refuse
-    false bytes.
+    numcodecs tells a codec nothing of the array when it decodes. With `shape` and `dtype` the
+    metadata say what a chunk is, so a reader can refuse false bytes. Without them, as xarray's
+    encodings need it, each chunk says it, behind its frame.
 
     Parameters
     ----------
-    shape : extents of a chunk
-    dtype : dtype of the array
-    memory_order : "C" or "F", of the array
+    shape : extents of a chunk; None takes chunks of any shape, up to 1 GiB each
+    dtype : dtype of the array; None as for `shape`, both or none
+    memory_order : "C" or "F", of the array; used with a shape alone
     parameters : of the codec
     """
 
@@ -53,69 +55,103 @@ class BlockCodecV2(Codec):  # type: ignore[misc]  # numcodecs has no types
 
     def __init__(
         self,
-        shape: tuple[int, ...],
-        dtype: npt.DTypeLike,
+        shape: tuple[int, ...] | None = None,
+        dtype: npt.DTypeLike = None,
         memory_order: Literal["C", "F"] = "C",
         **parameters: object,
     ) -> None:
         self.codec = self.codec_type(**parameters)
-        self.shape, self.dtype = tuple(map(int, shape)), np.dtype(dtype)
-        self.memory_order: Literal["C", "F"] = memory_order
         if memory_order not in ("C", "F"):
             raise BadParams(f"memory_order must be C or F, got {memory_order!r}")
-        self.codec.coder(self.shape, self.dtype)
+        if (shape is None) != (dtype is None):
+            raise BadParams(f"{self.codec_id} takes a chunk's shape and dtype, both or none")
+        self.place: ChunkKind | None = None
+        if shape is not None:
+            self.place = ChunkKind(tuple(map(int, shape)), np.dtype(dtype), memory_order)
+            self.codec.coder(self.place.shape, self.place.dtype)
 
     def encode(self, buf: object) -> bytes:
-        """Return the frame of a chunk: an array of the chunk's shape, or its flat buffer."""
-        return bytes(self.codec.encode_chunk(self._chunk(ensure_ndarray_like(buf))))
+        """Return the frame of a chunk: its array, or, where the shape is known, its flat buffer.
+
+        Raises
+        ------
+        BadParams : the codec cannot hold such a chunk, or was made for another
+        """
+        array: _ArrayLike = ensure_ndarray_like(buf)
+        if self.place is not None:
+            return bytes(self.codec.encode_chunk(_placed(array, self.place)))
+        behind = pack(_place_of(array))
+        return bytes(self.codec.encode_chunk(array)) + behind
 
     def decode(self, buf: object, out: object = None) -> Array:
-        """Return the chunk, in the array's memory order, where `buf` lies; or in `out`."""
+        """Return the chunk, in the array's memory order, where `buf` lies; or in `out`.
+
+        Raises
+        ------
+        CorruptChunk : wrong bytes
+        """
         data = ensure_contiguous_ndarray_like(buf)
-        chunk = empty_in_memory_of(data, self.shape, self.dtype, self.memory_order)
-        self.codec.decode_chunk(to_host(data).view(np.uint8), chunk)
+        frame: Bytes = to_host(data).view(np.uint8)
+        place = self.place
+        if place is None:
+            place, frame = unpack(frame)
+            self._check(place, frame)
+        chunk = empty_in_memory_of(data, *place)
+        self.codec.decode_chunk(frame, chunk)
         copied: Array = ndarray_copy(chunk, out)
         return copied
 
     def get_config(self) -> dict[str, object]:
         """Return the JSON configuration."""
-        place = {
-            "shape": list(self.shape),
-            "dtype": self.dtype.str,
-            "memory_order": self.memory_order,
-        }
-        return {"id": self.codec_id, **place, **self.codec.params.to_dict()}
+        known: dict[str, object] = {}
+        if self.place is not None:
+            shape, dtype, order = self.place
+            known = {"shape": list(shape), "dtype": dtype.str, "memory_order": order}
+        return {"id": self.codec_id, **known, **self.codec.params.to_dict()}
 
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> Self:
         """Read a JSON configuration; raise BadParams for what is missing or unknown."""
         values = {name: value for name, value in config.items() if name != "id"}
-        try:
-            place = {name: values.pop(name) for name in ("shape", "dtype")}
-        except KeyError as missing:
-            raise BadParams(f"{cls.codec_id} in Zarr v2 needs the chunk's {missing}") from None
-        place["memory_order"] = values.pop("memory_order", "C")
-        arguments = vars(cls.codec_type.params_type.from_dict(values)) | place
+        known = {name: values.pop(name) for name in ChunkKind._fields if name in values}
+        arguments = vars(cls.codec_type.params_type.from_dict(values)) | known
         return cls(**arguments)
 
-    def _chunk(self, array: _ArrayLike) -> Array:
-        if array.shape == self.shape and array.dtype == self.dtype:
-            flags = array.flags
-            wrong = flags.c_contiguous if self.memory_order == "F" else flags.f_contiguous
-            if flags.c_contiguous != flags.f_contiguous and wrong:
-                raise BadParams(
-                    f"the array is not in memory order {self.memory_order}: "
-                    "give the codec its memory_order"
-                )
-            return array
-        if array.nbytes != math.prod(self.shape) * self.dtype.itemsize:
+    def _check(self, place: ChunkKind, frame: Bytes) -> None:
+        """Raise CorruptChunk before memory is taken for a chunk that the frame does not hold."""
+        try:
+            coder = self.codec.coder(place.shape, place.dtype)
+        except BadParams as error:
+            raise CorruptChunk(f"behind the frame stands what cannot be in it: {error}") from error
+        coder.whole(frame)
+
+
+def _place_of(array: _ArrayLike) -> ChunkKind:
+    """Return what a chunk is, from its array alone."""
+    flags = array.flags
+    turned = flags.f_contiguous and not flags.c_contiguous
+    return ChunkKind(array.shape, np.dtype(array.dtype), "F" if turned else "C")
+
+
+def _placed(array: _ArrayLike, place: ChunkKind) -> Array:
+    """Return the array of a chunk of which the metadata say what it is."""
+    if array.shape == place.shape and array.dtype == place.dtype:
+        flags = array.flags
+        wrong = flags.c_contiguous if place.memory_order == "F" else flags.f_contiguous
+        if flags.c_contiguous != flags.f_contiguous and wrong:
             raise BadParams(
-                f"chunk of {array.nbytes} bytes, shape {array.shape}; "
-                f"the codec was made for {self.shape} of {self.dtype}"
+                f"the array is not in memory order {place.memory_order}: "
+                "give the codec its memory_order"
             )
-        flat = ensure_contiguous_ndarray_like(array).view(self.dtype)
-        chunk: Array = flat.reshape(self.shape, order=self.memory_order)
-        return chunk
+        return array
+    if array.nbytes != math.prod(place.shape) * place.dtype.itemsize:
+        raise BadParams(
+            f"chunk of {array.nbytes} bytes, shape {array.shape}; "
+            f"the codec was made for {place.shape} of {place.dtype}"
+        )
+    flat = ensure_contiguous_ndarray_like(array).view(place.dtype)
+    chunk: Array = flat.reshape(place.shape, order=place.memory_order)
+    return chunk
 
 
 @cache
@@ -126,6 +162,7 @@ def derived(codec_type: type[BlockCodec]) -> type[BlockCodecV2]:
         store, zarr_format=2, chunks=chunks, dtype="uint16", ...,
         compressors=NameV2(shape=chunks, dtype="uint16", **parameters),
     )
+    dataset.to_zarr(store, zarr_format=2, encoding={"name": {"compressors": NameV2(**parameters)}})
     """
     members = {
         "__doc__": f"Zarr v2 codec `{codec_type.codec_name}`, through numcodecs.",

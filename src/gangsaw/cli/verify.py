@@ -58,7 +58,12 @@ def verify(
     else:
         write_table(
             report.store,
-            _rows(report.chunks, report.stored_bytes, report.problems, ", ".join(against or ())),
+            [
+                *_rows(
+                    report.chunks, report.stored_bytes, report.problems, ", ".join(against or ())
+                ),
+                *(("note", note) for note in report.notes),
+            ],
         )
     if not report.ok:
         count = f" (the first of {len(report.problems)} problems)" if report.problems[1:] else ""

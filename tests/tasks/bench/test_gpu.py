@@ -19,6 +19,8 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 LOGS = {
     "tests": "FAILED tests/test_a.py::b - E\n1 failed, 11 passed, 900 deselected in 3.21s\n",
     "memcheck": "12 passed, 900 deselected in 3.21s\n========= ERROR SUMMARY: 0 errors\n",
+    "synccheck": "12 passed in 9s\n========= ERROR SUMMARY: 0 errors\n",
+    "initcheck": "12 passed in 9s\n========= ERROR SUMMARY: 0 errors\n",
     "racecheck": "12 passed in 9s\n========= RACECHECK SUMMARY: 2 hazards displayed (1 error)\n",
 }
 
@@ -56,7 +58,7 @@ def test_without_a_device_the_page_says_so(
     assert "No device has measured anything yet." in text
     visibilities = 2 * len(page.bench_visibility_gpu.CASES)  # both directions of each
     n_rows = len(figures.CASES) + visibilities + len(page.bench_tcr_gpu.CASES) + len(LOGS)
-    n_rows += 2 * len(page.bench_dna_gpu.CASES)
+    n_rows += 2 * len(page.bench_dna_gpu.CASES) + len(page.bench_reads_gpu.KINDS) + 1
     n_rows += len({setup.group for setup in page.bench_parity_gpu.parity.setups().values()})
     assert text.count("not measured yet") == n_rows
     assert text.count("| `bash deploy/gpu/measure.sh` |") == n_rows
@@ -102,6 +104,9 @@ def test_one_run_writes_page_and_figures(
     dna = page.bench_dna_gpu
     monkeypatch.setattr(dna, "LETTERS", 1 << 12)
     monkeypatch.setattr(dna, "ChunkBench", partial(figures.ChunkBench, batch_bytes=1 << 12))
+    reads = page.bench_reads_gpu
+    monkeypatch.setattr(reads, "TEXT_BYTES", 1 << 13)
+    monkeypatch.setattr(reads, "ChunkBench", partial(figures.ChunkBench, batch_bytes=1 << 13))
     monkeypatch.setattr(page.bench_tcr_gpu, "REFERENCES", 40)
     monkeypatch.setattr(page.bench_tcr_gpu, "TASK", 16)
     leave_setups(page, monkeypatch, "ccsds123 one-sample", "tcr DP-1, no D", "visibility mean")

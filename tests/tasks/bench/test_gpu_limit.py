@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -139,26 +142,23 @@ def test_a_row_without_an_end_is_ended(tmp_path: Path) -> None:
 FAKE = """#!/usr/bin/env bash
 echo "$*" >>"$CALLS"
 case "$*" in
-  *"pip install"*) sleep "$PIP_SECONDS" ;;
+  *lay_out.py*) exit "$MISSING" ;;
   *"-m pytest"*) exec sleep 60 ;;
   *"--measure parity"*) exit 1 ;;
 esac
 """
 
 
-def measured(
-    tmp_path: Path, *arguments: str, pip_seconds: float = 0
-) -> tuple[int, list[str], Path]:
+def measured(tmp_path: Path, *arguments: str, missing: int = 0) -> tuple[int, list[str], Path]:
     """Run the script with a Python whose tests have no end and whose bytes are wrong."""
     python, calls, out = tmp_path / "python", tmp_path / "calls", tmp_path / "out"
     python.write_text(FAKE)
     python.chmod(0o755)
     environment = {
         "PATH": "/usr/bin:/bin",
-        "HERE": "1",
         "PYTHON": str(python),
         "CALLS": str(calls),
-        "PIP_SECONDS": str(pip_seconds),
+        "MISSING": str(missing),
     }
     command = ["bash", SCRIPT, "--out", out, *arguments]
     done = subprocess.run(command, env=environment, timeout=50, check=False, capture_output=True)
@@ -169,21 +169,62 @@ def test_the_script_measures_bytes_first_and_ends_in_time(tmp_path: Path) -> Non
     began = time.monotonic()
     status, calls, out = measured(tmp_path, "--limit", "33")
     assert time.monotonic() - began < 33
-    steps = ["pip install", "--measure parity", "--measure figures", "--measure nothing"]
+    codecs = [f"--measure {name}" for name in ("ccsds123", "visibility", "dna", "reads", "tcr")]
+    steps = ["lay_out.py", "compile_all.py", "--measure parity", *codecs, "--measure nothing"]
     for call, step in zip(calls, [*steps, "-m pytest", "--measure nothing"], strict=True):
         assert step in call
-    assert "--rounds 3" in calls[2]
+    assert "--rounds 3" in calls[3]
     assert (out / "tests.log").read_text() == "not measured: time limit\n"
     assert status == 1  # bytes are wrong, and yet all went on
 
 
-def test_an_installation_without_an_end_is_ended(tmp_path: Path) -> None:
-    began = time.monotonic()
-    status, calls, out = measured(tmp_path, "--limit", "4", pip_seconds=40)
-    assert time.monotonic() - began < 4.5
-    assert status == 1
-    assert len(calls) == 1  # nothing is measured by what is not installed
+def test_nothing_is_measured_where_something_is_missing(tmp_path: Path) -> None:
+    status, calls, out = measured(tmp_path, missing=2)
+    assert status == 2
+    assert len(calls) == 1
     assert not (out / "RESULTS-GPU.md").exists()
+
+
+def test_the_script_starts_without_a_network_and_names_what_is_missing(tmp_path: Path) -> None:
+    cut_off = ["unshare", "--net"] if os.geteuid() == 0 and shutil.which("unshare") else []
+    command = [*cut_off, "bash", SCRIPT, "--out", tmp_path]
+    environment = {**os.environ, "PYTHON": sys.executable}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if find_spec("cupy") is None:
+        assert done.returncode == 2
+        assert "missing in" in done.stderr
+        assert "cupy-cuda13x" in done.stderr
+
+
+ONLY_WHAT_IS_NEEDED = """
+import sys
+from pathlib import Path
+sys.path[:0] = sys.argv[1:3]
+import lay_out
+lay_out.lay_out(Path(sys.argv[3]))
+sys.path.insert(0, sys.argv[3])
+# an editable installation, as of developers, would go before it
+sys.meta_path[:] = [one for one in sys.meta_path if "ScikitBuild" not in type(one).__name__]
+needed = {*lay_out.NEEDED, "llvmlite"}
+
+from importlib.metadata import entry_points, packages_distributions
+others = {*packages_distributions()} - needed - {"gangsaw"}
+sys.modules |= {name: None for name in others if name not in sys.modules}
+import bench_gpu, gangsaw
+assert Path(gangsaw.__file__).is_relative_to(sys.argv[3])
+rows = bench_gpu.sections({})
+print(len(rows), len(entry_points(group="zarr.codecs")))
+"""
+
+
+def test_what_is_named_as_needed_is_enough(tmp_path: Path) -> None:
+    paths = [REPOSITORY / "tests" / "benchmarks", SCRIPT.parent, tmp_path / "package"]
+    command = [sys.executable, "-c", ONLY_WHAT_IS_NEEDED, *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    sections, codecs = map(int, done.stdout.split())
+    assert sections == 7
+    assert codecs >= 4
 
 
 def test_the_script_says_what_is_wrong(tmp_path: Path) -> None:

@@ -99,10 +99,10 @@ def test_a_codec_answers_how_many_chunks_fill_a_device(
         return ArrayCoder((tmp_path / METADATA).read_bytes())
 
     own = {"serializer": codecs.Ccsds123(), "compressors": None}
-    assert launch_batches(coder(**own), 4) == LAUNCH_BYTES // (8 * 16 * 2) // 4
+    assert launch_batches(coder(**own), 4, "encode") == LAUNCH_BYTES // (8 * 16 * 2) // 4
     monkeypatch.setattr(codecs.Ccsds123, "launch_chunks", lambda *_: 12)
-    assert [launch_batches(coder(**own), n) for n in (1, 5, 20)] == [12, 2, 1]
-    assert launch_batches(coder(), 4) is None
+    assert [launch_batches(coder(**own), n, "encode") for n in (1, 5, 20)] == [12, 2, 1]
+    assert launch_batches(coder(), 4, "encode") is None
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from gangsaw.cluster import gpu as gpu_cluster
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
-from gangsaw.codecs import Ccsds123
+from gangsaw.codecs import Ccsds123, Dna, Reads, Visibility
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.tasks import api
@@ -36,9 +36,11 @@ from gangsaw.tasks.bench.device import CASES, Workbench, device_machine, figures
 from gangsaw.tasks.engine.pools import HostPool, make_pools
 from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.formats.raw import RawSource
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.spool import spool
+from gangsaw.tasks.jobs.device import DeviceCoder
+from gangsaw.tasks.jobs.spool import StreamHead, spool
 from gangsaw.tasks.source import Region
 
 SHAPE = (3, 40, 20)
@@ -228,6 +230,63 @@ def unchecked(stored: Any, _row: Any) -> Any:
 def test_a_codec_without_kernels_is_told(tmp_path: Path, quick: ModuleType) -> None:
     with pytest.raises(BadParams, match=r"no codec of .*a\.zarr.* runs on a GPU.*leave --device"):
         compress(raw_source(tmp_path), tmp_path / "a.zarr", codec="none", options=GPU)
+
+
+TEXT = np.frombuffer(b"ACGTTGCA\nACGA\n" * 50, np.uint8)
+BEGINS = np.arange(700, dtype="u8") * 9
+
+
+@pytest.mark.parametrize(
+    ("codec", "samples", "encoded", "decoded"),
+    [
+        (Ccsds123(), cube((3, 8, 8)), True, True),
+        (Ccsds123(order="bi"), cube((3, 8, 8)), False, False),
+        (Ccsds123(coder="block"), cube((3, 8, 8)), False, False),
+        (Visibility(), np.ones((4, 8, 3), "c8"), True, True),
+        (
+            Visibility(predictor="mean", residual="xor", packing="bits"),
+            np.ones((4, 8, 3), "c8"),
+            False,
+            False,
+        ),
+        (Reads(kind="sequence"), TEXT, False, True),
+        (Reads(kind="quality"), TEXT, False, True),
+        (Reads(kind="name"), TEXT, False, True),
+        (Reads(kind="offset"), BEGINS, True, True),
+        (Dna(mode="pack"), TEXT, True, True),
+        (Dna(mode="dense"), TEXT, True, True),
+    ],
+    ids=str,
+)
+def test_what_no_kernel_does_is_not_uploaded_and_is_told(
+    tmp_path: Path,
+    quick: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    codec: Any,
+    samples: Any,
+    encoded: bool,
+    decoded: bool,
+) -> None:
+    array = MemoryArray(samples, tuple("abc")[: samples.ndim], "one", {})
+    source = StreamHead("it", (array,), (), {})
+    record.reset()
+    uploads: list[int] = []
+    right = DeviceCoder.upload
+
+    def upload(coder: DeviceCoder, samples: Any, copies: Any) -> Any:
+        uploads.append(samples.nbytes)
+        return right(coder, samples, copies)
+
+    monkeypatch.setattr(DeviceCoder, "upload", upload)
+    done = compress(source, tmp_path / "a.zarr", codec=codec, options=GPU)
+    assert backends() == ["gpu" if encoded else "cpu"]
+    told = ("encoded on the host, for no kernel does it: one",)
+    assert done.notes == (() if encoded else told)
+    assert bool(uploads) == encoded
+    report = api.verify(tmp_path / "a.zarr", device="gpu")
+    assert report.ok
+    assert backends() == ["gpu" if decoded else "cpu"]
+    assert bool(report.notes) != decoded
 
 
 def test_a_cluster_without_a_gpu_is_told(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from typing import Any
 
 import google_crc32c
@@ -12,23 +11,14 @@ import numpy.typing as npt
 import pytest
 import zarr
 from helpers.counting_store import CountingStore
-from helpers.zarr_arrays import CHUNK, PIPELINES, SELECTIONS, SHAPE, create, own_pool
+from helpers.zarr_arrays import CHUNK, SELECTIONS, SHAPE, create
 from plain_codec import cpu as plain_cpu
 from plain_codec.codec import Plain
-from zarr.registry import register_codec
 from zarr.storage import LocalStore
 
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.container.frame import CHECKSUM, PRELUDE
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, NewerFormat
-
-
-@pytest.fixture(params=PIPELINES)
-def pipeline(request: pytest.FixtureRequest) -> Iterator[str]:
-    register_codec("test.plain", Plain)
-    path = f"zarr.core.codec_pipeline.{request.param}"
-    with zarr.config.set({"codec_pipeline.path": path}), own_pool():
-        yield request.param
 
 
 @pytest.fixture
