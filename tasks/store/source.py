@@ -17,7 +17,7 @@ import zarr
 from zarr.errors import UnknownCodecError
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
 from gangsaw.tasks.source import Below, Coordinate, Described, Region
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import Place
@@ -74,11 +74,15 @@ class ZarrSource:
 def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> ZarrSource:
     """Describe a Zarr array or group; raise BadParams where there is none or it has no array."""
     node = _open(address, group)
-    if isinstance(node, zarr.Array):
-        _check_only(address, variables)
-        return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
-    with metadata_errors(address):
-        found = [_describe(address, array, name) for name, array in sorted(node.arrays())]
+    with metadata_errors(address):  # attributes are read late
+        if isinstance(node, zarr.Array):
+            _check_only(address, variables)
+            return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
+        return _of_group(address, node, variables)
+
+
+def _of_group(address: str, node: zarr.Group, variables: Sequence[str]) -> ZarrSource:
+    found = [_describe(address, array, name) for name, array in sorted(node.arrays())]
     if not found:
         inner = ", ".join(sorted(node.group_keys())) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
@@ -156,17 +160,13 @@ def metadata_errors(where: str) -> Iterator[None]:
         yield
     except json.JSONDecodeError as error:
         raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
-    except (GangsawError, FileNotFoundError):
+    except (GangsawError, OSError, MemoryError):
         raise
     except UnknownCodecError as error:
         raise BadParams(f"{where}: {error}: install the package that has this codec") from None
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-    ) as error:  # wrong shapes, missing fields
-        raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
+    except Exception as error:  # wrong shapes, missing fields: zarr raises anything
+        reason = f"the metadata is damaged: {first_line(error)}"
+        raise CorruptChunk(reason, store=where) from error
 
 
 def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
