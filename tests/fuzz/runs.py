@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,10 +42,11 @@ def run(name: str, seed: int, count: int, seconds: float, first: int = 0) -> Out
             progress.seek(0)
             progress.write(bytes(8))
             progress.flush()
-            left = seconds - outcome.seconds
+            left, begin = seconds - outcome.seconds, time.monotonic()
             ran = _child(name, seed, first, end - first, left, progress.name)
             if _take(ran.stdout, outcome):
                 break
+            outcome.seconds += time.monotonic() - begin
             number = int.from_bytes(Path(progress.name).read_bytes()[:8], "little")
             outcome.attempts += number + 1 - first
             outcome.findings.append(f"attempt {number}: {_ended(ran)}")
@@ -59,14 +61,9 @@ def _child(
 ) -> subprocess.CompletedProcess[str]:
     numbers = [str(seed), str(first), str(count), str(seconds)]
     command = [sys.executable, "-m", "fuzz.child", name, *numbers, progress]
+    limit = ["timeout", "--signal=ABRT", str(seconds + STARTING)]
     return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        cwd=TESTS,
-        timeout=seconds + STARTING,
-        check=False,
-        errors="replace",
+        limit + command, capture_output=True, text=True, cwd=TESTS, check=False, errors="replace"
     )
 
 
