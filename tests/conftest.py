@@ -48,6 +48,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="add the golden files of samples that have none; overwrite nothing",
     )
+    parser.addoption(
+        "--fuzz-seconds", type=float, default=120.0, help="for each target of tests/fuzz, -m slow"
+    )
+    parser.addoption("--fuzz-seed", type=int, default=1, help="of the damage, -m slow")
 
 
 @pytest.fixture(params=["emulated", pytest.param("device", marks=pytest.mark.gpu)])

@@ -8,6 +8,7 @@ second extension, then the smallest k.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from gangsaw.codecs.core.numba.jit import jit
 SEGMENT = 64  # blocks that one run of zero blocks may span
 REST_OF_SEGMENT = 4  # unary code of a run that reaches its segment's end
 WORD = 57  # bits that fit a 64-bit word at any bit of its first byte
+PART = 1 << 18  # samples decoded in one go: 1 MiB of residuals
 MARGIN = 16  # bytes past the end that 64-bit loads and stores may touch
 
 TRUNCATED, TOO_LARGE, LONG_RUN = -1, -2, -3  # what the decoder found instead of an end position
@@ -56,25 +58,30 @@ def encode(
     return out[: -(-n_bits // 8)], n_bits
 
 
-def decode(
+def decoded_parts(
     data: npt.NDArray[np.uint8], n_residuals: int, bit_depth: int, params: Params
-) -> tuple[npt.NDArray[np.uint32], int]:
+) -> Iterator[tuple[npt.NDArray[np.uint32], int]]:
     """Decode n_residuals mapped residuals from the start of data, a (n_bytes,) uint8 array.
 
-    Returns them as (n_residuals,) uint32 with the number of bits read; raises CorruptChunk for
-    bytes that no encoder wrote, before anything is allocated that they cannot fill.
+    Yields the next residuals, (n,) uint32 in memory that is used again, with the number of bits
+    read so far; raises CorruptChunk for bytes that no encoder wrote.
     """
     size, width = params.samples_per_block, _identifier_bits(bit_depth, params)
     if 8 * data.size < least_bits(n_residuals, bit_depth, params):
         raise CorruptChunk(f"{data.size} bytes cannot hold {n_residuals} samples")
     n_blocks = -(-n_residuals // size)
     padded = np.concatenate([data, np.zeros(MARGIN, np.uint8)])
-    out = np.empty((n_blocks, size), np.uint32)
-    interval = params.reference_interval
-    n_bits = _decode_blocks(padded, 8 * data.size, bit_depth, width, interval, out)
-    if n_bits < 0:
-        raise CorruptChunk(REASONS[n_bits])
-    return out.reshape(-1)[:n_residuals], n_bits
+    # a run of zero blocks that begins in a part ends in it
+    out = np.empty((min(n_blocks, PART // size + SEGMENT), size), np.uint32)
+    first = n_bits = 0
+    while first < n_blocks:
+        coding = (bit_depth, width, params.reference_interval)
+        blocks = (first, min(first + PART // size, n_blocks), n_blocks)
+        last, n_bits = _decode_blocks(padded, n_bits, 8 * data.size, coding, blocks, out)
+        if n_bits < 0:
+            raise CorruptChunk(REASONS[n_bits])
+        yield out.reshape(-1)[: min(last * size, n_residuals) - first * size], n_bits
+        first = last
 
 
 def least_bits(n_residuals: int, bit_depth: int, params: Params) -> int:
@@ -283,37 +290,44 @@ def _one(data: Any, position: int, end: int) -> Any:
 
 
 @jit
-def _decode_blocks(data: Any, end: int, depth: int, width: int, interval: int, out: Any) -> int:
-    """Fill out, (n_blocks, J) uint32; return the bits read, or what was wrong.
+def _decode_blocks(
+    data: Any, position: int, end: int, coding: Any, blocks: Any, out: Any
+) -> tuple[int, int]:
+    """Fill out, (n, J) uint32, with blocks from `blocks[0]` to `blocks[1]`, or a few more.
 
-    No position passes `end` by more than the few bytes of MARGIN before it is checked.
+    Return the block after them and the bits read, or what was wrong. No position passes `end` by
+    more than the few bytes of MARGIN before it is checked.
+
+    coding : depth, width, interval
+    blocks : first, last, of all
     """
-    n_blocks = out.shape[0]
-    raw = (1 << width) - 1
-    position = block = 0
-    while block < n_blocks:
+    depth, width, interval = coding
+    first, stop, n_blocks = blocks
+    raw, block = (1 << width) - 1, first
+    while block < stop:
         if position + width + 1 > end:
-            return TRUNCATED
+            return block, TRUNCATED
         option = _get(data, position, width)
         position += width
         if option == 0 and _get(data, position, 1) == 0:
             segment_end = _segment_end(block, interval, n_blocks)
             last, position = _get_run(data, position + 1, end, block, segment_end)
             if position < 0:
-                return position
-            out[block:last] = 0
+                return block, position
+            out[block - first : last - first] = 0
             block = last
             continue
+        here = out[block - first]
         if option == raw:
-            position = _get_raw(data, position, end, depth, out[block])
+            position = _get_raw(data, position, end, depth, here)
         elif option == 0:
-            position = _get_extension(data, position + 1, end, depth, out[block])
+            position = _get_extension(data, position + 1, end, depth, here)
         else:
-            position = _get_split(data, position, end, option - 1, depth, out[block])
+            position = _get_split(data, position, end, option - 1, depth, here)
         if position < 0:
-            return position
+            return block, position
         block += 1
-    return position
+    return block, position
 
 
 @jit

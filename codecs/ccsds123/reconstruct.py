@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import wavefront
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
-from gangsaw.codecs.ccsds123.wave_output import target, write_windows
+from gangsaw.codecs.ccsds123.wave_output import SampleTarget, read_residuals, write_windows
 from gangsaw.codecs.ccsds123.wave_state import (
     LANES,
     RUN,
+    at_segment,
     difference_rows,
     make_predictor,
     make_state,
     ring_row,
+    segments,
     strip_of,
 )
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -58,7 +60,7 @@ def _directional_rows(s: Any, step: int) -> Any:
 
 @jit_inline
 def _local_sum(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
-    border, row = ahead(s.border, -step), step % s.rows
+    border, row = ahead(s.border, s.origin - step), step % s.rows
     west, north = _row_back(s, row, 1), _row_back(s, row, p.columns)
     northwest, northeast = _row_back(s, row, p.columns + 1), _row_back(s, row, p.columns - 1)
     near = _band_before(s, row) if p.local_sum & 1 else west
@@ -89,7 +91,7 @@ def _group_rows(p: Any, s: Any, step: int, i: int) -> Any:
 
 @jit_inline
 def _inner_product(p: Any, s: Any, step: int, lo: int, hi: int) -> None:
-    left, right = ahead(s.left, 1 - step), ahead(s.right, 1 - step)
+    left, right = ahead(s.left, s.origin + 1 - step), ahead(s.right, s.origin + 1 - step)
     update, term = wavefront.WeightUpdate(s.sign, left, right, (4 << p.resolution) - 1), 0
     wavefront.start_product(s.product, s.sigma, p.middle, p.resolution, lo, hi)
     if p.full:
@@ -148,11 +150,11 @@ def active(p: Any, step: int, low: int, high: int) -> tuple[int, int]:
 
 @jit
 def _reconstruct_strip(
-    p: Any, s: Any, delta: Any, most: int, first: int, last: int, low: int, high: int
+    p: Any, s: Any, held: Any, most: int, first: int, last: int, low: int, high: int
 ) -> int:
     for step in range(first, last):
         for z in range(max(low, step - p.samples + 1), min(p.bands, step + 1, high)):
-            s.delta[z] = fit(min(np.int64(delta[step - z, z]), most), s.delta)
+            s.delta[z] = fit(min(np.int64(held[z * RUN + step - first]), most), s.delta)
         lo, hi = active(p, step, low, high)
         if lo < hi:
             advance(p, s, step, lo, hi)
@@ -165,31 +167,35 @@ def _reconstruct_strip(
 
 
 @jit
-def _reconstruct(p: Any, state: Any, delta: Any, most: int, out: Any) -> int:
-    s = pointers(state)
-    steps, strip = p.samples + p.bands - 1, strip_of(s)
-    for first in range(0, steps, RUN):
-        last = min(first + RUN, steps)
+def _reconstruct(p: Any, state: Any, held: Any, most: int, part: Any, place: Any) -> int:
+    s, strip = pointers(state), strip_of(state)
+    fetched = pointers(held).residuals
+    for first in range(part.first, part.last, RUN):
+        last = min(first + RUN, part.last)
         for low in range(0, s.lanes, strip):
             high = min(low + strip, s.lanes)
-            status = _reconstruct_strip(p, s, delta, most, first, last, low, high)
+            read_residuals(p, place, fetched, first, last, low, high)
+            status = _reconstruct_strip(p, s, fetched, most, first, last, low, high)
             if status != 0:
                 return status
-            write_windows(p, s, out, first, last, low, high)
+            write_windows(p, s, place, first, last, low, high)
     return 0
 
 
-def reconstruct(
-    delta: npt.NDArray[np.uint32], image: Image, params: Params, out: npt.NDArray[Any]
-) -> None:
-    """Fill `out` with the samples that mapped residuals stand for.
+class Held(NamedTuple):
+    """Residuals of a run of steps, band by band."""
+
+    residuals: npt.NDArray[np.uint32]  # (lanes * RUN,)
+
+
+def reconstruct(place: SampleTarget, image: Image, params: Params) -> None:
+    """Turn mapped residuals into the samples that they stand for, where they lie.
 
     Parameters
     ----------
-    delta : (NY * NX, NZ) uint32 mapped residuals, row t = y * NX + x
+    place : (NZ, NY, NX) residuals as unsigned integers of the width of the samples
     image : the image's extents and sample type
     params : the predictor's parameters
-    out : (NZ, NY, NX) strided view, any integer dtype that holds the samples
 
     Raises
     ------
@@ -197,6 +203,8 @@ def reconstruct(
         A residual is impossible: no sample of the image's range has it.
     """
     predictor, state = make_predictor(image, params), make_state(image, params)
-    with target(out) as place:
-        if _reconstruct(predictor, state, delta, 1 << image.bit_depth, place):
+    held = Held(np.zeros(state.lanes * RUN, np.uint32))
+    for part in segments(image):
+        tables = at_segment(state, image, params, part)
+        if _reconstruct(predictor, tables, held, 1 << image.bit_depth, part, place):
             raise CorruptChunk(OUT_OF_RANGE)

@@ -14,10 +14,12 @@ from gangsaw.codecs.ccsds123.wave_state import (
     LANES,
     RUN,
     arithmetic,
+    at_segment,
     cached_if_small,
     make_predictor,
     make_state,
     round_up,
+    segments,
     skewed,
     strip_of,
 )
@@ -162,7 +164,7 @@ def read_codewords(
 @jit_inline
 def _read_step(c: Any, a: Any, s: Any, data: Any, step: int, lo: int, hi: int) -> None:
     """Decode a codeword into s.delta for the lanes [lo, hi)."""
-    count, before = ahead(a.counter, -step), ahead(a.counter, 1 - step)
+    count, before = ahead(a.counter, s.origin - step), ahead(a.counter, s.origin + 1 - step)
     choose_codes(a.code, a.accumulator, s.delta, count, before, c, lo, hi)
     if step % PREFETCH_STEPS == 0:
         prefetch_windows(data, a.position, lo, hi)
@@ -214,11 +216,10 @@ def _decode_strip(
 
 
 @jit
-def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, out: Any) -> int:
-    s, a = pointers(state), pointers(arrays)
-    steps, strip = p.samples + p.bands - 1, strip_of(s)
-    for first in range(0, steps, RUN):
-        last = min(first + RUN, steps)
+def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, part: Any, out: Any) -> int:
+    s, a, strip = pointers(state), pointers(arrays), strip_of(state)
+    for first in range(part.first, part.last, RUN):
+        last = min(first + RUN, part.last)
         for low in range(0, s.lanes, strip):
             high = min(low + strip, s.lanes)
             status = _decode_strip(p, s, c, a, data, (first, last), (low, high))
@@ -228,21 +229,19 @@ def _decode_lanes(p: Any, state: Any, c: Any, arrays: Any, data: Any, out: Any) 
     return 0
 
 
-def counts(image: Image, params: Params) -> npt.NDArray[np.int64]:
-    """(NY * NX,) int64 counter Gamma(t), at t = 0 that of t = 1: it depends on no data."""
+def counts(params: Params, begin: int, end: int) -> npt.NDArray[np.int64]:
+    """(end - begin,) int64 counter Gamma(t), at t = 0 that of t = 1: it depends on no data."""
     first, limit = 1 << params.initial_count, (1 << params.rescale) - 1
-    t = np.arange(image.n_rows * image.n_columns) - 1
+    t = np.maximum(np.arange(begin, end) - 1, 0)
     climb = limit - first
     period = limit + 1 - ((limit + 1) >> 1)
     fall = (t - climb - 1) % period + ((limit + 1) >> 1)
-    out = np.where(t <= climb, first + t, fall)
-    out[0] = first
-    return out
+    return np.where(t <= climb, first + t, fall)
 
 
 @cached_if_small
-def _count_table(image: Image, params: Params) -> Array:
-    return skewed(counts(image, params), arithmetic(image, params))
+def _count_table(image: Image, params: Params, begin: int, end: int) -> Array:
+    return skewed(counts(params, begin, end), arithmetic(image, params))
 
 
 def first_accumulators(image: Image, params: Params) -> npt.NDArray[np.int64]:
@@ -275,7 +274,7 @@ def make_decoder_state(
     return DecoderState(
         start=start,
         end=end,
-        counter=_count_table(image, params),
+        counter=aligned_zeros(1, of),  # of a segment
         first=first_accumulators(image, params).astype(of),
         accumulator=aligned_zeros(lanes, of),
         code=aligned_zeros(lanes, of),
@@ -309,15 +308,14 @@ def decode_lanes(
     """
     bounds = lane_bounds(data.size, start_bit, lane_bits, image)
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
+    of, decoder = make_predictor(image, params), make_decoder(image, params, data.size)
+    state = make_state(image, params)
+    arrays, status = make_decoder_state(image, params, bounds[:-1], bounds[1:]), 0
     with target(out) as place:
-        status = _decode_lanes(
-            make_predictor(image, params),
-            make_state(image, params),
-            make_decoder(image, params, data.size),
-            make_decoder_state(image, params, bounds[:-1], bounds[1:]),
-            padded,
-            place,
-        )
+        for part in segments(image):
+            state = at_segment(state, image, params, part)
+            arrays = arrays._replace(counter=_count_table(image, params, part.begin, part.end))
+            status = status or _decode_lanes(of, state, decoder, arrays, padded, part, place)
     check_end(data, int(bounds[-1]))
     if status:
         raise CorruptChunk(REASONS[status])

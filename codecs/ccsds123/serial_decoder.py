@@ -8,18 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.params import Image, Params
-from gangsaw.codecs.ccsds123.reconstruct import reconstruct
+from gangsaw.codecs.ccsds123.reconstruct import OUT_OF_RANGE, reconstruct
 from gangsaw.codecs.ccsds123.sample_decoder import (
     SLACK,
     check_end,
-    counts,
     decode_lanes,
     first_accumulators,
     make_decoder,
 )
+from gangsaw.codecs.ccsds123.wave_output import put_residual, target
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.bits import leading_zeros, load_be64
 from gangsaw.codecs.core.numba.jit import jit
+
+IMPOSSIBLE = -1  # instead of a position: a residual of more than D bits
 
 
 @jit
@@ -60,41 +62,64 @@ def _update(accumulator: int, count: int, rescale_at: int, value: int) -> int:
 
 
 @jit
-def _scan_lanes(data: Any, at: int, c: Any, count: Any, first: Any, lane_bits: Any) -> int:
-    """Walk through a BSQ body, keeping only where each band ends; return the last position."""
+def _next(count: int, rescale_at: int) -> int:
+    """Counter after one more sample."""
+    return (count + 1) >> 1 if count == rescale_at else count + 1
+
+
+@jit
+def _scan_lanes(data: Any, at: int, c: Any, samples: int, begin: Any, lane_bits: Any) -> int:
+    """Walk through a BSQ body, keeping only where each band ends; return the last position.
+
+    begin : counter and (NZ,) accumulators of the bands at t = 1
+    """
     for z in range(lane_bits.size):
-        begin, accumulator = at, first[z]
+        before, count, accumulator = at, begin[0], begin[1][z]
         at += c.depth
-        for t in range(1, count.size):
-            k = _choose_code(accumulator, count[t], c.depth)
+        for _ in range(1, samples):
+            k = _choose_code(accumulator, count, c.depth)
             value, bits = _read_codeword(data, min(at, c.cap), k, c.unary_limit, c.depth)
-            accumulator = _update(accumulator, count[t], c.rescale_at, value)
+            accumulator = _update(accumulator, count, c.rescale_at, value)
+            count = _next(count, c.rescale_at)
             at += bits
         if at > c.cap:
             return at
-        lane_bits[z] = at - begin
+        lane_bits[z] = at - before
     return at
 
 
 @jit
 def _read_interleaved(
-    data: Any, at: int, c: Any, count: Any, accumulator: Any, columns: int, group: int, delta: Any
+    data: Any, at: int, c: Any, first: int, accumulator: Any, extents: Any, group: int, place: Any
 ) -> int:
-    """Read a BI body into delta[t, z] (CCSDS 123.0-B-2, 5.4.2); return the last position."""
-    samples, bands = delta.shape
-    for row in range(0, samples, columns):
+    """Read a BI body (CCSDS 123.0-B-2, 5.4.2); return the last position, or IMPOSSIBLE.
+
+    first : counter at t = 1
+    extents : NZ, NY, NX
+    place : where residuals go, a `SampleTarget`
+    """
+    bands, rows, columns = extents
+    of_row = first
+    for y in range(rows):
+        count = of_row
         for low in range(0, bands, group):
-            for t in range(row, row + columns):
+            count = of_row
+            for x in range(columns):
                 for z in range(low, min(low + group, bands)):
-                    if t == 0:
-                        delta[0, z] = _read_word(data, min(at, c.cap)) >> np.uint64(64 - c.depth)
+                    if y + x == 0:
+                        value = _read_word(data, min(at, c.cap)) >> np.uint64(64 - c.depth)
+                        put_residual(place, z, y, x, value)
                         at += c.depth
                         continue
-                    k = _choose_code(accumulator[z], count[t], c.depth)
+                    k = _choose_code(accumulator[z], count, c.depth)
                     value, bits = _read_codeword(data, min(at, c.cap), k, c.unary_limit, c.depth)
-                    accumulator[z] = _update(accumulator[z], count[t], c.rescale_at, value)
-                    delta[t, z] = min(value, 0xFFFFFFFF)
+                    if value >> c.depth:
+                        return IMPOSSIBLE
+                    accumulator[z] = _update(accumulator[z], count, c.rescale_at, value)
+                    put_residual(place, z, y, x, value)
                     at += bits
+                count = count if y + x == 0 else _next(count, c.rescale_at)
+        of_row = count
         if at > c.cap:
             return at
     return at
@@ -130,17 +155,26 @@ def decode_serial(
     if 8 * data.size - start_bit < image.n_bands * (samples - 1 + image.bit_depth):
         raise CorruptChunk("the stream is shorter than its image can be")
     padded = np.concatenate([data, np.zeros(SLACK, np.uint8)])
-    count, first = counts(image, params), first_accumulators(image, params)
-    decoder = make_decoder(image, params, data.size)
+    accumulators, decoder = (
+        first_accumulators(image, params),
+        make_decoder(image, params, data.size),
+    )
+    count = 1 << params.initial_count
     if params.order == "bsq":
         lane_bits = np.zeros(image.n_bands, np.int64)
-        end = _scan_lanes(padded, start_bit, decoder, count, first, lane_bits)
+        begin = (count, accumulators)
+        end = _scan_lanes(padded, start_bit, decoder, samples, begin, lane_bits)
         check_end(data, end)
+        del padded  # as long as the stream, of which the next call makes one
         decode_lanes(data, start_bit, lane_bits, image, params, out)
         return lane_bits
-    delta = np.empty((samples, image.n_bands), np.uint32)
     group = params.interleave_depth or image.n_bands
-    end = _read_interleaved(padded, start_bit, decoder, count, first, image.n_columns, group, delta)
-    check_end(data, end)
-    reconstruct(delta, image, params, out)
+    with target(out) as place:
+        end = _read_interleaved(
+            padded, start_bit, decoder, count, accumulators, image.shape, group, place
+        )
+        if end == IMPOSSIBLE:
+            raise CorruptChunk(OUT_OF_RANGE)
+        check_end(data, end)
+        reconstruct(place, image, params)
     return None

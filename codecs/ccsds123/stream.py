@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import block_coder
+from gangsaw.codecs.ccsds123.coded_order import coding_order, place_coded
 from gangsaw.codecs.ccsds123.header import read_header, write_header
 from gangsaw.codecs.ccsds123.interleaved_encoder import encode_interleaved
 from gangsaw.codecs.ccsds123.params import Image, Params
@@ -14,16 +15,15 @@ from gangsaw.codecs.ccsds123.reconstruct import reconstruct
 from gangsaw.codecs.ccsds123.sample_decoder import check_end
 from gangsaw.codecs.ccsds123.sample_encoder import encode_lanes
 from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
-from gangsaw.codecs.core.arrays import NumpyArray, Run
+from gangsaw.codecs.ccsds123.wave_output import target
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 
 Bytes = bytes | bytearray | memoryview
 LaneBits = npt.NDArray[np.int64]
 
-# A run of zeros costs the block-adaptive coder a bit for hundreds of samples, so that some kB of
-# hostile bytes would take GB of memory. Real images stay far below 64 samples a byte.
-MAX_SAMPLES = 1 << 28
-PLAUSIBLE = 64  # samples a byte
+# Of zeros, the block-adaptive coder codes hundreds of samples a bit: 82 kB are 512 MB.
+MAX_BYTES = 1 << 30
 
 
 def encode_stream(array: NumpyArray, params: Params, *, with_header: bool = True) -> bytes:
@@ -50,7 +50,7 @@ def decode_stream(
     image: Image | None = None,
     params: Params | None = None,
     *,
-    max_samples: int = MAX_SAMPLES,
+    max_bytes: int = MAX_BYTES,
 ) -> tuple[NumpyArray, Params]:
     """Decompress one stream of CCSDS 123.0-B.
 
@@ -59,8 +59,8 @@ def decode_stream(
     data : the stream, from its first to its last byte
     image, params : what the header would say, for a body without one; params without an image
         gives the weights of a stream whose header leaves them out
-    max_samples : refuse a header that claims more than this and also more than 64 samples for each
-        byte of the stream: only images of almost nothing but zeros are so small, and hostile bytes
+    max_bytes : refuse an array of more bytes, which some kB of hostile bytes can claim. Besides the
+        array and a copy of the stream, decoding takes less than 64 MB, or some rows of all bands.
 
     Returns
     -------
@@ -70,7 +70,8 @@ def decode_stream(
 
     Raises
     ------
-    CorruptChunk : the bytes are no stream, or claim more samples than they can hold
+    CorruptChunk : the bytes are no stream, or claim more samples than they can hold or than
+        `max_bytes`
     NewerFormat : near-lossless or another part of issue 2 that this version does not know
     BadParams : an image without params, or weights that are missing or do not fit the header
     """
@@ -86,7 +87,7 @@ def decode_stream(
     params = params.resolved(image)
     check_extent(stream.size - start, image, params)
     if start:
-        _check_plausible(stream.size, image, max_samples)
+        _check_limit(image, max_bytes)
     out = np.empty(image.shape, image.dtype)
     decode_body(stream, start, image, params, out)
     return out, params
@@ -103,11 +104,12 @@ def check_extent(n_bytes: int, image: Image, params: Params) -> None:
         raise CorruptChunk(f"{n_bytes} bytes cannot hold the {z} x {y} x {x} samples claimed")
 
 
-def _check_plausible(n_bytes: int, image: Image, max_samples: int) -> None:
-    if image.n_samples > max(max_samples, PLAUSIBLE * n_bytes):
+def _check_limit(image: Image, max_bytes: int) -> None:
+    n_bytes = image.n_samples * image.dtype.itemsize
+    if n_bytes > max_bytes:
         raise CorruptChunk(
-            f"{n_bytes} bytes claim {image.n_samples} samples: if they are known to hold an almost "
-            f"empty image, allow it with max_samples={image.n_samples}"
+            f"the header claims {image.n_samples} samples, which take {n_bytes} bytes of memory: "
+            f"more than {max_bytes} only if asked, by max_bytes={n_bytes}"
         )
 
 
@@ -134,45 +136,18 @@ def encode_body(
 def decode_body(
     data: npt.NDArray[np.uint8], start: int, image: Image, params: Params, out: NumpyArray
 ) -> None:
-    """Fill out, (z, y, x), from the body that begins at byte `start`; no lane index is needed."""
+    """Fill out, (z, y, x), from the body that begins at byte `start`; no lane index is needed.
+
+    Residuals lie in `out` until they are samples: apart they took four times its memory.
+    """
     if params.coder == "sample":
         decode_serial(data, 8 * start, image, params, out)
         return
-    depth = image.bit_depth
-    ordered, n_bits = block_coder.decode(data[start:], image.n_samples, depth, params)
-    check_end(data, 8 * start + n_bits)
-    reconstruct(band_columns(ordered, image, params), image, params, out)
-
-
-def coding_order(
-    delta: npt.NDArray[np.uint32], image: Image, params: Params
-) -> npt.NDArray[np.uint32]:
-    """Put delta[t, z] into the order of the body (CCSDS 123.0-B-2, 5.4.2): (n_samples,) uint32."""
-    if params.order == "bsq":
-        return delta.T.reshape(-1)
-    rows = delta.reshape(image.n_rows, image.n_columns, image.n_bands)
-    out = np.empty((image.n_rows, image.n_columns * image.n_bands), np.uint32)
-    for group, place in _groups(image, params):
-        out[:, place] = rows[:, :, group].reshape(image.n_rows, -1)
-    return out.reshape(-1)
-
-
-def band_columns(
-    ordered: npt.NDArray[np.uint32], image: Image, params: Params
-) -> npt.NDArray[np.uint32]:
-    """Inverse of coding_order: (NY * NX, NZ) uint32, C-contiguous."""
-    if params.order == "bsq":
-        return np.ascontiguousarray(ordered.reshape(image.n_bands, -1).T)
-    rows = ordered.reshape(image.n_rows, image.n_columns * image.n_bands)
-    out = np.empty((image.n_rows, image.n_columns, image.n_bands), np.uint32)
-    for group, place in _groups(image, params):
-        out[:, :, group] = rows[:, place].reshape(image.n_rows, image.n_columns, -1)
-    return out.reshape(-1, image.n_bands)
-
-
-def _groups(image: Image, params: Params) -> list[tuple[Run, Run]]:
-    """Bands of each group of M, and where a row of theirs lies in a coded row of the image."""
-    n, depth = image.n_bands, params.interleave_depth
-    ends = [(first, min(first + depth, n)) for first in range(0, n, depth)]
-    columns = image.n_columns
-    return [(slice(a, b), slice(columns * a, columns * b)) for a, b in ends]
+    first = n_bits = 0
+    with target(out) as place:
+        parts = block_coder.decoded_parts(data[start:], image.n_samples, image.bit_depth, params)
+        for residuals, n_bits in parts:  # noqa: B007
+            place_coded(place, residuals, first, image, params)
+            first += residuals.size
+        check_end(data, 8 * start + n_bits)
+        reconstruct(place, image, params)

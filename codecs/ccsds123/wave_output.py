@@ -1,4 +1,4 @@
-"""Output of the decoder's wavefront: from skewed rows of bands to the rows of an image."""
+"""What the decoder's wavefront reads and writes: rows of an image, as skewed rows of bands."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123.wave_state import LANES, RUN, ring_row
 from gangsaw.codecs.core.numba.bits import ahead, fit, pointer_at
-from gangsaw.codecs.core.numba.jit import jit, jit_restrict
+from gangsaw.codecs.core.numba.jit import jit, jit_inline, jit_restrict
 from gangsaw.codecs.core.numba.tiles import transpose_tile
 
 
 class SampleTarget(NamedTuple):
-    """Where samples go: a kernel typed by dtype and layout would be compiled for each of them."""
+    """Where samples go, and before them the residuals that they are made of.
+
+    A kernel typed by dtype and layout would be compiled for each of them.
+    """
 
     address: int  # of the item at (0, 0, 0)
     z_stride: int  # bytes
@@ -86,3 +89,53 @@ def _write_row(row: Any, stride: int, run: Any, n: int) -> None:
     else:
         for i in range(n):
             row[i * stride] = fit(run[i], row)
+
+
+@jit
+def read_residuals(
+    p: Any, place: Any, held: Any, first: int, last: int, low: int, high: int
+) -> None:
+    """Fetch the residuals of a strip for the steps [first, last): held[z * RUN + step - first].
+
+    They lie where the samples will: no sample is written before the residuals of its window are
+    here.
+    """
+    for z in range(low, min(high, p.bands)):
+        begin, end = max(first - z, 0), min(last - z, p.samples)
+        if begin < end:
+            run = ahead(held, z * RUN + begin + z - first)
+            _read_band(place, place.address + z * place.z_stride, p.columns, begin, end, run)
+
+
+@jit
+def _read_band(place: Any, band: int, columns: int, t: int, end: int, run: Any) -> None:
+    y = t // columns
+    x = t - y * columns
+    while t < end:
+        n = min(end - t, columns - x)
+        row = band + y * place.y_stride + x * place.x_stride
+        if place.width == 1:
+            _read_row(pointer_at(row, np.uint8(0)), place.x_stride, run, n)
+        elif place.width == 2:
+            _read_row(pointer_at(row, np.uint16(0)), place.x_stride >> 1, run, n)
+        else:
+            _read_row(pointer_at(row, np.uint32(0)), place.x_stride >> 2, run, n)
+        t, y, x, run = t + n, y + 1, 0, ahead(run, n)
+
+
+@jit_restrict
+def _read_row(row: Any, stride: int, run: Any, n: int) -> None:
+    for i in range(n):
+        run[i] = fit(row[i * stride], run)
+
+
+@jit_inline
+def put_residual(place: Any, z: int, y: int, x: int, value: Any) -> None:
+    """Put a residual, which its item can hold, where its sample will be."""
+    at = place.address + z * place.z_stride + y * place.y_stride + x * place.x_stride
+    if place.width == 1:
+        pointer_at(at, np.uint8(0))[0] = np.uint8(value)
+    elif place.width == 2:
+        pointer_at(at, np.uint16(0))[0] = np.uint16(value)
+    else:
+        pointer_at(at, np.uint32(0))[0] = np.uint32(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,6 +21,9 @@ MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back
 RUN = 64  # steps that a strip of bands makes in one go, and samples written in one go
 STRIP = 128  # bands at most in a strip: what a step of them touches stays in the first-level cache
 CACHED_PIXELS = 1 << 16  # tables of 16 bytes a pixel; larger images take long anyway
+# Tables over t are made for so many steps at a time: one for all steps took 50 bytes a pixel, 6 GB
+# for a band of Sentinel-2.
+SEGMENT = 1 << 16
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
@@ -45,8 +48,8 @@ class WavePredictor(NamedTuple):
 class State(NamedTuple):
     """One wavefront, in arrays of the type T that `arithmetic` chooses; `pointers` for kernels.
 
-    All are flat, and begin at band 0 and t = 0: what lies in front of that is part of them. Tables
-    run with z: the entry of t has the index -t.
+    All are flat, and begin at band 0 and t = `origin`: what lies in front of that is part of them.
+    Tables run with z: the entry of t has the index origin - t.
     """
 
     ring: Array  # (rows * width,) samples, one row per step
@@ -68,6 +71,27 @@ class State(NamedTuple):
     width: int  # of a row of the ring and of the differences
     lanes: int
     terms: int
+    origin: int  # first t of the tables
+
+
+class Segment(NamedTuple):
+    """Some steps of a wavefront, and the t that tables need for them."""
+
+    first: int  # step
+    last: int  # step after them
+    begin: int  # t
+    end: int
+
+
+def segments(image: Image) -> Iterator[Segment]:
+    """Yield the parts of a wavefront: one for an image whose tables are cached."""
+    samples = image.n_rows * image.n_columns
+    steps, reach = samples + image.n_bands - 1, round_up(image.n_bands, LANES) + 1
+    length = steps if samples <= CACHED_PIXELS else SEGMENT
+    for first in range(0, steps, length):
+        last = min(first + length, steps)
+        begin = min(max(0, first - reach), samples - 1)
+        yield Segment(first, last, begin, min(last, samples))
 
 
 def arithmetic(image: Image, params: Params) -> type[np.signedinteger[Any]]:
@@ -113,7 +137,7 @@ def make_state(image: Image, params: Params) -> State:
     ring = aligned_zeros(rows * width, of)
     ring.reshape(rows, width)[:, :MARGIN] = image.middle  # narrow sums of band 0 look there
     differences = aligned_zeros((difference_rows(params.prediction_bands) + 1) * width, of)
-    border, left, right = _tables(image, params)
+    nothing = aligned_zeros(1, of)  # `at_segment` gives tables
     return State(
         ring=ring[MARGIN:],
         differences=differences[MARGIN:],
@@ -126,15 +150,22 @@ def make_state(image: Image, params: Params) -> State:
         sign=aligned_zeros(lanes, of),
         delta=aligned_zeros(lanes, of),
         bad=aligned_zeros(lanes, of),
-        border=border,
-        left=left,
-        right=right,
+        border=nothing,
+        left=nothing,
+        right=nothing,
         runs=aligned_zeros(LANES * (RUN + LANES), of),
         rows=rows,
         width=width,
         lanes=lanes,
         terms=weights.size // lanes,
+        origin=0,
     )
+
+
+def at_segment(state: State, image: Image, params: Params, part: Segment) -> State:
+    """Return the state with the tables of a segment; all else is shared."""
+    border, left, right = _tables(image, params, part.begin, part.end)
+    return state._replace(border=border, left=left, right=right, origin=part.begin)
 
 
 def row_width(image: Image) -> int:
@@ -144,7 +175,7 @@ def row_width(image: Image) -> int:
 
 
 def skewed(table: Array, dtype: npt.DTypeLike) -> Array:
-    """Turn a table over t into one that runs with z, from t = 0 on.
+    """Turn a table over t into one that runs with z, from its first t on.
 
     In front of that lie the other t, at both ends a margin for lanes that are not on.
     """
@@ -153,23 +184,25 @@ def skewed(table: Array, dtype: npt.DTypeLike) -> Array:
     return out[LANES + table.size - 1 :]
 
 
-def cached_if_small(make_tables: Callable[[Image, Params], T]) -> Callable[[Image, Params], T]:
+def cached_if_small(
+    make_tables: Callable[[Image, Params, int, int], T],
+) -> Callable[[Image, Params, int, int], T]:
     """Cache the tables of some small images: the blocks of a chunk share them."""
     cached = lru_cache(8)(make_tables)
 
     @wraps(make_tables)
-    def look_up(image: Image, params: Params) -> T:
+    def look_up(image: Image, params: Params, begin: int, end: int) -> T:
         small = image.n_rows * image.n_columns <= CACHED_PIXELS
-        return cached(image, params) if small else make_tables(image, params)
+        return (cached if small else make_tables)(image, params, begin, end)
 
     return look_up
 
 
 @cached_if_small
-def _tables(image: Image, params: Params) -> tuple[Array, Array, Array]:
-    of = arithmetic(image, params)
-    left, right = _shifts(image, params)
-    return skewed(_border(image), of), skewed(left, of), skewed(right, of)
+def _tables(image: Image, params: Params, begin: int, end: int) -> tuple[Array, Array, Array]:
+    of, t = arithmetic(image, params), np.arange(begin, end)
+    left, right = _shifts(image, params, t)
+    return skewed(_border(image, t), of), skewed(left, of), skewed(right, of)
 
 
 def round_up(n: int, unit: int) -> int:
@@ -177,17 +210,14 @@ def round_up(n: int, unit: int) -> int:
     return -(-n // unit) * unit
 
 
-def _border(image: Image) -> Array:
-    kind = np.zeros((image.n_rows, image.n_columns), np.int8)
-    kind[:, 0] |= wavefront.FIRST_COLUMN
-    kind[:, -1] |= wavefront.LAST_COLUMN
-    kind[0] |= wavefront.FIRST_ROW
-    return kind.reshape(-1)
+def _border(image: Image, t: Array) -> Array:
+    x = t % image.n_columns
+    kind = wavefront.FIRST_COLUMN * (x == 0) | wavefront.LAST_COLUMN * (x == image.n_columns - 1)
+    return kind | wavefront.FIRST_ROW * (t < image.n_columns)
 
 
-def _shifts(image: Image, params: Params) -> tuple[Array, Array]:
+def _shifts(image: Image, params: Params, t: Array) -> tuple[Array, Array]:
     """Weight update (CCSDS 123.0-B-2, 4.10): a << left, plus half, >> right."""
-    t = np.arange(image.n_rows * image.n_columns)
     steps = params.weight_min + (t - image.n_columns) // params.weight_interval
     exponent = np.clip(steps, params.weight_min, params.weight_max)
     exponent += image.bit_depth - params.weight_resolution

@@ -73,3 +73,9 @@ class DeviceError(GangsawError, RuntimeError):
 
 class JobFailed(GangsawError, RuntimeError):
     """A job could not finish; the message names the chunks and the first cause."""
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message: those of libraries go on with hints."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from gangsaw.codecs.core.cuda.device import first_line
+from gangsaw.codecs.core.errors import first_line
 from gangsaw.tasks.bench.rows_file import RowsFile
 from gangsaw.tasks.bench.table import Measurement, Row, say
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.errors import BadParams, GangsawError, first_line
 from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure, given
 from gangsaw.tasks.formats.table import how_sure, named, names, readable, titles
 from gangsaw.tasks.source import Source, Stream
@@ -43,7 +43,12 @@ def open_paths(paths: Sequence[str], options: SourceOptions | None = None) -> So
     wanted = kind.for_opening(what, chosen)
     kind.check_installed(what)
     assert kind.open is not None
-    return kind.open(tuple(paths), wanted)
+    try:
+        return kind.open(tuple(paths), wanted)
+    except (GangsawError, MemoryError):
+        raise
+    except Exception as error:  # a field's library raises anything at a damaged file
+        raise BadParams(f"{what} cannot be read as {kind.title}: {first_line(error)}") from error
 
 
 def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> Format:

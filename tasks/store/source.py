@@ -16,7 +16,7 @@ import zarr
 from zarr.errors import UnknownCodecError
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
 from gangsaw.tasks.store.identity import identity_of_store
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
@@ -104,11 +104,17 @@ def open_zarr(
     What cannot be stored is refused by name, or left out where the user accepts that.
     """
     node = _open(address, group)
-    if isinstance(node, zarr.Array):
-        _check_only(address, variables)
-        return _root(address, node)
-    with metadata_errors(address):
-        there, refused, groups = _tree(address, node)
+    with metadata_errors(address):  # attributes are read late
+        if isinstance(node, zarr.Array):
+            _check_only(address, variables)
+            return _root(address, node)
+        return _of_group(address, node, variables, accept_loss=accept_loss)
+
+
+def _of_group(
+    address: str, node: zarr.Group, variables: Sequence[str], *, accept_loss: bool
+) -> ZarrSource:
+    there, refused, groups = _tree(address, node)
     if not there and not refused:
         inner = ", ".join(group.path for group in groups) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
@@ -188,17 +194,13 @@ def metadata_errors(where: str) -> Iterator[None]:
         yield
     except json.JSONDecodeError as error:
         raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
-    except (GangsawError, FileNotFoundError):
+    except (GangsawError, OSError, MemoryError):
         raise
     except UnknownCodecError as error:
         raise BadParams(f"{where}: {error}: install the package that has this codec") from None
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-    ) as error:  # wrong shapes, missing fields
-        raise CorruptChunk(f"the metadata is damaged: {error}", store=where) from None
+    except Exception as error:  # wrong shapes, missing fields: zarr raises anything
+        reason = f"the metadata is damaged: {first_line(error)}"
+        raise CorruptChunk(reason, store=where) from error
 
 
 def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:

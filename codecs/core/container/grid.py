@@ -61,10 +61,11 @@ class BlockGrid:
 
     def slices(self, index: int) -> tuple[Piece, ...]:
         """Return where block `index` lies in the chunk."""
-        axes = []
-        for pieces in reversed(self._pieces):
-            index, i = divmod(index, len(pieces))
-            axes.append(pieces[i])
+        axes = []  # not of `_pieces`: metadata may claim more of them than memory holds
+        triples = zip(self.counts, self.block_shape, self.chunk_shape, strict=True)
+        for count, extent, n in reversed(list(triples)):
+            index, i = divmod(index, count)
+            axes.append(slice(i * extent, min((i + 1) * extent, n)))
         return tuple(axes[::-1])
 
     def all_slices(self) -> Iterator[tuple[Piece, ...]]:

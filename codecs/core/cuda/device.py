@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import Array, ArrayOf, ScalarT
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArrayOf
-from gangsaw.codecs.core.errors import BadParams, DeviceError
+from gangsaw.codecs.core.errors import BadParams, DeviceError, first_line
 
 BACKENDS = {"numpy": "cpu", "cupy": "gpu"}
 NO_DEVICE, OLD_DRIVER = 100, 35  # cudaErrorNoDevice, cudaErrorInsufficientDriver
@@ -95,12 +95,6 @@ def cupy() -> ModuleType:
         raise DeviceError(f"CuPy is installed but cannot be loaded: {first_line(error)}") from error
     _check_device(module.cuda.runtime)
     return module
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message: CuPy's go on with a stack of hints."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
 
 
 def _check_device(runtime: ModuleType) -> None:

@@ -18,9 +18,9 @@ from gangsaw.codecs.core.arrays import NumpyArray, Run, ScalarT
 from gangsaw.codecs.core.cuda import sources as kernels
 from gangsaw.codecs.core.cuda.compiling import CompileError
 from gangsaw.codecs.core.cuda.cupy_types import DeviceArray, DeviceArrayOf, Kernel, KernelModule
-from gangsaw.codecs.core.cuda.device import backend_name, cupy, first_line
+from gangsaw.codecs.core.cuda.device import backend_name, cupy
 from gangsaw.codecs.core.cuda.kernel_files import kernel_file
-from gangsaw.codecs.core.errors import BadParams, CorruptChunk, DeviceError
+from gangsaw.codecs.core.errors import BadParams, CorruptChunk, DeviceError, first_line
 
 Result = TypeVar("Result")
 OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY

@@ -153,10 +153,13 @@ class BlockCodec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Read the codec from the array's metadata; raise BadParams for unknown parameters."""
-        _, configuration = parse_named_configuration(
-            data, cls.codec_name, require_configuration=False
-        )
+        """Read the codec from the array's metadata; raise BadParams for what is none of it."""
+        try:
+            _, configuration = parse_named_configuration(
+                data, cls.codec_name, require_configuration=False
+            )
+        except (TypeError, ValueError) as error:  # of zarr, of metadata that are no configuration
+            raise BadParams(f"{cls.codec_name}: {error}") from error
         return cls(**vars(cls.params_type.from_dict({**(configuration or {})})))
 
     @classmethod

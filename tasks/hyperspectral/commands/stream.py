@@ -29,11 +29,11 @@ def decode(
     target: Annotated[Path, typer.Argument(help="ENVI header or data file to write.")],
     interleave: Annotated[str, typer.Option(help="Of the ENVI file: bsq, bil or bip.")] = "bsq",
     byte_order: Annotated[str, typer.Option(help="Of the ENVI file: little or big.")] = "little",
-    max_samples: Annotated[
+    max_bytes: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Let a file of few bytes claim so many samples. (default: 2^28)",
+            help="Bytes of samples that a file may claim; they are held in memory. (default: 2^30)",
             show_default=False,
         ),
     ] = None,
@@ -44,12 +44,12 @@ def decode(
     Example: gangsaw stream decode image.c123 image.hdr
     """
     from gangsaw.codecs.ccsds123 import decode_stream
-    from gangsaw.codecs.ccsds123.stream import MAX_SAMPLES
+    from gangsaw.codecs.ccsds123.stream import MAX_BYTES
     from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi
     from gangsaw.tasks.formats.memory import MemoryArray
 
     try:
-        cube, _ = decode_stream(_read(source), max_samples=max_samples or MAX_SAMPLES)
+        cube, _ = decode_stream(_read(source), max_bytes=max_bytes or MAX_BYTES)
     except ChunkError as error:
         raise error.at(store=str(source)) from None
     if cube.dtype == "int8":  # ENVI has none

@@ -19,6 +19,7 @@ from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.ccsds123.reconstruct import reconstruct
 from gangsaw.codecs.ccsds123.samples import noise, scene
 from gangsaw.codecs.ccsds123.serial_decoder import decode_serial
+from gangsaw.codecs.ccsds123.wave_output import target
 from gangsaw.codecs.ccsds123.wave_state import LANES, RUN
 from gangsaw.codecs.core.container.runs import Runs
 from gangsaw.codecs.core.errors import CorruptChunk
@@ -243,15 +244,14 @@ def test_wrong_lanes() -> None:
 
 def test_impossible_residuals() -> None:
     image, params = Image(20, 4, 5, 8, False), Params(bit_depth=8)
-    delta = np.zeros((20, 20), np.uint32)
-    out = np.empty(image.shape, np.uint8)
-    reconstruct(delta, image, params, out)
-    for value in (1 << 8, 0xFFFFFFFF):
+    with target(np.zeros(image.shape, np.uint16)) as place:
+        reconstruct(place, image, params)
+    for value in (1 << 8, 0xFFFF):
         for t, z in ((0, 0), (0, 19), (19, 0), (19, 19), (7, 3)):
-            wrong = delta.copy()
-            wrong[t, z] = value
-            with pytest.raises(CorruptChunk):
-                reconstruct(wrong, image, params, out)
+            wrong = np.zeros(image.shape, np.uint16)
+            wrong[z, t // 5, t % 5] = value
+            with target(wrong) as place, pytest.raises(CorruptChunk):
+                reconstruct(place, image, params)
 
 
 def test_claims_are_refused_before_they_are_paid_for() -> None:

@@ -1,0 +1,150 @@
+"""Lanes of qualities that are right but for one thing, so that one check alone refuses each.
+
+They are written by the slow reference, with tables that have every symbol. Kernels without one of
+the checks accept the example of that check, or touch memory that is not theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from emulator.host_module import KernelFault, schedule
+from reference.reads_parts import TOTAL
+from reference.reads_quality import Model, read_model, write_model, write_window
+
+from gangsaw.codecs.core.container.runs import Runs
+from gangsaw.codecs.core.cuda import launch as core_gpu
+from gangsaw.codecs.core.cuda import sources as kernels
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.reads import cpu, gpu
+from gangsaw.codecs.reads.cpu import CODINGS
+from gangsaw.codecs.reads.params import Params
+from gangsaw.codecs.reads.payload import CODED, HEAD, OPEN
+
+LANE = 64
+PARAMS = Params(kind="quality", lane=LANE)
+# begins: 0, 41, 192, 223, 324; no line begins in the windows 1, 2 and 4
+LENGTHS = [40, 150, 30, 100, 50]
+Windows = dict[int, tuple[int, list[bytes]]]  # lead and lines of a window
+
+
+def _lines() -> list[bytes]:
+    rng = np.random.default_rng(5)
+    letters = np.frombuffer(b"#+5?I", np.uint8)
+    return [letters[rng.integers(0, 5, n)].tobytes() for n in LENGTHS]
+
+
+LINES = _lines()
+WHOLE: Windows = {0: (0, LINES[:2]), 3: (0, LINES[2:4]), 5: (4, LINES[4:])}
+BLOCK = np.frombuffer(b"".join(line + b"\n" for line in LINES), np.uint8)
+
+
+def _model() -> Model:
+    """Return what the encoder says of the block, with all symbols in the tables of syntax."""
+    data, _ = CODINGS["quality"].encode(BLOCK, PARAMS)
+    assert data[0] == CODED
+    model, _ = read_model(data[HEAD.size :].tobytes())
+    wide = dict.fromkeys(range(32), TOTAL // 32)
+    lengths = dict.fromkeys(range(256), TOTAL // 256)
+    syntax = [wide, {0: TOTAL // 2, 1: TOTAL // 2}, lengths, wide]
+    values = dict.fromkeys(range(4), TOTAL // 8) | {4: TOTAL // 2}
+    return model._replace(tables=[*syntax, *(values for _ in model.tables[4:])])
+
+
+def forged(windows: Windows, *, more: int = 0, is_open: bool = False) -> Runs:
+    """Return a block of these windows; bytes behind its last lane; whether its last line is open."""
+    model = _model()
+    data, _ = CODINGS["quality"].encode(BLOCK, PARAMS)
+    mode = bytes([data[0] | OPEN * is_open])
+    front = mode + data[1 : HEAD.size].tobytes() + write_model(model)
+    lanes = [front, b""]
+    for i in range(-(-BLOCK.size // LANE)):
+        lead, lines = windows.get(i, (0, []))
+        lanes.append(write_window(lines, model, lead) if lines else b"")
+    lanes[-1] += bytes(more)
+    bits = np.array([[8 * len(lane) for lane in lanes]], np.int64)
+    return Runs((np.frombuffer(b"".join(lanes), np.uint8),), bits)
+
+
+# the check's file and text, what a mutant has there, and the example that only the check refuses
+CHECKS: dict[str, tuple[str, str, str, Runs]] = {}
+
+
+def _check(name: str, where: tuple[str, str, str], example: Runs) -> None:
+    CHECKS[name] = (*where, example)
+
+
+_check(
+    "a line begins behind its window",
+    ("quality/decode.cu", "|| begin >= window_end ", ""),
+    forged({0: (0, LINES[:4]), 5: WHOLE[5]}),
+)
+_check(
+    "a line reaches behind the block",
+    ("quality/decode.cu", " || begin + length > limit", ""),
+    forged({**WHOLE, 5: (4, [LINES[4] + b"I" * 9000])}, is_open=True),
+)
+_check(
+    "a line has no room for its end",
+    ("quality/decode.cu", "return begin + length < limit ||", "return true ||"),
+    forged({**WHOLE, 3: (0, [LINES[2], LINES[3] + b"I"])}),
+)
+_check(
+    "the next window begins behind itself",
+    ("windows.cuh", "&&\n           start.begin < end_of(window, text)", ""),
+    forged({**WHOLE, 3: (0, [LINES[2], LINES[3] + b"I" * 9000]), 5: (10000, LINES[4:])}),
+)
+_check(
+    "a lane goes on behind its lines",
+    ("entropy/rans.cuh", "lane.x == LOWEST && lane.at == lane.stop", "lane.x == LOWEST"),
+    forged(WHOLE, more=2),
+)
+
+
+def outcome(backend: Any, library: Any, runs: Runs) -> bytes | None:
+    out = library.zeros(BLOCK.size, np.uint8)
+    try:
+        backend.decode(runs, [out], PARAMS)
+    except CorruptChunk:
+        return None
+    return bytes(out.tobytes())
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+def test_the_windows_without_a_fault_are_decoded(cupy: Any) -> None:
+    whole = forged(WHOLE)
+    assert outcome(cpu, np, whole) == outcome(gpu, cupy, whole) == BLOCK.tobytes()
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_both_sides_refuse_one_fault(name: str, cupy: Any) -> None:
+    example = CHECKS[name][3]
+    assert outcome(cpu, np, example) is None
+    with schedule(seed=3):
+        assert outcome(gpu, cupy, example) is None
+
+
+@pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
+@pytest.mark.parametrize("name", CHECKS)
+def test_kernels_without_the_check_are_noticed(
+    name: str, cupy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, there, instead, example = CHECKS[name]
+    taken, texts = kernels.source, []
+
+    def mutant(package: str, source: str) -> str:
+        text = taken(package, source)
+        texts.append(text.count(there))
+        return text.replace(there, instead)
+
+    monkeypatch.setattr(kernels, "source", mutant)
+    monkeypatch.setattr(core_gpu, "_modules", {})
+    try:
+        with schedule(seed=3):
+            found = outcome(gpu, cupy, example)
+    except KernelFault:
+        found = b""
+    assert sum(texts) == 1, file
+    assert found is not None

@@ -1,0 +1,1 @@
+"""Damaged input of every codec and format of the tables; see `__main__.py`."""

@@ -1,0 +1,14 @@
+"""All targets: those of the table of codecs and of the table of formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fuzz import codecs
+
+
+def targets() -> dict[str, Callable[[], codecs.Attempt]]:
+    """Return what makes an attempt at each target, by name."""
+    from fuzz import formats, stores
+
+    return {**codecs.targets(), **stores.targets(), **formats.targets()}
