@@ -105,11 +105,11 @@ def test_a_job_that_stopped_at_its_end_goes_on(
     target, finish = tmp_path / "reads.zarr", GrowingArray.finish
     finished: list[str] = []
 
-    def stop(array: GrowingArray) -> None:
+    def stop(array: GrowingArray, source: str) -> None:
         if len(finished) == 2:
             raise OSError("stopped")
         finished.append(array.sample.name)
-        finish(array)
+        finish(array, source)
 
     monkeypatch.setattr(GrowingArray, "finish", stop)
     with pytest.raises(OSError, match="stopped"):
