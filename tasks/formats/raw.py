@@ -109,7 +109,7 @@ def _layout_attrs(kind: Dtype, interleave: str) -> dict[str, str]:
 def is_layout(attrs: Mapping[str, object]) -> bool:
     """Whether the attribute "envi" of an array says no more than how a raw file was laid out."""
     fields = json.loads(str(attrs.get("envi", "{}")))
-    return set(fields) <= {"interleave", "byte order"}
+    return set(fields) <= {"interleave", "byte order", "file type"}
 
 
 def usual_dims(n_axes: int) -> list[tuple[str, ...]]:

@@ -79,7 +79,14 @@ def test_all_formats_hold_the_same(gangsaw: CommandLine, tmp_path: Path) -> None
     assert (tmp_path / "c.img").read_bytes() == (tmp_path / "scene.img").read_bytes()
     assert read_header(tmp_path / "c.hdr") == read_header(scene)
     gangsaw.ok(
-        "decompress", store, tmp_path / "d.raw", "--interleave", "bsq", "--byte-order", "big"
+        "decompress",
+        store,
+        tmp_path / "d.raw",
+        "--interleave",
+        "bsq",
+        "--byte-order",
+        "big",
+        "--accept-loss",
     )
     assert (tmp_path / "d.raw").read_bytes() == samples.astype(">i2").tobytes()
     raw = ("--shape", "5,7,6", "--dtype", "int16", "--byte-order", "big")
