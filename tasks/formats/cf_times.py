@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def coordinate_as_numbers(coord: Coordinate) -> Coordinate:
 
 
 def _attrs(name: str, dtype: Dtype) -> dict[str, object]:
-    unit, step = np.datetime_data(dtype)
+    unit, step = np.datetime_data(cast("np.dtype[np.datetime64]", dtype))
     if unit not in UNITS or step != 1:
         raise BadParams(f"NetCDF has no {dtype.name} samples ({name}); decompress to Zarr")
     if dtype.kind == "m":

@@ -226,7 +226,7 @@ def _stored_dtype(data: h5py.Dataset, kind: object) -> Dtype:
     if is_ragged(kind):
         return np.dtype("O")
     if data.dtype.kind in "iuS" and data.dtype.subdtype is None:
-        return np.dtype(data.dtype.str)
+        return np.dtype(str(data.dtype.str))
     return np.dtype(f"V{data.id.get_type().get_size()}")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.cf_times import as_numbers, coordinate_as_numbers
 from gangsaw.tasks.formats.flat_export import export_grid
@@ -20,9 +20,11 @@ from gangsaw.tasks.store.carried import (
     DTYPE,
     as_bytes,
     fill_item,
+    is_carried,
     plain_attrs,
     restored,
     unpacked,
+    variables_of,
 )
 from gangsaw.tasks.store.kinds import dtype_of, enum_of, is_ragged
 
@@ -68,8 +70,9 @@ class Plain:
 
 def apart(source: Source) -> tuple[Plain, tuple[Kind, ...]]:
     """Return a source's plain variables, and those that HDF5 holds by types of its own."""
-    dims = {dim for variable in (*source.arrays, *source.coords) for dim in variable.dims}
-    carried = [v for v in (*source.arrays, *source.coords) if _is_apart(v) and v.name not in dims]
+    found = variables_of(source)
+    dims = {dim for variable in found for dim in variable.dims}
+    carried = [v for v in found if _is_apart(v) and v.name not in dims]
     names = {v.name for v in carried}
     plain = Plain(
         source.name,
@@ -198,7 +201,9 @@ def _write(made: h5py.Dataset, kind: Kind) -> None:
 
 def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
     of, values = coord.attrs.get(DTYPE), coord.values
-    if of is None:  # texts of any length, as they are
+    if of is None and values.dtype.kind != "T":
+        _put(made, kind, tuple(slice(0, n) for n in values.shape), values)
+    elif of is None:  # texts of any length, as they are
         made[...] = np.array([str(text) for text in values.ravel()], object).reshape(values.shape)
     elif is_ragged(of):
         made[...] = _items(unpacked(values, of), of, made.dtype)
@@ -207,7 +212,7 @@ def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
         _put(made, kind, tuple(slice(0, n) for n in values.shape), as_bytes(whole))
 
 
-def _items(values: NumpyArray, of: object, dtype: np.dtype[np.generic]) -> NumpyArray:
+def _items(values: NumpyArray, of: object, dtype: Dtype) -> NumpyArray:
     if (
         of == "bytes"
         and dtype.metadata
@@ -233,6 +238,8 @@ def _put(made: h5py.Dataset, kind: Kind, region: Region, data: NumpyArray) -> No
     if not data.size:
         return
     item = made.id.get_type()
+    if not is_carried(kind.of.attrs):  # numbers, in the order of bytes that the type has
+        data = data.astype(np.dtype(str(made.dtype.str)))
     flat = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
     starts = [part.start for part in region][: len(kind.shape)]
     extents = [part.stop - part.start for part in region][: len(kind.shape)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import overload
 
 from zarr.dtype import parse_dtype
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, Source, SourceArray
-from gangsaw.tasks.store.carried import DTYPE, restored
+from gangsaw.tasks.store.carried import DTYPE, restored, variables_of
 from gangsaw.tasks.store.kinds import enum_of
 from gangsaw.tasks.store.source import ROOT
 
@@ -58,9 +59,14 @@ def as_zarr(source: Source) -> Source:
     return AsZarr(source.name, source, arrays, coords, source.attrs, groups)  # type: ignore[arg-type]
 
 
+@overload
+def _as_it_was(variable: SourceArray) -> SourceArray: ...
+@overload
+def _as_it_was(variable: Coordinate) -> Coordinate: ...
 def _as_it_was(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
-    found = restored(variable)
-    return found if _is_zarr(_dtype(found)) else variable
+    found, kind = restored(variable), variable.attrs.get(DTYPE)
+    is_several = isinstance(kind, Mapping) and "shape" in kind  # an array in each item
+    return found if _is_zarr(_dtype(found)) and not is_several else variable
 
 
 def _dtype(variable: SourceArray | Coordinate) -> Dtype:
@@ -84,7 +90,7 @@ def told(source: Source) -> tuple[str, ...]:
     """Return, in words, the variables that stay carried since Zarr has no such types."""
     return tuple(
         f"the type of {variable.name}, which stays carried by its attribute {DTYPE}"
-        for variable in (*source.arrays, *source.coords)
+        for variable in variables_of(source)
         if DTYPE in variable.attrs
         and DTYPE in _as_it_was(variable).attrs
         and enum_of(variable.attrs[DTYPE]) is None

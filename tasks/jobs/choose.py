@@ -117,7 +117,7 @@ def by_content(array: ArrayFacts) -> Choice:
     Codecs that a format named come first, then proof by a sample, then what a codec would have for
     the companions of its own arrays, then dtype and axes; those of equal grade code a sample.
     """
-    if is_carried(array):  # bytes of tables and texts: no codec is made for their axes
+    if is_carried(array.attrs):  # bytes of tables and texts: no codec is made for their axes
         return Choice(None, GENERAL_CODEC)
     grades = {name: grade(name, array) for name in codec_table.answers()}
     best = max(grades.values(), default=Grade.REFUSE)

@@ -53,7 +53,7 @@ def figure_of(info: StoreInfo) -> Figure:
     draw: Draw | None = None if several is None else tables.load(several, lambda found: found)
     if draw is None:
         return draw_blocks(mapped)
-    array = next(array for array in info.source.arrays if array.name == mapped.name)
+    array = next(array for array in info.source.there if array.name == mapped.name)
     return draw(mapped, array, info.source)
 
 

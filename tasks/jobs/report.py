@@ -138,9 +138,9 @@ def describe(store: str) -> StoreInfo:
     CorruptChunk : the index of a chunk is damaged
     """
     source = open_zarr(store)
-    found = [open_array(store, a.key) for a in source.arrays]
+    found = [open_array(store, a.key) for a in source.there]
     place = open_place(store)
-    pairs = zip(found, source.arrays, strict=True)
+    pairs = zip(found, source.there, strict=True)
     infos = tuple(_Survey(place, array, of.name, of.dims).info() for array, of in pairs)
     return StoreInfo(store, infos, source)
 

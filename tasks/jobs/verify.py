@@ -24,7 +24,7 @@ from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_text, restored
+from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_text, restored, variables_of
 from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.records import Records
@@ -160,7 +160,7 @@ def _wanted(
     if against is None:
         return ()
     stored = _by_name(arrays)
-    found = (*against.arrays, *against.coords)
+    found = variables_of(against)
     return tuple(_alike(one, stored[one.name]) if one.name in stored else one for one in found)
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.source import Coordinate, Described, Region, SourceArray
+from gangsaw.tasks.source import Coordinate, Described, Region, Source, SourceArray
 from gangsaw.tasks.store.kinds import described, dtype_of, enum_of, is_ragged, pack, unpack
 
 DTYPE = "gangsaw_dtype"  # what the items of a carried variable were, as JSON
@@ -73,16 +75,21 @@ def from_bytes(data: NumpyArray, dtype: Dtype) -> NumpyArray:
     return flat.view(dtype).reshape(data.shape[:-1])
 
 
-def is_carried(variable: SourceArray) -> bool:
+def variables_of(source: Source) -> list[SourceArray | Coordinate]:
+    """Return arrays and coordinates."""
+    return [*source.arrays, *source.coords]
+
+
+def is_carried(attrs: Mapping[str, object]) -> bool:
     """Whether samples are bytes or text that stand for other items; an enumeration is numbers."""
-    kind = variable.attrs.get(DTYPE)
+    kind = attrs.get(DTYPE)
     return kind is not None and enum_of(kind) is None
 
 
 def is_plain(dtype: Dtype) -> bool:
     """Whether a store holds such numbers or times as they are."""
     if dtype.kind in "mM":
-        unit, step = np.datetime_data(dtype)
+        unit, step = np.datetime_data(cast("np.dtype[np.datetime64]", dtype))
         return unit in TIMES and step == 1
     return dtype.names is None and f"{dtype.kind}{dtype.itemsize}" in PLAIN
 
@@ -161,7 +168,11 @@ def as_text(values: NumpyArray) -> NumpyArray:
     if values.dtype.kind == "T":
         return values
     if values.dtype.kind == "S":
-        values = np.char.decode(values, "utf-8") if values.size else values.astype(str)
+        values = (
+            np.char.decode(cast("NDArray[np.bytes_]", values), "utf-8")
+            if values.size
+            else values.astype(str)
+        )
     if values.dtype.kind == "O":
         if any(isinstance(item, bytes) for item in values.ravel()):
             raise UnicodeError("bytes of any length")
@@ -196,6 +207,8 @@ def restored(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
     if kind is None or is_ragged(kind) or enum_of(kind) is not None:
         return variable
     dtype = dtype_of(kind)
+    if dtype.subdtype is not None:  # NumPy would make more axes of it
+        dtype = np.dtype(f"V{dtype.itemsize}")
     attrs = plain_attrs(variable.attrs)
     if not isinstance(variable, Coordinate):
         return _restored_array(variable, dtype, attrs)

@@ -12,12 +12,12 @@ A type is the text that NumPy has for it ("<i4", "|S3"), "text" or "bytes" of an
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Dtype
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 
 LENGTH = struct.Struct("<Q")  # before what has any length
@@ -28,7 +28,7 @@ def described(dtype: Dtype) -> object:
 
     Raises BadParams for references, which mean nothing outside their file, and Python's objects.
     """
-    notes = dtype.metadata or {}
+    notes: Mapping[str, object] = dtype.metadata or {}
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return {"base": described(base), "shape": list(shape)}
@@ -37,7 +37,8 @@ def described(dtype: Dtype) -> object:
         listed = [[name, described(inner), offset] for name, inner, offset in fields]
         return {"fields": listed, "itemsize": dtype.itemsize}
     if "enum" in notes:
-        names = {str(name): int(value) for name, value in notes["enum"].items()}
+        members = cast("Mapping[str, int]", notes["enum"])
+        names = {str(name): int(value) for name, value in members.items()}
         return {"base": dtype.str, "enum": names}
     if "vlen" in notes:
         return _of_any_length(notes["vlen"])
@@ -107,23 +108,24 @@ def enum_of(kind: object) -> Mapping[str, int] | None:
 def pack(item: object, kind: object) -> bytes:
     """Return an item of a type as bytes."""
     if kind in ("text", "bytes"):
-        data = item.encode("utf-8", "surrogateescape") if isinstance(item, str) else bytes(item)  # type: ignore[call-overload]
+        data = item.encode() if isinstance(item, str) else bytes(cast("bytes", item))
         return LENGTH.pack(len(data)) + data
     if not is_ragged(kind):
         return np.ascontiguousarray(item, dtype_of(kind)).tobytes()
     parts = _parts(kind)
     if "vlen" in parts:
-        items = item if len(item) else ()  # type: ignore[arg-type]
+        items = list(cast("Iterable[object]", item))
         packed = b"".join(pack(one, parts["vlen"]) for one in items)
         return LENGTH.pack(len(items)) + packed
     if "shape" in parts:
         return b"".join(pack(one, parts["base"]) for one in np.asarray(item, object).ravel())
     fields = cast("list[tuple[str, object, int]]", parts["fields"])
-    return b"".join(pack(item[name], inner) for name, inner, _ in fields)  # type: ignore[index]
+    record = cast("Mapping[str, object]", item)
+    return b"".join(pack(record[name], inner) for name, inner, _ in fields)
 
 
 def unpack(data: bytes, kind: object) -> object:
-    """Return the item that was packed; BadParams where the bytes are not of this type."""
+    """Return the item that was packed, texts as bytes; BadParams for bytes not of this type."""
     try:
         item, end = _unpack(data, 0, kind)
     except (struct.error, ValueError) as error:
@@ -140,8 +142,7 @@ def _unpack(data: bytes, at: int, kind: object) -> tuple[object, int]:
     if isinstance(kind, str):
         (length,) = LENGTH.unpack_from(data, at)
         at += LENGTH.size
-        found = data[at : at + length]
-        return (found.decode() if kind == "text" else found), at + length
+        return data[at : at + length], at + length
     parts = _parts(kind)
     if "vlen" in parts:
         (length,) = LENGTH.unpack_from(data, at)
@@ -150,14 +151,14 @@ def _unpack(data: bytes, at: int, kind: object) -> tuple[object, int]:
         shape = cast("list[int]", parts["shape"])
         items, at = _several(data, at, parts["base"], int(np.prod(shape)))
         return items.reshape(shape), at
-    fields, found = cast("list[tuple[str, object, int]]", parts["fields"]), []
-    for _, inner, _ in fields:
+    found: list[object] = []
+    for _, inner, _ in cast("list[tuple[str, object, int]]", parts["fields"]):
         item, at = _unpack(data, at, inner)
         found.append(item)
     return tuple(found), at
 
 
-def _several(data: bytes, at: int, kind: object, number: int) -> tuple[np.ndarray, int]:
+def _several(data: bytes, at: int, kind: object, number: int) -> tuple[NumpyArray, int]:
     if not is_ragged(kind):
         dtype = dtype_of(kind)
         return np.frombuffer(data, dtype, number, at).copy(), at + number * dtype.itemsize

@@ -120,7 +120,7 @@ def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
         return True
     if not is_small(variable):
         return False
-    if variable.dtype.kind in TEXTS or is_carried(variable):
+    if variable.dtype.kind in TEXTS or is_carried(variable.attrs):
         return True
     return len(variable.shape) < 2 or variable.name in named
 
@@ -128,7 +128,7 @@ def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
 def _is_series(variable: SourceArray, named: Collection[str]) -> bool:
     """Whether a variable of one axis holds data: it is no coordinate of its axis, named by none."""
     is_coordinate = last(variable.name) in variable.dims or variable.name in named
-    if is_carried(variable):
+    if is_carried(variable.attrs):
         return variable.dtype.kind not in TEXTS
     return variable.dtype.kind in NUMBERS and len(variable.dims) == 1 and not is_coordinate
 

@@ -226,7 +226,11 @@ def test_items_of_any_length_as_bytes() -> None:
     item = {"n": 3, "t": "é", "v": [np.arange(2, dtype="i2"), np.arange(0, dtype="i2")]}
     data = pack(item, kind)
     n, text, lists = unpack(data, kind)  # type: ignore[misc]
-    assert (n, text, [part.tolist() for part in lists]) == (3, "é", [[0, 1], []])  # type: ignore[has-type]
+    assert (n, text, [part.tolist() for part in lists]) == (
+        3,
+        "é".encode(),
+        [[0, 1], []],
+    )  # type: ignore[has-type]
     for damaged in (data[:-1], data + b"\0", b"\xff" * 40, b""):
         with pytest.raises(BadParams):
             unpack(damaged, kind)
