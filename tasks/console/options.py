@@ -57,7 +57,7 @@ Overwrite = Annotated[
         "--overwrite", help="Replace an existing target; it stays until the new one is whole."
     ),
 ]
-AcceptLoss = Annotated[
+AcceptExportLoss = Annotated[
     bool,
     typer.Option("--accept-loss", help="Leave out what has no place there; it is named."),
 ]

@@ -125,9 +125,7 @@ def _write_nameless(path: Path, variables: Iterable[SourceArray | Coordinate]) -
 def _create_nameless(
     file: h5py.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
 ) -> h5py.Dataset:
-    dtype, attrs = _as_netcdf(variable.attrs, dtype)
-    fill = fill_of(attrs, dtype)
-    attrs.pop("_FillValue", None)
+    dtype, fill, attrs = _as_netcdf(variable.attrs, dtype)
     shape = _shape(variable)
     made = file.create_dataset(variable.name, shape, dtype, fillvalue=fill, **layout)
     made.attrs.update(_flat_attrs(attrs))
@@ -167,19 +165,24 @@ def _shape(variable: SourceArray | Coordinate | Kind) -> tuple[int, ...]:
 def _create(
     file: h5netcdf.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
 ) -> h5netcdf.Variable:
-    dtype, attrs = _as_netcdf(variable.attrs, dtype)
-    fill = fill_of(attrs, dtype)
-    attrs.pop("_FillValue", None)
+    dtype, fill, attrs = _as_netcdf(variable.attrs, dtype)
     made = file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)
     made.attrs.update(_flat_attrs(attrs))
     return made
 
 
-def _as_netcdf(attrs: Mapping[str, object], dtype: Dtype) -> tuple[Dtype, dict[str, object]]:
-    """Return the type in NetCDF, which has no booleans; xarray reads them back as such."""
+def _as_netcdf(
+    attrs: Mapping[str, object], dtype: Dtype
+) -> tuple[Dtype, object, dict[str, object]]:
+    """Return type, fill value and other attributes in NetCDF.
+
+    It has no booleans; xarray reads them back as such.
+    """
+    fill = fill_of(attrs, dtype)
+    others = {key: value for key, value in attrs.items() if key != "_FillValue"}
     if dtype.kind == "b":
-        return np.dtype("i1"), {**attrs, "dtype": "bool"}
-    return dtype, dict(attrs)
+        return np.dtype("i1"), fill, {**others, "dtype": "bool"}
+    return dtype, fill, others
 
 
 def lost_structure(source: Source) -> Iterator[str]:
@@ -192,10 +195,6 @@ def lost_structure(source: Source) -> Iterator[str]:
 
 def _is_flat(value: object) -> bool:
     return value is not None and not isinstance(value, bool) and _flat(value) is value
-
-
-def _variables(source: Source) -> Iterable[SourceArray | Coordinate]:
-    return [*source.arrays, *source.coords]
 
 
 def _flat_attrs(attrs: Mapping[str, object]) -> dict[str, object]:

@@ -7,14 +7,16 @@ Each reads all that the general format does. A module of its name in `products` 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure
 
 if TYPE_CHECKING:
     from gangsaw.tasks.source import Source
 
+TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 HDF5 = b"\x89HDF"
 
 
@@ -40,6 +42,36 @@ def _module(name: str) -> ModuleType:
 
 
 EMIT = _product("emit", "EMIT", "L1B and L2A; wavelengths and places as coordinates")
+
+
+def _sure_enmap(look: Look) -> Sure:
+    if not look.start.startswith(TIFF):
+        return Sure.NO
+    from gangsaw.tasks.hyperspectral.products.enmap import metadata_of
+
+    return Sure.NO if metadata_of(Path(look.path)) is None else Sure.EXACTLY
+
+
+def _open_enmap(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.formats.table import named, readable
+    from gangsaw.tasks.hyperspectral.products.enmap import described
+
+    general = named("geotiff", readable())
+    assert general.open is not None
+    image = cast("Source", general.open(paths, options))  # an image is no stream
+    return described(image, Path(paths[0]))
+
+
+ENMAP = Format(
+    name="enmap",
+    title="EnMAP",
+    about="GeoTIFF with METADATA.XML beside; wavelengths as coordinates",
+    sure=_sure_enmap,
+    open=_open_enmap,
+    takes=frozenset({"variables"}),
+    needs=("rioxarray",),
+    extra="gangsaw[io]",
+)
 NEON = _product(
     "neon",
     "NEON AOP",

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.source import Coordinate
+from gangsaw.tasks.store.carried import TEXTS
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.journal import FOLDER
 from gangsaw.tasks.store.manifest import MANIFEST, read_manifest
 from gangsaw.tasks.store.place import ObjectStamp, Place, file_stamp
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.stamps import digest_of
-from gangsaw.tasks.store.variables import TEXTS
 
 CONTENT = "content "  # how the identity of a store begins; earlier versions knew no content
 

@@ -118,3 +118,31 @@ def write_neon(path: Path) -> Path:
         top["Metadata/Ancillary_Imagery/Path_Length"] = grid(900).astype("f4")
         top["Metadata/to-sensor_zenith_angle"] = grid(0).astype("f4")
     return path
+
+
+def write_enmap(folder: Path, *, bands: int = 8, part: str = "") -> Path:
+    """An image and its metadata, which know eight bands; return the image."""
+    import rasterio
+
+    stem = "ENMAP01-____L2A-DT0000001867_20220724T104526Z_008_V010302_20230628T165614Z-"
+    listed = "".join(
+        f'<bandID number="{i + 1}">'
+        f"<wavelengthCenterOfBand>{420.5 + 10 * i}</wavelengthCenterOfBand>"
+        f"<FWHMOfBand>7.{i}</FWHMOfBand><GainOfBand>0.0001</GainOfBand>"
+        "<OffsetOfBand>0</OffsetOfBand></bandID>"
+        for i in range(8)
+    )
+    specific = (
+        f"<backgroundValue>-32768</backgroundValue><bandCharacterisation>{listed}"
+        "</bandCharacterisation>"
+    )
+    text = f'<?xml version="1.0"?><level_X><specific>{specific}</specific></level_X>'
+    (folder / f"{stem}METADATA.XML").write_text(text)
+    path = folder / f"{stem}SPECTRAL_IMAGE{part}.TIF"
+    shape = {"width": SAMPLES, "height": LINES, "count": bands, "dtype": "int16"}
+    place = rasterio.Affine(30, 0, 5e5, 0, -30, 4e6)
+    with rasterio.open(
+        path, "w", driver="GTiff", crs="EPSG:32632", transform=place, **shape
+    ) as file:
+        file.write(spectra(bands).transpose(2, 0, 1).astype("i2"))
+    return path

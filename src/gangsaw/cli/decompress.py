@@ -33,7 +33,7 @@ def decompress(
     source: StoreSource,
     again: Again,
     cluster: Near,
-    accept_loss: opt.AcceptLoss = False,
+    accept_loss: opt.AcceptExportLoss = False,
     quiet: opt.Quiet = False,
 ) -> None:
     """Write a store in another format, bit for bit.

@@ -21,7 +21,8 @@ from gangsaw.tasks.formats.known.envi.header import BAND_FIELDS, EnviHeader, sta
 from gangsaw.tasks.formats.known.envi.place import MAPPING, map_coordinates, moved, place_fields
 from gangsaw.tasks.formats.known.envi.text import Fields, HeaderText, entries
 from gangsaw.tasks.source import Coordinate
-from gangsaw.tasks.store.variables import as_text, fill_of, json_attrs
+from gangsaw.tasks.store.carried import as_text
+from gangsaw.tasks.store.variables import fill_of, json_attrs
 
 LIBRARY_DIMS = ("spectrum", "band")
 UNITS_FIELDS = ("wavelength", "fwhm")  # both are in "wavelength units"

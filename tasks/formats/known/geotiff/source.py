@@ -26,7 +26,7 @@ from gangsaw.tasks.formats.known.geotiff.bands import band_coordinates
 from gangsaw.tasks.formats.known.geotiff.grid import grid_coordinates
 from gangsaw.tasks.formats.known.geotiff.palette import palette_coordinates
 from gangsaw.tasks.formats.known.geotiff.tags import attributes
-from gangsaw.tasks.source import Coordinate, Described, Region
+from gangsaw.tasks.source import Coordinate, Described, Region, SourceArray
 from gangsaw.tasks.store.variables import json_attrs, split
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class GeotiffSource:
 
     name: str
     path: str
-    arrays: tuple[GeotiffArray, ...]
+    arrays: tuple[SourceArray, ...]
     coords: tuple[Coordinate, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
 

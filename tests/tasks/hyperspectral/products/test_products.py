@@ -107,3 +107,29 @@ def test_one_cube_of_a_product_keeps_its_coordinates(tmp_path: Path) -> None:
     assert "wavelengths" in [coord.name for coord in source.coords]
     inner = open_source(str(path), SourceOptions(group="location"))
     assert [array.name for array in inner.arrays] == ["lon", "lat", "elev", "glt_x", "glt_y"]
+
+
+@pytest.mark.filterwarnings("ignore:Use `@` matmul:PendingDeprecationWarning")  # of rioxarray
+@pytest.mark.parametrize(
+    ("part", "bands", "first"), [("", 8, 420.5), ("_VNIR", 3, 420.5), ("_SWIR", 5, 450.5)]
+)
+def test_enmap(tmp_path: Path, part: str, bands: int, first: float) -> None:
+    pytest.importorskip("rioxarray")
+    path = product_files.write_enmap(tmp_path, bands=bands, part=part)
+    assert find_format([str(path)]).name == "enmap"
+    gangsaw.compress(path, tmp_path / "a.zarr")
+    assert gangsaw.verify(tmp_path / "a.zarr", against=path).ok
+    with xr.open_zarr(tmp_path / "a.zarr", chunks=None) as data:
+        (cube,) = (variable for variable in data.data_vars.values() if variable.ndim == 3)
+        assert {"wavelength", "fwhm", "gain", "offset"} <= set(cube.coords)
+        assert float(cube.wavelength[0]) == first
+        assert cube.wavelength.attrs["units"] == "nm"
+        assert cube.encoding["_FillValue"] == -32768
+        assert "bandCharacterisation" in str(data.metadata_xml.values)
+
+
+def test_a_tiff_without_metadata_is_no_enmap(tmp_path: Path) -> None:
+    pytest.importorskip("rioxarray")
+    path = product_files.write_enmap(tmp_path)
+    next(tmp_path.glob("*METADATA.XML")).unlink()
+    assert find_format([str(path)]).name == "geotiff"
