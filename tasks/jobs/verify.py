@@ -22,7 +22,7 @@ from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
-from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.records import Records
@@ -153,9 +153,10 @@ def _differences(arrays: list[FinishedArray], against: Source) -> list[str]:
         elif (had := _kind(array.coder)) != (has := (wanted.shape, wanted.dtype.name)):
             problems.append(f"{wanted.name}: the store has {had}, the source {has}")
     for coordinate in against.coords:
-        if coordinate.is_file:  # different bytes can be the same file: HDF5 chooses its layout
-            continue
         found = stored.get(coordinate.name)
+        if coordinate.is_file and found is not None:
+            problems += [f"{coordinate.name}: {line}" for line in _of_file(coordinate, found)]
+            continue
         if (
             found is None
             or found.coder.grid.shape != coordinate.values.shape
@@ -163,6 +164,13 @@ def _differences(arrays: list[FinishedArray], against: Source) -> list[str]:
         ):
             problems.append(f"{coordinate.name}: the coordinate differs from the source's")
     return problems
+
+
+def _of_file(coordinate: Coordinate, found: FinishedArray) -> list[str]:
+    """List what differs in a file; other bytes can be the same: HDF5 chooses its layout."""
+    if coordinate.unlike is None:
+        return []
+    return coordinate.unlike(_whole(found), np.asarray(coordinate.values))
 
 
 def _kind(coder: ArrayCoder) -> tuple[tuple[int, ...], str]:

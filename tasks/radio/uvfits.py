@@ -135,7 +135,7 @@ def columns(
 
 
 @dataclass(frozen=True)
-class _Column:
+class _OfGroup:
     """A column as it is in every group."""
 
     name: str
@@ -151,26 +151,26 @@ class _Column:
         return {**self.more, **({} if self.item == FLAGS else {"item": self.item})}
 
 
-def _samples(groups: Groups) -> Iterator[_Column]:
+def _samples(groups: Groups) -> Iterator[_OfGroup]:
     inner = (groups.cell, (FREQUENCY, POLARIZATION))
-    yield _Column("VISIBILITY", VISIBILITIES, *inner, "c8")
-    yield _Column("WEIGHT", WEIGHTS, *inner)
-    yield _Column("FLAG", FLAGS, *inner, "?")
+    yield _OfGroup("VISIBILITY", VISIBILITIES, *inner, "c8")
+    yield _OfGroup("WEIGHT", WEIGHTS, *inner)
+    yield _OfGroup("FLAG", FLAGS, *inner, "?")
 
 
-def _parameters(groups: Groups, taken: Collection[str]) -> Iterator[_Column]:
+def _parameters(groups: Groups, taken: Collection[str]) -> Iterator[_OfGroup]:
     """Yield the parameters; uvw are one column, and a name that comes twice has its number."""
     start = tuple(name[:2] for name in groups.names[:3])
     n_uvw = 3 if start == BASELINES and len(set(groups.scales[:3])) == 1 else 0
     if n_uvw:
         more = {"units": "s", **_scaled(groups.scales[0])}
-        yield _Column("UVW", f"{PARAMETERS}0:3", (3,), ("uvw_label",), more=more)
+        yield _OfGroup("UVW", f"{PARAMETERS}0:3", (3,), ("uvw_label",), more=more)
     used = {*taken, "UVW", "VISIBILITY", "WEIGHT", "FLAG", ""}
     for i in range(n_uvw, groups.n_parameters):
         name = groups.names[i].replace("/", "_")
         unique = f"PARAMETER_{i + 1}" if name in used else name
         used.add(unique)
-        yield _Column(unique, f"{PARAMETERS}{i}:{i + 1}", more=_scaled(groups.scales[i]))
+        yield _OfGroup(unique, f"{PARAMETERS}{i}:{i + 1}", more=_scaled(groups.scales[i]))
 
 
 def _scaled(scale: tuple[float, float]) -> dict[str, object]:

@@ -42,9 +42,9 @@ def agreeing_dims(
     """
     variables: list[tuple[Named, tuple[int, ...]]] = [(a, a.shape) for a in arrays]
     variables += [(c, np.shape(_values(c))) for c in coords]
-    groups: dict[str, _Group] = {}
+    groups: dict[str, _Extents] = {}
     for variable, shape in variables:
-        group = groups.setdefault(_group(variable), _Group())
+        group = groups.setdefault(_group(variable), _Extents())
         group.reserve(last(variable.name), variable.dims, shape)
     return {v.name: groups[_group(v)].names(v.dims, shape) for v, shape in variables}
 
@@ -58,7 +58,7 @@ def _group(variable: Named) -> str:
 
 
 @dataclass
-class _Group:
+class _Extents:
     """The extents that names of axes stand for in a group."""
 
     extents: dict[str, int] = field(default_factory=dict)
