@@ -34,7 +34,12 @@ from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
 
-SHARED = {"variables", "group", "format"}  # options of all formats: fields of SourceOptions
+SHARED = {
+    "variables",
+    "group",
+    "format",
+    "accept_loss",
+}  # options of all formats: fields of SourceOptions
 CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
 
 if TYPE_CHECKING:
@@ -77,8 +82,9 @@ def compress(
     overwrite : replace an existing store
     on_progress : called after each batch of chunks
     **options : options of codecs and formats, as of the command line: bit_depth="auto",
-        effort="fast", shape=(224, 512, 614) of a raw file; of all formats are `variables`, `group`
-        and `format`; None is not given. One that the codec or format does not take is an error
+        effort="fast", shape=(224, 512, 614) of a raw file; of all formats are `variables`,
+        `group`, `format` and `accept_loss` (leave out what cannot be stored); None is not given.
+        One that the codec or format does not take is an error
 
     Raises
     ------
@@ -196,7 +202,8 @@ def verify(
     wanted = _of_source(options, options)
     if against is None and (asked := _flags_given(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
-    other = None if against is None else _as_stored(_opened(against, wanted), store)
+    whole = replace(wanted, accept_loss=True)  # what a store lacks is told, not raised
+    other = None if against is None else _as_stored(_opened(against, whole), store)
     how = options_for(device, client)
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if other is None:
@@ -207,7 +214,7 @@ def verify(
     ):
         if isinstance(ready, Stream):
             return compared(run(), str(store), ready)
-        return run(against=ready)
+        return run(against=ready, accept_loss=wanted.accept_loss)
 
 
 def _as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:
@@ -233,8 +240,9 @@ def _of_source(options: Mapping[str, object], names: Collection[str]) -> SourceO
     variables = shared.pop("variables", ())
     if isinstance(variables, str) or not isinstance(variables, Iterable):
         raise BadParams(f"variables must be names, got {variables!r}")
+    accept_loss = bool(shared.pop("accept_loss", False))
     texts = {name: str(value) for name, value in shared.items()}
-    return SourceOptions(tuple(map(str, variables)), **texts, own=said)
+    return SourceOptions(tuple(map(str, variables)), **texts, accept_loss=accept_loss, own=said)
 
 
 def _check_stream(stream: Stream, options: Mapping[str, object], resume: bool) -> None:

@@ -126,7 +126,7 @@ class Coordinate:
 
 
 @dataclass(frozen=True)
-class Group:
+class GroupAttrs:
     """A group below that of the source, such as "sensor_band_parameters".
 
     Attributes
@@ -143,8 +143,8 @@ class Group:
 class Source(Protocol):
     """A file or store that a job reads: its arrays, coordinates and attributes.
 
-    In groups below, names of arrays and coordinates are paths; a source has the attributes of these
-    groups as `groups`, a tuple of `Group`. One that goes through stages before it is encoded has
+    In groups below, names of arrays and coordinates are paths; the attributes of these groups are
+    `groups`, a tuple of `GroupAttrs`. A source that goes through stages before it is encoded has
     them as `stages`, a tuple of `Stage` or `JobStage`, and perhaps the folder for what they keep as
     `scratch`, a path or ""; so has a `Stream`.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import SupportsInt
 
+from gangsaw.codecs.ccsds123.spectral import axes_of
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import (
@@ -19,6 +20,7 @@ from gangsaw.codecs.core.suits import (
 )
 
 TILE = {"y": 128, "x": 256}  # samples of a block in space; in depth it has all bands
+CHUNK_TILE = {"z": 1024, **TILE}  # samples: no chunk is smaller
 MAX_BANDS = 1 << 16  # of a block: a 16-bit field of its header
 FIRST = ("block", "axes", "bit_depth", "prediction_bands", "mode", "local_sum")
 
@@ -55,8 +57,15 @@ class _Answers(Answers):
     def suits(self, array: ArrayFacts) -> Grade:
         return Grade.GENERAL
 
+    def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
+        """Return the tiles of an image whose axes a sample told, else leave it to their names."""
+        axes = axes_of(array)
+        if len(array.shape) != 3 or axes == image_axes(array.dims):
+            return None
+        return {at: CHUNK_TILE[axis] for at, axis in enumerate(axes)}
+
     def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
-        axes = image_axes(array.dims)
+        axes = axes_of(array)
         return {"axes": axes, "block": list(default_block(chunks, axes))}
 
     def settled(self, array: ArrayFacts, options: Mapping[str, object]) -> Mapping[str, object]:

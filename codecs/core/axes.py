@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+import re
+
 SPECTRAL = {"band", "bands", "wavelength", "wavelengths", "wl", "lambda", "channel", "channels"}
 SPECTRAL |= {"frequency", "spectral", "z"}
+SPATIAL = {"y", "x", "row", "rows", "column", "columns", "col", "cols", "line", "lines"}
+SPATIAL |= {"sample", "samples", "pixel", "pixels", "scan", "scans", "downtrack", "crosstrack"}
+SPATIAL |= {"lat", "lon", "latitude", "longitude", "northing", "easting"}
+
+
+def named_axis(dims: tuple[str, ...]) -> int | None:
+    """Return which of the last three axes is spectral by the names; None where they do not say it.
+
+    A name says it by one of its words, as number_of_bands and wavelength_3d do; so do the names of
+    two others that are of rows and columns.
+    """
+    last = range(max(0, len(dims) - 3), len(dims))
+    if len(last) < 3:
+        return None
+    if named := [axis for axis in last if dims[axis].lower() in SPECTRAL]:
+        return named[0]
+    if named := [axis for axis in last if _words(dims[axis]) & SPECTRAL]:
+        return named[0]
+    others = [axis for axis in last if not _words(dims[axis]) & SPATIAL]
+    return others[0] if len(others) == 1 else None
+
+
+def _words(name: str) -> set[str]:
+    return set(re.split("[^a-z]+", name.lower()))
 
 
 def spectral_axis(dims: tuple[str, ...]) -> int | None:
     """Return which of the last three axes is spectral; the first of three where no name says so."""
     rank = len(dims)
-    last = range(max(0, rank - 3), rank)
-    named = [axis for axis in last if dims[axis].lower() in SPECTRAL]
-    if named and rank > 2:
-        return named[0]
-    return rank - 3 if rank > 2 else None
+    if rank < 3:
+        return None
+    named = named_axis(dims)
+    return rank - 3 if named is None else named
 
 
 def image_axes(dims: tuple[str, ...]) -> str:
     """Return what the last three axes are: a permutation of "zyx"; fewer are the last of "zyx"."""
     axis = spectral_axis(dims)
-    if axis is None:
-        return "zyx"
-    place = axis - (len(dims) - 3)
+    return "zyx" if axis is None else axes_with(axis - (len(dims) - 3))
+
+
+def axes_with(place: int) -> str:
+    """Return the permutation of "zyx" whose spectral axis is at `place`, 0 to 2."""
     return "yx"[:place] + "z" + "yx"[place:]

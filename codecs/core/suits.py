@@ -55,6 +55,8 @@ class ArrayFacts:
     name, shape, dtype, dims, attrs : as its source describes it
     others : the other arrays of the source, each without others of its own
     sample : reads a piece of its middle, of a MiB at most; None where there is nothing to read
+    cube : reads a piece of its middle, some 64 items along each of the last three axes; None where
+        there is nothing to read
     extremes : reads all of an integer array; None where there is nothing to read
     """
 
@@ -65,6 +67,7 @@ class ArrayFacts:
     attrs: Mapping[str, object] = field(default_factory=dict)
     others: tuple[ArrayFacts, ...] = ()
     sample: Callable[[], NumpyArray] | None = field(default=None, compare=False)
+    cube: Callable[[], NumpyArray] | None = field(default=None, compare=False)
     extremes: Callable[[], Extremes] | None = field(default=None, compare=False)
 
     @property

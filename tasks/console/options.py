@@ -87,6 +87,14 @@ Group = Annotated[
         rich_help_panel=SOURCE,
     ),
 ]
+AcceptLoss = Annotated[
+    bool,
+    typer.Option(
+        "--accept-loss",
+        help="Leave out what cannot be stored, and say what; without it such a source is refused.",
+        rich_help_panel=SOURCE,
+    ),
+]
 
 Codec = Annotated[str, typer.Option(help=CHOICES, rich_help_panel=CODEC)]
 Chunks = Annotated[

@@ -37,6 +37,7 @@ class AnySource:
     format_: opt.SourceFormat = None
     variable: opt.Variable = None
     group: opt.Group = ""
+    accept_loss: opt.AcceptLoss = False
 
     def options(self, own: Mapping[str, str]) -> SourceOptions:
         """Return the options for opening it, with the formats' own."""
@@ -46,6 +47,7 @@ class AnySource:
             variables=tuple(self.variable or ()),
             group=self.group,
             format=self.format_,
+            accept_loss=self.accept_loss,
             own=own,
         )
 

@@ -70,12 +70,14 @@ class SourceOptions:
     variables : arrays to take; none is all
     group : group of a Zarr store or HDF5 file; data description of a MeasurementSet
     format : name of the format, instead of that of the content
+    accept_loss : leave out what cannot be stored; without it such a source is refused
     own : values of the options that one format brings, by name
     """
 
     variables: tuple[str, ...] = ()
     group: str = ""
     format: str | None = None
+    accept_loss: bool = False
     own: Mapping[str, object] = field(default_factory=dict)
 
     def keywords(self) -> dict[str, object]:
@@ -260,8 +262,11 @@ class Format:
 
 
 def given(options: SourceOptions | ExportOptions) -> frozenset[str]:
-    """Return the names of the options that differ from their defaults, the format's apart."""
-    shared = [f for f in fields(options) if f.name not in ("format", "own")]
+    """Return the names of the options that differ from their defaults, the format's apart.
+
+    A loss may be accepted of any format, also of those that lose nothing.
+    """
+    shared = [f for f in fields(options) if f.name not in ("format", "accept_loss", "own")]
     return frozenset(options.own) | {
         f.name for f in shared if getattr(options, f.name) != f.default
     }

@@ -8,7 +8,7 @@ once the file is closed, and they are written as into any flat file.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,15 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
+from gangsaw.tasks.formats.hdf5_restore import Kind, apart, write_kinds
+from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.paths import attrs_of
 from gangsaw.tasks.store.variables import fill_of
 
 if TYPE_CHECKING:
     import h5netcdf
+    import h5py
     from distributed import Client
 
 SPARE = 4 << 20  # bytes for HDF5's own structures and the attributes
@@ -43,10 +47,12 @@ def export_netcdf(
     NetCDF has no such dtype.
     """
     check_fits(source)
+    source, kinds = apart(source)
     meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
     with whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, _size(source) + SPARE)  # is there space at all?
-        _write_frame(source, part)
+        _write_frame(source, part, kinds)
+        write_kinds(part, kinds, _flat_attrs)
         allocate(part, part.stat().st_size)
         for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
             layout = FlatFile(array.shape, tuple(range(len(array.shape))), array.dtype, offset)
@@ -55,7 +61,8 @@ def export_netcdf(
 
 def check_fits(source: Source) -> None:
     """Raise BadParams for samples and axes that NetCDF does not have."""
-    _dimensions([*source.arrays, *source.coords])
+    source, kinds = apart(source)
+    dimensions(_axes(variable) for variable in (*_variables(source), *kinds))
     for array in source.arrays:
         if array.dtype.kind not in "biuf" or array.dtype.name == "float16":
             raise BadParams(
@@ -68,17 +75,65 @@ def _size(source: Source) -> int:
     return arrays + sum(coord.values.nbytes for coord in source.coords)
 
 
-def _write_frame(source: Source, path: Path) -> None:
+def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
     """Write everything but the samples of the arrays, whose space is set aside in the file."""
     import h5netcdf
 
+    named = [v for v in _variables(source) if not _axes(v).is_nameless]
     with h5netcdf.File(path, "w") as file:
-        file.dimensions = _dimensions([*source.arrays, *source.coords])
         file.attrs.update(_flat_attrs(source.attrs))
-        for coord in source.coords:
-            _create(file, coord, coord.values.dtype)[...] = coord.values
-        for array in source.arrays:
-            _create(file, array, array.dtype, dcpl=_contiguous())
+        for group, attrs in _groups(source).items():
+            file.create_group(group).attrs.update(_flat_attrs(attrs))
+        axes = [_axes(v) for v in (*named, *kinds) if not _axes(v).is_nameless]
+        for group, extents in dimensions(axes).items():
+            (file[group] if group else file).dimensions = extents
+        for variable in named:
+            _create_named(file, variable)
+    if nameless := [v for v in _variables(source) if _axes(v).is_nameless]:
+        _write_nameless(path, nameless)
+
+
+def _variables(source: Source) -> list[SourceArray | Coordinate]:
+    return [*source.coords, *source.arrays]
+
+
+def _groups(source: Source) -> Mapping[str, Mapping[str, object]]:
+    """Return the attributes of all groups below, by path, outer groups first."""
+    return attrs_of(getattr(source, "groups", ()), [v.name for v in _variables(source)])
+
+
+def _create_named(file: h5netcdf.File, variable: SourceArray | Coordinate) -> None:
+    """Create a variable along dimensions; samples of an array are set aside, others written."""
+    if isinstance(variable, Coordinate):
+        _create(file, variable, variable.values.dtype)[...] = variable.values
+    else:
+        _create(file, variable, variable.dtype, dcpl=_contiguous())
+
+
+def _write_nameless(path: Path, variables: Iterable[SourceArray | Coordinate]) -> None:
+    """Add data sets of plain HDF5, whose axes have no names, as they were read."""
+    import h5py
+
+    with h5py.File(path, "r+") as file:
+        for variable in variables:
+            if isinstance(variable, Coordinate):
+                _create_nameless(file, variable, variable.values.dtype)[...] = variable.values
+            else:
+                _create_nameless(file, variable, variable.dtype, dcpl=_contiguous())
+
+
+def _create_nameless(
+    file: h5py.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
+) -> h5py.Dataset:
+    dtype, attrs = _as_netcdf(variable.attrs, dtype)
+    fill = fill_of(attrs, dtype)
+    attrs.pop("_FillValue", None)
+    shape = _shape(variable)
+    made = file.create_dataset(variable.name, shape, dtype, fillvalue=fill, **layout)
+    made.attrs.update(_flat_attrs(attrs))
+    if fill is not None:
+        made.attrs["_FillValue"] = np.array(fill, dtype)
+    return made
 
 
 def _contiguous() -> object:
@@ -101,30 +156,30 @@ def _offsets(path: Path, source: Source) -> list[int]:
         return [int(file[array.name].id.get_offset() or 0) for array in source.arrays]
 
 
-def _dimensions(variables: Iterable[SourceArray | Coordinate]) -> dict[str, int]:
-    extents: dict[str, int] = {}
-    for variable in variables:
-        for name, n in zip(variable.dims, _shape(variable), strict=True):
-            if extents.setdefault(name, n) != n:
-                raise BadParams(f"axis {name} has extents {extents[name]} and {n}; use Zarr")
-    return extents
+def _axes(variable: SourceArray | Coordinate | Kind) -> Axes:
+    return Axes(variable.name, variable.dims, _shape(variable))
 
 
-def _shape(variable: SourceArray | Coordinate) -> tuple[int, ...]:
+def _shape(variable: SourceArray | Coordinate | Kind) -> tuple[int, ...]:
     return variable.values.shape if isinstance(variable, Coordinate) else variable.shape
 
 
 def _create(
     file: h5netcdf.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
 ) -> h5netcdf.Variable:
-    attrs = dict(variable.attrs)
-    if dtype.kind == "b":  # NetCDF has no booleans; xarray reads these back as such
-        dtype, attrs["dtype"] = np.dtype("i1"), "bool"
+    dtype, attrs = _as_netcdf(variable.attrs, dtype)
     fill = fill_of(attrs, dtype)
     attrs.pop("_FillValue", None)
     made = file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)
     made.attrs.update(_flat_attrs(attrs))
     return made
+
+
+def _as_netcdf(attrs: Mapping[str, object], dtype: Dtype) -> tuple[Dtype, dict[str, object]]:
+    """Return the type in NetCDF, which has no booleans; xarray reads them back as such."""
+    if dtype.kind == "b":
+        return np.dtype("i1"), {**attrs, "dtype": "bool"}
+    return dtype, dict(attrs)
 
 
 def _flat_attrs(attrs: Mapping[str, object]) -> dict[str, object]:

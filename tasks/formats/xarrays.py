@@ -19,16 +19,11 @@ import xarray as xr
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.source import Coordinate, Described, Group, Region
+from gangsaw.tasks.formats.hdf5_kinds import special, special_names
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
+from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.paths import groups_kept, last
-from gangsaw.tasks.store.variables import (
-    SMALL,
-    TEXT_BYTES,
-    fill_of,
-    json_attrs,
-    split,
-    too_many_texts,
-)
+from gangsaw.tasks.store.variables import SMALL, fill_of, json_attrs, split
 
 if TYPE_CHECKING:
     import h5py
@@ -66,24 +61,35 @@ class XarraySource:
 
     name: str
     path: str
-    arrays: tuple[XarrayArray, ...]
+    arrays: tuple[SourceArray, ...]
     coords: tuple[Coordinate, ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[GroupAttrs, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
+    left_out: tuple[Refused, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of the file is left out."""
+        return notes_of(self.left_out)
 
     def identity(self) -> str:
         """Path, bytes and modification time."""
         return file_identity(self.path)
 
 
-def open_netcdf(path: str, group: str = "", variables: Sequence[str] = ()) -> XarraySource:
-    """Describe a NetCDF or HDF5 file; raise BadParams where it cannot be read as one."""
-    return _open(path, _netcdf_engine(path), group, variables)
+def open_netcdf(
+    path: str, group: str = "", variables: Sequence[str] = (), *, accept_loss: bool = False
+) -> XarraySource:
+    """Describe a NetCDF or HDF5 file; raise BadParams where it cannot be read as one.
+
+    What cannot be stored is refused by name, or left out where the user accepts that.
+    """
+    return _open(path, _netcdf_engine(path), group, variables, accept_loss)
 
 
 def open_geotiff(path: str, variables: Sequence[str] = ()) -> XarraySource:
     """Describe a GeoTIFF, through rioxarray; raise BadParams where it cannot be read as one."""
-    return _open(path, "rasterio", "", variables)
+    return _open(path, "rasterio", "", variables, accept_loss=False)
 
 
 def _netcdf_engine(path: str) -> str:
@@ -99,68 +105,60 @@ def _netcdf_engine(path: str) -> str:
     raise BadParams(f'{path} is NetCDF 3, which needs netCDF4: pip install "gangsaw[io]"')
 
 
-def _open(path: str, engine: str, group: str, variables: Sequence[str]) -> XarraySource:
+def _open(
+    path: str, engine: str, group: str, variables: Sequence[str], accept_loss: bool
+) -> XarraySource:
     absolute = str(Path(path).absolute())
     version = file_identity(absolute)
     group = group.strip("/")
     try:
         parts = [
-            _part(absolute, engine, group, below, version, variables)
+            _part(absolute, engine, group, below, version)
             for below in ("", *_groups(absolute, engine, group))
         ]
     except BadParams:
         raise
     except (OSError, ValueError, KeyError) as error:
         raise BadParams(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
-    found = [variable for _, variables_of in parts for variable in variables_of]
-    (top, _), *below = parts
-    groups = tuple(part for part, _ in below)
-    if not found:
+    there = [variable for _, variables_of, _ in parts for variable in variables_of]
+    refused = [one for _, _, refused_of in parts for one in refused_of]
+    top, *groups = (part for part, _, _ in parts)
+    if not there and not refused:
         inner = ", ".join(part.path for part in groups) or "none"
         raise BadParams(f"{path}: no variables; groups in it: {inner}")
+    found, lost = kept(there, refused, variables, accept_loss=accept_loss)
     arrays, coords = split(found, variables)
     if variables:
-        groups = groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
-    return XarraySource(path, absolute, arrays, coords, groups, top.attrs)
+        groups = [*groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
+    attrs = {**top.attrs, **left_out_attrs(lost)}
+    return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost)
+
+
+def variables_of(path: str, group: str) -> list[XarrayArray]:
+    """Describe the variables of one group of a file, by their paths; none where it is not there."""
+    absolute, engine = str(Path(path).absolute()), _netcdf_engine(path)
+    if group and group not in _groups(absolute, engine, ""):
+        return []
+    _, variables, _ = _part(absolute, engine, "", group, file_identity(absolute))
+    return [variable for variable in variables if isinstance(variable, XarrayArray)]
 
 
 def _part(
-    path: str, engine: str, group: str, below: str, version: str, wanted: Sequence[str]
-) -> tuple[Group, list[XarrayArray]]:
-    """Return a group and its variables, named by their paths from the group that was opened."""
+    path: str, engine: str, group: str, below: str, version: str
+) -> tuple[GroupAttrs, list[SourceArray], list[Refused]]:
+    """Return a group, its variables and those that cannot be carried.
+
+    They are named by their paths from the group that was opened.
+    """
     inner, prefix = f"{group}/{below}".strip("/"), f"{below}/".lstrip("/")
-    texts = _large_texts(path, engine, inner)
-    for name, shape in texts.items():
-        if not wanted or name in wanted or prefix + name in wanted:
-            raise too_many_texts(prefix + name, shape)
+    others, refused = special(path, inner, prefix) if engine == "h5netcdf" else ([], [])
     data = _cached(path, engine, inner, version)
     _check_offsets(path, engine, data)
     variables = [
         _describe(path, engine, inner, version, f"{prefix}{name}", variable)
         for name, variable in data.variables.items()
     ]
-    return Group(below, json_attrs(data.attrs, np.dtype("u1"))), variables
-
-
-def _large_texts(path: str, engine: str, group: str) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of texts of any length, by name, that xarray must not see.
-
-    It reads all of them to open a file.
-    """
-    if engine != "h5netcdf":
-        return {}
-    import h5py
-
-    with h5py.File(path, "r") as file:
-        own = file[group or "/"]
-        found = (own.get(name) for name in own)  # None where a link leads nowhere
-        return {
-            item.name.rpartition("/")[2]: item.shape
-            for item in found
-            if isinstance(item, h5py.Dataset)
-            and item.dtype.kind == "O"
-            and item.size * TEXT_BYTES > SMALL
-        }
+    return GroupAttrs(below, json_attrs(data.attrs, np.dtype("u1"))), [*variables, *others], refused
 
 
 def _check_offsets(path: str, engine: str, data: xr.Dataset) -> None:
@@ -248,7 +246,7 @@ def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
         group=group or None,
         decode_cf=False,
         cache=False,
-        drop_variables=list(_large_texts(path, engine, group)),
+        drop_variables=special_names(path, group) if engine == "h5netcdf" else None,
         create_default_indexes=False,  # which would read whole coordinates of any size
         backend_kwargs={"phony_dims": "sort"} if engine == "h5netcdf" else None,
     )

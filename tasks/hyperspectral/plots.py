@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.codecs.core.axes import spectral_axis
 from gangsaw.tasks.jobs.colours import ACCENT, INK, SOFT
 from gangsaw.tasks.jobs.plots import draw_map, label_axes, title
 from gangsaw.tasks.jobs.report import ArrayInfo
+from gangsaw.tasks.store.paths import last
 from gangsaw.tasks.store.source import ZarrArray, ZarrSource
 
 if TYPE_CHECKING:
@@ -28,12 +28,13 @@ def draw(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
     """Return the figure: quicklook and map of the blocks above, bits of the bands below."""
     from matplotlib.figure import Figure
 
-    wavelength = _wavelength(source, array)
+    axis = band_axis(info)
+    wavelength = _wavelength(source, array, axis)
     bands = info.lane_bits if info.lane_bits is not None and len(info.lane_bits) > 1 else None
     heights = [2.1] if bands is None else [2.1, 1]
     figure = Figure(figsize=(11, 5.6 if bands is None else 8.2), layout="constrained")
     grid = figure.add_gridspec(len(heights), 2, height_ratios=heights)
-    _draw_quicklook(figure.add_subplot(grid[0, 0]), array, wavelength)
+    _draw_quicklook(figure.add_subplot(grid[0, 0]), array, axis, wavelength)
     _draw_blocks(figure, figure.add_subplot(grid[0, 1]), info)
     if bands is not None:
         _draw_bands(figure.add_subplot(grid[1, :]), bands, wavelength, info)
@@ -41,9 +42,17 @@ def draw(info: ArrayInfo, array: ZarrArray, source: ZarrSource) -> Figure:
     return figure
 
 
-def _draw_quicklook(axes: Axes, array: ZarrArray, wavelength: NDArray[np.float64] | None) -> None:
-    bands, label = _colours(array, wavelength)
-    picture, extent, part = quicklook(array, bands)
+def band_axis(info: ArrayInfo) -> int | None:
+    """Return the axis that the codec took for the spectral one; None of an image of one band."""
+    rank, axes = len(info.shape), str(info.params["axes"])
+    return rank - 3 + axes.index("z") if rank > 2 else None
+
+
+def _draw_quicklook(
+    axes: Axes, array: ZarrArray, axis: int | None, wavelength: NDArray[np.float64] | None
+) -> None:
+    bands, label = _colours(array, axis, wavelength)
+    picture, extent, part = quicklook(array, axis, bands)
     axes.imshow(picture, extent=extent, interpolation="nearest", cmap="gray")
     axes.set_title(f"{label}{part}", fontsize=10, color=INK, loc="left")
     label_axes(axes, "row", "column")
@@ -73,21 +82,24 @@ def _draw_bands(
     axes.tick_params(labelsize=8)
 
 
-def _wavelength(source: ZarrSource, array: ZarrArray) -> NDArray[np.float64] | None:
+def _wavelength(
+    source: ZarrSource, array: ZarrArray, axis: int | None
+) -> NDArray[np.float64] | None:
     """Return rising wavelengths of the bands in nanometres, or None."""
-    axis = spectral_axis(array.dims)
     for coord in source.coords:
-        if axis is None or coord.name.lower() not in ("wavelength", "wavelengths"):
+        if axis is None or last(coord.name).lower() not in ("wavelength", "wavelengths"):
             continue
-        if coord.dims == (array.dims[axis],) and bool(np.all(np.diff(coord.values) > 0)):
+        is_along = (coord.dims, coord.values.shape) == ((array.dims[axis],), (array.shape[axis],))
+        if is_along and bool(np.all(np.diff(coord.values) > 0)):
             micro = float(np.max(coord.values)) < 100  # no sensor has such short nanometres
             return np.asarray(coord.values, np.float64) * (1000.0 if micro else 1.0)
     return None
 
 
-def _colours(array: ZarrArray, wavelength: NDArray[np.float64] | None) -> tuple[list[int], str]:
+def _colours(
+    array: ZarrArray, axis: int | None, wavelength: NDArray[np.float64] | None
+) -> tuple[list[int], str]:
     """Return the bands for red, green and blue, or one for grey, and what to call them."""
-    axis = spectral_axis(array.dims)
     n = 1 if axis is None else array.shape[axis]
     if n < 3:
         return [0], "quicklook"
@@ -99,14 +111,13 @@ def _colours(array: ZarrArray, wavelength: NDArray[np.float64] | None) -> tuple[
 
 
 def quicklook(
-    array: ZarrArray, bands: list[int]
+    array: ZarrArray, axis: int | None, bands: list[int]
 ) -> tuple[NDArray[np.float64], tuple[float, float, float, float], str]:
     """Return (rows, columns[, 3]) of 0..1, its extent (left, right, bottom, top), and its part.
 
     At most MAX_CHUNKS chunks are read; of a larger array that is its middle.
     """
     rank = len(array.shape)
-    axis = spectral_axis(array.dims)
     image = [i for i in range(max(0, rank - 3), rank) if i != axis]
     window = {i: _middle(array, i) for i in image}
     step = max(1, max(-(-(s.stop - s.start) // MAX_PIXELS) for s in window.values()))

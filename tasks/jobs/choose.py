@@ -20,6 +20,7 @@ from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade
 from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.jobs.extremes import find_extremes, first_nan
 from gangsaw.tasks.source import Description, SourceArray
+from gangsaw.tasks.store.carried import is_carried
 from gangsaw.tasks.store.layout import (
     ArrayLayout,
     ChunkChoice,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from zarr.core.common import JSON
 
 SAMPLE_BYTES = 1 << 20  # of an array that are read as a sample: too few to be noticed
+CUBE = 64  # items along an axis of a sample: enough to see along which axis it is smooth
 SAMPLE_CHUNKS = 1024  # of the source that a sample touches at most: each may be a file
 GENERAL_CODEC = ZstdCodec(level=3)  # of what no codec is for
 
@@ -65,9 +67,9 @@ def facts_of(
     facts_of_others = tuple(facts_of(other) for other in others if other is not array)
     if not isinstance(array, SourceArray) or 0 in array.shape:
         return replace(facts, others=facts_of_others)
-    sample = lru_cache(partial(_sample, array))
+    sample, cube = lru_cache(partial(_sample, array)), lru_cache(partial(_cube, array))
     extremes = lru_cache(partial(find_extremes, array, client=client))
-    return replace(facts, others=facts_of_others, sample=sample, extremes=extremes)
+    return replace(facts, others=facts_of_others, sample=sample, cube=cube, extremes=extremes)
 
 
 def choose_layout(
@@ -115,6 +117,8 @@ def by_content(array: ArrayFacts) -> Choice:
     Codecs that a format named come first, then proof by a sample, then what a codec would have for
     the companions of its own arrays, then dtype and axes; those of equal grade code a sample.
     """
+    if is_carried(array):  # bytes of tables and texts: no codec is made for their axes
+        return Choice(None, GENERAL_CODEC)
     grades = {name: grade(name, array) for name in codec_table.answers()}
     best = max(grades.values(), default=Grade.REFUSE)
     if best < Grade.PROVEN:
@@ -205,10 +209,22 @@ def _trial(name: str, array: ArrayFacts, sample: NumpyArray) -> float:
 
 def _sample(array: SourceArray) -> NumpyArray:
     """Return the middle of an array: whole rows, as many as SAMPLE_BYTES and SAMPLE_CHUNKS hold."""
+    return _middle(array, array.shape)
+
+
+def _cube(array: SourceArray) -> NumpyArray:
+    """Return the middle of an array: CUBE items at most along the last three axes."""
+    before = max(0, len(array.shape) - 3)
+    return _middle(array, (1,) * before + (CUBE,) * (len(array.shape) - before))
+
+
+def _middle(array: SourceArray, most: Sequence[int]) -> NumpyArray:
+    """Return `most` extents of the middle, or what SAMPLE_BYTES and SAMPLE_CHUNKS hold of them."""
     room, pieces = SAMPLE_BYTES // max(1, array.dtype.itemsize), SAMPLE_CHUNKS
     region = []
-    for n, chunk in zip(reversed(array.shape), reversed(array.chunks or array.shape), strict=True):
-        extent = max(1, min(n, room, pieces * chunk))
+    axes = zip(array.shape, array.chunks or array.shape, most, strict=True)
+    for n, chunk, limit in reversed(list(axes)):
+        extent = max(1, min(n, limit, room, pieces * chunk))
         start = (n - extent) // 2
         if _touched(start, extent, chunk) > pieces:
             start -= start % chunk

@@ -166,7 +166,8 @@ def _checked_arrays(source: Source) -> tuple[SourceArray, ...]:
     names = [a.name for a in source.arrays] + [c.name for c in source.coords]
     if not source.arrays:
         raise BadParams(f"{source.name} holds no array")
-    check_paths(source.name, names)
+    if names != [""]:  # one array alone, at the root
+        check_paths(source.name, names)
     return source.arrays
 
 
@@ -262,4 +263,5 @@ def _summary(store: str, source: Source, progress: Progress) -> Summary:
         run_bytes=progress.run_bytes,
         seconds=progress.seconds,
         unread_bytes=sum(getattr(array, "unread_bytes", 0) for array in source.arrays),
+        notes=tuple(getattr(source, "notes", ())),
     )

@@ -4,6 +4,7 @@ Zarr itself gives fill values for a missing chunk, so only the manifest shows th
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy as np
 import zarr
 from zarr.abc.store import Store
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
@@ -23,10 +24,11 @@ from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_text, restored
 from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.place import open_place
 from gangsaw.tasks.store.records import Records
-from gangsaw.tasks.store.variables import TEXTS, as_text
+from gangsaw.tasks.store.source import ROOT_NAME
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -68,6 +70,7 @@ def verify(
     store: str | Path | Store,
     *,
     against: Source | None = None,
+    accept_loss: bool = False,
     client: Client | None = None,
     options: Options | None = None,
     on_progress: OnProgress | None = None,
@@ -78,6 +81,7 @@ def verify(
     ----------
     store : path, address or Zarr store
     against : source whose samples and coordinates the store must hold, bit for bit
+    accept_loss : what of `against` no store can hold is no problem
     client : Dask client; None works in this thread
     options : resources, retries
     on_progress : called after each batch
@@ -92,10 +96,13 @@ def verify(
     started = time.monotonic()
     place = open_place(store)
     arrays, problems = find_finished(place)
+    wanted = _wanted(arrays, against)
     if against is not None:
-        problems += _differences(arrays, against)
+        problems += _differences(arrays, wanted)
+        lost = () if accept_loss else getattr(against, "left_out", ())
+        problems += [f"{one}: in the source, not in the store" for one in lost]
     n_chunks = sum(array.n_chunks for array in arrays)
-    checked = _check(arrays, against, Meter(n_chunks, on_progress, started), client, options)
+    checked = _check(arrays, wanted, Meter(n_chunks, on_progress, started), client, options)
     problems += [line for part in checked for line in part.problems]
     return Report(
         store=str(place),
@@ -112,20 +119,20 @@ def verify(
 
 def _check(
     arrays: Sequence[FinishedArray],
-    against: Source | None,
+    wanted: Sequence[SourceArray | Coordinate],
     meter: Meter,
     client: Client | None,
     options: Options | None,
 ) -> list[Checked]:
     """Return the results of all batches of all arrays."""
-    sources = {a.name: a for a in against.arrays} if against is not None else {}
+    sources = {one.name: one for one in wanted if not isinstance(one, Coordinate)}
     results = []
 
     def on_done(_: int, result: Checked) -> None:
         results.append(result)
         meter.add(result.chunks, result.raw_bytes, result.stored_bytes)
 
-    works = [_work(array, sources.get(array.name)) for array in arrays]
+    works = [_work(array, sources.get(array.name or ROOT_NAME)) for array in arrays]
     run_arrays("verify", works, on_done, client=client, options=options)
     return results
 
@@ -143,41 +150,85 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
     )
 
 
-def _differences(arrays: list[FinishedArray], against: Source) -> list[str]:
+def _wanted(
+    arrays: Sequence[FinishedArray], against: Source | None
+) -> tuple[SourceArray | Coordinate, ...]:
+    """Return arrays and coordinates of a source, each carried or as it was, as the store has it."""
+    if against is None:
+        return ()
+    stored = _by_name(arrays)
+    found = (*against.arrays, *against.coords)
+    return tuple(_alike(one, stored[one.name]) if one.name in stored else one for one in found)
+
+
+def _by_name(arrays: Sequence[FinishedArray]) -> dict[str, FinishedArray]:
+    return {array.name or ROOT_NAME: array for array in arrays}
+
+
+def _alike(wanted: SourceArray | Coordinate, array: FinishedArray) -> SourceArray | Coordinate:
+    was = restored(wanted)
+    return was if _kind_of(was) == _kind(array.coder) else wanted
+
+
+def _differences(
+    arrays: Sequence[FinishedArray], wanted: Sequence[SourceArray | Coordinate]
+) -> list[str]:
     """List where arrays and coordinates of store and source do not match."""
-    stored = {array.name: array for array in arrays}
-    problems = []
-    for wanted in against.arrays:
-        if (array := stored.get(wanted.name)) is None:
-            problems.append(f"{wanted.name}: in the source, not in the store")
-        elif (had := _kind(array.coder)) != (has := (wanted.shape, wanted.dtype.name)):
-            problems.append(f"{wanted.name}: the store has {had}, the source {has}")
-    for coordinate in against.coords:
-        found = stored.get(coordinate.name)
-        if coordinate.is_file and found is not None:
-            problems += [f"{coordinate.name}: {line}" for line in _of_file(coordinate, found)]
-            continue
-        if (
-            found is None
-            or found.coder.grid.shape != coordinate.values.shape
-            or not same_bits(_whole(found), np.asarray(coordinate.values))
-        ):
-            problems.append(f"{coordinate.name}: the coordinate differs from the source's")
-    return problems
+    stored = _by_name(arrays)
+    pairs = ((one, stored.get(one.name)) for one in wanted)
+    return [line for one, array in pairs for line in _lines(one, array)]
+
+
+def _lines(wanted: SourceArray | Coordinate, array: FinishedArray | None) -> list[str]:
+    if isinstance(wanted, Coordinate) and wanted.is_file and array is not None:
+        return [f"{wanted.name}: {line}" for line in _of_file(wanted, array)]
+    line = _difference(wanted, array)
+    return [line] if line else []
+
+
+def _difference(wanted: SourceArray | Coordinate, array: FinishedArray | None) -> str:
+    """Say what is wrong with an array of a store, "" where nothing is."""
+    if array is None:
+        return f"{wanted.name}: in the source, not in the store"
+    if _is_other_kind(array, wanted):
+        return f"{wanted.name}: the store holds items of another type"
+    if not isinstance(wanted, Coordinate):
+        had, has = _kind(array.coder), _kind_of(wanted)
+        return "" if had == has else f"{wanted.name}: the store has {had}, the source {has}"
+    is_same = array.coder.grid.shape == wanted.values.shape and same_bits(
+        _whole(array, wanted.values.dtype), np.asarray(wanted.values)
+    )
+    return "" if is_same else f"{wanted.name}: the coordinate differs from the source's"
+
+
+def _is_other_kind(array: FinishedArray, wanted: SourceArray | Coordinate) -> bool:
+    """Whether both say what their items were, and differ; stores of old did not say it."""
+    kinds = [attrs.get(DTYPE) for attrs in (array.coder.array.attrs, wanted.attrs)]
+    return None not in kinds and kinds[0] != json.loads(json.dumps(kinds[1]))
 
 
 def _of_file(coordinate: Coordinate, found: FinishedArray) -> list[str]:
     """List what differs in a file; other bytes can be the same: HDF5 chooses its layout."""
     if coordinate.unlike is None:
         return []
-    return coordinate.unlike(_whole(found), np.asarray(coordinate.values))
+    return coordinate.unlike(_whole(found, np.dtype(np.uint8)), np.asarray(coordinate.values))
 
 
 def _kind(coder: ArrayCoder) -> tuple[tuple[int, ...], str]:
     return coder.grid.shape, coder.dtype.name
 
 
-def _whole(array: FinishedArray) -> NumpyArray:
+def _kind_of(variable: SourceArray | Coordinate) -> tuple[tuple[int, ...], str]:
+    of = variable.values if isinstance(variable, Coordinate) else variable
+    return of.shape, of.dtype.name
+
+
+def _whole(array: FinishedArray, wanted: Dtype) -> NumpyArray:
     place = array.place
     values = np.asarray(zarr.open_array(place.store, path=place.path, mode="r")[...])
-    return as_text(values) if values.dtype.kind in TEXTS else values  # of one text zarr gives str
+    if wanted.kind != "T" or values.dtype.kind not in TEXTS:
+        return values
+    try:
+        return as_text(values)  # of one text zarr gives str
+    except UnicodeError:
+        return values

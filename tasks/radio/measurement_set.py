@@ -39,7 +39,7 @@ from gangsaw.tasks.radio.radio import (
     pick,
     radio_needed,
 )
-from gangsaw.tasks.radio.rows import BASELINE, ROW, TIME, Rows, Run, find_rows
+from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
 from gangsaw.tasks.radio.unlike import unlike_ms
 from gangsaw.tasks.source import Coordinate, Region
 
@@ -61,6 +61,7 @@ POLARIZATIONS = dict(
     enumerate(["I", "Q", "U", "V", "RR", "RL", "LR", "LL", "XX", "XY", "YX", "YY"], start=1)
 )
 UNITS = {TIME: {"units": "s", "format": "mjd"}}
+ALL_ROWS = "table_row"  # the rows of a part are an axis of another extent
 UNLOCKED = {"option": "usernoread"}  # a lock is a write, and the folder may not be writable
 CASACORE = RLock()  # it is not safe to call from several threads
 
@@ -155,7 +156,7 @@ def _open(path: str, absolute: str, wanted: str, some: bool) -> RadioSource:
 
 def _root(path: str, version: str, table: tables.table) -> RowsPart:
     """Return what says which rows are in which part."""
-    rows = Rows((ROW,), (table.nrows(),), (ROW,))
+    rows = Rows((ALL_ROWS,), (table.nrows(),), (ALL_ROWS,))
     column = CellColumn(DESCRIPTION, (), np.dtype(TYPES[table.coldatatype(DESCRIPTION)]))
     return RowsPart("", [_array(column, (), rows, path, -1, version)], [])
 

@@ -1,4 +1,4 @@
-"""Names of axes: one stands for one extent in a group, or xarray does not open it.
+"""Names of axes: one stands for one extent in a group and in those above, as xarray has it.
 
 Formats name axes as their files do, where a name may stand for several extents or for none.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.source import Coordinate, Description
-from gangsaw.tasks.store.paths import last
+from gangsaw.tasks.store.paths import above, last
 
 NO_AXIS = -1  # the extent of a name that no axis can have
 
@@ -46,7 +46,15 @@ def agreeing_dims(
     for variable, shape in variables:
         group = groups.setdefault(_group(variable), _Extents())
         group.reserve(last(variable.name), variable.dims, shape)
-    return {v.name: groups[_group(v)].names(v.dims, shape) for v, shape in variables}
+    names: dict[str, tuple[str, ...]] = {}
+    for variable, shape in sorted(variables, key=_depth):  # outer groups first
+        outer = [groups[path] for path in above(_group(variable)) if path in groups]
+        names[variable.name] = groups[_group(variable)].names(variable.dims, shape, outer)
+    return names
+
+
+def _depth(variable: tuple[Named, tuple[int, ...]]) -> int:
+    return variable[0].name.count("/")
 
 
 def _values(coordinate: Coordinate) -> NumpyArray:
@@ -70,15 +78,21 @@ class _Extents:
         elif tuple(dims) == (name,):
             self.extents[name] = shape[0]
 
-    def names(self, dims: Sequence[str], shape: Sequence[int]) -> tuple[str, ...]:
-        """Return names for the axes of a variable, and keep them."""
+    def names(
+        self, dims: Sequence[str], shape: Sequence[int], outer: Sequence[_Extents] = ()
+    ) -> tuple[str, ...]:
+        """Return names for the axes of a variable that the groups around know so, and keep them."""
         chosen: list[str] = []
         for dim, extent in zip(dims, shape, strict=True):
             names = (n for n in _candidates(dim, extent) if n not in chosen)
-            name = next(n for n in names if self.extents.get(n, extent) == extent)
+            name = next(n for n in names if all(g.allows(n, extent) for g in (self, *outer)))
             self.extents[name] = extent
             chosen.append(name)
         return tuple(chosen)
+
+    def allows(self, name: str, extent: int) -> bool:
+        """Whether the name stands for this extent, or for none yet."""
+        return self.extents.get(name, extent) == extent
 
 
 def _candidates(dim: str, extent: int) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.source import Group
+from gangsaw.tasks.source import GroupAttrs
 
 
 def last(path: str) -> str:
@@ -20,12 +20,17 @@ def above(path: str) -> Iterator[str]:
         yield path
 
 
+def key_of(path: str, name: str) -> str:
+    """Return the key of an object of an array; one that lies at the root has the path ""."""
+    return f"{path}/{name}".lstrip("/")
+
+
 def groups_of(names: Iterable[str]) -> list[str]:
     """Return all groups below the root that these variables lie in, outer ones first."""
     return sorted({group for name in names for group in above(name) if group})
 
 
-def groups_kept(groups: Iterable[Group], names: Iterable[str]) -> tuple[Group, ...]:
+def groups_kept(groups: Iterable[GroupAttrs], names: Iterable[str]) -> tuple[GroupAttrs, ...]:
     """Return the groups that hold a variable of these names, at any depth."""
     there = set(groups_of(names))
     return tuple(group for group in groups if group.path in there)
@@ -74,7 +79,9 @@ def _is_path(path: str) -> bool:
     return all(part not in ("", ".", "..") for part in path.split("/"))
 
 
-def attrs_of(groups: Iterable[Group], names: Iterable[str]) -> Mapping[str, Mapping[str, object]]:
+def attrs_of(
+    groups: Iterable[GroupAttrs], names: Iterable[str]
+) -> Mapping[str, Mapping[str, object]]:
     """Return the attributes of every group of a tree by path, outer groups first."""
     listed = {group.path: group.attrs for group in groups}
     paths = sorted({*listed, *groups_of([*names, *listed])})

@@ -17,13 +17,14 @@ from zarr.storage import MemoryStore
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.tasks.source import Coordinate, Description, Group, Source, SourceArray
+from gangsaw.tasks.source import Coordinate, Description, GroupAttrs, Source, SourceArray
+from gangsaw.tasks.store.as_read import renamed
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.store.dims import agreeing_dims
 from gangsaw.tasks.store.journal import Job, batch_chunks
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
-from gangsaw.tasks.store.paths import attrs_of
+from gangsaw.tasks.store.paths import attrs_of, key_of
 from gangsaw.tasks.store.records import ROW, Records
 
 
@@ -42,7 +43,7 @@ class Skeleton:
 
     def metadata(self, name: str) -> bytes:
         """Return the array's zarr.json."""
-        return self.objects[f"{name}/{METADATA}"].to_bytes()
+        return self.objects[key_of(name, METADATA)].to_bytes()
 
 
 def build_skeleton(source: Source, layouts: Mapping[str, ArrayLayout]) -> Skeleton:
@@ -66,22 +67,27 @@ def build_objects(
     coords: Iterable[Coordinate],
     attrs: Mapping[str, object],
     layouts: Mapping[str, ArrayLayout],
-    groups: Iterable[Group] = (),
+    groups: Iterable[GroupAttrs] = (),
 ) -> Mapping[str, Buffer]:
     """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
 
+    One array that is called "" lies at the root, where a group would be.
     `name` is what the error calls their source; see `build_skeleton`.
     """
     objects: dict[str, Buffer] = {}
     arrays, coords = tuple(arrays), tuple(coords)
     names = [*(array.name for array in arrays), *(coordinate.name for coordinate in coords)]
+    store = MemoryStore(objects)
     try:
-        group = zarr.create_group(MemoryStore(objects), attributes=dict(attrs))
+        if names == [""]:
+            _create(store, arrays[0], arrays[0].dims, layouts[""])
+            return objects
+        group = zarr.create_group(store, attributes=dict(attrs))
         for path, of_group in attrs_of(groups, names).items():
             group.create_group(path, attributes=dict(of_group))
         dims = agreeing_dims(arrays, coords)
         for array in arrays:
-            _create(group, array, dims[array.name], layouts[array.name])
+            _create(store, array, dims[array.name], layouts[array.name])
         for coordinate in coords:
             _write(group, coordinate, dims[coordinate.name])
     except GangsawError:
@@ -96,16 +102,17 @@ def build_objects(
 
 
 def _create(
-    group: zarr.Group, array: Description, dims: tuple[str, ...], layout: ArrayLayout
+    store: MemoryStore, array: Description, dims: tuple[str, ...], layout: ArrayLayout
 ) -> None:
     """Create an array; BadParams names it where its codec does not take such chunks."""
     try:
-        group.create_array(
-            array.name,
+        zarr.create_array(
+            store,
+            name=array.name or None,
             shape=array.shape,
             dtype=_native(array.dtype),
             fill_value=array.fill_value,
-            attributes=_json(array.attrs),
+            attributes=_json(renamed(array.attrs, array.dims, dims)),
             dimension_names=dims,
             **layout.creation(),
         )
@@ -129,7 +136,7 @@ def _write(group: zarr.Group, coordinate: Coordinate, dims: tuple[str, ...]) -> 
         shape=values.shape,
         dtype=_native(values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
-        attributes=_json(coordinate.attrs),
+        attributes=_json(renamed(coordinate.attrs, coordinate.dims, dims)),
         dimension_names=dims,
         config={"write_empty_chunks": True},
     )
@@ -177,7 +184,7 @@ def _job(
     chunk_bytes = int(np.prod(chunks, dtype=object)) * array.dtype.itemsize
     return Job(
         source=f"{source.identity()} {array.name}",
-        array=digest(objects[f"{array.name}/{METADATA}"]),
+        array=digest(objects[key_of(array.name, METADATA)]),
         n_chunks=n_chunks,
         batch_chunks=batch_chunks(n_chunks, chunk_bytes),
     )

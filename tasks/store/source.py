@@ -17,7 +17,9 @@ from zarr.errors import UnknownCodecError
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError
-from gangsaw.tasks.source import Coordinate, Described, Group, Region
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
+from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
+from gangsaw.tasks.store.members import members, open_node
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.paths import groups_kept
 from gangsaw.tasks.store.place import Place
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from zarr.types import AnyArray
 
 ROOT_NAME = "data"  # of an array at the root, which has no name
+ROOT = "gangsaw_root"  # of a group: the name of the array that lay at the root of its source
 
 
 @dataclass(frozen=True)
@@ -57,43 +60,72 @@ class ZarrArray(Described):
 
 @dataclass(frozen=True)
 class ZarrSource:
-    """A Zarr array, or the arrays of a group and of those below it."""
+    """A Zarr array, or the arrays of a group and of those below it.
+
+    `there` are the arrays as they lie in the store; some of `arrays` carry them as bytes.
+    """
 
     name: str
-    arrays: tuple[ZarrArray, ...]
+    arrays: tuple[SourceArray, ...]
     coords: tuple[Coordinate, ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[GroupAttrs, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
+    there: tuple[ZarrArray, ...] = ()
+    left_out: tuple[Refused, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of the store is left out."""
+        return notes_of(self.left_out)
 
     def identity(self) -> str:
         """Address and metadata of every array."""
-        return "; ".join([self.arrays[0].address, *(f"{a.name} {a.version}" for a in self.arrays)])
+        return "; ".join([self.there[0].address, *(f"{a.name} {a.version}" for a in self.there)])
 
 
-def open_zarr(address: str, group: str = "", variables: Sequence[str] = ()) -> ZarrSource:
-    """Describe a Zarr array or group; raise BadParams where there is none or it has no array."""
+def open_zarr(
+    address: str, group: str = "", variables: Sequence[str] = (), *, accept_loss: bool = False
+) -> ZarrSource:
+    """Describe a Zarr array or group; raise BadParams where there is none or it has no array.
+
+    What cannot be stored is refused by name, or left out where the user accepts that.
+    """
     node = _open(address, group)
     if isinstance(node, zarr.Array):
         _check_only(address, variables)
-        return ZarrSource(address, (_describe(address, node, ROOT_NAME),))
+        return _root(address, node)
     with metadata_errors(address):
-        found, groups = _tree(address, node)
-    if not found:
+        there, refused, groups = _tree(address, node)
+    if not there and not refused:
         inner = ", ".join(group.path for group in groups) or "none"
         raise BadParams(f"{address}: the group holds no arrays; groups in it: {inner}")
-    chunked = {array.name for array in found if _is_chunked(node, array)}
+    chunked = {array.name for array in there if _is_chunked(node, array)}
+    found, lost = kept(there, refused, variables, chunked, accept_loss=accept_loss)
     arrays, coords = split(found, variables, chunked)
     if variables:
         groups = groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])
-    return ZarrSource(address, arrays, coords, groups, _group_attrs(node))
+    attrs = {**_group_attrs(node), **left_out_attrs(lost)}
+    taken = {a.name for a in arrays}
+    own = tuple(a for a in there if a.name in taken)
+    return ZarrSource(address, arrays, coords, groups, attrs, there=own, left_out=lost)
 
 
-def _tree(address: str, node: zarr.Group) -> tuple[list[ZarrArray], tuple[Group, ...]]:
-    """Return all arrays in a group and below, and the groups below."""
-    found = sorted(node.members(max_depth=None))
+def _root(address: str, node: AnyArray) -> ZarrSource:
+    """Return the source of an array that lies at the root, which has no name."""
+    array = _describe(address, node, ROOT_NAME)
+    (found,), _ = kept([array])
+    arrays, _ = split([found], [ROOT_NAME])
+    return ZarrSource(address, arrays, attrs={ROOT: ROOT_NAME}, there=(array,))
+
+
+def _tree(
+    address: str, node: zarr.Group
+) -> tuple[list[ZarrArray], list[Refused], tuple[GroupAttrs, ...]]:
+    """Return all arrays in a group and below, those that cannot be read, and the groups below."""
+    found, refused = members(node)
     arrays = [_describe(address, a, path) for path, a in found if isinstance(a, zarr.Array)]
-    groups = (Group(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
-    return arrays, tuple(groups)
+    groups = (GroupAttrs(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
+    return arrays, refused, tuple(groups)
 
 
 def _group_attrs(group: zarr.Group) -> dict[str, object]:
@@ -114,7 +146,7 @@ def _open(address: str, group: str) -> AnyArray | zarr.Group:
     where = f"{address}/{group}" if group else address
     try:
         with metadata_errors(where):
-            return zarr.open(address, path=group or None, mode="r")
+            return open_node(address, group)
     except FileNotFoundError:
         raise BadParams(f"{where}: no Zarr array or group there{_groups(address, group)}") from None
 
@@ -180,7 +212,8 @@ def _dims(array: AnyArray) -> tuple[str, ...]:
 def _attrs(array: AnyArray) -> dict[str, object]:
     attrs: dict[str, object] = dict(array.attrs)
     attrs.pop("_ARRAY_DIMENSIONS", None)
-    if array.metadata.zarr_format == 2 and array.fill_value is not None:
+    is_number = array.dtype.kind in "biufc"  # of others xarray decodes no _FillValue
+    if array.metadata.zarr_format == 2 and array.fill_value is not None and is_number:
         attrs.setdefault("_FillValue", array.fill_value)  # format 2 has no other place for it
     return attrs
 

@@ -18,6 +18,7 @@ from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.journal import FOLDER, Job
 from gangsaw.tasks.store.manifest import MANIFEST
+from gangsaw.tasks.store.paths import key_of
 from gangsaw.tasks.store.place import Place
 
 JOB = f"{FOLDER}/job.json"
@@ -126,7 +127,7 @@ def write_skeleton(target: Target, objects: Mapping[str, Buffer], jobs: Mapping[
     So a store whose creation was killed is recognised as a job, and no reader opens it as a group
     before all its arrays are in it.
     """
-    wanted: dict[str, Buffer | bytes] = {f"{name}/{JOB}": j.to_json() for name, j in jobs.items()}
+    wanted: dict[str, Buffer | bytes] = {key_of(n, JOB): j.to_json() for n, j in jobs.items()}
     wanted |= sorted(objects.items(), key=lambda item: item[0] == METADATA)
     try:
         for (key, data), found in zip(wanted.items(), target.work.get_many(wanted), strict=True):

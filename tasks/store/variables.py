@@ -7,13 +7,13 @@ import struct
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import prod
-from typing import TypeVar
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.source import Coordinate, SourceArray
+from gangsaw.tasks.store.carried import TEXTS, as_coordinate, by_bytes, is_carried
 from gangsaw.tasks.store.paths import last, resolved, seen_from
 
 SMALL = 16 << 20  # bytes: a larger coordinate is stored chunk by chunk, like data
@@ -24,16 +24,13 @@ NAMING = (
     "grid_mapping",
     "ancillary_variables",
 )  # CF: name other variables
-NUMBERS = "biufc"
-TEXTS = "OSUT"
+NUMBERS = "biufcmM"
 TEXT_BYTES = np.dtypes.StringDType().itemsize  # that a text takes in memory at least
-
-Array = TypeVar("Array", bound=SourceArray)
 
 
 def split(
-    found: Sequence[Array], wanted: Sequence[str] = (), chunked: Collection[str] = ()
-) -> tuple[tuple[Array, ...], tuple[Coordinate, ...]]:
+    found: Sequence[SourceArray], wanted: Sequence[str] = (), chunked: Collection[str] = ()
+) -> tuple[tuple[SourceArray, ...], tuple[Coordinate, ...]]:
     """Return the arrays and the coordinates of a data set, small texts included.
 
     `wanted` names the arrays to take, by path or by a last name that only one has, with the
@@ -49,15 +46,15 @@ def split(
     if not wanted and len(whole) == len(found):  # only arrays of one axis: the data
         whole = [v for v in whole if not _is_series(v, near_others)]
     whole = _within_memory(whole)
-    _check_texts(found, wanted, {*chunked, *(v.name for v in whole if _is_small(v))})
+    _check_texts(found, wanted, {*chunked, *(v.name for v in whole if is_small(v))})
     arrays = tuple(v for v in found if v not in whole and (not wanted or v.name in wanted))
     _check_found(found, wanted, arrays)
     axes = {axis for array in arrays for axis in _axes(array)}
     near = [v for v in whole if not wanted or axes.issuperset(_axes(v))]
-    return arrays, tuple(_coordinate(v) for v in near if _is_kept(v))
+    return tuple(map(_in_chunks, arrays)), tuple(map(as_coordinate, near))
 
 
-def _within_memory(whole: Sequence[Array]) -> list[Array]:
+def _within_memory(whole: Sequence[SourceArray]) -> list[SourceArray]:
     """Return the smallest of the variables, as many as may be copied whole.
 
     A file of a kilobyte may claim thousands of coordinates that are small each.
@@ -68,9 +65,9 @@ def _within_memory(whole: Sequence[Array]) -> list[Array]:
     return [v for v in whole if v.name in names]
 
 
-def _is_kept(variable: SourceArray) -> bool:
-    kind = variable.dtype.kind
-    return kind in NUMBERS or (kind in TEXTS and _is_small(variable))
+def _in_chunks(array: SourceArray) -> SourceArray:
+    """Return an array in the form that is stored chunk by chunk: of texts of one size, bytes."""
+    return by_bytes(array) if array.dtype.kind in "SU" else array
 
 
 def _check_texts(
@@ -78,8 +75,8 @@ def _check_texts(
 ) -> None:
     """Raise BadParams for texts that are taken and too large; none of the `free` names is."""
     for v in found:
-        is_large = not _is_small(v) if v.name in wanted else not wanted and v.name not in free
-        if v.dtype.kind in TEXTS and is_large:
+        is_large = not is_small(v) if v.name in wanted else not wanted and v.name not in free
+        if v.dtype.kind in "OT" and is_large:
             raise too_many_texts(v.name, v.shape)
 
 
@@ -95,7 +92,8 @@ def _itemsize(dtype: Dtype) -> int:
     return max(dtype.itemsize, TEXT_BYTES) if dtype.kind in TEXTS else dtype.itemsize
 
 
-def _is_small(variable: SourceArray) -> bool:
+def is_small(variable: SourceArray) -> bool:
+    """Whether a variable may be copied whole."""
     piece = prod(variable.chunks or ()) * variable.dtype.itemsize
     return _bytes(variable) <= SMALL and piece <= MOST_WHOLE
 
@@ -118,16 +116,20 @@ def _named_by(found: Sequence[SourceArray]) -> frozenset[str]:
 
 
 def _is_whole(variable: SourceArray, named: Collection[str]) -> bool:
-    if variable.dtype.kind not in NUMBERS:
+    if variable.dtype.kind in "OT":
         return True
-    if not _is_small(variable):
+    if not is_small(variable):
         return False
+    if variable.dtype.kind in TEXTS or is_carried(variable):
+        return True
     return len(variable.shape) < 2 or variable.name in named
 
 
 def _is_series(variable: SourceArray, named: Collection[str]) -> bool:
     """Whether a variable of one axis holds data: it is no coordinate of its axis, named by none."""
     is_coordinate = last(variable.name) in variable.dims or variable.name in named
+    if is_carried(variable):
+        return variable.dtype.kind not in TEXTS
     return variable.dtype.kind in NUMBERS and len(variable.dims) == 1 and not is_coordinate
 
 
@@ -139,24 +141,6 @@ def _check_found(
         raise BadParams(f"no variable {missing[0]!r}; there are: {names}")
     if not arrays:
         raise BadParams(f"no array of two or more axes to work on; variables found: {names}")
-
-
-def _coordinate(variable: SourceArray) -> Coordinate:
-    values = _read_all(variable)
-    if values.dtype.kind in TEXTS:
-        values = as_text(values)
-    return Coordinate(variable.name, variable.dims, values, variable.attrs)
-
-
-def as_text(values: NumpyArray) -> NumpyArray:
-    """Return texts of any kind as NumPy's StringDType."""
-    if values.dtype.kind == "T":
-        return values
-    return values.astype(str).astype(np.dtypes.StringDType())
-
-
-def _read_all(variable: SourceArray) -> NumpyArray:
-    return np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
 
 
 def json_attrs(attrs: Mapping[str, object], dtype: Dtype) -> dict[str, object]:

@@ -30,22 +30,22 @@ def _sure(look: Look) -> Sure:
 def _open(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.formats.xarrays import open_netcdf
 
-    return open_netcdf(paths[0], options.group, options.variables)
+    return open_netcdf(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
 
 
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.netcdf_export import check_fits
+    from gangsaw.tasks.store.as_read import as_read
 
-    if refusal := refused(lambda: check_fits(source)):
-        return Fit(refusal)
-    return Fit(lost=tuple(f"group {below.path}" for below in getattr(source, "below", ())))
+    return Fit(refused(lambda: check_fits(as_read(source))))
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     from gangsaw.tasks.formats.netcdf_export import export_netcdf
+    from gangsaw.tasks.store.as_read import as_read
 
     export_netcdf(
-        source,
+        as_read(source),
         Path(paths[0]),
         overwrite=work.overwrite,
         client=work.client,
@@ -56,7 +56,7 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
 NETCDF = Format(
     name="netcdf",
     title="NetCDF",
-    about="versions 3 and 4, and any HDF5",
+    about="versions 3 and 4, and any HDF5, with all groups",
     sure=_sure,
     open=_open,
     takes=frozenset({"variables", "group"}),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gangsaw.tasks.formats.format import (
     ExportOptions,
+    Fit,
     Format,
     Look,
     Paths,
@@ -31,14 +32,16 @@ def _sure(look: Look) -> Sure:
 def _open(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.store.source import open_zarr
 
-    return open_zarr(paths[0], options.group, options.variables)
+    return open_zarr(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     """Give the store to the job that writes it: plain samples, chunk by chunk, with a journal."""
+    from gangsaw.tasks.formats.zarr_kinds import as_zarr
+
     assert work.store is not None, "whoever exports to Zarr gives the job"
     work.store(
-        source,
+        as_zarr(source),
         paths[0],
         overwrite=work.overwrite,
         resume=work.resume,
@@ -47,14 +50,21 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     )
 
 
+def _fit(source: Source) -> Fit:
+    from gangsaw.tasks.formats.zarr_kinds import told
+
+    return Fit(lost=told(source))
+
+
 ZARR = Format(
     name="zarr",
     title="Zarr",
-    about="arrays and groups of versions 2 and 3, those of xradio and dask-ms among them",
+    about="arrays and trees of groups of versions 2 and 3, those of xradio and dask-ms among them",
     sure=_sure,
     open=_open,
     takes=frozenset({"variables", "group"}),
     export=_export,
+    fit=_fit,
     suffixes=(".zarr",),
     resumes=True,
 )

@@ -106,11 +106,15 @@ def test_axes_of_other_extents_have_other_names(gangsaw: CommandLine, tmp_path: 
 
 @pytest.fixture
 def windows(tmp_path: Path) -> Path:
-    """A set whose rows are of two spectral windows of 16 and 8 channels, every second one."""
-    source = write(tmp_path / "a.ms")
+    """A set whose times are of two spectral windows in turn."""
+    return with_windows(write(tmp_path / "a.ms"))
+
+
+def with_windows(source: Path) -> Path:
+    """Make rows of two spectral windows, of 16 and 8 channels, by tens."""
     kinds = {"DATA": "complex", "FLAG": "boolean"}
     with opened(source) as main:
-        described = (np.arange(50) // 10 % 2).astype("i4")  # the times in turn
+        described = (np.arange(main.nrows()) // 10 % 2).astype("i4")  # the times in turn
         values = {name: main.getcol(name) for name in kinds}
         main.removecols(list(kinds))
         for name, kind in kinds.items():
@@ -144,6 +148,12 @@ def test_all_windows_are_in_one_store(gangsaw: CommandLine, windows: Path) -> No
             assert ("WEIGHT_SPECTRUM_OF_ONE" in found) == bool(number)
         stored = zarr.open_array(store / group / "VISIBILITY", mode="r")
         assert stored.metadata.codecs[0].to_dict()["name"] == "gangsaw.visibility"
+
+
+def test_windows_of_ragged_rows(gangsaw: CommandLine, tmp_path: Path) -> None:
+    store = round_trip(gangsaw, with_windows(write(tmp_path / "a.ms", ragged=True)))
+    with xr.open_datatree(store, engine="zarr", chunks=None) as tree:
+        assert tree["data_description_1"]["VISIBILITY"].dims[0] == "row"
 
 
 @pytest.mark.parametrize("number", [0, 1])

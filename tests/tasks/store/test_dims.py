@@ -40,6 +40,11 @@ def test_names_are_of_their_group() -> None:
     assert found == {"a/A": ("x",), "b/A": ("x",), "b/B": ("x_7",)}
 
 
+def test_names_agree_with_those_of_outer_groups() -> None:
+    found = agreeing_dims([array("a/A", x=5), array("B", x=7), array("a/b/C", x=7)], [])
+    assert found == {"B": ("x",), "a/A": ("x_5",), "a/b/C": ("x",)}
+
+
 def test_one_name_twice_in_an_array() -> None:
     square = Described(
         name="C", shape=(4, 4, 4), dtype=np.dtype("f4"), dims=("x", "x", "x"), chunks=None

@@ -1,0 +1,247 @@
+"""Carried variables as data sets of HDF5 again: compounds, enumerations, texts, characters."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.cf_times import as_numbers, coordinate_as_numbers
+from gangsaw.tasks.formats.flat_export import export_grid
+from gangsaw.tasks.formats.hdf5_kinds import HDF5
+from gangsaw.tasks.source import Coordinate, GroupAttrs, Region, Source, SourceArray
+from gangsaw.tasks.store.carried import (
+    DTYPE,
+    as_bytes,
+    fill_item,
+    plain_attrs,
+    restored,
+    unpacked,
+)
+from gangsaw.tasks.store.kinds import dtype_of, enum_of, is_ragged
+
+if TYPE_CHECKING:
+    import h5py
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A carried variable, and the data set that it becomes.
+
+    Attributes
+    ----------
+    of : the variable as it is stored
+    name, dims, shape : of the data set
+    """
+
+    of: SourceArray | Coordinate
+    name: str
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def attrs(self) -> dict[str, object]:
+        """Its attributes, without those that say how it is carried."""
+        return {k: v for k, v in plain_attrs(self.of.attrs).items() if k != HDF5}
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A source without the variables that are restored apart."""
+
+    name: str
+    arrays: tuple[SourceArray, ...]
+    coords: tuple[Coordinate, ...]
+    attrs: Mapping[str, object]
+    groups: tuple[GroupAttrs, ...] = ()
+
+    def identity(self) -> str:
+        """Of no use: nothing resumes."""
+        return self.name
+
+
+def apart(source: Source) -> tuple[Plain, tuple[Kind, ...]]:
+    """Return a source's plain variables, and those that HDF5 holds by types of its own."""
+    dims = {dim for variable in (*source.arrays, *source.coords) for dim in variable.dims}
+    carried = [v for v in (*source.arrays, *source.coords) if _is_apart(v) and v.name not in dims]
+    names = {v.name for v in carried}
+    plain = Plain(
+        source.name,
+        tuple(as_numbers(array) for array in source.arrays if array.name not in names),
+        tuple(coordinate_as_numbers(c) for c in source.coords if c.name not in names),
+        source.attrs,
+        getattr(source, "groups", ()),
+    )
+    return plain, tuple(map(_kind, carried))
+
+
+def _is_apart(variable: SourceArray | Coordinate) -> bool:
+    return HDF5 in variable.attrs or (
+        DTYPE in variable.attrs and not str(variable.attrs[DTYPE]).startswith(("<U", ">U"))
+    )
+
+
+def _kind(variable: SourceArray | Coordinate) -> Kind:
+    found = restored(variable)
+    shape = found.values.shape if isinstance(found, Coordinate) else found.shape
+    dims, of = found.dims, variable.attrs.get(DTYPE)
+    if isinstance(of, Mapping) and "char" in of:
+        dims, shape = (*dims, str(of["char"])), (*shape, cast("int", of["length"]))
+    return Kind(variable, variable.name, dims, shape)
+
+
+def write_kinds(
+    path: Path,
+    kinds: Sequence[Kind],
+    flat_attrs: Callable[[Mapping[str, object]], dict[str, object]],
+) -> None:
+    """Add data sets to a file that has their axes already."""
+    import h5py
+
+    if not kinds:
+        return
+    with h5py.File(path, "r+") as file:
+        for kind in kinds:
+            made = _created(file, kind)
+            made.attrs.update(flat_attrs(kind.attrs))
+            for i, dim in enumerate(kind.dims):
+                if (scale := _scale(file, kind.name, dim)) is not None:
+                    made.dims[i].attach_scale(scale)
+
+
+def _scale(file: h5py.File, name: str, dim: str) -> h5py.Dataset | None:
+    """Return the data set of an axis, in the variable's group or the nearest above."""
+    import h5py
+
+    group = name.rpartition("/")[0]
+    while True:
+        found = file.get(f"{group}/{dim}")
+        if isinstance(found, h5py.Dataset):
+            return found
+        if not group:
+            return None
+        group = group.rpartition("/")[0]
+
+
+def _created(file: h5py.File, kind: Kind) -> h5py.Dataset:
+    import h5py
+
+    group = file.require_group(kind.name.rpartition("/")[0] or "/")
+    item = _type(group, kind)
+    space = h5py.h5s.create_simple(kind.shape) if kind.shape else h5py.h5s.create(h5py.h5s.SCALAR)
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    name = kind.name.rpartition("/")[2].encode()
+    made = h5py.Dataset(h5py.h5d.create(group.id, name, item, space, properties))
+    _write(made, kind)
+    fill = fill_item(kind.of.attrs, dtype_of(kind.of.attrs[DTYPE])) if _has_fill(kind) else None
+    if fill is not None:
+        made.attrs.create("_FillValue", fill)
+    return made
+
+
+def _has_fill(kind: Kind) -> bool:
+    of = kind.of.attrs.get(DTYPE)
+    return of is not None and not is_ragged(of)
+
+
+def _type(group: h5py.Group, kind: Kind) -> h5py.h5t.TypeID:
+    """Return the type as it was in a file of HDF5, else the one that h5py makes of NumPy's."""
+    import h5py
+
+    if (said := kind.of.attrs.get(HDF5)) is None:
+        return _type_of(kind.of.attrs.get(DTYPE))
+    assert isinstance(said, Mapping)
+    found = h5py.h5t.decode(base64.b64decode(str(said["type"])))
+    if "name" not in said:
+        return found
+    name = str(said["name"])
+    if isinstance(there := group.file.get(name), h5py.Datatype):
+        return there.id
+    found.commit(group.file.id, name.encode())
+    return found
+
+
+def _type_of(of: object) -> h5py.h5t.TypeID:
+    import h5py
+
+    if of == "bytes":
+        return h5py.h5t.py_create(h5py.vlen_dtype(np.dtype("u1")), logical=True)
+    dtype = dtype_of(of)
+    if (names := enum_of(of)) is not None:
+        dtype = h5py.enum_dtype(names, dtype)
+    if dtype.kind in "V" and dtype.names is None and dtype.subdtype is None:
+        opaque = h5py.h5t.create(h5py.h5t.OPAQUE, dtype.itemsize)
+        opaque.set_tag(b"")
+        return opaque
+    try:
+        return h5py.h5t.py_create(dtype, logical=True)
+    except TypeError as error:
+        raise BadParams(f"HDF5 has no type for {of!r}: {error}") from None
+
+
+def _write(made: h5py.Dataset, kind: Kind) -> None:
+    """Write the items: those of one size by their bytes, piece by piece."""
+    if isinstance(kind.of, Coordinate):
+        _write_whole(made, kind, kind.of)
+        return
+    grid = export_grid(kind.of)
+    for number in range(grid.n_chunks):
+        region = grid.region(number)
+        _put(made, kind, region, kind.of.read(region))
+
+
+def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
+    of, values = coord.attrs.get(DTYPE), coord.values
+    if of is None:  # texts of any length, as they are
+        made[...] = np.array([str(text) for text in values.ravel()], object).reshape(values.shape)
+    elif is_ragged(of):
+        made[...] = _items(unpacked(values, of), of, made.dtype)
+    else:
+        whole = cast("Coordinate", restored(coord)).values
+        _put(made, kind, tuple(slice(0, n) for n in values.shape), as_bytes(whole))
+
+
+def _items(values: NumpyArray, of: object, dtype: np.dtype[np.generic]) -> NumpyArray:
+    if (
+        of == "bytes"
+        and dtype.metadata
+        and "vlen" in dtype.metadata
+        and (dtype.metadata["vlen"] is not bytes)
+    ):
+        values = values.copy()
+        for i, item in enumerate(values.ravel()):
+            values.reshape(-1)[i] = np.frombuffer(item, np.uint8)
+        return values
+    if dtype.names is None:
+        return values
+    made = np.empty(values.shape, dtype)
+    for place, item in np.ndenumerate(values):
+        made[place] = item
+    return made
+
+
+def _put(made: h5py.Dataset, kind: Kind, region: Region, data: NumpyArray) -> None:
+    """Write the bytes of a region; of the variable's own axes, that of the bytes is whole."""
+    import h5py
+
+    if not data.size:
+        return
+    item = made.id.get_type()
+    flat = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
+    starts = [part.start for part in region][: len(kind.shape)]
+    extents = [part.stop - part.start for part in region][: len(kind.shape)]
+    starts += [0] * (len(kind.shape) - len(starts))
+    extents += list(kind.shape[len(extents) :])
+    if not kind.shape:
+        made.id.write(h5py.h5s.ALL, h5py.h5s.ALL, flat, mtype=item)
+        return
+    space = made.id.get_space()
+    space.select_hyperslab(tuple(starts), tuple(extents))
+    memory = h5py.h5s.create_simple(tuple(extents))
+    made.id.write(memory, space, flat, mtype=item)

@@ -1,0 +1,89 @@
+"""What a Zarr store of plain samples holds as it was: tables, byte strings, and an array alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from zarr.dtype import parse_dtype
+
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, Source, SourceArray
+from gangsaw.tasks.store.carried import DTYPE, restored
+from gangsaw.tasks.store.kinds import enum_of
+from gangsaw.tasks.store.source import ROOT
+
+
+@dataclass(frozen=True)
+class AsZarr:
+    """A store whose variables are what they were before they were carried."""
+
+    name: str
+    of: Source
+    arrays: tuple[SourceArray, ...]
+    coords: tuple[Coordinate, ...]
+    attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
+    groups: tuple[GroupAttrs, ...] = ()
+
+    def identity(self) -> str:
+        """Of the store."""
+        return self.of.identity()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtRoot(Described):
+    """An array without a name, which a store holds at its root."""
+
+    array: SourceArray
+
+    @classmethod
+    def of(cls, array: SourceArray) -> AtRoot:
+        """Return an array without its name."""
+        fields = (f for f in Described.__dataclass_fields__ if f not in ("name", "is_optional"))
+        return cls(name="", array=array, **{name: getattr(array, name) for name in fields})
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the samples of the region."""
+        return self.array.read(region)
+
+
+def as_zarr(source: Source) -> Source:
+    """Return a source with every carried variable as it was, where Zarr has such a type."""
+    arrays = tuple(_as_it_was(array) for array in source.arrays)
+    coords = tuple(_as_it_was(coordinate) for coordinate in source.coords)
+    if len(arrays) == 1 and not coords and arrays[0].name == source.attrs.get(ROOT):
+        arrays = (AtRoot.of(arrays[0]),)
+    groups = getattr(source, "groups", ())
+    return AsZarr(source.name, source, arrays, coords, source.attrs, groups)  # type: ignore[arg-type]
+
+
+def _as_it_was(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
+    found = restored(variable)
+    return found if _is_zarr(_dtype(found)) else variable
+
+
+def _dtype(variable: SourceArray | Coordinate) -> Dtype:
+    return variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
+
+
+def _is_zarr(dtype: Dtype) -> bool:
+    """Whether Zarr has such a type; zarr warns of those that have no specification yet."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parse_dtype(dtype, zarr_format=3).to_json(zarr_format=3)
+    except (ValueError, TypeError, NotImplementedError):
+        return False
+    return True
+
+
+def told(source: Source) -> tuple[str, ...]:
+    """Return, in words, the variables that stay carried since Zarr has no such types."""
+    return tuple(
+        f"the type of {variable.name}, which stays carried by its attribute {DTYPE}"
+        for variable in (*source.arrays, *source.coords)
+        if DTYPE in variable.attrs
+        and DTYPE in _as_it_was(variable).attrs
+        and enum_of(variable.attrs[DTYPE]) is None
+    )

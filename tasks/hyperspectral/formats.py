@@ -1,0 +1,83 @@
+"""The formats of imaging spectrometers: NetCDF and HDF5 in the layouts of their products.
+
+Each reads all that the general format does. A module of its name in `products` knows the layout:
+`is_own` looks at an open file, `cubes` says what is known of its arrays.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
+
+from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.source import Source
+
+TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+HDF5 = b"\x89HDF"
+
+
+def _product(name: str, title: str, about: str) -> Format:
+    def sure(look: Look) -> Sure:
+        if not look.start.startswith(HDF5):
+            return Sure.NO
+        from gangsaw.tasks.hyperspectral.products.product import is_product
+
+        return Sure.EXACTLY if is_product(look.path, _module(name).is_own) else Sure.NO
+
+    def opened(paths: Paths, options: SourceOptions) -> Source:
+        from gangsaw.tasks.hyperspectral.products.product import open_product
+
+        return open_product(paths[0], options, _module(name).cubes)
+
+    takes = frozenset({"variables", "group"})
+    return Format(name=name, title=title, about=about, sure=sure, open=opened, takes=takes)
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"gangsaw.tasks.hyperspectral.products.{name}")
+
+
+EMIT = _product("emit", "EMIT", "L1B and L2A; wavelengths and places as coordinates")
+
+
+def _sure_enmap(look: Look) -> Sure:
+    if not look.start.startswith(TIFF):
+        return Sure.NO
+    from gangsaw.tasks.hyperspectral.products.enmap import metadata_of
+
+    return Sure.NO if metadata_of(Path(look.path)) is None else Sure.EXACTLY
+
+
+def _open_enmap(paths: Paths, options: SourceOptions) -> Source:
+    from gangsaw.tasks.formats.table import named, readable
+    from gangsaw.tasks.hyperspectral.products.enmap import described
+
+    general = named("geotiff", readable())
+    assert general.open is not None
+    image = cast("Source", general.open(paths, options))  # an image is no stream
+    return described(image, Path(paths[0]))
+
+
+ENMAP = Format(
+    name="enmap",
+    title="EnMAP",
+    about="GeoTIFF with METADATA.XML beside; wavelengths as coordinates",
+    sure=_sure_enmap,
+    open=_open_enmap,
+    takes=frozenset({"variables"}),
+    needs=("rioxarray",),
+    extra="gangsaw[io]",
+)
+NEON = _product(
+    "neon",
+    "NEON AOP",
+    "reflectance and radiance; axes named, wavelengths and the map as coordinates",
+)
+PACE = _product("pace", "PACE OCI", "L1B and L2; wavelengths and places as coordinates")
+PRISMA = _product(
+    "prisma", "PRISMA", "L1 to L2D; axes named, wavelengths and places as coordinates"
+)

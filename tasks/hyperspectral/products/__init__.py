@@ -1,0 +1,1 @@
+"""Products of imaging spectrometers: wavelengths and places become coordinates of their cubes."""

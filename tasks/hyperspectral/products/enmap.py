@@ -1,0 +1,125 @@
+"""EnMAP, L1B to L2A: a GeoTIFF, and beside it METADATA.XML with what the bands are.
+
+bandCharacterisation lists all bands by number: centre, width, gain and offset. The image of L2A and
+L1C has all of them; L1B has two images, VNIR the first and SWIR the last bands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.flat import file_identity
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
+from gangsaw.tasks.store.as_read import added, changed
+
+IMAGE = re.compile(r"(.*)SPECTRAL_IMAGE(_VNIR|_SWIR)?\.TIFF?", re.IGNORECASE)
+FIELDS = {
+    "wavelengthCenterOfBand": ("wavelength", "nm"),
+    "FWHMOfBand": ("fwhm", "nm"),
+    "GainOfBand": ("gain", ""),
+    "OffsetOfBand": ("offset", ""),
+}
+MOST_BYTES = 64 << 20  # of METADATA.XML; it has some 300 kB
+
+
+def metadata_of(image: Path) -> Path | None:
+    """Return the metadata beside an image, None where it is no image of EnMAP."""
+    if (match := IMAGE.fullmatch(image.name)) is None:
+        return None
+    names = (f"{match[1]}METADATA.XML", f"{match[1]}METADATA.xml")
+    found = next((image.with_name(name) for name in names if image.with_name(name).is_file()), None)
+    return found if found is not None and _bands_start(found) else None
+
+
+def _bands_start(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b"bandCharacterisation" in file.read(MOST_BYTES)
+
+
+@dataclass(frozen=True)
+class EnmapSource:
+    """An image with what its metadata say."""
+
+    name: str
+    arrays: tuple[SourceArray, ...]
+    coords: tuple[Coordinate, ...]
+    groups: tuple[GroupAttrs, ...]
+    attrs: dict[str, object]
+    content: str
+
+    def identity(self) -> str:
+        """Those of the image and of the metadata."""
+        return self.content
+
+
+def described(source: Source, image: Path) -> Source:
+    """Return an image with wavelengths, widths and the fill value of its bands.
+
+    The text of the metadata is a coordinate, too. Raises BadParams where that is no XML.
+    """
+    path = metadata_of(image)
+    if path is None:
+        raise BadParams(f"{image}: no METADATA.XML of EnMAP lies beside it")
+    root = _parsed(path)
+    arrays = [_told(array, root, image) for array in source.arrays]
+    cube = next((a for a in arrays if len(a.shape) == 3), None)
+    new = [_text(path), *(() if cube is None else _bands(root, image, cube, path.name))]
+    taken = {*(a.name for a in arrays), *(c.name for c in source.coords)}
+    return EnmapSource(
+        source.name,
+        tuple(arrays),
+        (*source.coords, *(coord for coord in new if coord.name not in taken)),
+        getattr(source, "groups", ()),
+        dict(source.attrs),
+        f"{source.identity()}; {file_identity(str(path.absolute()))}",
+    )
+
+
+def _parsed(path: Path) -> ElementTree.Element:
+    try:
+        return ElementTree.fromstring(path.read_bytes())
+    except ElementTree.ParseError as error:
+        raise BadParams(f"{path} is no XML: {error}") from None
+
+
+def _text(path: Path) -> Coordinate:
+    text = path.read_bytes().decode("utf-8", "replace")
+    values = np.array(text, np.dtypes.StringDType())
+    return Coordinate("metadata_xml", (), values, added({}, path.name))
+
+
+def _bands(
+    root: ElementTree.Element, image: Path, cube: SourceArray, origin: str
+) -> Iterator[Coordinate]:
+    """Yield what the metadata say of each band of the image."""
+    listed = sorted(root.iter("bandID"), key=lambda band: int(band.get("number", "0")))
+    n, name = cube.shape[0], image.name.upper()
+    if len(listed) < n or (len(listed) > n and "_VNIR" not in name and "_SWIR" not in name):
+        return
+    bands = listed[-n:] if "_SWIR" in name else listed[:n]
+    for field, (to, units) in FIELDS.items():
+        texts = [band.findtext(field) for band in bands]
+        if all(texts):
+            told = added({"units": units} if units else {}, f"{field} of {origin}")
+            yield Coordinate(to, cube.dims[:1], np.array(texts, "f8"), told)
+
+
+def _told(array: SourceArray, root: ElementTree.Element, image: Path) -> SourceArray:
+    """Return the cube with its coordinates named, and the fill value that the image has not."""
+    if len(array.shape) != 3 or not isinstance(array, Described):
+        return array
+    names = str(array.attrs.get("coordinates", "")).split()
+    names += [coord.name for coord in _bands(root, image, array, "")]
+    said: dict[str, object] = {"coordinates": " ".join(names)} if names else {}
+    fill = root.findtext(".//backgroundValue")
+    if fill is not None and "_FillValue" not in array.attrs and array.dtype.kind in "iu":
+        said["_FillValue"] = int(fill)
+    told: SourceArray = changed(array, array.dims, said)
+    return told

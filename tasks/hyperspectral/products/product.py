@@ -1,0 +1,129 @@
+"""What products in NetCDF and HDF5 share: the whole tree is read, and coordinates that stand in
+other groups or in attributes are repeated beside the cube, where xarray finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangsaw.tasks.formats.format import SourceOptions
+from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, open_netcdf, variables_of
+from gangsaw.tasks.source import Coordinate, SourceArray
+from gangsaw.tasks.store.as_read import added, changed
+from gangsaw.tasks.store.paths import last
+
+if TYPE_CHECKING:
+    import h5py
+
+
+@dataclass(frozen=True)
+class Cube:
+    """What a product says of one of its arrays.
+
+    Attributes
+    ----------
+    path : of the array
+    dims : names of its axes
+    near : its coordinates, in its group: arrays are stored chunk by chunk
+    attrs : that tell more of it, such as _FillValue
+    """
+
+    path: str
+    dims: tuple[str, ...]
+    near: tuple[XarrayArray | Coordinate, ...] = ()
+    attrs: Mapping[str, object] = field(default_factory=dict)
+
+
+def is_product(path: str, is_own: Callable[[h5py.File], bool]) -> bool:
+    """Return what a product says of a file, False where it is damaged: the opener says how."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            return is_own(file)
+    except (OSError, RuntimeError, KeyError):
+        return False
+
+
+def open_product(
+    path: str, options: SourceOptions, cubes: Callable[[XarraySource], Iterable[Cube]]
+) -> XarraySource:
+    """Open a file as NetCDF with what is known of its arrays; a group alone as it is."""
+    source = open_netcdf(path, options.group, options.variables, accept_loss=options.accept_loss)
+    return source if options.group else dressed(source, list(cubes(source)))
+
+
+def text_of(file: h5py.File, name: str) -> str:
+    """Return an attribute of the root as text, "" where there is none."""
+    value = file.attrs.get(name, "")
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def dressed(source: XarraySource, cubes: Sequence[Cube]) -> XarraySource:
+    """Return a source whose cubes have what their product says of them."""
+    arrays: dict[str, SourceArray] = {array.name: array for array in source.arrays}
+    own = {array.name: array for array in plain_arrays(source)}
+    coords = {coord.name: coord for coord in source.coords}
+    taken = {*arrays, *coords}  # a product may have such a coordinate by itself
+    for cube in cubes:
+        near = [one for one in cube.near if one.name not in taken]
+        arrays[cube.path] = _told(own[cube.path], cube, near)
+        arrays |= {one.name: one for one in near if not isinstance(one, Coordinate)}
+        coords |= {one.name: one for one in near if isinstance(one, Coordinate)}
+    return replace(source, arrays=tuple(arrays.values()), coords=tuple(coords.values()))
+
+
+def plain_arrays(source: XarraySource) -> list[XarrayArray]:
+    """Return the arrays of numbers, of which the file's samples are what is stored."""
+    return [array for array in source.arrays if isinstance(array, XarrayArray)]
+
+
+def _told(array: XarrayArray, cube: Cube, near: Iterable[XarrayArray | Coordinate]) -> XarrayArray:
+    """Return an array with names of axes, and with its coordinates named as CF does."""
+    names = str(array.attrs.get("coordinates", "")).split()
+    names += [last(one.name) for one in near if one.dims != (last(one.name),)]
+    said = {"coordinates": " ".join(names)} if names else {}
+    return changed(array, cube.dims, {**cube.attrs, **said})
+
+
+def repeated(
+    variable: XarrayArray, group: str, dims: tuple[str, ...] | None = None
+) -> XarrayArray | Coordinate:
+    """Return a variable of the file once more, in another group; of one axis it is read whole."""
+    attrs = added(variable.attrs, variable.name)
+    name, names = f"{group}/{last(variable.name)}".lstrip("/"), dims or variable.dims
+    if len(variable.shape) > 1:
+        return replace(variable, name=name, dims=names, attrs=attrs)
+    values = np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
+    return Coordinate(name, names, values, attrs)
+
+
+def by_dims(
+    source: XarraySource, groups: Iterable[str], bands: Iterable[str], places: Mapping[str, str]
+) -> Iterator[Cube]:
+    """Yield the arrays in `groups` with the coordinates that lie along their axes.
+
+    Parameters
+    ----------
+    groups : of the cubes, and of images of one band
+    bands : groups whose variables of one axis are coordinates of bands
+    places : groups and the names in them that are coordinates of rows and columns
+    """
+    near = [v for group in bands for v in variables_of(source.path, group) if len(v.dims) == 1]
+    for group, names in places.items():
+        near += [v for v in variables_of(source.path, group) if last(v.name) in names.split()]
+    cubes = [
+        a for a in plain_arrays(source) if a.name.rpartition("/")[0] in groups and len(a.dims) > 1
+    ]
+    for array in cubes:
+        along = [v for v in near if v.dims and _axes(v) <= _axes(array) and v.dtype.kind in "biuf"]
+        group = array.name.rpartition("/")[0]
+        yield Cube(array.name, array.dims, tuple(repeated(v, group) for v in along))
+
+
+def _axes(variable: XarrayArray) -> set[tuple[str, int]]:
+    return set(zip(variable.dims, variable.shape, strict=True))

@@ -1,0 +1,109 @@
+"""What a store has more than the file that it was made of: coordinates that repeat what stands
+elsewhere in the file, and names of axes. An attribute keeps how the file had it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar, cast
+
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
+
+ATTR = "gangsaw_as_read"
+
+
+class Told(Protocol):
+    """A variable with attributes: an array or a coordinate."""
+
+    @property
+    def attrs(self) -> Mapping[str, object]:
+        """JSON attributes."""
+
+
+Variable = TypeVar("Variable", bound=Told)
+Array = TypeVar("Array", bound=Described)
+
+
+def added(attrs: Mapping[str, object], origin: str) -> dict[str, object]:
+    """Return the attributes of a variable that the file has not; `origin` says what it repeats."""
+    return {**attrs, ATTR: json.dumps({"repeats": origin})}
+
+
+def changed(variable: Array, dims: tuple[str, ...], more: Mapping[str, object]) -> Array:
+    """Return an array with other names of axes, and attributes that the file has not."""
+    attrs = {key: value for key, value in more.items() if variable.attrs.get(key) != value}
+    if not attrs and dims == variable.dims:
+        return variable
+    had = {"dims": list(variable.dims), "attrs": {key: variable.attrs.get(key) for key in attrs}}
+    return replace(variable, dims=dims, attrs={**variable.attrs, **attrs, ATTR: json.dumps(had)})
+
+
+def renamed(
+    attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
+) -> Mapping[str, object]:
+    """Return the attributes of a variable whose axes are stored by other names than it had."""
+    if had == dims or ATTR in attrs:
+        return attrs
+    return {**attrs, ATTR: json.dumps({"dims": list(had), "attrs": {}})}
+
+
+@dataclass(frozen=True)
+class AsRead:
+    """The variables of a store as they were in its file."""
+
+    name: str
+    arrays: tuple[SourceArray, ...]
+    coords: tuple[Coordinate, ...]
+    groups: tuple[GroupAttrs, ...]
+    attrs: Mapping[str, object]
+    content: str
+
+    def identity(self) -> str:
+        """Return that of the store."""
+        return self.content
+
+
+def as_read(source: Source) -> Source:
+    """Return a source without what the file that it was made of has not."""
+    said = [*(array.attrs for array in source.arrays), *(coord.attrs for coord in source.coords)]
+    if not any(ATTR in attrs for attrs in said):
+        return source
+    return AsRead(
+        source.name,
+        tuple(_restored(source.arrays)),
+        tuple(_restored(source.coords)),
+        getattr(source, "groups", ()),
+        source.attrs,
+        source.identity(),
+    )
+
+
+def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
+    for variable in variables:
+        had = _had(variable)
+        if had is None:
+            yield variable
+        elif "repeats" not in had:
+            yield _as_it_was(variable, had)
+
+
+def _had(variable: Told) -> Mapping[str, object] | None:
+    said = variable.attrs.get(ATTR)
+    try:
+        found = json.loads(said) if isinstance(said, str) else None
+    except ValueError:  # somebody else wrote it
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _as_it_was(variable: Variable, had: Mapping[str, object]) -> Variable:
+    dims, changes = had.get("dims"), had.get("attrs")
+    attrs = {key: value for key, value in variable.attrs.items() if key != ATTR}
+    for key, value in changes.items() if isinstance(changes, dict) else ():
+        attrs[key] = value
+    kept = {key: value for key, value in attrs.items() if value is not None}
+    assert isinstance(variable, Described | Coordinate)
+    names = tuple(map(str, dims)) if isinstance(dims, list) else variable.dims
+    return cast("Variable", replace(variable, dims=names, attrs=kept))

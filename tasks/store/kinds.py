@@ -1,0 +1,169 @@
+"""Types of items as JSON, and items of any length as bytes.
+
+A type is the text that NumPy has for it ("<i4", "|S3"), "text" or "bytes" of any length, or one of
+
+    {"fields": [[name, type, offset], ...], "itemsize": n}     a compound
+    {"base": type, "shape": [n, ...]}                          an array in each item
+    {"base": type, "enum": {name: value, ...}}                 an enumeration
+    {"vlen": type}                                             items of any length
+    {"char": axis, "length": n}                                characters of a NetCDF axis
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import cast
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import Dtype
+from gangsaw.codecs.core.errors import BadParams
+
+LENGTH = struct.Struct("<Q")  # before what has any length
+
+
+def described(dtype: Dtype) -> object:
+    """Return a type as JSON; what h5py notes of enumerations and lengths is kept.
+
+    Raises BadParams for references, which mean nothing outside their file, and Python's objects.
+    """
+    notes = dtype.metadata or {}
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return {"base": described(base), "shape": list(shape)}
+    if dtype.fields is not None:
+        fields = ((name, *dtype.fields[name][:2]) for name in dtype.names or ())
+        listed = [[name, described(inner), offset] for name, inner, offset in fields]
+        return {"fields": listed, "itemsize": dtype.itemsize}
+    if "enum" in notes:
+        names = {str(name): int(value) for name, value in notes["enum"].items()}
+        return {"base": dtype.str, "enum": names}
+    if "vlen" in notes:
+        return _of_any_length(notes["vlen"])
+    if dtype.kind == "O":
+        raise BadParams("references and objects cannot leave their file")
+    return "text" if dtype.kind == "T" else dtype.str
+
+
+def _of_any_length(items: object) -> object:
+    if items in (str, bytes):
+        return "text" if items is str else "bytes"
+    return {"vlen": described(np.dtype(cast("Dtype", items)))}
+
+
+def dtype_of(kind: object) -> Dtype:
+    """Return the NumPy type of items of one size; BadParams where there is none."""
+    try:
+        return _dtype_of(kind)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadParams(f"{kind!r} describes no type: {error}") from None
+
+
+def _dtype_of(kind: object) -> Dtype:
+    if isinstance(kind, str):
+        return np.dtype(kind)
+    parts = _parts(kind)
+    if "char" in parts:
+        return np.dtype(f"S{parts['length']}")
+    if "enum" in parts:
+        return np.dtype(str(parts["base"]))
+    if "shape" in parts:
+        return np.dtype((_dtype_of(parts["base"]), tuple(cast("list[int]", parts["shape"]))))
+    fields = cast("list[tuple[str, object, int]]", parts["fields"])
+    names, kinds, offsets = zip(*fields, strict=True) if fields else ((), (), ())
+    formats = [_dtype_of(inner) for inner in kinds]
+    return np.dtype(
+        {
+            "names": list(names),
+            "formats": formats,
+            "offsets": list(offsets),
+            "itemsize": cast("int", parts["itemsize"]),
+        }
+    )
+
+
+def _parts(kind: object) -> Mapping[str, object]:
+    if not isinstance(kind, Mapping):
+        raise TypeError("a type is a text or an object")
+    return kind
+
+
+def is_ragged(kind: object) -> bool:
+    """Whether items have any length, or a part of them has."""
+    if isinstance(kind, str):
+        return kind in ("text", "bytes")
+    if not isinstance(kind, Mapping):
+        return False
+    inner = [field[1] for field in cast("list[list[object]]", kind.get("fields", []))]
+    return "vlen" in kind or any(map(is_ragged, [*inner, kind.get("base", "")]))
+
+
+def enum_of(kind: object) -> Mapping[str, int] | None:
+    """Return names and values of an enumeration, None for other types."""
+    return kind.get("enum") if isinstance(kind, Mapping) else None
+
+
+def pack(item: object, kind: object) -> bytes:
+    """Return an item of a type as bytes."""
+    if kind in ("text", "bytes"):
+        data = item.encode("utf-8", "surrogateescape") if isinstance(item, str) else bytes(item)  # type: ignore[call-overload]
+        return LENGTH.pack(len(data)) + data
+    if not is_ragged(kind):
+        return np.ascontiguousarray(item, dtype_of(kind)).tobytes()
+    parts = _parts(kind)
+    if "vlen" in parts:
+        items = item if len(item) else ()  # type: ignore[arg-type]
+        packed = b"".join(pack(one, parts["vlen"]) for one in items)
+        return LENGTH.pack(len(items)) + packed
+    if "shape" in parts:
+        return b"".join(pack(one, parts["base"]) for one in np.asarray(item, object).ravel())
+    fields = cast("list[tuple[str, object, int]]", parts["fields"])
+    return b"".join(pack(item[name], inner) for name, inner, _ in fields)  # type: ignore[index]
+
+
+def unpack(data: bytes, kind: object) -> object:
+    """Return the item that was packed; BadParams where the bytes are not of this type."""
+    try:
+        item, end = _unpack(data, 0, kind)
+    except (struct.error, ValueError) as error:
+        raise BadParams(f"the bytes of an item are damaged: {error}") from None
+    if end != len(data):
+        raise BadParams(f"an item of {len(data)} bytes has {end} by its type")
+    return item
+
+
+def _unpack(data: bytes, at: int, kind: object) -> tuple[object, int]:
+    if not is_ragged(kind):
+        dtype = dtype_of(kind)
+        return np.frombuffer(data, dtype, 1, at)[0], at + dtype.itemsize
+    if isinstance(kind, str):
+        (length,) = LENGTH.unpack_from(data, at)
+        at += LENGTH.size
+        found = data[at : at + length]
+        return (found.decode() if kind == "text" else found), at + length
+    parts = _parts(kind)
+    if "vlen" in parts:
+        (length,) = LENGTH.unpack_from(data, at)
+        return _several(data, at + LENGTH.size, parts["vlen"], length)
+    if "shape" in parts:
+        shape = cast("list[int]", parts["shape"])
+        items, at = _several(data, at, parts["base"], int(np.prod(shape)))
+        return items.reshape(shape), at
+    fields, found = cast("list[tuple[str, object, int]]", parts["fields"]), []
+    for _, inner, _ in fields:
+        item, at = _unpack(data, at, inner)
+        found.append(item)
+    return tuple(found), at
+
+
+def _several(data: bytes, at: int, kind: object, number: int) -> tuple[np.ndarray, int]:
+    if not is_ragged(kind):
+        dtype = dtype_of(kind)
+        return np.frombuffer(data, dtype, number, at).copy(), at + number * dtype.itemsize
+    if number > len(data):
+        raise ValueError(f"{number} items in {len(data)} bytes")
+    items = np.empty(number, object)
+    for i in range(number):
+        items[i], at = _unpack(data, at, kind)
+    return items, at
