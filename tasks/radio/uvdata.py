@@ -36,7 +36,7 @@ from gangsaw.tasks.radio.radio import (
 )
 from gangsaw.tasks.radio.rows import TIME, Run
 from gangsaw.tasks.radio.unlike import unlike_uvfits
-from gangsaw.tasks.radio.uvfits import WEIGHT, Groups, conjugated, find_groups, make_template
+from gangsaw.tasks.radio.uvfits import WEIGHT, RandomGroups, conjugated, find_groups, make_template
 from gangsaw.tasks.radio.uvfits import columns as group_columns
 from gangsaw.tasks.source import Region
 
@@ -93,7 +93,7 @@ def open_uvfits(path: str) -> RadioSource:
     return found if groups is None else _with_groups(found, groups)
 
 
-def _with_groups(found: RadioSource, groups: Groups) -> RadioSource:
+def _with_groups(found: RadioSource, groups: RandomGroups) -> RadioSource:
     """Return the source with the columns of its groups; times and antennas are pyuvdata's."""
     coords = [
         replace(c, attrs={k: v for k, v in c.attrs.items() if k != "item"})
