@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # one slice per axis, 0 <= start < stop <= extent, step 1
 Region: TypeAlias = "tuple[slice[int, int, int | None], ...]"
+# of a file: stored bytes, and those of the source -> a line for each thing that differs
+Unlike: TypeAlias = "Callable[[NumpyArray, NumpyArray], list[str]]"
 # of a coordinate that is a file without its arrays: its format, their layout, their names
 FILE_ATTRS = {"format", "rows", "items"}
 
@@ -108,12 +110,14 @@ class Coordinate:
     dims : one name per axis of `values`
     values : numbers as stored (CF-encoded times stay numbers), or text as NumPy's StringDType
     attrs : JSON attributes
+    unlike : of a file: says in what stored bytes differ from these
     """
 
     name: str
     dims: tuple[str, ...]
     values: NumpyArray = field(compare=False)
     attrs: Mapping[str, object] = field(default_factory=dict)
+    unlike: Unlike | None = field(default=None, compare=False)
 
     @property
     def is_file(self) -> bool:

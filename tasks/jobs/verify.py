@@ -179,14 +179,18 @@ def _differences(
     """List where arrays and coordinates of store and source do not match."""
     stored = _by_name(arrays)
     pairs = ((one, stored.get(one.name)) for one in wanted)
-    found = (_difference(one, array) for one, array in pairs)
-    return [line for line in found if line]
+    return [line for one, array in pairs for line in _lines(one, array)]
+
+
+def _lines(wanted: SourceArray | Coordinate, array: FinishedArray | None) -> list[str]:
+    if isinstance(wanted, Coordinate) and wanted.is_file and array is not None:
+        return [f"{wanted.name}: {line}" for line in _of_file(wanted, array)]
+    line = _difference(wanted, array)
+    return [line] if line else []
 
 
 def _difference(wanted: SourceArray | Coordinate, array: FinishedArray | None) -> str:
     """Say what is wrong with an array of a store, "" where nothing is."""
-    if isinstance(wanted, Coordinate) and wanted.is_file:
-        return ""  # different bytes can be the same file: HDF5 chooses its layout
     if array is None and isinstance(wanted, Coordinate) and wanted.is_mapping:
         return ""  # earlier versions derived none
     if array is None:
@@ -206,6 +210,13 @@ def _is_other_kind(array: FinishedArray, wanted: SourceArray | Coordinate) -> bo
     """Whether both say what their items were, and differ; stores of old did not say it."""
     kinds = [attrs.get(DTYPE) for attrs in (array.coder.array.attrs, wanted.attrs)]
     return None not in kinds and kinds[0] != json.loads(json.dumps(kinds[1]))
+
+
+def _of_file(coordinate: Coordinate, found: FinishedArray) -> list[str]:
+    """List what differs in a file; other bytes can be the same: HDF5 chooses its layout."""
+    if coordinate.unlike is None:
+        return []
+    return coordinate.unlike(_whole(found, np.dtype(np.uint8)), np.asarray(coordinate.values))
 
 
 def _kind(coder: ArrayCoder) -> tuple[tuple[int, ...], str]:

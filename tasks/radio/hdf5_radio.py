@@ -24,12 +24,13 @@ from gangsaw.tasks.radio.radio import (
     FREQUENCY,
     POLARIZATION,
     ColumnArray,
-    Part,
     RadioSource,
+    RowsPart,
     key_coordinates,
     make_source,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
+from gangsaw.tasks.radio.unlike import unlike_hdf5
 from gangsaw.tasks.source import Coordinate, Region
 from gangsaw.tasks.store.stamps import version_of
 from gangsaw.tasks.store.variables import SMALL
@@ -144,7 +145,9 @@ def _uvh5(path: str, absolute: str, version: str, file: h5py.File) -> RadioSourc
     ]
     coords = [*key_coordinates(UVH5_KEYS, keys, rows, UNITS), *_channels(path, file)]
     template = make_template(file, {*named, *UVH5_KEYS})
-    return make_source(path, absolute, [Part("", columns, coords)], ("uvh5", template))
+    return make_source(
+        path, absolute, [RowsPart("", columns, coords)], ("uvh5", template), unlike_hdf5
+    )
 
 
 def _data_names(file: h5py.File, rows: Rows) -> dict[str, str]:
@@ -194,7 +197,9 @@ def _kat(path: str, absolute: str, version: str, file: h5py.File) -> RadioSource
         Coordinate(TIME, (TIME,), values, {"units": "s", "format": "unix"}) for values in stamps
     ]
     template = make_template(file, set(named))
-    return make_source(path, absolute, [Part("", columns, coords)], ("hdf5", template))
+    return make_source(
+        path, absolute, [RowsPart("", columns, coords)], ("hdf5", template), unlike_hdf5
+    )
 
 
 def _kat_dims(dataset: h5py.Dataset) -> tuple[str, ...]:

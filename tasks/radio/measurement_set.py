@@ -17,22 +17,29 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.radio.ms_columns import TYPES, Column, check_kept, kept_columns, regular_columns
+from gangsaw.tasks.radio.ms_columns import (
+    TYPES,
+    CellColumn,
+    check_kept,
+    kept_columns,
+    regular_columns,
+)
 from gangsaw.tasks.radio.ms_managers import columns_of, manager_files
 from gangsaw.tasks.radio.ms_template import DESCRIPTION, PART, make_template
 from gangsaw.tasks.radio.radio import (
     FREQUENCY,
     POLARIZATION,
     ColumnArray,
-    Part,
     RadioSource,
+    RowsPart,
     first_line,
     key_coordinates,
     make_source,
     pick,
     radio_needed,
 )
-from gangsaw.tasks.radio.rows import BASELINE, ROW, TIME, Rows, Run, find_rows
+from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
+from gangsaw.tasks.radio.unlike import unlike_ms
 from gangsaw.tasks.source import Coordinate, Region
 from gangsaw.tasks.store.stamps import version_of
 
@@ -54,6 +61,7 @@ POLARIZATIONS = dict(
     enumerate(["I", "Q", "U", "V", "RR", "RL", "LR", "LL", "XX", "XY", "YX", "YY"], start=1)
 )
 UNITS = {TIME: {"units": "s", "format": "mjd"}}
+ALL_ROWS = "table_row"  # the rows of a part are an axis of another extent
 UNLOCKED = {"option": "usernoread"}  # a lock is a write, and the folder may not be writable
 CASACORE = RLock()  # it is not safe to call from several threads
 
@@ -143,19 +151,19 @@ def _open(path: str, absolute: str, wanted: str, some: bool) -> RadioSource:
     lacking = tuple(odd) if some else ()
     parts[0] = replace(parts[0], lacking=lacking, files=files)
     kept = () if some else tuple(odd)
-    return make_source(path, absolute, parts, ("ms", make_template(table, kept)))
+    return make_source(path, absolute, parts, ("ms", make_template(table, kept)), unlike_ms)
 
 
-def _root(path: str, version: str, table: tables.table) -> Part:
+def _root(path: str, version: str, table: tables.table) -> RowsPart:
     """Return what says which rows are in which part."""
-    rows = Rows((ROW,), (table.nrows(),), (ROW,))
-    column = Column(DESCRIPTION, (), np.dtype(TYPES[table.coldatatype(DESCRIPTION)]))
-    return Part("", [_array(column, (), rows, path, -1, version)], [])
+    rows = Rows((ALL_ROWS,), (table.nrows(),), (ALL_ROWS,))
+    column = CellColumn(DESCRIPTION, (), np.dtype(TYPES[table.coldatatype(DESCRIPTION)]))
+    return RowsPart("", [_array(column, (), rows, path, -1, version)], [])
 
 
 def _part(
     path: str, version: str, kept: Collection[str], name: str, number: int, table: tables.table
-) -> Part:
+) -> RowsPart:
     """Return the rows of a data description as the group `name`."""
     keys = {item: table.getcol(item) for item in KEYS}
     rows = find_rows(*keys.values())
@@ -166,7 +174,7 @@ def _part(
         for c in regular_columns(table)
         if c.name not in without
     ]
-    return Part(name, columns, [*key_coordinates(KEYS, keys, rows, UNITS), *channels])
+    return RowsPart(name, columns, [*key_coordinates(KEYS, keys, rows, UNITS), *channels])
 
 
 def _check_rows(path: str, absolute: str, rows: int) -> None:
@@ -190,7 +198,7 @@ def _descriptions(path: str, table: tables.table, wanted: str) -> list[int]:
 
 
 def _array(
-    column: Column,
+    column: CellColumn,
     inner: tuple[str, ...],
     rows: Rows,
     path: str,
@@ -212,7 +220,7 @@ def _array(
     )
 
 
-def _cell_dims(column: Column, channels: Sequence[Coordinate]) -> tuple[str, ...]:
+def _cell_dims(column: CellColumn, channels: Sequence[Coordinate]) -> tuple[str, ...]:
     """Name the axes of a cell: those of channels and polarizations where the extents are theirs."""
     if column.name == "UVW":
         return ("uvw_label",)

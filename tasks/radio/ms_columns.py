@@ -33,7 +33,7 @@ TEXT_BYTES = 16  # of a text, about
 
 
 @dataclass(frozen=True)
-class Column:
+class CellColumn:
     """A column whose every row has a cell of numbers, all of the same extents.
 
     Attributes
@@ -48,11 +48,11 @@ class Column:
     dtype: Dtype
 
 
-def regular_columns(table: tables.table) -> Iterator[Column]:
+def regular_columns(table: tables.table) -> Iterator[CellColumn]:
     """Yield the columns of these rows that are arrays."""
     for name in table.colnames():
         if (shape := _shape(table, name)) is not None:
-            yield Column(name, shape, np.dtype(TYPES[table.coldatatype(name)]))
+            yield CellColumn(name, shape, np.dtype(TYPES[table.coldatatype(name)]))
 
 
 def kept_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:

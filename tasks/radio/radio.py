@@ -22,7 +22,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
-from gangsaw.tasks.source import Coordinate, Described, Region, Source
+from gangsaw.tasks.source import Coordinate, Described, Region, Source, Unlike
 from gangsaw.tasks.store.paths import resolved
 from gangsaw.tasks.store.stamps import LOCK, file_stamps
 from gangsaw.tasks.store.variables import SMALL
@@ -142,7 +142,7 @@ class Template:
         about = "what the source holds beside the arrays; gangsaw decompress fills it again"
         own, *below = self.parts
         attrs = {"format": self.format, "rows": own.rows.to_dict(), "items": list(own.items)}
-        parts = {"parts": [part.to_dict() for part in below]} if below else {}
+        parts: dict[str, object] = {"parts": [part.to_dict() for part in below]} if below else {}
         return Coordinate(TEMPLATE, ("byte",), self.data, {**attrs, **parts, "long_name": about})
 
 
@@ -158,7 +158,7 @@ def find_template(source: Source) -> Template | None:
 
 
 @dataclass(frozen=True)
-class Part:
+class RowsPart:
     """Rows of a file that share their axes, as a group of the store.
 
     Attributes
@@ -195,14 +195,20 @@ class Part:
 
 
 def make_source(
-    name: str, path: str, parts: Sequence[Part], template: tuple[str, NDArray[np.uint8]]
+    name: str,
+    path: str,
+    parts: Sequence[RowsPart],
+    template: tuple[str, NDArray[np.uint8]],
+    unlike: Unlike,
 ) -> RadioSource:
     """Return the source; small columns are added to the given coordinates.
 
-    `template` is its format and its bytes; the first of the parts is the root.
+    `template` is its format and its bytes, `unlike` says in what others differ; the first of the
+    parts is the root.
     """
     form, data = template
-    filled = Template(form, tuple(part.template() for part in parts), data).coordinate()
+    described = Template(form, tuple(part.template() for part in parts), data).coordinate()
+    filled = replace(described, unlike=unlike)
     found = [part.contents() for part in parts]
     arrays = tuple(array for some, _ in found for array in some)
     return RadioSource(name, path, arrays, (*(c for _, near in found for c in near), filled))

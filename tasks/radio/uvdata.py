@@ -27,14 +27,15 @@ from gangsaw.tasks.radio.radio import (
     FREQUENCY,
     POLARIZATION,
     ColumnArray,
-    Part,
     RadioSource,
+    RowsPart,
     first_line,
     make_source,
     radio_needed,
 )
 from gangsaw.tasks.radio.rows import TIME, Run
-from gangsaw.tasks.radio.uvfits import WEIGHT, Groups, conjugated, find_groups, make_template
+from gangsaw.tasks.radio.unlike import unlike_uvfits
+from gangsaw.tasks.radio.uvfits import WEIGHT, RandomGroups, conjugated, find_groups, make_template
 from gangsaw.tasks.radio.uvfits import columns as group_columns
 from gangsaw.tasks.source import Region
 from gangsaw.tasks.store.stamps import version_of
@@ -92,7 +93,7 @@ def open_uvfits(path: str) -> RadioSource:
     return found if groups is None else _with_groups(found, groups)
 
 
-def _with_groups(found: RadioSource, groups: Groups) -> RadioSource:
+def _with_groups(found: RadioSource, groups: RandomGroups) -> RadioSource:
     """Return the source with the columns of its groups; times and antennas are pyuvdata's."""
     coords = [
         replace(c, attrs={k: v for k, v in c.attrs.items() if k != "item"})
@@ -102,7 +103,9 @@ def _with_groups(found: RadioSource, groups: Groups) -> RadioSource:
     rows, version = found.arrays[0].rows, found.arrays[0].version
     columns = group_columns(found.path, version, groups, rows, {c.name for c in coords})
     template = ("uvfits", make_template(found.path, groups))
-    return make_source(found.name, found.path, [Part("", list(columns), coords)], template)
+    return make_source(
+        found.name, found.path, [RowsPart("", list(columns), coords)], template, unlike_uvfits
+    )
 
 
 def _open(path: str, kind: str) -> RadioSource:

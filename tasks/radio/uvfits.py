@@ -32,7 +32,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Groups:
+class RandomGroups:
     """Where the random groups of a file are.
 
     Attributes
@@ -73,7 +73,7 @@ class Groups:
         return floats[:, self.n_parameters :].reshape(len(floats), *self.cell, WEIGHT + 1)
 
 
-def find_groups(path: str) -> Groups | None:
+def find_groups(path: str) -> RandomGroups | None:
     """Describe the groups; None where they are no plain single floats."""
     from astropy.io import fits
 
@@ -86,7 +86,7 @@ def find_groups(path: str) -> Groups | None:
     if len(axes) < WEIGHT + 1 or axes[0] != WEIGHT + 1:
         return None
     numbers = range(1, header["PCOUNT"] + 1)
-    return Groups(
+    return RandomGroups(
         offset=offset,
         n_groups=header["GCOUNT"],
         n_parameters=header["PCOUNT"],
@@ -100,7 +100,7 @@ def find_groups(path: str) -> Groups | None:
 class GroupsColumn(ColumnArray):
     """A column of the groups."""
 
-    groups: Groups
+    groups: RandomGroups
 
     def fetch(self, run: Run, rest: Region) -> NumpyArray:
         """Return a run of rows."""
@@ -109,13 +109,13 @@ class GroupsColumn(ColumnArray):
 
 
 @lru_cache(maxsize=8)
-def _opened(path: str, groups: Groups, version: str) -> Floats:
+def _opened(path: str, groups: RandomGroups, version: str) -> Floats:
     """Return all groups; `version` only distinguishes files."""
     return groups.mapped(path, "r")
 
 
 def columns(
-    path: str, version: str, groups: Groups, rows: Rows, taken: Collection[str]
+    path: str, version: str, groups: RandomGroups, rows: Rows, taken: Collection[str]
 ) -> Iterator[GroupsColumn]:
     """Yield the columns of a file; none is called by a name that is `taken`."""
     for described in (*_samples(groups), *_parameters(groups, taken)):
@@ -135,7 +135,7 @@ def columns(
 
 
 @dataclass(frozen=True)
-class _Column:
+class _OfGroup:
     """A column as it is in every group."""
 
     name: str
@@ -151,26 +151,26 @@ class _Column:
         return {**self.more, **({} if self.item == FLAGS else {"item": self.item})}
 
 
-def _samples(groups: Groups) -> Iterator[_Column]:
+def _samples(groups: RandomGroups) -> Iterator[_OfGroup]:
     inner = (groups.cell, (FREQUENCY, POLARIZATION))
-    yield _Column("VISIBILITY", VISIBILITIES, *inner, "c8")
-    yield _Column("WEIGHT", WEIGHTS, *inner)
-    yield _Column("FLAG", FLAGS, *inner, "?")
+    yield _OfGroup("VISIBILITY", VISIBILITIES, *inner, "c8")
+    yield _OfGroup("WEIGHT", WEIGHTS, *inner)
+    yield _OfGroup("FLAG", FLAGS, *inner, "?")
 
 
-def _parameters(groups: Groups, taken: Collection[str]) -> Iterator[_Column]:
+def _parameters(groups: RandomGroups, taken: Collection[str]) -> Iterator[_OfGroup]:
     """Yield the parameters; uvw are one column, and a name that comes twice has its number."""
     start = tuple(name[:2] for name in groups.names[:3])
     n_uvw = 3 if start == BASELINES and len(set(groups.scales[:3])) == 1 else 0
     if n_uvw:
         more = {"units": "s", **_scaled(groups.scales[0])}
-        yield _Column("UVW", f"{PARAMETERS}0:3", (3,), ("uvw_label",), more=more)
+        yield _OfGroup("UVW", f"{PARAMETERS}0:3", (3,), ("uvw_label",), more=more)
     used = {*taken, "UVW", "VISIBILITY", "WEIGHT", "FLAG", ""}
     for i in range(n_uvw, groups.n_parameters):
         name = groups.names[i].replace("/", "_")
         unique = f"PARAMETER_{i + 1}" if name in used else name
         used.add(unique)
-        yield _Column(unique, f"{PARAMETERS}{i}:{i + 1}", more=_scaled(groups.scales[i]))
+        yield _OfGroup(unique, f"{PARAMETERS}{i}:{i + 1}", more=_scaled(groups.scales[i]))
 
 
 def _scaled(scale: tuple[float, float]) -> dict[str, object]:
@@ -179,7 +179,7 @@ def _scaled(scale: tuple[float, float]) -> dict[str, object]:
     return {} if scale == (1, 0) else {"scale_factor": factor, "add_offset": offset}
 
 
-def _values(groups: Groups, item: str, floats: Floats) -> NumpyArray:
+def _values(groups: RandomGroups, item: str, floats: Floats) -> NumpyArray:
     """Return a column of some groups."""
     if item.startswith(PARAMETERS):
         first, last = map(int, item.removeprefix(PARAMETERS).split(":"))
@@ -201,7 +201,7 @@ def conjugated(pairs: Floats) -> NDArray[np.complex64]:
     return visibilities
 
 
-def make_template(path: str, groups: Groups) -> NDArray[np.uint8]:
+def make_template(path: str, groups: RandomGroups) -> NDArray[np.uint8]:
     """Return the bytes before and after the groups."""
     with Path(path).open("rb") as file:
         head = file.read(groups.offset)
@@ -225,7 +225,7 @@ def fill(template: NDArray[np.uint8], path: Path) -> Callable[[str], Put]:
     return put
 
 
-def _between(template: NDArray[np.uint8], path: Path) -> Groups:
+def _between(template: NDArray[np.uint8], path: Path) -> RandomGroups:
     """Describe the groups that are not in a template, by its header."""
     path.write_bytes(template.tobytes())
     groups = find_groups(str(path))
@@ -234,7 +234,7 @@ def _between(template: NDArray[np.uint8], path: Path) -> Groups:
     return groups
 
 
-def _put(groups: Groups, item: str, floats: Floats, values: NumpyArray) -> None:
+def _put(groups: RandomGroups, item: str, floats: Floats, values: NumpyArray) -> None:
     if item.startswith(PARAMETERS):
         first, last = map(int, item.removeprefix(PARAMETERS).split(":"))
         floats[:, first:last] = values.reshape(len(values), -1)

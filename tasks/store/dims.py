@@ -42,9 +42,9 @@ def agreeing_dims(
     """
     variables: list[tuple[Named, tuple[int, ...]]] = [(a, a.shape) for a in arrays]
     variables += [(c, np.shape(_values(c))) for c in coords]
-    groups: dict[str, _Group] = {}
+    groups: dict[str, _AxisNames] = {}
     for variable, shape in variables:
-        group = groups.setdefault(_group(variable), _Group())
+        group = groups.setdefault(_group(variable), _AxisNames())
         group.reserve(last(variable.name), variable.dims, shape)
     names: dict[str, tuple[str, ...]] = {}
     for variable, shape in sorted(variables, key=_depth):  # outer groups first
@@ -66,7 +66,7 @@ def _group(variable: Named) -> str:
 
 
 @dataclass
-class _Group:
+class _AxisNames:
     """The extents that names of axes stand for in a group."""
 
     extents: dict[str, int] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class _Group:
             self.extents[name] = shape[0]
 
     def names(
-        self, dims: Sequence[str], shape: Sequence[int], outer: Sequence[_Group] = ()
+        self, dims: Sequence[str], shape: Sequence[int], outer: Sequence[_AxisNames] = ()
     ) -> tuple[str, ...]:
         """Return names for the axes of a variable that the groups around know so, and keep them."""
         chosen: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,15 @@ def round_trip(gangsaw: CommandLine, source: Path, *options: object) -> Path:
     gangsaw.ok("decompress", store, copy, "--workers", 0)
     assert cells(copy) == cells(source)
     assert repr(subtables(copy)) == repr(subtables(source))
+    assert keywords(copy) == keywords(source)
     return store
+
+
+def keywords(path: Path) -> dict[str, object]:
+    """Return the keywords of the main table and of its columns."""
+    with opened(path) as main:
+        own = {k: v for k, v in main.getkeywords().items() if "Table: " not in str(v)}
+        return {"": repr(own), **{n: repr(main.getcolkeywords(n)) for n in main.colnames()}}
 
 
 def add(table: Any, name: str, kind: str, **options: Any) -> None:
@@ -97,11 +106,15 @@ def test_axes_of_other_extents_have_other_names(gangsaw: CommandLine, tmp_path: 
 
 @pytest.fixture
 def windows(tmp_path: Path) -> Path:
-    """A set whose rows are of two spectral windows of 16 and 8 channels, every second one."""
-    source = write(tmp_path / "a.ms")
+    """A set whose times are of two spectral windows in turn."""
+    return with_windows(write(tmp_path / "a.ms"))
+
+
+def with_windows(source: Path) -> Path:
+    """Make rows of two spectral windows, of 16 and 8 channels, by tens."""
     kinds = {"DATA": "complex", "FLAG": "boolean"}
     with opened(source) as main:
-        described = (np.arange(50) // 10 % 2).astype("i4")  # the times in turn
+        described = (np.arange(main.nrows()) // 10 % 2).astype("i4")  # the times in turn
         values = {name: main.getcol(name) for name in kinds}
         main.removecols(list(kinds))
         for name, kind in kinds.items():
@@ -137,6 +150,12 @@ def test_all_windows_are_in_one_store(gangsaw: CommandLine, windows: Path) -> No
         assert stored.metadata.codecs[0].to_dict()["name"] == "gangsaw.visibility"
 
 
+def test_windows_of_ragged_rows(gangsaw: CommandLine, tmp_path: Path) -> None:
+    store = round_trip(gangsaw, with_windows(write(tmp_path / "a.ms", ragged=True)))
+    with xr.open_datatree(store, engine="zarr", chunks=None) as tree:
+        assert tree["data_description_1"]["VISIBILITY"].dims[0] == "row"
+
+
 @pytest.mark.parametrize("number", [0, 1])
 def test_one_window_of_several(gangsaw: CommandLine, windows: Path, number: int) -> None:
     store, copy = windows.with_name("b.zarr"), windows.with_name("b.ms")
@@ -162,6 +181,31 @@ def test_a_damaged_chunk_of_a_window_is_named(gangsaw: CommandLine, windows: Pat
     line = gangsaw("decompress", store, windows.with_name("b.ms")).failed(1)
     assert "chunk 0 of data_description_1/VISIBILITY" in line
     assert not windows.with_name("b.ms").exists()
+
+
+def test_verify_names_what_differs_beside_the_arrays(gangsaw: CommandLine, odd: Path) -> None:
+    with opened(odd) as main:
+        main.putcolkeyword("UVW", "NOTE", {"nested": {"a": 1}})
+        main.putkeyword("LIST", [1, 2])
+    store = odd.with_suffix(".zarr")
+    gangsaw.ok("compress", odd, store, *HERE)
+    gangsaw.ok("verify", store, "--against", odd, *HERE)
+    changed = odd.with_name("changed.ms")
+    shutil.copytree(odd, changed)
+    with opened(changed / "ANTENNA") as antennas, opened(changed) as main:
+        antennas.putcell("NAME", 1, "another")
+        main.putcell("COMMENT", 3, "another")
+        main.putcolkeyword("UVW", "NOTE", {"nested": {"a": 2}})
+        main.putkeyword("LIST", [1, 3])
+    ran = gangsaw("verify", store, "--against", changed, *HERE)
+    assert ran.code == 1
+    for line in (
+        "template: ANTENNA: column NAME differs from the source's",
+        "template: main table: column COMMENT differs",
+        "template: main table: column UVW differs",
+        "template: main table: keyword LIST differs",
+    ):
+        assert line in ran.out + ran.err
 
 
 DYSCO = {

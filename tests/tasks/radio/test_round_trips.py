@@ -115,6 +115,21 @@ def test_uvfits_keeps_every_bit(gangsaw: CommandLine, tmp_path: Path) -> None:
         assert file[0].header["OBSID"] == 42
 
 
+@pytest.mark.parametrize(("suffix", "line"), [("uvh5", "Header/history"), ("uvfits", "the header")])
+def test_verify_names_what_differs_in_a_header(
+    gangsaw: CommandLine, tmp_path: Path, suffix: str, line: str
+) -> None:
+    uvdata = make_uvdata()
+    source = write_as(uvdata, tmp_path / f"a.{suffix}")
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    source.unlink()
+    uvdata.history += " and changed"
+    write_as(uvdata, source)
+    ran = gangsaw("verify", tmp_path / "a.zarr", "--against", source, *HERE)
+    assert ran.code == 1
+    assert f"template: {line}" in ran.out + ran.err
+
+
 def test_miriad_is_read_through_pyuvdata(gangsaw: CommandLine, tmp_path: Path) -> None:
     source = write_as(make_uvdata(special=False), tmp_path / "a.uv")
     gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)

@@ -27,6 +27,7 @@ from gangsaw.tasks.formats.known.geotiff.grid import grid_coordinates
 from gangsaw.tasks.formats.known.geotiff.palette import palette_coordinates
 from gangsaw.tasks.formats.known.geotiff.tags import attributes
 from gangsaw.tasks.source import Coordinate, Described, Region, SourceArray
+from gangsaw.tasks.store.stamps import file_stamps, version_of
 from gangsaw.tasks.store.variables import json_attrs, split
 
 if TYPE_CHECKING:
@@ -81,6 +82,10 @@ class GeotiffSource:
         """Path, bytes and modification time, those of files beside it included."""
         return file_identity(self.path, *_beside(self.path))
 
+    def stamps(self) -> Mapping[str, str]:
+        """What changes with the file and those beside it."""
+        return file_stamps(self.path, *_beside(self.path))
+
 
 def open_geotiff(path: str, group: str = "", variables: Sequence[str] = ()) -> GeotiffSource:
     """Describe an image of a GeoTIFF.
@@ -94,7 +99,7 @@ def open_geotiff(path: str, group: str = "", variables: Sequence[str] = ()) -> G
     """
     absolute = str(Path(path).absolute())
     with _errors(path), rasterio.open(_image(path, absolute, group)) as image:
-        where, version = image.name, file_identity(absolute)
+        where, version = image.name, version_of(absolute)
         coords = _coordinates(where, image)
         attrs = attributes(image, coords)
         found = [_data(image, attrs, where, version)]
