@@ -13,14 +13,16 @@ from zarr.abc.store import Store
 
 from gangsaw.codecs.core import codec_table
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.codecs.core.zarr.block_codec import BlockCodec
 from gangsaw.tasks.engine.progress import Amounts, Meter, OnProgress, Progress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.choose import choose_layout
-from gangsaw.tasks.jobs.device import host_notes, launch_batches, runs_on_gpu
+from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.resume import ArrayRun, can_be_resumed
 from gangsaw.tasks.jobs.transcode import Transcode
 from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.store.chunks import ArrayCoder
 from gangsaw.tasks.store.journal import Journal
 from gangsaw.tasks.store.layout import (
     ArrayLayout,
@@ -247,8 +249,9 @@ def _give_up(arrays: Iterable[ArrayRun]) -> None:
 
 
 def _has_backend(metadata: bytes) -> bool:
-    """Whether a device does anything for the array; what it does not is noted in the summary."""
-    return runs_on_gpu(metadata, "encode") or runs_on_gpu(metadata, "decode")
+    """Whether its codec knows devices; what they do not do for it is noted in the summary."""
+    codec = ArrayCoder(metadata).array.serializer
+    return isinstance(codec, BlockCodec) and BlockCodec.has_kernels(codec, "encode")
 
 
 def _finish(arrays: Iterable[ArrayRun], place: Target) -> None:

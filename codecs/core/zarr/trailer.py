@@ -51,7 +51,7 @@ def unpack(data: Bytes) -> tuple[ChunkKind, memoryview]:
     ------
     CorruptChunk : the trailer is cut short, damaged, or of a chunk that `pack` refuses
     """
-    octets = memoryview(np.frombuffer(data, np.uint8))
+    octets = np.frombuffer(data, np.uint8).data
     try:
         kind, order, rank, checksum = END.unpack(octets[-END.size :])
         size = _extents(rank).size + END.size

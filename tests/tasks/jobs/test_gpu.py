@@ -256,7 +256,10 @@ BEGINS = np.arange(700, dtype="u8") * 9
         (Dna(mode="pack"), TEXT, True, True),
         (Dna(mode="dense"), TEXT, True, True),
     ],
-    ids=str,
+    ids=[
+        *("ccsds123", "ccsds123-bi", "ccsds123-block", "visibility", "construction"),
+        *("sequence", "quality", "name", "offset", "dna-pack", "dna-dense"),
+    ],
 )
 def test_what_no_kernel_does_is_not_uploaded_and_is_told(
     tmp_path: Path,
