@@ -171,6 +171,8 @@ def reading(path: str, place: Callable[[], str] = str) -> Iterator[AlignmentFile
 
     before = pysam.set_verbosity(0)
     try:
+        # one thread first: with several, htslib never comes back from closing a damaged header
+        pysam.AlignmentFile(path, check_sq=False).close()
         with pysam.AlignmentFile(path, check_sq=False, threads=thread_limit()) as file:
             yield file
     except (GangsawError, FileNotFoundError, PermissionError):
