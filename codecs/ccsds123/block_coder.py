@@ -71,8 +71,7 @@ def decoded_parts(
         raise CorruptChunk(f"{data.size} bytes cannot hold {n_residuals} samples")
     n_blocks = -(-n_residuals // size)
     padded = np.concatenate([data, np.zeros(MARGIN, np.uint8)])
-    # a run of zero blocks that begins in a part ends in it
-    out = np.empty((min(n_blocks, PART // size + SEGMENT), size), np.uint32)
+    out = np.empty((min(n_blocks, PART // size + SEGMENT), size), np.uint32)  # runs end in it
     first, n_bits, coding = 0, 0, (bit_depth, width, params.reference_interval)
     while first < n_blocks:
         blocks = (first, min(first + PART // size, n_blocks), n_blocks)
