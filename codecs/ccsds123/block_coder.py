@@ -63,19 +63,17 @@ def decoded_parts(
 ) -> Iterator[tuple[npt.NDArray[np.uint32], int]]:
     """Decode n_residuals mapped residuals from the start of data, a (n_bytes,) uint8 array.
 
-    Yields the next residuals, (n,) uint32 in memory that is used again, with the number of bits
-    read so far; raises CorruptChunk for bytes that no encoder wrote.
+    Yields the next ones, (n,) uint32 in memory that is used again, and the bits read so far; raises
+    CorruptChunk for bytes that no encoder wrote.
     """
     size, width = params.samples_per_block, _identifier_bits(bit_depth, params)
     if 8 * data.size < least_bits(n_residuals, bit_depth, params):
         raise CorruptChunk(f"{data.size} bytes cannot hold {n_residuals} samples")
     n_blocks = -(-n_residuals // size)
     padded = np.concatenate([data, np.zeros(MARGIN, np.uint8)])
-    # a run of zero blocks that begins in a part ends in it
-    out = np.empty((min(n_blocks, PART // size + SEGMENT), size), np.uint32)
-    first = n_bits = 0
+    out = np.empty((min(n_blocks, PART // size + SEGMENT), size), np.uint32)  # runs end in it
+    first, n_bits, coding = 0, 0, (bit_depth, width, params.reference_interval)
     while first < n_blocks:
-        coding = (bit_depth, width, params.reference_interval)
         blocks = (first, min(first + PART // size, n_blocks), n_blocks)
         last, n_bits = _decode_blocks(padded, n_bits, 8 * data.size, coding, blocks, out)
         if n_bits < 0:
@@ -293,16 +291,12 @@ def _one(data: Any, position: int, end: int) -> Any:
 def _decode_blocks(
     data: Any, position: int, end: int, coding: Any, blocks: Any, out: Any
 ) -> tuple[int, int]:
-    """Fill out, (n, J) uint32, with blocks from `blocks[0]` to `blocks[1]`, or a few more.
+    """Fill out, (n, J) uint32, from block `first` to `stop`, or with a few more blocks.
 
     Return the block after them and the bits read, or what was wrong. No position passes `end` by
     more than the few bytes of MARGIN before it is checked.
-
-    coding : depth, width, interval
-    blocks : first, last, of all
     """
-    depth, width, interval = coding
-    first, stop, n_blocks = blocks
+    (depth, width, interval), (first, stop, n_blocks) = coding, blocks
     raw, block = (1 << width) - 1, first
     while block < stop:
         if position + width + 1 > end:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -55,7 +53,9 @@ def place_coded(
 
 
 @jit
-def _place_bands(place: Any, residuals: Any, z: int, t: int, rows: int, columns: int) -> None:
+def _place_bands(
+    place: SampleTarget, residuals: npt.NDArray[np.uint32], z: int, t: int, rows: int, columns: int
+) -> None:
     y = t // columns
     x = t - y * columns
     for value in residuals:
@@ -68,7 +68,14 @@ def _place_bands(place: Any, residuals: Any, z: int, t: int, rows: int, columns:
 
 
 @jit
-def _place_rows(place: Any, residuals: Any, at: Any, bands: int, columns: int, depth: int) -> None:
+def _place_rows(
+    place: SampleTarget,
+    residuals: npt.NDArray[np.uint32],
+    at: tuple[int, int, int, int],
+    bands: int,
+    columns: int,
+    depth: int,
+) -> None:
     """at : first band of the group, band, row, column"""
     low, z, y, x = at
     for value in residuals:

@@ -212,8 +212,11 @@ def round_up(n: int, unit: int) -> int:
 
 def _border(image: Image, t: Array) -> Array:
     x = t % image.n_columns
-    kind = wavefront.FIRST_COLUMN * (x == 0) | wavefront.LAST_COLUMN * (x == image.n_columns - 1)
-    return kind | wavefront.FIRST_ROW * (t < image.n_columns)
+    kind: Array = wavefront.FIRST_COLUMN * (x == 0) | wavefront.LAST_COLUMN * (
+        x == image.n_columns - 1
+    )
+    kind |= wavefront.FIRST_ROW * (t < image.n_columns)
+    return kind
 
 
 def _shifts(image: Image, params: Params, t: Array) -> tuple[Array, Array]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError
-from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.reads.files import FastqRecords, ReadFile
 from gangsaw.tasks.reads.kernels import LINES
 
@@ -171,7 +170,8 @@ def reading(path: str, place: Callable[[], str] = str) -> Iterator[AlignmentFile
 
     before = pysam.set_verbosity(0)
     try:
-        with pysam.AlignmentFile(path, check_sq=False, threads=thread_limit()) as file:
+        # one thread: with several, htslib never comes back from a damaged block at the front
+        with pysam.AlignmentFile(path, check_sq=False) as file:
             yield file
     except (GangsawError, FileNotFoundError, PermissionError):
         raise

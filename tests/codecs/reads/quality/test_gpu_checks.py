@@ -54,7 +54,7 @@ def _model() -> Model:
 
 
 def forged(windows: Windows, *, more: int = 0, is_open: bool = False) -> Runs:
-    """Return a block of these windows, perhaps with bytes behind its last lane or an open line."""
+    """Return a block of these windows, perhaps with bytes behind its last lane, or open."""
     model = _model()
     data, _ = CODINGS["quality"].encode(BLOCK, PARAMS)
     mode = bytes([data[0] | OPEN * is_open])
