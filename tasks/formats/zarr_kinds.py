@@ -56,7 +56,7 @@ def as_zarr(source: Source) -> Source:
     if len(arrays) == 1 and not coords and arrays[0].name == source.attrs.get(ROOT):
         arrays = (AtRoot.of(arrays[0]),)
     groups = getattr(source, "groups", ())
-    return AsZarr(source.name, source, arrays, coords, source.attrs, groups)  # type: ignore[arg-type]
+    return AsZarr(source.name, source, arrays, coords, source.attrs, groups)
 
 
 @overload

@@ -128,7 +128,7 @@ def unpack(data: bytes, kind: object) -> object:
     """Return the item that was packed, texts as bytes; BadParams for bytes not of this type."""
     try:
         item, end = _unpack(data, 0, kind)
-    except (struct.error, ValueError) as error:
+    except (struct.error, ValueError, OverflowError) as error:
         raise BadParams(f"the bytes of an item are damaged: {error}") from None
     if end != len(data):
         raise BadParams(f"an item of {len(data)} bytes has {end} by its type")
@@ -161,6 +161,8 @@ def _unpack(data: bytes, at: int, kind: object) -> tuple[object, int]:
 def _several(data: bytes, at: int, kind: object, number: int) -> tuple[NumpyArray, int]:
     if not is_ragged(kind):
         dtype = dtype_of(kind)
+        if number * dtype.itemsize > len(data):
+            raise ValueError(f"{number} items in {len(data)} bytes")
         return np.frombuffer(data, dtype, number, at).copy(), at + number * dtype.itemsize
     if number > len(data):
         raise ValueError(f"{number} items in {len(data)} bytes")
