@@ -5,7 +5,7 @@ Zarr itself gives fill values for a missing chunk, so only the manifest shows th
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.formats.witness.witness import Witness
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import launch_batches
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
+OURS = "gangsaw"  # what reads the arrays of a source that no library reads
+
+
 @dataclass(frozen=True)
 class Report:
     """What `verify` found.
@@ -43,6 +47,8 @@ class Report:
     chunks : chunks of their manifests
     raw_bytes, stored_bytes : of the correct chunks
     compared : whether samples were compared with a source
+    readers : what read the source: libraries of its field with their versions, and "gangsaw" for
+        arrays that none of them reads
     problems : one line each
     extra : objects below the arrays that no manifest names; harmless
     seconds : wall clock
@@ -57,6 +63,7 @@ class Report:
     problems: tuple[str, ...]
     extra: tuple[str, ...]
     seconds: float
+    readers: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -68,6 +75,7 @@ def verify(
     store: str | Path | Store,
     *,
     against: Source | None = None,
+    witness: Witness | None = None,
     client: Client | None = None,
     options: Options | None = None,
     on_progress: OnProgress | None = None,
@@ -78,6 +86,7 @@ def verify(
     ----------
     store : path, address or Zarr store
     against : source whose samples and coordinates the store must hold, bit for bit
+    witness : what the field's own library reads of that source, which is compared in its place
     client : Dask client; None works in this thread
     options : resources, retries
     on_progress : called after each batch
@@ -92,10 +101,12 @@ def verify(
     started = time.monotonic()
     place = open_place(store)
     arrays, problems = find_finished(place)
+    seen = () if witness is None else witness.arrays
     if against is not None:
-        problems += _differences(arrays, against)
+        problems += dict.fromkeys([*_differences(arrays, against), *_unlike(arrays, seen)])
+    sources = {array.name: array for array in (*(against.arrays if against else ()), *seen)}
     n_chunks = sum(array.n_chunks for array in arrays)
-    checked = _check(arrays, against, Meter(n_chunks, on_progress, started), client, options)
+    checked = _check(arrays, sources, Meter(n_chunks, on_progress, started), client, options)
     problems += [line for part in checked for line in part.problems]
     return Report(
         store=str(place),
@@ -107,27 +118,33 @@ def verify(
         problems=tuple(problems),
         extra=tuple(key for array in arrays for key in array.unknown_objects()),
         seconds=time.monotonic() - started,
+        readers=_readers(against, witness),
     )
 
 
 def _check(
     arrays: Sequence[FinishedArray],
-    against: Source | None,
+    sources: Mapping[str, SourceArray],
     meter: Meter,
     client: Client | None,
     options: Options | None,
 ) -> list[Checked]:
-    """Return the results of all batches of all arrays."""
-    sources = {a.name: a for a in against.arrays} if against is not None else {}
+    """Return the results of all batches of all arrays; `sources` are what they must equal."""
     results = []
 
     def on_done(_: int, result: Checked) -> None:
         results.append(result)
         meter.add(result.chunks, result.raw_bytes, result.stored_bytes)
 
-    works = [_work(array, sources.get(array.name)) for array in arrays]
+    works = [_work(array, _comparable(array, sources.get(array.name))) for array in arrays]
     run_arrays("verify", works, on_done, client=client, options=options)
     return results
+
+
+def _comparable(array: FinishedArray, source: SourceArray | None) -> SourceArray | None:
+    """Return the source of an array; None where its extents differ, which is told already."""
+    is_alike = source is not None and source.shape == array.coder.grid.shape
+    return source if is_alike else None
 
 
 def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records, Checked]:
@@ -146,12 +163,7 @@ def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records
 def _differences(arrays: list[FinishedArray], against: Source) -> list[str]:
     """List where arrays and coordinates of store and source do not match."""
     stored = {array.name: array for array in arrays}
-    problems = []
-    for wanted in against.arrays:
-        if (array := stored.get(wanted.name)) is None:
-            problems.append(f"{wanted.name}: in the source, not in the store")
-        elif (had := _kind(array.coder)) != (has := (wanted.shape, wanted.dtype.name)):
-            problems.append(f"{wanted.name}: the store has {had}, the source {has}")
+    problems = list(_unlike(arrays, against.arrays))
     for coordinate in against.coords:
         if coordinate.is_file:  # different bytes can be the same file: HDF5 chooses its layout
             continue
@@ -163,6 +175,25 @@ def _differences(arrays: list[FinishedArray], against: Source) -> list[str]:
         ):
             problems.append(f"{coordinate.name}: the coordinate differs from the source's")
     return problems
+
+
+def _unlike(arrays: Sequence[FinishedArray], seen: Iterable[SourceArray]) -> Iterator[str]:
+    """Yield what a library reads of the source and the store has not, or has otherwise."""
+    stored = {array.name: array for array in arrays}
+    for wanted in seen:
+        if (array := stored.get(wanted.name)) is None:
+            yield f"{wanted.name}: in the source, not in the store"
+        elif (had := _kind(array.coder)) != (has := (wanted.shape, wanted.dtype.name)):
+            yield f"{wanted.name}: the store has {had}, the source {has}"
+
+
+def _readers(against: Source | None, witness: Witness | None) -> tuple[str, ...]:
+    """Return what read the source: the library, and ourselves for what it does not read."""
+    if against is None:
+        return ()
+    seen = {array.name for array in witness.arrays} if witness is not None else set()
+    is_whole = seen.issuperset(array.name for array in against.arrays)
+    return (*((witness.reader,) if witness and seen else ()), *(() if is_whole else (OURS,)))
 
 
 def _kind(coder: ArrayCoder) -> tuple[tuple[int, ...], str]:

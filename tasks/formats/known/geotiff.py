@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.witness.witness import Witness
     from gangsaw.tasks.source import Source
 
 SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
@@ -22,12 +23,19 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
     return open_geotiff(paths[0], options.variables)
 
 
+def _witness(paths: Paths, _: SourceOptions) -> Witness:
+    from gangsaw.tasks.formats.witness.geotiff import geotiff_witness
+
+    return geotiff_witness(paths[0])
+
+
 GEOTIFF = Format(
     name="geotiff",
     title="GeoTIFF",
     about="all bands of one image",
     sure=_sure,
     open=_open,
+    witness=_witness,
     takes=frozenset({"variables"}),
     needs=("rioxarray",),
     extra="gangsaw[io]",

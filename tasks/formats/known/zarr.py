@@ -16,6 +16,7 @@ from gangsaw.tasks.formats.format import (
 )
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.witness.witness import Witness
     from gangsaw.tasks.source import Source
 
 METADATA = ("zarr.json", ".zgroup", ".zarray")
@@ -32,6 +33,12 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.store.source import open_zarr
 
     return open_zarr(paths[0], options.group, options.variables)
+
+
+def _witness(paths: Paths, options: SourceOptions) -> Witness:
+    from gangsaw.tasks.formats.witness.zarr_store import zarr_witness
+
+    return zarr_witness(paths[0], options.group, options.variables)
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
@@ -53,6 +60,7 @@ ZARR = Format(
     about="arrays and groups of versions 2 and 3, those of xradio and dask-ms among them",
     sure=_sure,
     open=_open,
+    witness=_witness,
     takes=frozenset({"variables", "group"}),
     export=_export,
     suffixes=(".zarr",),
