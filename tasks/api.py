@@ -21,7 +21,7 @@ from gangsaw.tasks.formats.export import export
 from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
 from gangsaw.tasks.formats.opening import open_paths, open_source, open_witness
 from gangsaw.tasks.formats.table import readable
-from gangsaw.tasks.formats.witness.witness import Witness
+from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs import compress as jobs
 from gangsaw.tasks.jobs.compared import compared
 from gangsaw.tasks.jobs.compress import Summary

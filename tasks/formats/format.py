@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from gangsaw.tasks.engine.progress import OnProgress
-    from gangsaw.tasks.formats.witness.witness import Witness
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source, Stream
 
 Paths = tuple[str, ...]

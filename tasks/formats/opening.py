@@ -8,7 +8,7 @@ from pathlib import Path
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure, given
 from gangsaw.tasks.formats.table import how_sure, named, names, readable, titles
-from gangsaw.tasks.formats.witness.witness import Witness
+from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.source import Source, Stream
 
 __all__ = ["SourceOptions", "find_format", "open_paths", "open_source", "open_witness"]

@@ -20,7 +20,7 @@ GENBANK_NAMES = (".gb", ".gbk", ".gbff", ".genbank")
 TWO_BIT_SIGNS = (b"\x43\x27\x41\x1a", b"\x1a\x41\x27\x43")  # of either byte order
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.witness.witness import Witness
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.genomes.stream import GenomeStream
     from gangsaw.tasks.source import Source
 

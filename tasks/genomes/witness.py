@@ -8,11 +8,10 @@ from importlib.util import find_spec
 from itertools import zip_longest
 
 import numpy as np
-import zarr
 
 from gangsaw.tasks.formats.format import Paths
-from gangsaw.tasks.formats.witness.witness import Witness, library
-from gangsaw.tasks.formats.witness.zarr_store import stored_array
+from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.store.source import open_array
 
 Record = tuple[str, str]  # first word of its head, residues
 Records = Iterator[Record]
@@ -55,10 +54,9 @@ def two_bit_records(path: str) -> Records:
 
 def differences(path: str, opened: Callable[[str], Records], store: str) -> Iterator[str]:
     """Yield a line for each record that differs."""
-    group = zarr.open_group(store, mode="r")
-    starts = _whole(group, "record_offset")
-    names = _whole(group, "name").astype(np.uint8).tobytes().split(b"\n")[:-1]
-    residues = stored_array(group, "sequence")
+    starts = _whole(store, "record_offset")
+    names = _whole(store, "name").astype(np.uint8).tobytes().split(b"\n")[:-1]
+    residues = open_array(store, "sequence")
     for number, (record, head) in enumerate(zip_longest(opened(path), names)):
         if record is None or head is None:
             where = "store" if record is None else "source"
@@ -70,5 +68,5 @@ def differences(path: str, opened: Callable[[str], Records], store: str) -> Iter
             yield f"sequence: record {number + 1}, {record[0]}, differs from the source's"
 
 
-def _whole(group: zarr.Group, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    return np.asarray(stored_array(group, name)[...]).astype(np.int64)
+def _whole(store: str, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    return np.asarray(open_array(store, name)[...]).astype(np.int64)

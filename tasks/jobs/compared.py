@@ -13,7 +13,7 @@ from zarr.errors import NodeNotFoundError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.options import listed
-from gangsaw.tasks.formats.witness.witness import Witness
+from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.check import same_bits
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verify import OURS, Report

@@ -18,7 +18,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.formats.witness.witness import Witness
+from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import launch_batches

@@ -21,7 +21,7 @@ from gangsaw.tasks.reads.settings import NAMES, ORDERS, QUALITIES
 from gangsaw.tasks.sequences.names import FASTA_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.witness.witness import Witness
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.reads.stream import ReadStream
     from gangsaw.tasks.source import Source
 

@@ -12,8 +12,8 @@ import numpy as np
 import zarr
 
 from gangsaw.tasks.formats.format import Paths
-from gangsaw.tasks.formats.witness.witness import Witness, library
-from gangsaw.tasks.formats.witness.zarr_store import stored_array
+from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.store.source import open_array
 
 BATCH = 1 << 13  # records that are compared at once
 SKIPPED = 256 | 2048  # secondary and supplementary records of BAM are no reads
@@ -22,7 +22,7 @@ COMPLEMENT = str.maketrans("ACGTMRWSYKVHDBN=", "TGCAKYWSRMBDHVN=")
 PHRED = 33
 
 
-class Record(NamedTuple):
+class ReadRecord(NamedTuple):
     """A read; a name is its words apart by white space, the first two parts."""
 
     name: tuple[bytes, ...]
@@ -30,7 +30,7 @@ class Record(NamedTuple):
     quality: bytes
 
 
-Records = Iterator[Record]
+Records = Iterator[ReadRecord]
 
 
 def reads_witness(paths: Paths, kind: str) -> Witness | None:
@@ -47,8 +47,10 @@ def text_reads(path: str) -> Records:
 
     with pysam.FastxFile(path) as file:
         for read in file:
-            name = (read.name or "").encode(), (read.comment or "").encode()
-            yield Record(name, (read.sequence or "").encode(), (read.quality or "").encode())
+            # of an empty line that ends with CR LF it keeps the CR
+            lines = (read.name, read.comment, read.sequence, read.quality)
+            name, comment, sequence, quality = ((x or "").rstrip("\r").encode() for x in lines)
+            yield ReadRecord((name, comment), sequence, quality)
 
 
 def aligned_reads(path: str) -> Records:
@@ -64,7 +66,7 @@ def aligned_reads(path: str) -> Records:
             if read.flag & REVERSED:
                 sequence, quality = sequence.translate(COMPLEMENT)[::-1], quality[::-1]
             name = words((read.query_name or "").encode())
-            yield Record(name, sequence.encode(), bytes(PHRED + value for value in quality))
+            yield ReadRecord(name, sequence.encode(), bytes(PHRED + value for value in quality))
 
 
 def words(name: bytes) -> tuple[bytes, bytes]:
@@ -84,34 +86,34 @@ def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> I
         columns.append("name")
     mates = (opened(path) for path in paths)
     records = chain.from_iterable(_alternating(*mates))
-    return _unlike(group, columns, records)
+    return _unlike(store, columns, records)
 
 
-def _alternating(*mates: Records) -> Iterator[list[Record]]:
+def _alternating(*mates: Records) -> Iterator[list[ReadRecord]]:
     for pair in zip_longest(*mates):
         yield [record for record in pair if record is not None]
 
 
-def _unlike(group: zarr.Group, columns: list[str], records: Records) -> Iterator[str]:
+def _unlike(store: str, columns: list[str], records: Records) -> Iterator[str]:
     first = 0
     while some := list(islice(records, BATCH)):
         for column in columns:
             wanted = [getattr(record, column) for record in some]
-            found = _lines(group, column, first, first + len(some))
+            found = _lines(store, column, first, first + len(some))
             if found != wanted:
                 at = next(i for i, (a, b) in enumerate(zip_longest(found, wanted)) if a != b)
                 yield f"{column}: record {first + at + 1} differs from the source's"
                 return
         first += len(some)
-    if (stored := stored_array(group, "sequence_offset").shape[0] - 1) != first:
+    if (stored := max(0, open_array(store, "sequence_offset").shape[0] - 1)) != first:
         yield f"sequence: the store has {stored} records, the source {first}"
 
 
-def _lines(group: zarr.Group, column: str, first: int, last: int) -> list[object]:
+def _lines(store: str, column: str, first: int, last: int) -> list[object]:
     """Return lines of an array of text; of names, their words."""
-    starts = np.asarray(stored_array(group, f"{column}_offset")[first : last + 1])
+    starts = np.asarray(open_array(store, f"{column}_offset")[first : last + 1])
     if len(starts) < 2:
         return []
-    text = np.asarray(stored_array(group, column)[int(starts[0]) : int(starts[-1])])
+    text = np.asarray(open_array(store, column)[int(starts[0]) : int(starts[-1])])
     lines = text.tobytes().split(b"\n")[:-1]
     return [words(line) if column == "name" else line for line in lines]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.witness.witness import Witness
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
@@ -24,7 +24,7 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _witness(paths: Paths, _: SourceOptions) -> Witness:
-    from gangsaw.tasks.formats.witness.geotiff import geotiff_witness
+    from gangsaw.tasks.formats.known.witnesses.geotiff import geotiff_witness
 
     return geotiff_witness(paths[0])
 

@@ -18,7 +18,7 @@ from gangsaw.tasks.formats.format import (
 )
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.witness.witness import Witness
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 SIGNATURES = (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05")
@@ -35,7 +35,7 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
-    from gangsaw.tasks.formats.witness.hdf5 import netcdf_witness
+    from gangsaw.tasks.formats.known.witnesses.hdf5 import netcdf_witness
 
     return netcdf_witness(paths[0], options.group, options.variables)
 

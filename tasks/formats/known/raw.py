@@ -21,7 +21,7 @@ from gangsaw.tasks.formats.layouts import BYTE_ORDER, BYTE_ORDERS, INTERLEAVE, I
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.layouts import FlatLayout, RawLayout
-    from gangsaw.tasks.formats.witness.witness import Witness
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 
@@ -51,7 +51,7 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _witness(paths: Paths, options: SourceOptions) -> Witness:
-    from gangsaw.tasks.formats.witness.memmap import raw_witness
+    from gangsaw.tasks.formats.known.witnesses.memmap import raw_witness
 
     own = cast("RawLayout", options.own)
     shape, dtype = own.get("shape"), own.get("dtype")

@@ -16,7 +16,7 @@ from gangsaw.tasks.formats.format import (
 )
 
 if TYPE_CHECKING:
-    from gangsaw.tasks.formats.witness.witness import Witness
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 METADATA = ("zarr.json", ".zgroup", ".zarray")
@@ -36,7 +36,7 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _witness(paths: Paths, options: SourceOptions) -> Witness:
-    from gangsaw.tasks.formats.witness.zarr_store import zarr_witness
+    from gangsaw.tasks.formats.known.witnesses.zarr_store import zarr_witness
 
     return zarr_witness(paths[0], options.group, options.variables)
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
-from gangsaw.tasks.formats.witness.witness import Witness, library
+from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
 
 ORDER = {"bsq": (0, 1, 2), "bil": (1, 0, 2), "bip": (1, 2, 0)}  # of (bands, rows, columns)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.witness.witness import Witness, library
+from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.witness.witness import Witness, library
+from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
 
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import zarr
 
 from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.tasks.formats.witness.witness import Witness, library
+from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
-
-if TYPE_CHECKING:
-    from zarr.types import AnyArray
 
 ROOT = "data"  # what an array at the root, which has no name, is called
 
@@ -29,14 +25,6 @@ class PlainZarrArray(Described):
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
         return np.asarray(zarr.open_array(self.address, path=self.path, mode="r")[region])
-
-
-def stored_array(group: zarr.Group, name: str) -> AnyArray:
-    """Return an array of a group; KeyError where there is none."""
-    found = group[name]
-    if not isinstance(found, zarr.Array):
-        raise KeyError(name)
-    return found
 
 
 def zarr_witness(address: str, group: str = "", variables: tuple[str, ...] = ()) -> Witness:
