@@ -20,8 +20,9 @@ from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.atomic import published_if
 from gangsaw.tasks.formats.export import check_store_target, export
 from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
-from gangsaw.tasks.formats.opening import open_paths, open_source
+from gangsaw.tasks.formats.opening import open_paths, open_source, open_witness
 from gangsaw.tasks.formats.table import readable
+from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs import compress as jobs
 from gangsaw.tasks.jobs.compared import compared
 from gangsaw.tasks.jobs.compress import Summary
@@ -228,9 +229,10 @@ def verify(
     """Check that every chunk of a store is there, whole and decodable; compare with `against`.
 
     `device` and `options` are those of `compress`, as far as they tell of `against`.
-    Raises BadParams where there is no such store, JobFailed where its job is not finished, or what
-    it is compared with changes meanwhile. What is
-    wrong with the store is in the report, not raised.
+    The paths of `against` are read by their field's own library where it is installed; the report's
+    `readers` say by which. Raises BadParams where there is no such store, JobFailed where its job
+    is not finished, or what it is compared with changes meanwhile. What is wrong with the store is
+    in the report, not raised.
     """
     if "://" not in str(store) and not Path(store).exists():
         raise BadParams(f"{store}: no such store")
@@ -243,14 +245,24 @@ def verify(
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if other is None:
         return run()
+    witness = _witness(against, wanted)
     with (
         Watch.of(other).held(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
         staged(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
-            return compared(run(), str(store), ready)
-        return run(against=ready, accept_loss=wanted.accept_loss)
+            return compared(run(), str(store), ready, witness)
+        return run(against=ready, witness=witness, accept_loss=wanted.accept_loss)
+
+
+def _witness(
+    against: str | Path | Sequence[str | Path] | Source | Stream | None, options: SourceOptions
+) -> Witness | None:
+    """Return what a field's library reads of paths; None of what the caller opened."""
+    if against is None or isinstance(against, Source | Stream):
+        return None
+    return open_witness(_paths(against), options)
 
 
 def _as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:

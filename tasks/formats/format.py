@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from gangsaw.tasks.engine.progress import OnProgress
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source, Stream
 
 Paths = tuple[str, ...]
@@ -188,6 +189,8 @@ class Format:
     open : returns the source at these paths; None for a format that is only written
     takes : fields of SourceOptions that `open` takes
     options : those of opening that the format brings, as options of `compress` and `verify`
+    witness : returns what the field's own library reads at these paths, for `verify`, or None where
+        it is not installed or cannot read them; None for a format that no library reads
     export : writes a source to these paths; None for a format that is only read
     export_options : those that `export` takes, as options of `decompress`
     suffixes : of targets, in lower case, the usual one first
@@ -209,6 +212,7 @@ class Format:
     open: Callable[[Paths, SourceOptions], Source | Stream] | None = None
     takes: frozenset[str] = frozenset()
     options: tuple[Option, ...] = ()
+    witness: Callable[[Paths, SourceOptions], Witness | None] | None = None
     export: Callable[[Source, Paths, ExportOptions, Work], None] | None = None
     export_options: tuple[Option, ...] = ()
     suffixes: tuple[str, ...] = ()

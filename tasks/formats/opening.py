@@ -8,9 +8,10 @@ from pathlib import Path
 from gangsaw.codecs.core.errors import BadParams, GangsawError, first_line
 from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure, given
 from gangsaw.tasks.formats.table import how_sure, named, names, readable, titles
+from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.source import Source, Stream
 
-__all__ = ["SourceOptions", "find_format", "open_paths", "open_source"]
+__all__ = ["SourceOptions", "find_format", "open_paths", "open_source", "open_witness"]
 
 START = 8  # bytes of a file that a format may look at
 STDIN = "-"
@@ -49,6 +50,15 @@ def open_paths(paths: Sequence[str], options: SourceOptions | None = None) -> So
         raise
     except Exception as error:  # a field's library raises anything at a damaged file
         raise BadParams(f"{what} cannot be read as {kind.title}: {first_line(error)}") from error
+
+
+def open_witness(paths: Sequence[str], options: SourceOptions | None = None) -> Witness | None:
+    """Return what the field's own library reads at paths that `open_paths` opened; or None."""
+    chosen = options or SourceOptions()
+    kind = find_format(paths, chosen)
+    if kind.witness is None:
+        return None
+    return kind.witness(tuple(paths), kind.for_opening(", ".join(paths), chosen))
 
 
 def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> Format:

@@ -20,6 +20,7 @@ GENBANK_NAMES = (".gb", ".gbk", ".gbff", ".genbank")
 TWO_BIT_SIGNS = (b"\x43\x27\x41\x1a", b"\x1a\x41\x27\x43")  # of either byte order
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.genomes.stream import GenomeStream
     from gangsaw.tasks.source import Source
 
@@ -67,6 +68,18 @@ def _open_fasta(paths: Paths, options: SourceOptions) -> GenomeStream:
     return _open(paths, options, "genome")
 
 
+def _witness_fasta(paths: Paths, _: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.genomes.witness import fasta_witness
+
+    return fasta_witness(paths)
+
+
+def _witness_two_bit(paths: Paths, _: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.genomes.witness import two_bit_witness
+
+    return two_bit_witness(paths)
+
+
 def _fit_fasta(source: Source) -> Fit:
     from gangsaw.tasks.genomes.export import fit_fasta
 
@@ -97,6 +110,7 @@ GENOME = Format(
     about="records of any length by name and place; fewer than 1,000, or long ones; or a stream",
     sure=_sure_of_fasta,
     open=_open_fasta,
+    witness=_witness_fasta,
     export=_export_fasta,
     suffixes=(*FASTA_NAMES, *PACKED),
     fit=_fit_fasta,
@@ -110,6 +124,7 @@ TWO_BIT = Format(
     about="genomes of UCSC; N and lower case are kept, other letters written as N",
     sure=_sure_of_two_bit,
     open=_open_two_bit,
+    witness=_witness_two_bit,
     export=_export_two_bit,
     suffixes=(".2bit",),
     fit=_fit_two_bit,

@@ -6,6 +6,7 @@ Each reads all that the general format does. A module of its name in `products` 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -14,10 +15,23 @@ from typing import TYPE_CHECKING, cast
 from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sure
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 HDF5 = b"\x89HDF"
+
+
+def _witness_of(general: str) -> Callable[[Paths, SourceOptions], Witness | None]:
+    """Return what asks the general format of a product's files for its library."""
+
+    def witness(paths: Paths, options: SourceOptions) -> Witness | None:
+        from gangsaw.tasks.formats.table import named, readable
+
+        asked = named(general, readable()).witness
+        return None if asked is None else asked(paths, options)
+
+    return witness
 
 
 def _product(name: str, title: str, about: str) -> Format:
@@ -34,7 +48,15 @@ def _product(name: str, title: str, about: str) -> Format:
         return open_product(paths[0], options, _module(name).cubes)
 
     takes = frozenset({"variables", "group"})
-    return Format(name=name, title=title, about=about, sure=sure, open=opened, takes=takes)
+    return Format(
+        name=name,
+        title=title,
+        about=about,
+        sure=sure,
+        open=opened,
+        witness=_witness_of("netcdf"),
+        takes=takes,
+    )
 
 
 def _module(name: str) -> ModuleType:
@@ -68,6 +90,7 @@ ENMAP = Format(
     about="GeoTIFF with METADATA.XML beside; wavelengths as coordinates",
     sure=_sure_enmap,
     open=_open_enmap,
+    witness=_witness_of("geotiff"),
     takes=frozenset({"variables"}),
     needs=("rioxarray",),
     extra="gangsaw[io]",

@@ -13,9 +13,11 @@ from zarr.errors import NodeNotFoundError
 
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
 from gangsaw.codecs.core.options import listed
+from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.check import same_bits
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verify import Report
+from gangsaw.tasks.jobs.witnessed import OURS
 from gangsaw.tasks.source import Coordinate, Stream, optional_names
 from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.zipped import zarr_at
@@ -24,16 +26,23 @@ if TYPE_CHECKING:
     from zarr.types import AnyArray
 
 
-def compared(report: Report, store: str, stream: Stream) -> Report:
-    """Return the report of a store with its differences from a stream, which is read to its end."""
+def compared(report: Report, store: str, stream: Stream, witness: Witness | None = None) -> Report:
+    """Return the report of a store with its differences from a stream, which is read to its end.
+
+    A witness that knows the stream's records compares them, too.
+    """
     try:
         with metadata_errors(store):
             group = zarr.open_group(zarr_at(store), mode="r")
         problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
     except CorruptChunk as error:  # the report has it already, where a job wrote the store
         problems = [str(error.at(store=store))]
+    seen = witness.records(store) if witness and witness.records else None
+    if seen is not None:
+        problems += seen
     new = (line for line in problems if line not in report.problems)
-    return replace(report, compared=True, problems=(*report.problems, *new))
+    readers = (witness.reader,) if witness and seen is not None else (OURS,)
+    return replace(report, compared=True, problems=(*report.problems, *new), readers=readers)
 
 
 def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:

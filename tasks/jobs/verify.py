@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +19,12 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
+from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
+from gangsaw.tasks.jobs.witnessed import readers_of, seen_of
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_text, restored, variables_of
 from gangsaw.tasks.store.chunks import ArrayCoder
@@ -45,6 +47,8 @@ class Report:
     chunks : chunks of their manifests
     raw_bytes, stored_bytes : of the correct chunks
     compared : whether samples were compared with a source
+    readers : what read the source: libraries of its field with their versions, and "gangsaw" for
+        arrays that none of them reads
     problems : one line each
     extra : objects below the arrays that no manifest names; harmless
     seconds : wall clock
@@ -61,6 +65,7 @@ class Report:
     extra: tuple[str, ...]
     seconds: float
     notes: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -73,6 +78,7 @@ def verify(
     *,
     against: Source | None = None,
     accept_loss: bool = False,
+    witness: Witness | None = None,
     client: Client | None = None,
     options: Options | None = None,
     on_progress: OnProgress | None = None,
@@ -84,6 +90,7 @@ def verify(
     store : path, address or Zarr store
     against : source whose samples and coordinates the store must hold, bit for bit
     accept_loss : what of `against` no store can hold is no problem
+    witness : what the field's own library reads of that source, which is compared in its place
     client : Dask client; None works in this thread
     options : resources, retries
     on_progress : called after each batch
@@ -99,12 +106,15 @@ def verify(
     place = open_place(store)
     arrays, problems = find_finished(place)
     wanted = _wanted(arrays, against)
+    seen = seen_of(witness, _by_name(arrays), getattr(against, "left_out", ()))
     if against is not None:
-        problems += _differences(arrays, wanted)
+        problems += dict.fromkeys([*_differences(arrays, wanted), *_differences(arrays, seen)])
         lost = () if accept_loss else getattr(against, "left_out", ())
         problems += [f"{one}: in the source, not in the store" for one in lost]
     n_chunks = sum(array.n_chunks for array in arrays)
-    checked = _check(arrays, wanted, Meter(n_chunks, on_progress, started), client, options)
+    checked = _check(
+        arrays, [*wanted, *seen], Meter(n_chunks, on_progress, started), client, options
+    )
     problems += [line for part in checked for line in part.problems]
     return Report(
         store=str(place),
@@ -117,6 +127,7 @@ def verify(
         extra=tuple(key for array in arrays for key in array.unknown_objects()),
         seconds=time.monotonic() - started,
         notes=host_notes({a.name: a.metadata for a in arrays}, "decode", options),
+        readers=readers_of(against, witness, seen),
     )
 
 
@@ -127,7 +138,7 @@ def _check(
     client: Client | None,
     options: Options | None,
 ) -> list[Checked]:
-    """Return the results of all batches of all arrays."""
+    """Return the results of all batches of all arrays; of two with a name the latter is wanted."""
     sources = {one.name: one for one in wanted if not isinstance(one, Coordinate)}
     results = []
 
@@ -135,9 +146,16 @@ def _check(
         results.append(result)
         meter.add(result.chunks, result.raw_bytes, result.stored_bytes)
 
-    works = [_work(array, sources.get(array.name or ROOT_NAME)) for array in arrays]
+    works = [_work(array, _comparable(array, sources)) for array in arrays]
     run_arrays("verify", works, on_done, client=client, options=options)
     return results
+
+
+def _comparable(array: FinishedArray, sources: Mapping[str, SourceArray]) -> SourceArray | None:
+    """Return the source of an array; None where its extents differ, which is told already."""
+    source = sources.get(array.name or ROOT_NAME)
+    is_alike = source is not None and source.shape == array.coder.grid.shape
+    return source if is_alike else None
 
 
 def _work(array: FinishedArray, source: SourceArray | None) -> ArrayWork[Records, Checked]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.radio.ms_template import KEPT, unpack
-from gangsaw.tasks.radio.radio import LOCK
+from gangsaw.tasks.store.stamps import LOCK
 
 
 def unlike_ms(stored: NumpyArray, wanted: NumpyArray) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from gangsaw.tasks.reads.settings import NAMES, ORDERS, QUALITIES
 from gangsaw.tasks.sequences.names import FASTA_NAMES, PACKED, is_called
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.reads.stream import ReadStream
     from gangsaw.tasks.source import Source
 
@@ -87,6 +89,15 @@ def _open_bam(paths: Paths, options: SourceOptions) -> ReadStream:
 
     own = {**options.own, "interleaved": YES if is_paired(paths[0]) else NO}
     return _open(paths, replace(options, own=own), "bam")
+
+
+def _witness(kind: str) -> Callable[[Paths, SourceOptions], Witness | None]:
+    def witness(paths: Paths, _: SourceOptions) -> Witness | None:
+        from gangsaw.tasks.reads.witness import reads_witness
+
+        return reads_witness(paths, kind)
+
+    return witness
 
 
 def _fit_fastq(source: Source) -> Fit:
@@ -165,6 +176,7 @@ FASTQ = Format(
     about="reads; two files of mates together, or a stream",
     sure=_sure_of_fastq,
     open=_open_fastq,
+    witness=_witness("fastq"),
     options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES, _INTERLEAVED),
     export=_export_fastq,
     export_options=(_SHARD,),
@@ -182,6 +194,7 @@ FASTA = Format(
     about="reads without qualities, on lines of any width; two files of mates, or a stream",
     sure=_sure_of_fasta,
     open=_open_fasta,
+    witness=_witness("fasta"),
     options=(_ORDER, _SCRATCH, _NAMES, _INTERLEAVED),
     export=_export_fasta,
     export_options=(_SHARD,),
@@ -199,6 +212,7 @@ BAM = Format(
     about="the reads of BAM, CRAM and SAM as they were before they were aligned; mates together",
     sure=_sure_of_bam,
     open=_open_bam,
+    witness=_witness("bam"),
     options=(_ORDER, _SCRATCH, _QUALITIES, _NAMES),
     export=_export_bam,
     export_options=(_SHARD,),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from gangsaw.tasks.console.output import progress_bar, size, write_json, write_t
 from gangsaw.tasks.console.panels import panels
 from gangsaw.tasks.console.parts import AnySource
 from gangsaw.tasks.console.table_options import with_source_options
+
+if TYPE_CHECKING:
+    from gangsaw.tasks.jobs.verify import Report
 
 SHOWN = 20  # problems that are listed; --json has all
 
@@ -59,9 +62,7 @@ def verify(
         write_table(
             report.store,
             [
-                *_rows(
-                    report.chunks, report.stored_bytes, report.problems, ", ".join(against or ())
-                ),
+                *_rows(report, ", ".join(against or ())),
                 *(("note", note) for note in report.notes),
             ],
         )
@@ -70,13 +71,13 @@ def verify(
         raise JobFailed(f"{report.problems[0]}{count}")
 
 
-def _rows(
-    chunks: int, stored_bytes: int, problems: tuple[str, ...], against: str
-) -> list[tuple[str, str]]:
+def _rows(report: Report, against: str) -> list[tuple[str, str]]:
     verdict = "every chunk is correct"
-    if problems:
+    if problems := report.problems:
         verdict = f"{len(problems)} problem{'s' if problems[1:] else ''}"
     elif against:
         verdict += f", every sample equals {against}"
+    readers = [("read by", ", ".join(report.readers))] if report.readers else []
     listed = [("problem", line) for line in problems[:SHOWN]]
-    return [("chunks", f"{chunks}, {size(stored_bytes)}"), ("verdict", verdict), *listed]
+    chunks = f"{report.chunks}, {size(report.stored_bytes)}"
+    return [("chunks", chunks), *readers, ("verdict", verdict), *listed]

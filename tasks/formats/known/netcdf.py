@@ -18,6 +18,7 @@ from gangsaw.tasks.formats.format import (
 )
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 SIGNATURES = (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05")
@@ -33,6 +34,12 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
 
     check_virtual_file(paths[0])
     return open_netcdf(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
+
+
+def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.formats.known.witnesses.hdf5 import netcdf_witness
+
+    return netcdf_witness(paths[0], options.group, options.variables)
 
 
 def _fit(source: Source) -> Fit:
@@ -64,6 +71,7 @@ NETCDF = Format(
     about="versions 3 and 4, and any HDF5, with all groups",
     sure=_sure,
     open=_open,
+    witness=_witness,
     takes=frozenset({"variables", "group"}),
     export=_export,
     suffixes=(".nc", ".nc4", ".h5", ".hdf5"),

@@ -22,6 +22,7 @@ from gangsaw.tasks.formats.layouts import BYTE_ORDER, BYTE_ORDERS, INTERLEAVE, I
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.layouts import FlatLayout, RawLayout
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source, SourceArray
 
 
@@ -48,6 +49,17 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
         own.get("byte_order"),
         own.get("offset", 0),
     )
+
+
+def _witness(paths: Paths, options: SourceOptions) -> Witness:
+    from gangsaw.tasks.formats.known.witnesses.memmap import raw_witness
+
+    own = cast("RawLayout", options.own)
+    shape, dtype = own.get("shape"), own.get("dtype")
+    assert shape is not None, "it was opened before"
+    assert dtype is not None, "it was opened before"
+    interleave, byte_order = own.get("interleave", "bsq"), own.get("byte_order")
+    return raw_witness(paths[0], shape, dtype, interleave, byte_order, own.get("offset", 0))
 
 
 def _fit(source: Source) -> Fit:
@@ -96,6 +108,7 @@ RAW = Format(
     about="samples alone, as `--shape` and `--dtype` say",
     sure=_sure,
     open=_open,
+    witness=_witness,
     options=(
         Option("shape", "bands,rows,columns, whatever the interleave.", read=extents),
         Option("dtype", "Sample type, such as uint16."),

@@ -17,6 +17,7 @@ from gangsaw.tasks.formats.format import (
 )
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 METADATA = ("zarr.json", ".zgroup", ".zarray")
@@ -37,6 +38,12 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.store.source import open_zarr
 
     return open_zarr(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
+
+
+def _witness(paths: Paths, options: SourceOptions) -> Witness:
+    from gangsaw.tasks.formats.known.witnesses.zarr_store import zarr_witness
+
+    return zarr_witness(paths[0], options.group, options.variables)
 
 
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
@@ -68,6 +75,7 @@ ZARR = Format(
     about="arrays and trees of groups of versions 2 and 3, in a folder or a ZIP file, xradio's too",
     sure=_sure,
     open=_open,
+    witness=_witness,
     takes=frozenset({"variables", "group"}),
     export=_export,
     fit=_fit,

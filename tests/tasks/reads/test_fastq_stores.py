@@ -217,7 +217,8 @@ def test_verify_reads_the_files_again(tmp_path: Path) -> None:
     assert gangsaw.verify(store, against=paths).ok
     (tmp_path / "in_1.fastq").write_bytes(texts[1].replace(b"GT", b"GA"))
     problems = gangsaw.verify(store, against=paths).problems
-    assert [line.partition(":")[0] for line in problems] == ["sequence", "attribute gangsaw_reads"]
+    named = [line.partition(":")[0] for line in problems]
+    assert named == ["sequence", "attribute gangsaw_reads", "sequence"]  # the last by pysam
     (tmp_path / "in_1.fastq").write_bytes(texts[1].replace(b"+\n", b"+odd\n", 1))
     problems = gangsaw.verify(store, against=paths).problems
     assert "plus: the store has 0 samples, the source 4" in problems
@@ -240,7 +241,7 @@ def test_verify_knows_how_the_store_was_made(tmp_path: Path, order: str, names: 
             store, against=path, **{wrong: "sorted" if order == "bins" else OTHER[names]}
         )
     path.write_bytes(text.replace(b"\r\nI", b"\r\n#", 1).replace(b"TTGA", b"TTGC"))
-    assert "digest" in gangsaw.verify(store, against=path).problems[-1]
+    assert any("digest" in line for line in gangsaw.verify(store, against=path).problems)
 
 
 SOME = ("ACGATTGACCATTGACA", "ACGT", "", "TTGACCA", "ACCNACGGTACC", "TTGA")

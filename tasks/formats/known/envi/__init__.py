@@ -19,7 +19,9 @@ from gangsaw.tasks.formats.format import (
 from gangsaw.tasks.formats.layouts import BYTE_ORDER, INTERLEAVE
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.known.envi.source import EnviSource
     from gangsaw.tasks.formats.layouts import FlatLayout
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 # attributes for which a header has fields, or that hold fields
@@ -47,6 +49,13 @@ def _open(paths: Paths, _: SourceOptions) -> Source:
     if is_header(Path(path)):
         return open_envi(path)
     return open_envi(str(find_header(Path(path))), path)
+
+
+def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.formats.known.witnesses.spectral_image import envi_witness
+
+    source = cast("EnviSource", _open(paths, options))  # which file belongs to which header
+    return envi_witness(source.header_path, source.arrays[0].path)
 
 
 def _fit(source: Source) -> Fit:
@@ -85,6 +94,7 @@ ENVI = Format(
     about="a header and its data file, either of them named",
     sure=_sure,
     open=_open,
+    witness=_witness,
     export=_export,
     export_options=(INTERLEAVE, BYTE_ORDER),
     suffixes=(".hdr", ".img", ".dat", *INTERLEAVED, ".sli"),

@@ -18,6 +18,7 @@ from gangsaw.tasks.formats.format import (
 )
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 SIGNATURES = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
@@ -47,6 +48,12 @@ def _lost_with(source: Source, options: ExportOptions) -> tuple[str, ...]:
     return lost_of_cog(source) if _is_cog(options) else ()
 
 
+def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.formats.known.witnesses.geotiff import geotiff_witness
+
+    return geotiff_witness(paths[0], options.group, options.variables)
+
+
 def _is_cog(options: ExportOptions) -> bool:
     return options.own.get("cog") == "yes"
 
@@ -65,6 +72,7 @@ GEOTIFF = Format(
     about="all bands of one image, its mask and its tags; `--group` takes one of several",
     sure=_sure,
     open=_open,
+    witness=_witness,
     takes=frozenset({"variables", "group"}),
     export=_export,
     export_options=(

@@ -23,7 +23,7 @@ NUMBERED = ("wavelength", "fwhm")  # tags that GDAL gives the bands of ENVI's im
 UNITS = "wavelength_units"
 
 
-class Told(TypedDict):
+class BandFacts(TypedDict):
     """What is told of a coordinate beside its values: NumPy's name of its dtype, its attributes."""
 
     dtype: str
@@ -34,13 +34,15 @@ def band_coordinates(image: DatasetReader) -> tuple[Coordinate, ...]:
     """Return what all bands have as a tag: those that an export wrote, and ENVI's wavelengths."""
     tags = [image.tags(number) for number in range(1, image.count + 1)]
     units = {"units": tags[0][UNITS]} if UNITS in tags[0] else {}
-    usual: dict[str, Told] = {name: {"dtype": "float64", "attrs": dict(units)} for name in NUMBERED}
+    usual: dict[str, BandFacts] = {
+        name: {"dtype": "float64", "attrs": dict(units)} for name in NUMBERED
+    }
     told = usual | _listed(image)
     found = (_coordinate(name, [of.get(name) for of in tags], told[name]) for name in told)
     return tuple(coord for coord in found if coord is not None)
 
 
-def _listed(image: DatasetReader) -> dict[str, Told]:
+def _listed(image: DatasetReader) -> dict[str, BandFacts]:
     try:
         found = json.loads(image.tags().get(LIST, "{}"))
         return {
@@ -51,7 +53,7 @@ def _listed(image: DatasetReader) -> dict[str, Told]:
         return {}
 
 
-def _coordinate(name: str, texts: Sequence[str | None], told: Told) -> Coordinate | None:
+def _coordinate(name: str, texts: Sequence[str | None], told: BandFacts) -> Coordinate | None:
     """Return the coordinate, None where a band lacks it or has another kind of value."""
     values = [text for text in texts if text is not None]
     if len(values) < len(texts):
@@ -90,7 +92,7 @@ def band_tags(coords: Iterable[Coordinate], band: str | None) -> list[tuple[str,
 def list_tag(coords: Iterable[Coordinate], band: str | None) -> Mapping[str, str]:
     """Return the tag of the image that tells of these coordinates."""
     told = {
-        coord.name: Told(dtype=_dtype_name(coord), attrs=dict(coord.attrs))
+        coord.name: BandFacts(dtype=_dtype_name(coord), attrs=dict(coord.attrs))
         for coord in coords
         if is_of_bands(coord, band) and not is_numbering(coord)
     }

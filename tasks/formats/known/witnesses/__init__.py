@@ -1,0 +1,1 @@
+"""What libraries of each field read of a source: `verify` holds stores against it."""

@@ -1,0 +1,72 @@
+"""Records of genomes as pysam and py2bit read them, beside those of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.util import find_spec
+from itertools import zip_longest
+
+import numpy as np
+
+from gangsaw.tasks.formats.format import Paths
+from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.store.source import open_array
+
+Record = tuple[str, str]  # first word of its head, residues
+Records = Iterator[Record]
+
+
+def fasta_witness(paths: Paths) -> Witness | None:
+    """Return the records of a FASTA file; None where pysam is not installed."""
+    if find_spec("pysam") is None:
+        return None
+    return Witness(library("pysam"), records=partial(differences, paths[0], fasta_records))
+
+
+def two_bit_witness(paths: Paths) -> Witness | None:
+    """Return the records of a 2bit file; None where py2bit is not installed."""
+    if find_spec("py2bit") is None:
+        return None
+    return Witness(library("py2bit"), records=partial(differences, paths[0], two_bit_records))
+
+
+def fasta_records(path: str) -> Records:
+    """Yield the records of FASTA."""
+    import pysam
+
+    with pysam.FastxFile(path) as file:
+        for record in file:
+            yield record.name or "", record.sequence or ""
+
+
+def two_bit_records(path: str) -> Records:
+    """Yield the records of 2bit, lower case kept."""
+    import py2bit
+
+    file = py2bit.open(path, True)
+    try:
+        for name, length in file.chroms().items():
+            yield name, file.sequence(name, 0, length) if length else ""
+    finally:
+        file.close()
+
+
+def differences(path: str, opened: Callable[[str], Records], store: str) -> Iterator[str]:
+    """Yield a line for each record that differs."""
+    starts = _whole(store, "record_offset")
+    names = _whole(store, "name").astype(np.uint8).tobytes().split(b"\n")[:-1]
+    residues = open_array(store, "sequence")
+    for number, (record, head) in enumerate(zip_longest(opened(path), names)):
+        if record is None or head is None:
+            where = "store" if record is None else "source"
+            yield f"sequence: record {number + 1} is in the {where} alone"
+            return
+        begin, end = (int(place) for place in starts[number : number + 2])
+        stored = np.asarray(residues[begin:end]).tobytes()
+        if (head.split() or [b""])[0] != record[0].encode() or stored != record[1].encode():
+            yield f"sequence: record {number + 1}, {record[0]}, differs from the source's"
+
+
+def _whole(store: str, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    return np.asarray(open_array(store, name)[...]).astype(np.int64)

@@ -1,0 +1,58 @@
+"""What a field's library reads of a source, in the forms in which a store holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from gangsaw.codecs.core.arrays import Dtype
+from gangsaw.tasks.formats.witness import Witness
+from gangsaw.tasks.jobs.finished import FinishedArray
+from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.carried import TEXTS, as_coordinate, by_bytes
+from gangsaw.tasks.store.losses import Refused
+
+OURS = "gangsaw"  # what reads the arrays of a source that no library reads
+
+Variable = SourceArray | Coordinate
+
+
+def seen_of(
+    witness: Witness | None, stored: Mapping[str, FinishedArray], lost: Iterable[Refused]
+) -> list[Variable]:
+    """Return what a library reads, as the store has it; what is `lost` is told elsewhere.
+
+    Items that are no numbers and that the store has in another form are left to our own reader.
+    """
+    if witness is None:
+        return []
+    names = {one.name for one in lost}
+    return list(_as_stored((a for a in witness.arrays if a.name not in names), stored))
+
+
+def _as_stored(
+    seen: Iterable[SourceArray], stored: Mapping[str, FinishedArray]
+) -> Iterator[Variable]:
+    for one in seen:
+        array = stored.get(one.name)
+        if array is None or one.dtype.kind in "biufc" or _is_alike(one.dtype, array):
+            yield one
+        elif array.coder.dtype.kind in TEXTS:
+            yield as_coordinate(one)
+        elif not one.dtype.hasobject and one.dtype.kind not in TEXTS:
+            yield by_bytes(one)
+
+
+def _is_alike(dtype: Dtype, array: FinishedArray) -> bool:
+    return dtype.newbyteorder("=") == array.coder.dtype.newbyteorder("=")
+
+
+def readers_of(
+    against: Source | None, witness: Witness | None, seen: Sequence[Variable]
+) -> tuple[str, ...]:
+    """Return what read a source: the library, and ourselves for the arrays it does not read."""
+    if against is None:
+        return ()
+    names = {one.name for one in seen}
+    library = (witness.reader,) if witness is not None and names else ()
+    is_whole = names.issuperset(array.name for array in against.arrays)
+    return library if is_whole else (*library, OURS)

@@ -1,0 +1,119 @@
+"""Reads as pysam reads them, record by record, beside those of a store as plain zarr reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib.util import find_spec
+from itertools import chain, islice, zip_longest
+from typing import NamedTuple, cast
+
+import numpy as np
+import zarr
+
+from gangsaw.tasks.formats.format import Paths
+from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.store.source import open_array
+
+BATCH = 1 << 13  # records that are compared at once
+SKIPPED = 256 | 2048  # secondary and supplementary records of BAM are no reads
+REVERSED = 16
+COMPLEMENT = str.maketrans("ACGTMRWSYKVHDBN=", "TGCAKYWSRMBDHVN=")
+PHRED = 33
+
+
+class ReadRecord(NamedTuple):
+    """A read; a name is its words apart by white space, the first two parts."""
+
+    name: tuple[bytes, ...]
+    sequence: bytes
+    quality: bytes
+
+
+Records = Iterator[ReadRecord]
+
+
+def reads_witness(paths: Paths, kind: str) -> Witness | None:
+    """Return the reads of files of FASTQ, FASTA or BAM; None where pysam is not installed."""
+    if find_spec("pysam") is None:
+        return None
+    opened = aligned_reads if kind == "bam" else text_reads
+    return Witness(library("pysam"), records=partial(differences, paths, opened))
+
+
+def text_reads(path: str) -> Records:
+    """Yield the records of FASTQ or FASTA."""
+    import pysam
+
+    with pysam.FastxFile(path) as file:
+        for read in file:
+            # of an empty line that ends with CR LF it keeps the CR
+            lines = (read.name, read.comment, read.sequence, read.quality)
+            name, comment, sequence, quality = ((x or "").rstrip("\r").encode() for x in lines)
+            yield ReadRecord((name, comment), sequence, quality)
+
+
+def aligned_reads(path: str) -> Records:
+    """Yield the records of BAM, CRAM or SAM in the direction in which they were sequenced."""
+    import pysam
+
+    with pysam.AlignmentFile(path, check_sq=False) as file:
+        for read in file.fetch(until_eof=True):
+            if read.flag & SKIPPED:
+                continue
+            sequence = read.query_sequence or ""
+            quality = [] if read.query_qualities is None else list(read.query_qualities)
+            if read.flag & REVERSED:
+                sequence, quality = sequence.translate(COMPLEMENT)[::-1], quality[::-1]
+            name = words((read.query_name or "").encode())
+            yield ReadRecord(name, sequence.encode(), bytes(PHRED + value for value in quality))
+
+
+def words(name: bytes) -> tuple[bytes, bytes]:
+    """Return the first word of a name and what follows it."""
+    first, *rest = name.split(maxsplit=1) or [b""]
+    return first, rest[0] if rest else b""
+
+
+def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> Iterator[str] | None:
+    """Yield a line for the first record that differs; None for a store of another order."""
+    group = zarr.open_group(store, mode="r")
+    about = cast("Mapping[str, object]", group.attrs.get("gangsaw_reads") or {})
+    if about.get("order") != "kept":
+        return None
+    columns = ["sequence", *(("quality",) if about.get("qualities") == "lossless" else ())]
+    if about.get("names") == "keep":
+        columns.append("name")
+    mates = (opened(path) for path in paths)
+    records = chain.from_iterable(_alternating(*mates))
+    return _unlike(store, columns, records)
+
+
+def _alternating(*mates: Records) -> Iterator[list[ReadRecord]]:
+    for pair in zip_longest(*mates):
+        yield [record for record in pair if record is not None]
+
+
+def _unlike(store: str, columns: list[str], records: Records) -> Iterator[str]:
+    first = 0
+    while some := list(islice(records, BATCH)):
+        for column in columns:
+            wanted = [getattr(record, column) for record in some]
+            found = _lines(store, column, first, first + len(some))
+            if found != wanted:
+                at = next(i for i, (a, b) in enumerate(zip_longest(found, wanted)) if a != b)
+                yield f"{column}: record {first + at + 1} differs from the source's"
+                return
+        first += len(some)
+    if (stored := max(0, open_array(store, "sequence_offset").shape[0] - 1)) != first:
+        yield f"sequence: the store has {stored} records, the source {first}"
+
+
+def _lines(store: str, column: str, first: int, last: int) -> list[object]:
+    """Return lines of an array of text; of names, their words."""
+    starts = np.asarray(open_array(store, f"{column}_offset")[first : last + 1])
+    if len(starts) < 2:
+        return []
+    text = np.asarray(open_array(store, column)[int(starts[0]) : int(starts[-1])])
+    lines = text.tobytes().split(b"\n")[:-1]
+    return [words(line) if column == "name" else line for line in lines]

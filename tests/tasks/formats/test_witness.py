@@ -1,0 +1,131 @@
+"""`verify` reads the source by its field's library: what our reader gets wrong is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+from helpers.envi_files import cube
+
+import gangsaw
+from gangsaw.tasks.formats.opening import open_source
+from gangsaw.tasks.genomes import stream as genome_stream
+from gangsaw.tasks.reads import stream as read_stream
+
+
+def raw(path: Path) -> dict[str, object]:
+    path.write_bytes(cube().transpose(1, 0, 2).tobytes())
+    return {"shape": (5, 7, 6), "dtype": "uint16", "interleave": "bil"}
+
+
+def netcdf4(path: Path) -> dict[str, object]:
+    values = {"cube": (("band", "y", "x"), cube("int16")), "t": (("band",), np.arange(5.0))}
+    xr.Dataset(values).to_netcdf(path, engine="h5netcdf")
+    return {}
+
+
+def netcdf3(path: Path) -> dict[str, object]:
+    data = xr.Dataset({"cube": (("band", "y", "x"), cube("int16"))})
+    data.to_netcdf(path, format="NETCDF3_64BIT", engine="netcdf4")
+    return {}
+
+
+def geotiff(path: Path) -> dict[str, object]:
+    rasterio = pytest.importorskip("rasterio", reason="the extra io is not installed")
+    affine = rasterio.Affine(30, 0, 500000, 0, -30, 4000000)
+    shape = {"count": 5, "height": 7, "width": 6, "dtype": "uint16"}
+    with rasterio.open(path, "w", driver="GTiff", **shape, transform=affine) as file:
+        file.write(cube())
+    return {}
+
+
+def zarr_group(path: Path) -> dict[str, object]:
+    zarr.create_group(path).create_array("cube", data=cube(), chunks=(2, 7, 6))
+    return {}
+
+
+ARRAYS: dict[str, tuple[Callable[[Path], dict[str, object]], str]] = {
+    "a.raw": (raw, "numpy"),
+    "a.nc": (netcdf4, "h5py"),
+    "b.nc": (netcdf3, "netCDF4"),
+    "a.tif": (geotiff, "rasterio"),
+    "a.zarr": (zarr_group, "zarr"),
+}
+
+
+# rioxarray 0.19 multiplies transforms in a way that affine 3 announces to give up
+@pytest.mark.filterwarnings("ignore:Use `@` matmul:PendingDeprecationWarning")
+@pytest.mark.parametrize("name", ARRAYS)
+def test_a_reader_that_is_wrong_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    write, reader = ARRAYS[name]
+    path, store = tmp_path / name, tmp_path / "out.zarr"
+    options = write(path)
+    gangsaw.compress(path, store, **options)
+    good = gangsaw.verify(store, against=path, **options)
+    assert (good.problems, [r.split()[0] for r in good.readers]) == ((), [reader])
+
+    if name == "a.raw":
+        options |= {"interleave": "bil"}
+        kind: Any = type(gangsaw.tasks.formats.raw.open_raw(str(path), (5, 7, 6), "u2").arrays[0])
+    else:
+        kind = type(open_source(str(path)).arrays[0])
+    read = kind.read
+    monkeypatch.setattr(kind, "read", lambda *of: np.flip(read(*of)))
+    gangsaw.compress(path, store, overwrite=True, **options)
+    assert gangsaw.verify(store, against=path, **options).problems
+
+
+def fastq(path: Path, letter: str = "A") -> None:
+    lines = (f"@r{i} x\nACGT{letter}\n+\nIIII{chr(40 + i % 40)}\n" for i in range(100))
+    path.write_text("".join(lines))
+
+
+def fasta(path: Path, letter: str = "A") -> None:
+    path.write_text(f">one first\nACGTNN{letter}\nacgtr\n>two\n{letter * 30}\n")
+
+
+def bam(path: Path, letter: str = "A") -> None:
+    pysam = pytest.importorskip("pysam", reason="the extra bam is not installed")
+    header = {"HD": {"VN": "1.6"}, "SQ": [{"SN": "c", "LN": 1000}]}
+    with pysam.AlignmentFile(str(path), "wb", header=header) as file:
+        for number, flag in enumerate((0, 16, 4, 256)):
+            read = pysam.AlignedSegment(file.header)
+            read.query_name, read.flag, read.query_sequence = f"r{number}", flag, f"ACRT{letter}"
+            read.query_qualities = pysam.qualitystring_to_array("ABCDE")
+            if flag != 4:
+                read.reference_id, read.reference_start, read.cigarstring = 0, 10, "5M"
+            file.write(read)
+
+
+RECORDS: dict[str, Callable[..., None]] = {"a.fastq": fastq, "a.fa": fasta, "a.bam": bam}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_reader_of_records_that_is_wrong_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    pytest.importorskip("pysam", reason="the extra bam is not installed")
+    path, other, store = tmp_path / name, tmp_path / f"other-{name}", tmp_path / "out.zarr"
+    RECORDS[name](path)
+    RECORDS[name](other, "C")
+    gangsaw.compress(path, store)
+    good = gangsaw.verify(store, against=path)
+    assert (good.problems, [r.split()[0] for r in good.readers]) == ((), ["pysam"])
+
+    for module in (read_stream, genome_stream):
+        readers = {
+            kind: lambda _, read=read: read(str(other)) for kind, read in module.READERS.items()
+        }
+        monkeypatch.setattr(module, "READERS", readers)
+    opened = genome_stream.FastaGenome
+    monkeypatch.setattr(genome_stream, "FastaGenome", lambda _, **own: opened(str(other), **own))
+    gangsaw.compress(path, store, overwrite=True)
+    problems = gangsaw.verify(store, against=path).problems
+    assert "record 1" in problems[0]
