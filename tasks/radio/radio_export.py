@@ -99,7 +99,7 @@ def _write_native(
     source: Source, template: Template, path: Path, on_progress: OnProgress | None
 ) -> None:
     fill = {"ms": _fill_ms, "uvfits": _fill_uvfits}.get(template.format, _fill_hdf5)
-    held = {part.path: _Held.of(source, part) for part in template.parts}
+    held = {part.path: _OpenColumns.of(source, part) for part in template.parts}
     for part in held.values():
         part.check(source.name)
     meter = Meter(sum(part.n_chunks() for part in held.values()), on_progress)
@@ -120,7 +120,7 @@ def _write_file(array: SourceArray, path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Held:
+class _OpenColumns:
     """A part of a template, with what the store holds of its columns."""
 
     part: TemplatePart
@@ -128,7 +128,7 @@ class _Held:
     coords: tuple[Coordinate, ...]
 
     @classmethod
-    def of(cls, source: Source, part: TemplatePart) -> _Held:
+    def of(cls, source: Source, part: TemplatePart) -> _OpenColumns:
         """Find the columns of a part."""
 
         def is_of(name: str, attrs: Mapping[str, object]) -> bool:
