@@ -13,6 +13,7 @@ import zarr
 
 from gangsaw.tasks.formats.format import Paths
 from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.sequences.fastx import fastx_records, pysam_reads, words
 from gangsaw.tasks.store.source import open_array
 
 BATCH = 1 << 13  # records that are compared at once
@@ -23,7 +24,7 @@ PHRED = 33
 
 
 class ReadRecord(NamedTuple):
-    """A read; a name is its words apart by white space, the first two parts."""
+    """A read; a name is its first word, and what follows the blank."""
 
     name: tuple[bytes, ...]
     sequence: bytes
@@ -34,23 +35,18 @@ Records = Iterator[ReadRecord]
 
 
 def reads_witness(paths: Paths, kind: str) -> Witness | None:
-    """Return the reads of files of FASTQ, FASTA or BAM; None where pysam is not installed."""
-    if find_spec("pysam") is None:
+    """Return the reads of files of FASTQ, FASTA or BAM; None where pysam does not read them."""
+    is_bam = kind == "bam"
+    if find_spec("pysam") is None or not (is_bam or pysam_reads(paths)):
         return None
-    opened = aligned_reads if kind == "bam" else text_reads
+    opened = aligned_reads if is_bam else text_reads
     return Witness(library("pysam"), records=partial(differences, paths, opened))
 
 
 def text_reads(path: str) -> Records:
     """Yield the records of FASTQ or FASTA."""
-    import pysam
-
-    with pysam.FastxFile(path) as file:
-        for read in file:
-            # of an empty line that ends with CR LF it keeps the CR
-            lines = (read.name, read.comment, read.sequence, read.quality)
-            name, comment, sequence, quality = ((x or "").rstrip("\r").encode() for x in lines)
-            yield ReadRecord((name, comment), sequence, quality)
+    for name, comment, sequence, quality in fastx_records(path):
+        yield ReadRecord((name, comment), sequence, quality)
 
 
 def aligned_reads(path: str) -> Records:
@@ -67,12 +63,6 @@ def aligned_reads(path: str) -> Records:
                 sequence, quality = sequence.translate(COMPLEMENT)[::-1], quality[::-1]
             name = words((read.query_name or "").encode())
             yield ReadRecord(name, sequence.encode(), bytes(PHRED + value for value in quality))
-
-
-def words(name: bytes) -> tuple[bytes, bytes]:
-    """Return the first word of a name and what follows it."""
-    first, *rest = name.split(maxsplit=1) or [b""]
-    return first, rest[0] if rest else b""
 
 
 def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> Iterator[str] | None:
