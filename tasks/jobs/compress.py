@@ -89,6 +89,7 @@ def compress(
     overwrite: bool = False,
     durable: bool = True,
     on_progress: OnProgress | None = None,
+    watch: Watch | None = None,
 ) -> Summary:
     """Write every array of the source into a Zarr v3 group, chunk by chunk.
 
@@ -106,6 +107,7 @@ def compress(
     overwrite : replace an existing store, which stays complete until the new one is
     durable : sync chunks to the disk before they count as done
     on_progress : called in this thread after each batch
+    watch : of the source, from its opening on; None begins one now
 
     Raises
     ------
@@ -116,7 +118,7 @@ def compress(
         The job stopped; finished batches are safe, and `resume` continues from there. Or the source
         changed while it was read: nothing that was made of it counts.
     """
-    started, watch = time.monotonic(), Watch.of(source)
+    started, watch = time.monotonic(), watch or Watch.of(source)
     layouts, skeleton = _planned(source, codec, chunks)
     final = open_place(target, writable=True)
     _check_apart(source, final)

@@ -15,6 +15,7 @@ from gangsaw.tasks.formats.format import Paths
 from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.sequences.fastx import fastx_records, pysam_reads, words
 from gangsaw.tasks.store.source import open_array
+from gangsaw.tasks.store.zipped import zarr_at
 
 BATCH = 1 << 13  # records that are compared at once
 SKIPPED = 256 | 2048  # secondary and supplementary records of BAM are no reads
@@ -67,7 +68,7 @@ def aligned_reads(path: str) -> Records:
 
 def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> Iterator[str] | None:
     """Yield a line for the first record that differs; None for a store of another order."""
-    group = zarr.open_group(store, mode="r")
+    group = zarr.open_group(zarr_at(store), mode="r")
     about = cast("Mapping[str, object]", group.attrs.get("gangsaw_reads") or {})
     if about.get("order") != "kept":
         return None
