@@ -35,7 +35,7 @@ from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
-from gangsaw.tasks.store.stamps import Watch
+from gangsaw.tasks.store.stamps import Watch, Watched
 from gangsaw.tasks.store.zipped import packed_target, zarr_at
 
 SHARED = {"variables", "group", "format", "accept_loss"}  # of all formats: of SourceOptions
@@ -174,7 +174,7 @@ def _encode(
             )
             return replace(summary, notes=(*summary.notes, *getattr(ready, "notes", ())))
         return jobs.compress(
-            ready,
+            Watched(ready, watch) if watch is not None and ready is source else ready,
             target,
             codec=recipe.codecs(ready, client),
             chunks=recipe.chunks,
@@ -183,7 +183,6 @@ def _encode(
             resume=resume,
             overwrite=overwrite,
             on_progress=on_progress,
-            watch=watch if ready is source else None,
         )
 
 
