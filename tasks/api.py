@@ -253,7 +253,8 @@ def verify(
     ):
         if isinstance(ready, Stream):
             return compared(run(), str(store), ready, witness)
-        return run(against=ready, witness=witness, accept_loss=wanted.accept_loss)
+        is_part = bool(wanted.variables or wanted.group)
+        return run(against=ready, is_part=is_part, witness=witness, accept_loss=wanted.accept_loss)
 
 
 def _witness(

@@ -16,6 +16,7 @@ from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.check import same_bits
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped
+from gangsaw.tasks.jobs.surplus import surplus_of_stream
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.witnessed import OURS
 from gangsaw.tasks.source import Coordinate, Stream, optional_names
@@ -31,13 +32,16 @@ def compared(report: Report, store: str, stream: Stream, witness: Witness | None
 
     A witness that knows the stream's records compares them, too.
     """
+    records = witness.records if witness else None
     try:
         with metadata_errors(store):
             group = zarr.open_group(zarr_at(store), mode="r")
+        records = None if _lacking(group, stream) else records  # of another kind
         problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
+        problems += surplus_of_stream(_attributes(group), stream)
     except CorruptChunk as error:  # the report has it already, where a job wrote the store
         problems = [str(error.at(store=store))]
-    seen = witness.records(store) if witness and witness.records else None
+    seen = records(store) if records else None
     if seen is not None:
         problems += seen
     new = (line for line in problems if line not in report.problems)
@@ -45,15 +49,26 @@ def compared(report: Report, store: str, stream: Stream, witness: Witness | None
     return replace(report, compared=True, problems=(*report.problems, *new), readers=readers)
 
 
+def _attributes(group: zarr.Group) -> Mapping[str, Mapping[str, object]]:
+    """Return the attributes of the arrays of a store."""
+    members = group.members(max_depth=None)
+    return {name: found.attrs for name, found in members if isinstance(found, zarr.Array)}
+
+
 def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
     stored = {array.name: _array(group, array.name) for array in stream.arrays}
-    optional = optional_names(stream.arrays)
-    lacking = {name for name, found in stored.items() if found is None}
-    yield from (f"{name}: in the source, not in the store" for name in sorted(lacking - optional))
-    if lacking <= optional:
+    lacking = _lacking(group, stream)
+    yield from (f"{name}: in the source, not in the store" for name in lacking)
+    if not lacking:
         there = {name: found for name, found in stored.items() if found is not None}
         yield from _differences(there, stream)
         yield from _outcome(group, stream)
+
+
+def _lacking(group: zarr.Group, stream: Stream) -> list[str]:
+    """Return the names of the arrays that a store of such a stream has, and this one has not."""
+    names = {array.name for array in stream.arrays if _array(group, array.name) is None}
+    return sorted(names - optional_names(stream.arrays))
 
 
 def _outcome(group: zarr.Group, stream: Stream) -> Iterator[str]:

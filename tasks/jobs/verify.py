@@ -24,6 +24,7 @@ from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
+from gangsaw.tasks.jobs.surplus import surplus_of
 from gangsaw.tasks.jobs.witnessed import readers_of, seen_of
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_text, restored, variables_of
@@ -77,6 +78,7 @@ def verify(
     store: str | Path | Store,
     *,
     against: Source | None = None,
+    is_part: bool = False,
     accept_loss: bool = False,
     witness: Witness | None = None,
     client: Client | None = None,
@@ -89,6 +91,7 @@ def verify(
     ----------
     store : path, address or Zarr store
     against : source whose samples and coordinates the store must hold, bit for bit
+    is_part : `against` is some of what the store was made of, which may hold more
     accept_loss : what of `against` no store can hold is no problem
     witness : what the field's own library reads of that source, which is compared in its place
     client : Dask client; None works in this thread
@@ -109,6 +112,7 @@ def verify(
     seen = seen_of(witness, _by_name(arrays), getattr(against, "left_out", ()))
     if against is not None:
         problems += dict.fromkeys([*_differences(arrays, wanted), *_differences(arrays, seen)])
+        problems += [] if is_part else surplus_of(place, arrays, against)
         lost = () if accept_loss else getattr(against, "left_out", ())
         problems += [f"{one}: in the source, not in the store" for one in lost]
     n_chunks = sum(array.n_chunks for array in arrays)

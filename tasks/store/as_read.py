@@ -89,8 +89,17 @@ def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
             yield _as_it_was(variable, had)
 
 
+def repeats(attrs: Mapping[str, object]) -> bool:
+    """Whether a variable of these attributes repeats what stands elsewhere in its file."""
+    return "repeats" in (_said(attrs) or {})
+
+
 def _had(variable: Told) -> Mapping[str, object] | None:
-    said = variable.attrs.get(ATTR)
+    return _said(variable.attrs)
+
+
+def _said(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
+    said = attrs.get(ATTR)
     try:
         found = json.loads(said) if isinstance(said, str) else None
     except ValueError:  # somebody else wrote it

@@ -1,0 +1,58 @@
+"""What a store has and its source has not: lines of `verify`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from gangsaw.tasks.jobs.finished import FinishedArray
+from gangsaw.tasks.source import FILE_ATTRS, Source, Stream, is_mapping
+from gangsaw.tasks.store.as_read import repeats
+from gangsaw.tasks.store.carried import variables_of
+from gangsaw.tasks.store.chunks import METADATA
+from gangsaw.tasks.store.paths import groups_of
+from gangsaw.tasks.store.place import Place
+from gangsaw.tasks.store.source import ROOT_NAME, metadata_errors
+
+
+def surplus_of(place: Place, arrays: Iterable[FinishedArray], against: Source) -> list[str]:
+    """List the variables and groups of a store that a source, read whole, has not."""
+    variables = {variable.name for variable in variables_of(against)}
+    groups = {group.path for group in getattr(against, "groups", ())}
+    stored = {array.name or ROOT_NAME: array.coder.array.attrs for array in arrays}
+    found = surplus_variables(stored, variables)
+    known = {*groups_of(stored), *groups_of([*variables, *groups]), *groups}
+    return [*found, *(_line(f"group {path}") for path in _groups(place) if path not in known)]
+
+
+def surplus_of_stream(stored: Mapping[str, Mapping[str, object]], stream: Stream) -> list[str]:
+    """List the variables of a store, given by their attributes, that a stream has not."""
+    return surplus_variables(stored, {one.name for one in (*stream.arrays, *stream.coords)})
+
+
+def surplus_variables(
+    stored: Mapping[str, Mapping[str, object]], known: Collection[str]
+) -> list[str]:
+    """List the variables that are not known; those that a reader of some version adds may be."""
+    return [
+        _line(name) for name, attrs in stored.items() if name not in known and not _is_added(attrs)
+    ]
+
+
+def _line(name: str) -> str:
+    return f"{name}: in the store, not in the source"
+
+
+def _is_added(attrs: Mapping[str, object]) -> bool:
+    """Whether a variable repeats what the file says elsewhere, or is the file around the arrays."""
+    return repeats(attrs) or is_mapping(attrs) or set(attrs) >= FILE_ATTRS
+
+
+def _groups(place: Place) -> Iterator[str]:
+    """Yield the groups below that the store's metadata name."""
+    root = place.get(METADATA)
+    assert root is not None, "the store was opened"
+    with metadata_errors(str(place)):
+        inline = json.loads(root.to_bytes()).get("consolidated_metadata") or {}
+        nodes = inline.get("metadata", {}).items()
+        yield from (path for path, node in nodes if node["node_type"] == "group")
