@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from gangsaw.tasks.source import Coordinate, Source
+from gangsaw.tasks.store.as_read import ATTR
 
 # attributes that only tie variables together, or say how a store is laid out
-TIES = frozenset({"coordinates", "grid_mapping", "_ARRAY_DIMENSIONS"})
+TIES = frozenset({"coordinates", "grid_mapping", "_ARRAY_DIMENSIONS", ATTR})
 
 
 def lost_groups(source: Source) -> Iterator[str]:

@@ -16,7 +16,6 @@ from gangsaw.codecs.core.options import listed
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.check import same_bits
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped
-from gangsaw.tasks.jobs.surplus import surplus_of_stream
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.witnessed import OURS
 from gangsaw.tasks.source import Coordinate, Stream, optional_names
@@ -38,7 +37,6 @@ def compared(report: Report, store: str, stream: Stream, witness: Witness | None
             group = zarr.open_group(zarr_at(store), mode="r")
         records = None if _lacking(group, stream) else records  # of another kind
         problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
-        problems += surplus_of_stream(_attributes(group), stream)
     except CorruptChunk as error:  # the report has it already, where a job wrote the store
         problems = [str(error.at(store=store))]
     seen = records(store) if records else None
@@ -47,12 +45,6 @@ def compared(report: Report, store: str, stream: Stream, witness: Witness | None
     new = (line for line in problems if line not in report.problems)
     readers = (witness.reader,) if witness and seen is not None else (OURS,)
     return replace(report, compared=True, problems=(*report.problems, *new), readers=readers)
-
-
-def _attributes(group: zarr.Group) -> Mapping[str, Mapping[str, object]]:
-    """Return the attributes of the arrays of a store."""
-    members = group.members(max_depth=None)
-    return {name: found.attrs for name, found in members if isinstance(found, zarr.Array)}
 
 
 def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:

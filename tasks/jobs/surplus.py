@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gangsaw.tasks.jobs.finished import FinishedArray
-from gangsaw.tasks.source import FILE_ATTRS, Source, Stream, is_mapping
+from gangsaw.tasks.source import FILE_ATTRS, Source, is_mapping
 from gangsaw.tasks.store.as_read import repeats
 from gangsaw.tasks.store.carried import variables_of
 from gangsaw.tasks.store.chunks import METADATA
@@ -20,23 +20,10 @@ def surplus_of(place: Place, arrays: Iterable[FinishedArray], against: Source) -
     variables = {variable.name for variable in variables_of(against)}
     groups = {group.path for group in getattr(against, "groups", ())}
     stored = {array.name or ROOT_NAME: array.coder.array.attrs for array in arrays}
-    found = surplus_variables(stored, variables)
+    more = (name for name, attrs in stored.items() if name not in variables)
+    found = [_line(name) for name in more if not _is_added(stored[name])]
     known = {*groups_of(stored), *groups_of([*variables, *groups]), *groups}
     return [*found, *(_line(f"group {path}") for path in _groups(place) if path not in known)]
-
-
-def surplus_of_stream(stored: Mapping[str, Mapping[str, object]], stream: Stream) -> list[str]:
-    """List the variables of a store, given by their attributes, that a stream has not."""
-    return surplus_variables(stored, {one.name for one in (*stream.arrays, *stream.coords)})
-
-
-def surplus_variables(
-    stored: Mapping[str, Mapping[str, object]], known: Collection[str]
-) -> list[str]:
-    """List the variables that are not known; those that a reader of some version adds may be."""
-    return [
-        _line(name) for name, attrs in stored.items() if name not in known and not _is_added(attrs)
-    ]
 
 
 def _line(name: str) -> str:
