@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gangsaw.tasks.formats.format import Paths
-from gangsaw.tasks.sequences.text import BZIP2, SIGN_BYTES, XZ, ZSTD
+from gangsaw.tasks.sequences.streams import BZIP2, XZ, ZSTD
+from gangsaw.tasks.sequences.text import SIGN_BYTES
 
 BLANK = re.compile(rb"[ \t\v\f\r]")
 AS_BYTES = "surrogateescape"  # names of other encodings than UTF-8 keep their bytes
