@@ -35,7 +35,7 @@ def two_bit_witness(paths: Paths) -> Witness | None:
 
 def fasta_differences(path: str, store: str) -> list[str] | None:
     """Return a line for each record that differs; None where pysam does not read all of a file."""
-    return where_read([path], differences(path, fasta_records, store))
+    return where_read((path,), differences(path, fasta_records, store))
 
 
 def fasta_records(path: str) -> Records:

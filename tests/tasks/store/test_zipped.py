@@ -119,5 +119,5 @@ def test_reads_are_found_in_one_but_no_index_is_added(tmp_path: Path, gangsaw: C
     line = gangsaw("index-reads", target).failed(2)
     assert "a.zarr.zip: an index is added to stores in folders alone" in line
     assert target.read_bytes() == old
-    gangsaw.ok("extract", target, "--name", "b", "--output", found)
+    gangsaw.ok("extract", target, "1:2", "--output", found)
     assert found.read_bytes() == text[len(text) // 2 :]
