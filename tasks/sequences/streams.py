@@ -34,7 +34,7 @@ class BytesBehindError(Exception):
         )
 
 
-class Decompressor(Protocol):
+class StreamDecompressor(Protocol):
     """One stream, as zlib, bz2, lzma, isal and zstandard decompress it."""
 
     @property
@@ -48,7 +48,7 @@ class Decompressor(Protocol):
         ...
 
 
-class Streams(io.RawIOBase):
+class StreamsText(io.RawIOBase):
     """The text of all streams of a file. Zeros between and behind them are padding.
 
     Raises, while it is read, what the library says of damage, EOFError where a stream is cut off,
@@ -62,7 +62,7 @@ class Streams(io.RawIOBase):
         the most bytes that it may return
     """
 
-    def __init__(self, file: IO[bytes], sign: bytes, new: Callable[[], Decompressor]) -> None:
+    def __init__(self, file: IO[bytes], sign: bytes, new: Callable[[], StreamDecompressor]) -> None:
         self._file, self._sign, self._new = file, sign, new
         self._stream, self._text, self._data = new(), memoryview(b""), b""
         self._is_begun = False
@@ -139,5 +139,5 @@ def _zstd(file: IO[bytes], path: str) -> IO[bytes]:
     return _text(file, b"", new)  # its frames may also be such as are skipped
 
 
-def _text(file: IO[bytes], sign: bytes, new: Callable[[], Decompressor]) -> IO[bytes]:
-    return io.BufferedReader(Streams(file, sign, new), READ_BYTES)
+def _text(file: IO[bytes], sign: bytes, new: Callable[[], StreamDecompressor]) -> IO[bytes]:
+    return io.BufferedReader(StreamsText(file, sign, new), READ_BYTES)
