@@ -113,11 +113,10 @@ def test_a_finished_one_says_that_nothing_is_left(tmp_path: Path, gangsaw: Comma
 def test_reads_are_found_in_one_but_no_index_is_added(tmp_path: Path, gangsaw: CommandLine) -> None:
     text = b"@a\nACGT\n+\nFFFF\n@b\nGGGG\n+\nIIII\n"
     (tmp_path / "a.fastq").write_bytes(text)
-    target, found = tmp_path / "a.zarr.zip", tmp_path / "found.fastq"
+    target = tmp_path / "a.zarr.zip"
     gangsaw.ok("compress", tmp_path / "a.fastq", target)
     old = target.read_bytes()
     line = gangsaw("index-reads", target).failed(2)
     assert "a.zarr.zip: an index is added to stores in folders alone" in line
     assert target.read_bytes() == old
-    gangsaw.ok("extract", target, "1:2", "--output", found)
-    assert found.read_bytes() == text[len(text) // 2 :]
+    assert gangsaw.ok("extract", target, "1:2").out == "@b\nGGGG\n+\nIIII\n"
