@@ -7,6 +7,7 @@ a missing wait shows, and memory that is used too early or too long is poison.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.tasks import api
 from gangsaw.tasks.bench.data import synthetic_sample
 from gangsaw.tasks.bench.device import CASES, Workbench, device_machine, figures
-from gangsaw.tasks.engine.pools import HostPool, make_pools
+from gangsaw.tasks.engine.pools import SLOTS, HostPool, gpu_slots, make_pools
 from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.memory import MemoryArray
@@ -270,7 +271,8 @@ def test_what_no_kernel_does_is_not_uploaded_and_is_told(
     encoded: bool,
     decoded: bool,
 ) -> None:
-    array = MemoryArray(samples, tuple("abc")[: samples.ndim], "one", {})
+    # named, for axes that no name tells are found by encoding samples here
+    array = MemoryArray(samples, ("band", "y", "x")[: samples.ndim], "one", {})
     source = StreamHead("it", (array,), (), {})
     record.reset()
     uploads: list[int] = []
@@ -290,6 +292,34 @@ def test_what_no_kernel_does_is_not_uploaded_and_is_told(
     assert report.ok
     assert backends() == ["gpu" if decoded else "cpu"]
     assert bool(report.notes) != decoded
+
+
+READS = "".join(f"@r{i}\n{'ACGTTGCA' * 5}\n+\n{'FFF:F,F#' * 5}\n" for i in range(500))
+READS_LEFT = "d on the host, for no kernel does it: "
+
+
+def test_commands_tell_what_runs_on_the_host(
+    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: ModuleType
+) -> None:
+    """In text and in JSON; so does one that finds its stream stored already."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.fastq").write_text(READS)
+    on_gpu = "--device", "gpu", "--workers", "0"
+    first = gangsaw.ok("compress", "a.fastq", "a.zarr", *on_gpu, "--json").figures
+    (note,) = [one for one in first["notes"] if READS_LEFT in one]
+    assert note.startswith("encode")
+    assert {"sequence", "quality", "name"} <= set(note.partition(": ")[2].split(", "))
+    again = "compress", "a.fastq", "a.zarr", *on_gpu, "--resume"
+    assert gangsaw.ok(*again, "--json").figures["notes"] == [note]
+    assert READS_LEFT in " ".join(gangsaw.ok(*again).out.split())
+    assert READS_LEFT not in gangsaw.ok(*again[:3], "--resume").out
+    np.zeros((6, 40, 50), "u2").tofile("a.raw")
+    raw = "a.raw", "raw.zarr", "--shape", "6,40,50", "--dtype", "u2", "--coder", "block"
+    made = gangsaw.ok("compress", *raw, *on_gpu, "--json").figures
+    assert made["notes"] == [f"encode{READS_LEFT}data"]
+    checked = "verify", "raw.zarr", *on_gpu
+    assert gangsaw.ok(*checked, "--json").figures["notes"] == [f"decode{READS_LEFT}data"]
+    assert READS_LEFT in " ".join(gangsaw.ok(*checked).out.split())
 
 
 def test_a_cluster_without_a_gpu_is_told(tmp_path: Path) -> None:
@@ -353,12 +383,20 @@ class OneGpu(LocalCluster):
         super().__init__(n_workers=n_workers or 1, **options)
 
 
-def test_a_cluster_of_gpus_offers_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("cores", "gpus", "threads"), [(2, 1, 4), (48, 1, 48), (48, 4, 12)])
+def test_a_cluster_of_gpus_offers_them(
+    monkeypatch: pytest.MonkeyPatch, cores: int, gpus: int, threads: int
+) -> None:
+    """Each worker has its share of the cores: four of its tasks share the GPU, others do not."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "dask_cuda" or None)
     monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=OneGpu))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
+    found = SimpleNamespace(get_n_gpus=lambda: gpus)
+    monkeypatch.setitem(sys.modules, "dask_cuda.utils", found)
     with gpu_cluster.start(ClusterConfig(dashboard=False)) as client:
         (worker,) = client.scheduler_info()["workers"].values()
-    assert (worker["nthreads"], worker["resources"]) == (4, {"GPU": 1})
+    assert (worker["nthreads"], worker["resources"]) == (threads, {"GPU": 1})
+    assert gpu_slots(worker) == SLOTS
 
 
 def test_no_gpu_for_dask_cuda_is_told(quick: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,7 +404,8 @@ def test_no_gpu_for_dask_cuda_is_told(quick: ModuleType, monkeypatch: pytest.Mon
         raise OSError("NVML Shared Library Not Found")
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "dask_cuda" or None)
-    monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=fail))
+    monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=OneGpu))
+    monkeypatch.setitem(sys.modules, "dask_cuda.utils", SimpleNamespace(get_n_gpus=fail))
     message = "dask-cuda cannot use a GPU here: NVML Shared Library Not Found"
     with pytest.raises(DeviceError, match=message), api.workers(device="gpu"):
         pass
