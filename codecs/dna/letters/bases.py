@@ -62,17 +62,17 @@ def count_bases(n: int, exceptions: NumpyArray) -> int:
 
     By NumPy: a GPU needs the count before it begins, and nothing is compiled for it.
     """
-    gaps, lengths = runs_in(exceptions)
+    gaps, lengths = runs_in(exceptions.view(np.uint8))
     if gaps.size and int((gaps + lengths).sum()) > n:
         raise CorruptChunk(NOT_SUCH)
     return n - int(lengths.sum())
 
 
-def runs_in(exceptions: NumpyArray) -> tuple[Ints, Ints]:
+def runs_in(exceptions: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
     """Return letters before each run and those in it, (n,) int64 each; CorruptChunk if wrong."""
     n = exceptions.size
     ends = number_ends(exceptions)
-    behind = memoryview(ends[ends[:n]] + LETTER)  # each run, if one begins at that byte
+    behind = (ends[ends[:n]] + LETTER).data  # each run, if one begins at that byte
     starts, at = list[int](), 0
     while at < n:
         starts.append(at)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit_norefs_inline
 
 MOST_BYTES = 5
@@ -49,7 +48,7 @@ def get_number(data: Any, at: int) -> tuple[int, int]:
     return WRONG, WRONG
 
 
-def number_ends(data: NumpyArray) -> Ints:
+def number_ends(data: npt.NDArray[np.uint8]) -> Ints:
     """Return where a number ends that begins at each byte of (n,), or at one of two behind.
 
     n + 1 where the data end before.
@@ -59,11 +58,12 @@ def number_ends(data: NumpyArray) -> Ints:
     return np.append(np.minimum.accumulate(ends[::-1])[::-1], [none, none])
 
 
-def numbers_at(data: NumpyArray, begins: Ints, ends: Ints) -> Ints:
+def numbers_at(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> Ints:
     """Return the numbers that lie there, (n,) int64; none has more than MOST_BYTES."""
     place = begins[:, None] + np.arange(MOST_BYTES)
     parts = (np.append(data, NO_BYTES)[place] & 127).astype(np.int64) << 7 * np.arange(MOST_BYTES)
-    return np.where(place < ends[:, None], parts, 0).sum(axis=1)
+    values: Ints = np.where(place < ends[:, None], parts, 0).sum(axis=1)
+    return values
 
 
 def least_bytes(exceptions: Ints, cases: Ints) -> Ints:

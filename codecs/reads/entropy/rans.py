@@ -84,8 +84,8 @@ def count_tokens(tables: Any, symbols: Any, counts: Any) -> None:
 def lay_out_symbols(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint32]:
     """Return (n_tables * 256,) uint32: frequency, and from bit 16 on the first slot of each."""
     wide = frequencies.astype(np.uint32)
-    entries: npt.NDArray[np.uint32] = wide | np.cumsum(wide, axis=1, dtype=np.uint32) - wide << 16
-    return entries.ravel()
+    firsts = np.cumsum(wide, axis=1, dtype=np.uint32) - wide
+    return (wide | firsts << np.uint32(16)).ravel()
 
 
 @jit

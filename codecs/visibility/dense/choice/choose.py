@@ -91,7 +91,7 @@ def _best_chance(costs: npt.NDArray[np.int64], step: int, margin: int) -> npt.ND
     )
     totals = [
         np.take_along_axis(scaled, own[None], axis=0).sum()
-        + own.size * (np.count_nonzero(np.bincount(own)) - 1).bit_length()
+        + own.size * (int(np.count_nonzero(np.bincount(own))) - 1).bit_length()
         for own in chances
     ]
     return chances[int(np.argmin(totals))]

@@ -8,11 +8,12 @@ kernel's order, so that both choose alike.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.visibility.dense.model.grid import (
     ABSOLUTE,
     EXPONENTS,
@@ -46,7 +47,7 @@ class NormalWords(NamedTuple):
     width: int
 
 
-def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
+def choose_grid(words: NumpyArray, mantissa: int) -> Grid:
     """Return the grid that leaves the fewest bits of (n,) words."""
     normal = _normal(words, mantissa)
     lows, zeros = _count_ends(normal)
@@ -63,7 +64,7 @@ def choose_grid(words: npt.NDArray[Any], mantissa: int) -> Grid:
     return chosen
 
 
-def _normal(words: npt.NDArray[Any], mantissa: int) -> NormalWords:
+def _normal(words: NumpyArray, mantissa: int) -> NormalWords:
     width = 8 * words.itemsize
     most = (1 << (width - 1 - mantissa)) - 1
     wide = words.astype(np.uint64)

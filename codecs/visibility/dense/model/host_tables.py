@@ -24,11 +24,11 @@ def write_tables(counts: Counts, n_symbols: int) -> Payload:
     n_symbols : that the block has; no others are counted
     """
     _normalise(counts)
-    some = counts.any(axis=1).astype(np.int64)
+    some = np.array(counts.any(axis=1), np.int64)
     of_symbols = counts[:, :n_symbols].astype(np.int64)
     there = of_symbols > 0
     values = np.where(there, 2 * of_symbols - 1, 0)
-    widths = np.where(there, 1 + PRECISION, 1) * some[:, None]
+    widths = np.where(there, 1 + PRECISION, 1) * some.reshape(-1, 1)
     return fields.packed(
         np.column_stack([some, values]).ravel(),
         np.column_stack([np.ones_like(some), widths]).ravel(),
