@@ -12,7 +12,12 @@ SERIAL = (
 )
 SLOTS = "4,096 slots for each of 2,000 tables: NumPy goes over them five times"
 
+PACKED = (
+    "reads are packed before they are sent, three bits a letter instead of eight, at memory's pace"
+)
+
 ENTROPY, READS = "gangsaw.codecs.reads.entropy", "gangsaw.codecs.reads"
+PACK = "gangsaw.tasks.reads.order.packed"
 # by group of parity.py: reason, functions, seconds
 EXCEPTIONS = {
     "reads": {
@@ -24,6 +29,9 @@ EXCEPTIONS = {
             2.0,
         ),
         SLOTS: (f"{ENTROPY}.tables.fill_slots", 0.1),
+    },
+    "order": {
+        PACKED: (f"{PACK}.eight_of {PACK}.pack_eight {PACK}.pack_lines {PACK}.pack_word", 0.6),
     },
 }
 
