@@ -10,13 +10,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.radio.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.ms_columns import (
     TYPES,
     CellColumn,
@@ -62,8 +62,6 @@ POLARIZATIONS = dict(
 )
 UNITS = {TIME: {"units": "s", "format": "mjd"}}
 ALL_ROWS = "table_row"  # the rows of a part are an axis of another extent
-UNLOCKED = {"option": "usernoread"}  # a lock is a write, and the folder may not be writable
-CASACORE = RLock()  # it is not safe to call from several threads
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ antennas and frequencies.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.fits_sizes import CARD, check_fits
 from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
+from gangsaw.tasks.radio.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.radio import (
     FREQUENCY,
     POLARIZATION,
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from astropy.io import fits
     from pyuvdata import UVData
 
-# pyuvdata would make autocorrelations real, and refuse what its checks find odd
-AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
 READABLE = (TIME, "ANTENNA1", "ANTENNA2", FREQUENCY, POLARIZATION)
 
 
@@ -191,19 +189,3 @@ def _read_errors(path: str) -> Iterator[None]:
         raise
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, IndexError) as error:
         raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
-
-
-@contextmanager
-def quiet_and_offline() -> Iterator[None]:
-    """Keep pyuvdata's warnings back, and astropy from asking the Internet for sites and clocks."""
-    from astropy.coordinates import EarthLocation
-    from astropy.utils import iers
-
-    known = EarthLocation.__dict__["get_site_names"]
-    EarthLocation.get_site_names = classmethod(lambda *_, **__: [])
-    try:
-        with warnings.catch_warnings(), iers.conf.set_temp("auto_download", False):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        EarthLocation.get_site_names = known

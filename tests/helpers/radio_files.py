@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.radio.uvdata import quiet_and_offline
+from gangsaw.tasks.radio.quiet import quiet_and_offline
 
 SPECIAL = np.array([0x7FC00001, 0xFFC12345, 0x80000000, 0x00000001, 0x7F800000, 0xFF800000], "u4")
 
@@ -103,6 +103,26 @@ def write_as(uvdata: Any, path: Path) -> Path:
             uvdata.write_uvfits(str(path), run_check=False)
         else:
             uvdata.write_miriad(str(path), run_check=False)
+    return path
+
+
+def kat_file(path: Path, version: str) -> Path:
+    """An HDF5 file as the correlators of KAT-7 ("2") and MeerKAT ("3") lay it out."""
+    pairs = noise((6, 8, 5), 11).view("f4").reshape(6, 8, 5, 2)
+    with h5py.File(path, "w") as file:
+        file.attrs["version"] = f"{version}.0"
+        data = file.create_group("Data")
+        data.create_dataset("correlator_data", data=pairs, chunks=(1, 8, 5, 2))
+        data["timestamps"] = 1.4e9 + np.arange(6.0)
+        where = data if version == "3" else file.create_group("Markup")
+        flags = np.random.default_rng(5).integers(0, 4, (6, 8, 5), dtype="u1")
+        where.create_dataset("flags", data=flags, compression="gzip", chunks=(2, 8, 5))
+        if version == "3":
+            data["weights"], data["weights_channel"] = flags[::-1], np.ones((6, 8), "f4")
+        sensor = np.array([(1.5, b"slew", b"nominal")], "f8,S8,S8")
+        file["MetaData/Sensors/activity"] = sensor
+        file["MetaData/Configuration"] = h5py.Empty("f4")
+        file["MetaData/Configuration"].attrs["bls_ordering"] = np.array([[b"ant1h", b"ant2h"]] * 5)
     return path
 
 

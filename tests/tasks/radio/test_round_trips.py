@@ -14,6 +14,7 @@ import zarr
 from helpers.command_line import CommandLine
 from helpers.radio_files import (
     items,
+    kat_file,
     main_table,
     make_uvdata,
     noise,
@@ -23,7 +24,7 @@ from helpers.radio_files import (
     write_as,
 )
 
-from gangsaw.tasks.radio.uvdata import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.quiet import AS_IT_IS, quiet_and_offline
 
 HERE = ("--workers", 0)
 SMALL = ("--chunks", "time=2,baseline_id=3,frequency=7,polarization=4")
@@ -184,26 +185,6 @@ def test_what_a_format_cannot_hold(gangsaw: CommandLine, tmp_path: Path) -> None
     command = ("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5", "--variable", "VISIBILITY")
     assert "leave --variable out" in gangsaw(*command).failed(2)
     assert {path.name for path in tmp_path.iterdir()} == {"a.uvh5", "a.zarr"}
-
-
-def kat_file(path: Path, version: str) -> Path:
-    """An HDF5 file as the correlators of KAT-7 ("2") and MeerKAT ("3") lay it out."""
-    pairs = noise((6, 8, 5), 11).view("f4").reshape(6, 8, 5, 2)
-    with h5py.File(path, "w") as file:
-        file.attrs["version"] = f"{version}.0"
-        data = file.create_group("Data")
-        data.create_dataset("correlator_data", data=pairs, chunks=(1, 8, 5, 2))
-        data["timestamps"] = 1.4e9 + np.arange(6.0)
-        where = data if version == "3" else file.create_group("Markup")
-        flags = np.random.default_rng(5).integers(0, 4, (6, 8, 5), dtype="u1")
-        where.create_dataset("flags", data=flags, compression="gzip", chunks=(2, 8, 5))
-        if version == "3":
-            data["weights"], data["weights_channel"] = flags[::-1], np.ones((6, 8), "f4")
-        sensor = np.array([(1.5, b"slew", b"nominal")], "f8,S8,S8")
-        file["MetaData/Sensors/activity"] = sensor
-        file["MetaData/Configuration"] = h5py.Empty("f4")
-        file["MetaData/Configuration"].attrs["bls_ordering"] = np.array([[b"ant1h", b"ant2h"]] * 5)
-    return path
 
 
 @pytest.mark.parametrize("kind", ["<f4", ">f4", ">f8", "f2", ">i2"])
