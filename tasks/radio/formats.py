@@ -65,15 +65,17 @@ def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
 
 def _open_ms(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.measurement_set import open_measurement_set
+    from gangsaw.tasks.radio.radio import Taken
 
-    return open_measurement_set(paths[0], options.group, options.variables)
+    taken = Taken(options.variables, options.accept_loss)
+    return open_measurement_set(paths[0], options.group, taken)
 
 
 def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
-    from gangsaw.tasks.radio.radio import pick
+    from gangsaw.tasks.radio.radio import Taken
 
-    return pick(open_radio_hdf5(paths[0]), options.variables)
+    return open_radio_hdf5(paths[0], Taken(options.variables, options.accept_loss))
 
 
 def _open_uvfits(paths: Paths, options: SourceOptions) -> Source:

@@ -15,7 +15,7 @@ from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.radio.witnesses.chosen import chosen
 from gangsaw.tasks.radio.witnesses.places import Places
 from gangsaw.tasks.radio.witnesses.uvdata_arrays import key_arrays, places_of, uvdata_witness
-from gangsaw.tasks.source import Described, Region
+from gangsaw.tasks.source import Described, Region, SourceArray
 
 if TYPE_CHECKING:
     from astropy.io import fits
@@ -84,7 +84,7 @@ def uvfits_witness(path: str, variables: Sequence[str]) -> Witness | None:
     places = places_of(absolute, "uvfits")
     if places is None:
         return None
-    found = [*key_arrays(absolute, "uvfits", places), *_fields(absolute, header, places)]
+    found: list[SourceArray] = [*key_arrays(absolute, "uvfits", places), *_fields(absolute, header, places)]
     return Witness(f"{library('astropy')} and {library('pyuvdata')}", chosen(found, variables))
 
 

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     import h5py
 
 UVH5 = {"visdata": "VISIBILITY", "flags": "FLAG", "nsamples": "WEIGHT", "uvw_array": "UVW"}
-HEADER = ("uvw_array", "integration_time", "lst_array", "phase_center_id_array")
-HEADER += ("phase_center_app_ra", "phase_center_app_dec", "phase_center_frame_pa")
+HEADER = (
+    *("uvw_array", "integration_time", "lst_array", "phase_center_id_array"),
+    *("phase_center_app_ra", "phase_center_app_dec", "phase_center_frame_pa"),
+)
 KEYS = {"time_array": "time", "ant_1_array": "ANTENNA1", "ant_2_array": "ANTENNA2"}
 KAT = {
     "Data/correlator_data": "VISIBILITY",
@@ -66,7 +68,8 @@ class RowsOfDataset(Described):
         if self.pairs == "complex":
             return _joined(values, self.dtype)
         if self.pairs == "parts":
-            return np.stack([values[part] for part in PARTS], axis=-1)[..., region[-1]]
+            parts = values.view(np.recarray)
+            return np.stack([parts[part] for part in PARTS], axis=-1)[..., region[-1]]
         return values
 
 

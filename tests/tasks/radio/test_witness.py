@@ -97,10 +97,7 @@ def test_a_reader_that_is_wrong_is_found(
 
     monkeypatch.setattr(kind, "fetch", wrong)
     gangsaw.compress(source, store)
-    assert any(
-        line.startswith(f"{variable}: ") or f" of {variable}" in line
-        for line in gangsaw.verify(store, against=source).problems
-    )
+    assert any(variable in line for line in gangsaw.verify(store, against=source).problems)
 
 
 @pytest.mark.parametrize("name", ["a.ms", "a.uvh5", "a.uvfits"])
