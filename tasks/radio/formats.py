@@ -79,17 +79,17 @@ def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
 
 
 def _open_uvfits(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.radio import pick
+    from gangsaw.tasks.radio.radio import Taken
     from gangsaw.tasks.radio.uvdata import open_uvfits
 
-    return pick(open_uvfits(paths[0]), options.variables)
+    return open_uvfits(paths[0], Taken(options.variables, options.accept_loss))
 
 
 def _open_miriad(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.radio import pick
+    from gangsaw.tasks.radio.radio import Taken
     from gangsaw.tasks.radio.uvdata import open_miriad
 
-    return pick(open_miriad(paths[0]), options.variables)
+    return open_miriad(paths[0], Taken(options.variables, options.accept_loss))
 
 
 def _ms_witness(paths: Paths, options: SourceOptions) -> Witness:
@@ -129,7 +129,12 @@ def _fit(kind: str) -> Callable[[Source], Fit]:
 
         template = find_template(source)
         is_own = template is not None and kind in (template.format, "hdf5")
-        return Fit(refused(lambda: check_fits(source, kind)), is_own=is_own)
+        refusal = refused(lambda: check_fits(source, kind))
+        if refusal or is_own or template is None:
+            return Fit(refusal, is_own=is_own)
+        from gangsaw.tasks.radio.conversion_losses import lost
+
+        return Fit(lost=tuple(lost(source, template, kind)))
 
     return fit
 

@@ -46,10 +46,9 @@ def make_template(
     with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
         empty = Path(folder) / "main"
         managers = replaced(path, table.getdminfo())
-        copy = table.copy(str(empty), deep=True, valuecopy=True, dminfo=managers, copynorows=True)
+        table.copy(str(empty), deep=True, valuecopy=True, dminfo=managers, copynorows=True).close()
         if without:
-            copy.removecols(list(without))
-        copy.close()
+            _remove(empty, without)
         for file in sorted(empty.glob("table.*")):
             if file.name != LOCK:  # it has the number of rows, which table.dat may not have yet
                 _add(archive, file, file.name)
@@ -61,6 +60,13 @@ def make_template(
             columns.copy(str(cells), deep=True, valuecopy=True).close()
             _add_folder(archive, cells, KEPT)
     return np.frombuffer(buffer.getvalue(), np.uint8)
+
+
+def _remove(folder: Path, columns: Sequence[str]) -> None:
+    from casacore.tables import table as open_table
+
+    with open_table(str(folder), ack=False, readonly=False) as main:
+        main.removecols(list(columns))
 
 
 def subtables(table: tables.table) -> dict[str, Path]:

@@ -84,7 +84,10 @@ def uvfits_witness(path: str, variables: Sequence[str]) -> Witness | None:
     places = places_of(absolute, "uvfits")
     if places is None:
         return None
-    found: list[SourceArray] = [*key_arrays(absolute, "uvfits", places), *_fields(absolute, header, places)]
+    found: list[SourceArray] = [
+        *key_arrays(absolute, "uvfits", places),
+        *_fields(absolute, header, places),
+    ]
     return Witness(f"{library('astropy')} and {library('pyuvdata')}", chosen(found, variables))
 
 

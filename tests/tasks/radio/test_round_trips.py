@@ -133,24 +133,39 @@ def test_verify_names_what_differs_in_a_header(
 
 def test_miriad_is_read_through_pyuvdata(gangsaw: CommandLine, tmp_path: Path) -> None:
     source = write_as(make_uvdata(special=False), tmp_path / "a.uv")
-    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
-    gangsaw.ok("verify", tmp_path / "a.zarr", "--against", source, *HERE)
+    line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
+    assert "variable jyperk is one that pyuvdata does not keep" in line
+    accepted = ("--accept-loss", *HERE)
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *accepted)
+    gangsaw.ok("verify", tmp_path / "a.zarr", "--against", source, *accepted)
     gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5")
     before, after = read(source), read(tmp_path / "b.uvh5")
     assert same_bits(before.data_array, after.data_array)
     assert np.array_equal(before.flag_array, after.flag_array)
 
 
-@pytest.mark.parametrize(("first", "second"), [("ms", "uvh5"), ("uvh5", "ms"), ("uvfits", "ms")])
+@pytest.mark.parametrize(
+    ("first", "second", "lost"),
+    [
+        ("ms", "uvh5", "column SIGMA and subtable POINTING"),
+        ("uvh5", "ms", ""),
+        ("uvfits", "ms", "the signs of flagged weights"),
+    ],
+)
 def test_one_format_becomes_another(
-    gangsaw: CommandLine, tmp_path: Path, first: str, second: str
+    gangsaw: CommandLine, tmp_path: Path, first: str, second: str, lost: str
 ) -> None:
     """Visibilities to the bit, flags and samples, by baseline and time; the times to a microsecond,
     as the formats count them in other units."""
     # pyuvdata, which reads it for comparison, loses infinities of uvfits
     source = write(tmp_path / f"a.{first}", special=first != "uvfits")
     gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
-    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / f"b.{second}")
+    command = ("decompress", tmp_path / "a.zarr", tmp_path / f"b.{second}")
+    if lost:
+        assert f"has no place for {lost}; --accept-loss" in gangsaw(*command).failed(2)
+        gangsaw.ok(*command, "--accept-loss")
+    else:
+        gangsaw.ok(*command)
     before, after = read(source), read(tmp_path / f"b.{second}")
     for uvdata in (before, after):
         uvdata.reorder_blts(order="time", minor_order="baseline", run_check=False)
@@ -167,7 +182,7 @@ def test_one_format_becomes_another(
 def test_a_single_channel_is_no_average(gangsaw: CommandLine, tmp_path: Path) -> None:
     source = write(tmp_path / "a.ms", channels=1)
     gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
-    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5")
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5", "--accept-loss")
     found = read(tmp_path / "b.uvh5").data_array
     assert found.shape == (50, 1, 4)
     assert same_bits(np.sort(found.real, None), np.sort(main_table(source)["DATA"].real, None))
@@ -185,6 +200,65 @@ def test_what_a_format_cannot_hold(gangsaw: CommandLine, tmp_path: Path) -> None
     command = ("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5", "--variable", "VISIBILITY")
     assert "leave --variable out" in gangsaw(*command).failed(2)
     assert {path.name for path in tmp_path.iterdir()} == {"a.uvh5", "a.zarr"}
+
+
+def test_datasets_of_any_kind_and_rank(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.uvh5")
+    with h5py.File(source, "r+") as file:
+        data, rows = file["Data"], len(file["Header/time_array"])
+        data["texts"] = [f"µ{i}" for i in range(rows)]
+        data["records"] = np.zeros(rows, [("a", "f4"), ("b", "S3")])
+        data["per_row"] = np.arange(rows)
+        data["two"] = np.arange(2 * rows).reshape(rows, 2)
+        data["five"] = np.zeros((rows, 2, 3, 1, 2), "f4")
+        data["scalar"] = 7
+        data["below/more"] = np.arange(3)
+        del file["Header/integration_time"]
+        file["Header/integration_time"] = 10.7  # as in files of old
+    round_trip(gangsaw, source, tmp_path / "b.uvh5")
+    assert items(tmp_path / "b.uvh5") == items(source)
+    with xr.open_zarr(tmp_path / "b.uvh5.zarr", chunks=None) as found:
+        assert found["five"].shape == (5, 10, 2, 3, 1, 2)
+        assert found["two"].dims[-1] == "two_0"
+
+
+def test_datasets_of_a_correlator_of_other_extents(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = kat_file(tmp_path / "a.h5", "3")
+    with h5py.File(source, "r+") as file:
+        del file["Data/weights"], file["Data/weights_channel"], file["Data/flags"]
+        file["Data/weights"] = np.ones((6, 3), "f4")
+        file["Data/flags"] = [b"none"] * 6
+        file["Data/weights_channel"] = np.ones((6, 8, 5, 2, 2), "f4")
+    round_trip(gangsaw, source, tmp_path / "b.h5")
+    assert items(tmp_path / "b.h5") == items(source)
+    with xr.open_zarr(tmp_path / "b.h5.zarr", chunks=None) as found:
+        assert found["WEIGHT"].dims == ("time", "WEIGHT_0")
+
+
+@pytest.mark.parametrize("make", [write, lambda path: kat_file(path, "2")], ids=["uvh5", "kat"])
+def test_what_is_too_large_beside_visibilities_is_named(
+    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any
+) -> None:
+    source, store = make(tmp_path / "a.uvh5"), tmp_path / "a.zarr"
+    with h5py.File(source, "r+") as file:
+        file["Extra/large"] = np.random.default_rng(1).random(100_000)
+    monkeypatch.setattr("gangsaw.tasks.radio.hdf5_template.MOST_WHOLE", 400_000)
+    line = gangsaw("compress", source, store, *HERE).failed(2)
+    assert "a.uvh5: Extra/large has 0 MiB beside the visibilities" in line
+    gangsaw.ok("compress", source, store, "--accept-loss", *HERE)
+    gangsaw.ok("verify", store, "--against", source, "--accept-loss", *HERE)
+    gangsaw.ok("decompress", store, tmp_path / "b.uvh5")
+    assert items(source).keys() - items(tmp_path / "b.uvh5").keys() == {"Extra/large"}
+
+
+def test_items_of_miriad_that_nobody_reads_are_named(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = write_as(make_uvdata(special=False), tmp_path / "a.uv")
+    (source / "gains").write_bytes(b"\0" * 64)
+    line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
+    assert "item gains is a file that pyuvdata does not read" in line
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", "--accept-loss", *HERE)
+    lost = zarr.open_group(tmp_path / "a.zarr", mode="r").attrs["gangsaw_left_out"]
+    assert lost[0].startswith("item gains")
 
 
 @pytest.mark.parametrize("kind", ["<f4", ">f4", ">f8", "f2", ">i2"])
