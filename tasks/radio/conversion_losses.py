@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.tasks.radio.radio import Template
-from gangsaw.tasks.source import Coordinate, Source
+from gangsaw.tasks.source import Coordinate, Source, SourceArray
 
 if TYPE_CHECKING:
     from astropy.io import fits
@@ -34,7 +34,7 @@ DATASETS = {"visdata", "flags", "nsamples"}
 GROUPS = {"Data", "Header"}
 TABLES = {"AIPS AN", "AIPS FQ", "AIPS SU"}
 PARAMETERS = {"UU", "VV", "WW", "DATE", "_DATE", "BASELINE", "SOURCE", "FREQSEL", "INTTIM"}
-PARAMETERS |= {"ANTENNA1", "ANTENNA2", "SUBARRAY"}
+PARAMETERS |= {"ANTENNA1", "ANTENNA2", "SUBARRAY", "LST"}
 
 
 def lost(source: Source, template: Template, kind: str) -> Iterator[str]:
@@ -50,7 +50,7 @@ def _of_ms(source: Source, template: Template) -> Iterator[str]:
     from gangsaw.tasks.radio.ms_template import KEPT, unpack
 
     coords = {str(c.attrs.get("item")): c for c in source.coords}
-    variables = [*source.arrays, *source.coords]
+    variables: list[SourceArray | Coordinate] = [*source.arrays, *source.coords]
     for item in sorted({str(v.attrs["item"]) for v in variables if "item" in v.attrs} - COLUMNS):
         if not _says_nothing(item, coords):
             yield f"column {item}"
@@ -78,7 +78,8 @@ def _says_nothing(item: str, coords: Mapping[str, Coordinate]) -> bool:
                 kept.reshape(*kept.shape, *[1] * (values.ndim - kept.ndim)), values.shape
             ),
         )
-    return bool((values == values.flat[0]).all() and values.flat[0] <= 0)
+    first = values.ravel()[:1]
+    return bool((values == first).all() and (first <= 0).all())
 
 
 def _rows_of_tables(folder: Path) -> dict[str, int]:
@@ -124,7 +125,7 @@ def _of_uvfits(_: Source, template: Template) -> Iterator[str]:
     data = template.data.tobytes()
     header = fits.Header.fromstring(data[: _end_of_header(data)].decode("latin-1"))
     names = [str(header.get(f"PTYPE{i + 1}", "")).strip() for i in range(header["PCOUNT"])]
-    for name in names:
+    for name in dict.fromkeys(names):
         if name not in PARAMETERS and name[:2] not in PARAMETERS:
             yield f"parameter {name}"
     rest = data[_end_of_header(data) + -_bytes_of_groups(header) % BLOCK :]

@@ -106,7 +106,7 @@ def write_as(uvdata: Any, path: Path) -> Path:
     return path
 
 
-def kat_file(path: Path, version: str) -> Path:
+def kat_file(path: Path, version: str = "3") -> Path:
     """An HDF5 file as the correlators of KAT-7 ("2") and MeerKAT ("3") lay it out."""
     pairs = noise((6, 8, 5), 11).view("f4").reshape(6, 8, 5, 2)
     with h5py.File(path, "w") as file:
@@ -185,7 +185,8 @@ def items(path: Path) -> dict[str, Any]:
         if isinstance(item, h5py.Dataset):
             filters = (item.chunks, item.compression, item.compression_opts, item.shuffle)
             value = item[()] if item.shape is not None else None
-            as_bytes = value.tobytes() if hasattr(value, "tobytes") else repr(value)
+            is_plain = hasattr(value, "tobytes") and not item.dtype.hasobject
+            as_bytes = value.tobytes() if is_plain else repr(value)
             found[name] += (item.shape, item.dtype, filters, as_bytes)
 
     with h5py.File(path, "r") as file:
