@@ -78,8 +78,8 @@ def _says_nothing(item: str, coords: Mapping[str, Coordinate]) -> bool:
                 kept.reshape(*kept.shape, *[1] * (values.ndim - kept.ndim)), values.shape
             ),
         )
-    first = values.ravel()[:1]
-    return bool((values == first).all() and (first <= 0).all())
+    is_one = np.array_equal(values, np.broadcast_to(values.flat[0], values.shape))
+    return is_one and not np.any(np.sign(values.astype("f8")) > 0)
 
 
 def _rows_of_tables(folder: Path) -> dict[str, int]:

@@ -126,6 +126,26 @@ def kat_file(path: Path, version: str = "3") -> Path:
     return path
 
 
+def scaled_uvfits(path: Path) -> Path:
+    """Write a uvfits file that holds no plain single floats."""
+    from astropy.io import fits
+
+    write(path, special=False)
+    with fits.open(path) as file:
+        groups = file[0]
+        names = list(groups.data.parnames)
+        pars = [groups.data.par(i) for i in range(len(names))]
+        made = fits.GroupData(groups.data.data, bitpix=-64, parnames=names, pardata=pars)
+        header = groups.header.copy()
+        header["BITPIX"] = -64
+        for i in range(1, len(names) + 1):
+            header[f"PSCAL{i}"], header[f"PZERO{i}"] = 1.0, 0.0
+        rest = [fits.GroupsHDU(made, header), *(hdu.copy() for hdu in file[1:])]
+        fits.HDUList(rest).writeto(path.with_suffix(".new"))
+    path.with_suffix(".new").rename(path)
+    return path
+
+
 def main_table(path: Path) -> dict[str, NDArray[Any]]:
     """Return every column of a MeasurementSet that has values, sorted by time and baseline."""
     from casacore.tables import table

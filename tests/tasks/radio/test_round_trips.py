@@ -19,6 +19,7 @@ from helpers.radio_files import (
     make_uvdata,
     noise,
     same_bits,
+    scaled_uvfits,
     subtables,
     write,
     write_as,
@@ -355,3 +356,25 @@ def test_the_uvfits_of_the_mwa(gangsaw: CommandLine, shared: Path, tmp_path: Pat
         weights = groups.data[..., 2].astype("f4").reshape(len(groups), -1)
         assert same_bits(found["WEIGHT"].values.reshape(len(groups), -1), weights)
         assert np.array_equal(found["FLAG"].values.reshape(weights.shape), weights <= 0)
+
+
+def test_exports_name_what_they_lose(gangsaw: CommandLine, tmp_path: Path) -> None:
+    """Of uvh5: a dataset, a group and, in uvfits, bits of the baselines; nothing is written."""
+    source = write(tmp_path / "a.uvh5")
+    with h5py.File(source, "r+") as file:
+        file["Data/weights_of_mine"], file["Mine/notes"] = np.ones((50, 16, 4), "f4"), 7
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.uvfits").failed(2)
+    for item in ("group Mine", "dataset Data/weights_of_mine", "double precision of UVW"):
+        assert item in line
+    assert "--accept-loss leaves that out" in line
+    assert not (tmp_path / "b.uvfits").exists()
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvfits", "--accept-loss")
+    assert read(tmp_path / "b.uvfits").Nblts == 50
+
+
+def test_uvfits_of_doubles_names_what_is_lost(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = scaled_uvfits(tmp_path / "a.uvfits")
+    line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
+    assert "samples of BITPIX -64 have more bits" in line
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", "--accept-loss", *HERE)

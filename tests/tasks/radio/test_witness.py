@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.radio_files import kat_file, make_uvdata, write, write_as
+from helpers.radio_files import kat_file, make_uvdata, scaled_uvfits, write, write_as
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,26 +36,6 @@ def miriad(path: Path) -> Path:
     return write_as(make_uvdata(special=False), path)
 
 
-def scaled(path: Path) -> Path:
-    """Write a uvfits file that holds no plain single floats."""
-    from astropy.io import fits
-
-    write(path, special=False)
-    with fits.open(path) as file:
-        groups = file[0]
-        names = list(groups.data.parnames)
-        pars = [groups.data.par(i) for i in range(len(names))]
-        made = fits.GroupData(groups.data.data, bitpix=-64, parnames=names, pardata=pars)
-        header = groups.header.copy()
-        header["BITPIX"] = -64
-        for i in range(1, len(names) + 1):
-            header[f"PSCAL{i}"], header[f"PZERO{i}"] = 1.0, 0.0
-        rest = [fits.GroupsHDU(made, header), *(hdu.copy() for hdu in file[1:])]
-        fits.HDUList(rest).writeto(path.with_suffix(".new"))
-    path.with_suffix(".new").rename(path)
-    return path
-
-
 FILES: dict[str, tuple[Callable[..., Path], str]] = {
     "a.ms": (write, "python-casacore"),
     "ragged.ms": (lambda path: write(path, ragged=True), "python-casacore"),
@@ -66,7 +46,7 @@ FILES: dict[str, tuple[Callable[..., Path], str]] = {
     "kat.h5": (lambda path: kat_file(path, "3"), "h5py"),
     "a.uvfits": (write, "astropy"),
     "ragged.uvfits": (lambda path: write(path, ragged=True), "astropy"),
-    "double.uvfits": (scaled, "pyuvdata"),
+    "double.uvfits": (scaled_uvfits, "pyuvdata"),
     "a.uv": (miriad, "pyuvdata"),
 }
 
