@@ -101,15 +101,15 @@ def _arrays(path: str, version: str, group: str, *, is_whole: bool) -> Iterator[
     if numbers[1:]:
         without.add(WHICH)
         rows = Places((main.nrows(),), (1,))
-        yield _column(_Selection(path, version, -1, main), WHICH, (), rows)
+        yield _column(_RowsOfTable(path, version, -1, main), WHICH, (), rows)
     for number, found in alike.items():
         cells = {c: cell for c, cell in found.items() if c not in without and cell is not None}
         before = f"data_description_{number}/" if numbers[1:] else ""
-        yield from _of_rows(_Selection(path, version, number, parts[number], before), cells)
+        yield from _of_rows(_RowsOfTable(path, version, number, parts[number], before), cells)
 
 
 @dataclass(frozen=True)
-class _Selection:
+class _RowsOfTable:
     """Rows of a table; `before` goes before the names of their arrays."""
 
     path: str
@@ -119,7 +119,7 @@ class _Selection:
     before: str = ""
 
 
-def _of_rows(rows: _Selection, cells: dict[str, tuple[int, ...]]) -> Iterator[TableColumn]:
+def _of_rows(rows: _RowsOfTable, cells: dict[str, tuple[int, ...]]) -> Iterator[TableColumn]:
     places = find_places(*map(rows.table.getcol, ("TIME", "ANTENNA1", "ANTENNA2")))
     if places is None:
         return
@@ -129,7 +129,7 @@ def _of_rows(rows: _Selection, cells: dict[str, tuple[int, ...]]) -> Iterator[Ta
         yield _column(rows, name, cell, of_keys.get(name, places))
 
 
-def _column(rows: _Selection, name: str, cell: tuple[int, ...], places: Places) -> TableColumn:
+def _column(rows: _RowsOfTable, name: str, cell: tuple[int, ...], places: Places) -> TableColumn:
     shape = places.shape + cell
     return TableColumn(
         name=rows.before + IN_STORES.get(name, name),
