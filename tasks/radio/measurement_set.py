@@ -110,7 +110,7 @@ def open_measurement_set(
     try:
         with CASACORE:
             return pick(_open(path, absolute, description, bool(variables)), variables)
-    except (RuntimeError, OSError) as error:
+    except (RuntimeError, OSError, MemoryError) as error:  # a damaged table claims any size
         raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
 
 
