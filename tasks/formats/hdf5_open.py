@@ -6,6 +6,7 @@ One committed type of numbers, or one link that leads nowhere, refuses the whole
 from __future__ import annotations
 
 from collections.abc import Iterator
+
 import h5netcdf
 import h5py
 import xarray as xr
