@@ -165,3 +165,13 @@ def test_pieces_of_a_stream_pass_the_border() -> None:
     assert next(read) == 1
     with pytest.raises(CorruptChunk, match=r"a\.bam cannot be read: truncated file"):
         next(read)
+
+
+def test_miriad_that_ends_too_early_ends_no_process(tmp_path: Path) -> None:
+    """Its library would end this one."""
+    path = tmp_path / "a.uv"
+    write_radio(path)
+    data = path / "visdata"
+    data.write_bytes(data.read_bytes()[: data.stat().st_size // 2])
+    with pytest.raises(BadParams, match=r"a\.uv cannot be read: .*End of file"):
+        gangsaw.compress(path, tmp_path / "out.zarr")
