@@ -14,7 +14,7 @@ from fuzz.runs import run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect as Linux has it")
 
-OF_CODECS, OF_FORMATS = 800, 25  # attempts: two minutes for all on two cores
+OF_CODECS, OF_FORMATS = 800, 25  # attempts; to start takes 3 s of CPU a target, most of all
 TARGETS = {
     **dict.fromkeys(codecs.targets(), OF_CODECS),
     **dict.fromkeys([*stores.targets(), *formats.targets()], OF_FORMATS),
