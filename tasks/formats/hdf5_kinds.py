@@ -122,16 +122,17 @@ def special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[R
 
     `prefix` goes before their names in the group.
     """
+    from gangsaw.tasks.formats.hdf5_open import LINK, lost_links, opened
+
+    lost = [Refused(prefix + name, LINK) for name in lost_links(path, group)]
     names = special_names(path, group)
     if not names:
-        return [], []
-    import h5netcdf
-
-    with h5netcdf.File(path, "r", phony_dims="sort") as file:
+        return [], lost
+    with opened(path) as file:
         own = file[group] if group else file
         judged = [_judged(path, own, name, prefix) for name in names if name in own.variables]
     found = [one for one in judged if isinstance(one, Hdf5Items)]
-    return found, [one for one in judged if isinstance(one, Refused)]
+    return found, [*lost, *(one for one in judged if isinstance(one, Refused))]
 
 
 def _judged(path: str, group: h5netcdf.Group, name: str, prefix: str) -> Hdf5Items | Refused:

@@ -238,13 +238,15 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
 @lru_cache(maxsize=256)  # a file may have many groups
 def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
     """Return the data set, all of it still in the file; `version` only distinguishes files."""
+    if engine == "h5netcdf":
+        from gangsaw.tasks.formats.hdf5_open import data_set
+
+        return data_set(path, group, special_names(path, group))
     return xr.open_dataset(
         path,
         engine=engine,
         group=group or None,
         decode_cf=False,
         cache=False,
-        drop_variables=special_names(path, group) if engine == "h5netcdf" else None,
         create_default_indexes=False,  # which would read whole coordinates of any size
-        backend_kwargs={"phony_dims": "sort"} if engine == "h5netcdf" else None,
     )

@@ -16,6 +16,7 @@ import zarr
 from zarr.abc.store import Store
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
@@ -25,6 +26,7 @@ from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
 from gangsaw.tasks.jobs.witnessed import readers_of, seen_of
+from gangsaw.tasks.reading import reading
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_text, restored, variables_of
 from gangsaw.tasks.store.chunks import ArrayCoder
@@ -201,9 +203,12 @@ def _differences(
 
 
 def _lines(wanted: SourceArray | Coordinate, array: FinishedArray | None) -> list[str]:
-    if isinstance(wanted, Coordinate) and wanted.is_file and array is not None:
-        return [f"{wanted.name}: {line}" for line in _of_file(wanted, array)]
-    line = _difference(wanted, array)
+    try:
+        if isinstance(wanted, Coordinate) and wanted.is_file and array is not None:
+            return [f"{wanted.name}: {line}" for line in _of_file(wanted, array)]
+        line = _difference(wanted, array)
+    except CorruptChunk as error:  # of a coordinate, which is read whole
+        line = str(error)
     return [line] if line else []
 
 
@@ -248,7 +253,8 @@ def _kind_of(variable: SourceArray | Coordinate) -> tuple[tuple[int, ...], str]:
 
 def _whole(array: FinishedArray, wanted: Dtype) -> NumpyArray:
     place = array.place
-    values = np.asarray(zarr.open_array(place.store, path=place.path, mode="r")[...])
+    with reading(str(place), array.name):
+        values = np.asarray(zarr.open_array(place.store, path=place.path, mode="r")[...])
     if wanted.kind != "T" or values.dtype.kind not in TEXTS:
         return values
     try:

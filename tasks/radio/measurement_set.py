@@ -115,7 +115,7 @@ def open_measurement_set(path: str, description: str = "", taken: Taken = ALL) -
     try:
         with CASACORE:
             return pick(_open(path, absolute, description, taken), taken.variables)
-    except (RuntimeError, OSError) as error:
+    except (RuntimeError, OSError, MemoryError) as error:  # a damaged table claims any size
         raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
 
 

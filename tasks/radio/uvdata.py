@@ -7,6 +7,14 @@ antennas and frequencies.
 
 from __future__ import annotations
 
+<<<<<<< HEAD
+||||||| 2670cb7
+import warnings
+=======
+import subprocess
+import sys
+import warnings
+>>>>>>> hostile2
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -49,6 +57,19 @@ if TYPE_CHECKING:
     from astropy.io import fits
     from pyuvdata import UVData
 
+<<<<<<< HEAD
+||||||| 2670cb7
+# pyuvdata would make autocorrelations real, and refuse what its checks find odd
+AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
+=======
+# pyuvdata would make autocorrelations real, and refuse what its checks find odd
+AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
+MIRIAD = f"""
+import sys
+from pyuvdata import UVData
+UVData().read(sys.argv[1], file_type="miriad", **{AS_IT_IS})
+"""
+>>>>>>> hostile2
 READABLE = (TIME, "ANTENNA1", "ANTENNA2", FREQUENCY, POLARIZATION)
 
 
@@ -144,11 +165,25 @@ def _column(found: ColumnArray, path: str, kind: str, version: str, whole: bool)
     return UvdataColumn(**{**fields, "chunks": found.shape if whole else None})
 
 
+def _check_miriad(path: str) -> None:
+    """Raise BadParams for a folder that miriad's library does not read to its end.
+
+    At a damaged one it ends the process, so another process reads it first.
+    """
+    command = [sys.executable, "-c", MIRIAD, path]
+    ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if ran.returncode:
+        said = [line.strip("# ") for line in ran.stderr.splitlines() if line.strip()]
+        raise BadParams(f"{path} cannot be read: {said[-1] if said else ran.returncode}")
+
+
 @lru_cache(maxsize=2)
 def _described(path: str, kind: str, version: str) -> UVData:
     """Return pyuvdata's object; of miriad with all data, as it reads nothing less."""
     from pyuvdata import UVData
 
+    if kind == "miriad":
+        _check_miriad(path)
     uvdata = UVData()
     some = {} if kind == "miriad" else {"read_data": False}
     uvdata.read(path, file_type=kind, **some, **AS_IT_IS)
