@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -99,12 +99,8 @@ def _kind(variable: SourceArray | Coordinate) -> Kind:
     return Kind(variable, variable.name, dims, shape)
 
 
-def write_kinds(
-    path: Path,
-    kinds: Sequence[Kind],
-    flat_attrs: Callable[[Mapping[str, object]], dict[str, object]],
-) -> None:
-    """Add data sets to a file that has their axes already."""
+def write_kinds(path: Path, kinds: Sequence[Kind]) -> None:
+    """Add data sets, without attributes, to a file that has their axes already."""
     import h5py
 
     if not kinds:
@@ -112,7 +108,6 @@ def write_kinds(
     with h5py.File(path, "r+") as file:
         for kind in kinds:
             made = _created(file, kind)
-            made.attrs.update(flat_attrs(kind.attrs))
             for i, dim in enumerate(kind.dims):
                 if (scale := _scale(file, kind.name, dim)) is not None:
                     made.dims[i].attach_scale(scale)

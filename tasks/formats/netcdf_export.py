@@ -19,9 +19,11 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
+from gangsaw.tasks.formats.hdf5_attributes import write_attributes
 from gangsaw.tasks.formats.hdf5_restore import Kind, apart, write_kinds
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, noted
 from gangsaw.tasks.store.paths import attrs_of
 from gangsaw.tasks.store.variables import fill_of
 
@@ -52,7 +54,8 @@ def export_netcdf(
     with whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, _size(source) + SPARE)  # is there space at all?
         _write_frame(source, part, kinds)
-        write_kinds(part, kinds, _flat_attrs)
+        write_kinds(part, kinds)
+        _write_attributes(part, source, kinds)
         allocate(part, part.stat().st_size)
         for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
             layout = FlatFile(array.shape, tuple(range(len(array.shape))), array.dtype, offset)
@@ -81,9 +84,8 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
 
     named = [v for v in _variables(source) if not _axes(v).is_nameless]
     with h5netcdf.File(path, "w") as file:
-        file.attrs.update(_flat_attrs(source.attrs))
-        for group, attrs in _groups(source).items():
-            file.create_group(group).attrs.update(_flat_attrs(attrs))
+        for group in _groups(source):
+            file.create_group(group)
         axes = [_axes(v) for v in (*named, *kinds) if not _axes(v).is_nameless]
         for group, extents in dimensions(axes).items():
             (file[group] if group else file).dimensions = extents
@@ -125,13 +127,28 @@ def _write_nameless(path: Path, variables: Iterable[SourceArray | Coordinate]) -
 def _create_nameless(
     file: h5py.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
 ) -> h5py.Dataset:
-    dtype, fill, attrs = _as_netcdf(variable.attrs, dtype)
+    dtype, fill, _ = _as_netcdf(variable.attrs, dtype)
     shape = _shape(variable)
     made = file.create_dataset(variable.name, shape, dtype, fillvalue=fill, **layout)
-    made.attrs.update(_flat_attrs(attrs))
     if fill is not None:
         made.attrs["_FillValue"] = np.array(fill, dtype)
     return made
+
+
+def _write_attributes(path: Path, source: Source, kinds: Iterable[Kind]) -> None:
+    """Write all attributes but fill values: references in them lead to what is there by now."""
+    import h5py
+
+    owners = {"/": source.attrs, **_groups(source), **{kind.name: kind.attrs for kind in kinds}}
+    for variable in _variables(source):
+        owners[variable.name] = _as_netcdf(variable.attrs, _dtype(variable))[2]
+    with h5py.File(path, "r+") as file:
+        for name, attrs in owners.items():
+            write_attributes(file[name], _flat_attrs(attrs))
+
+
+def _dtype(variable: SourceArray | Coordinate) -> Dtype:
+    return variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
 
 
 def _contiguous() -> object:
@@ -165,10 +182,8 @@ def _shape(variable: SourceArray | Coordinate | Kind) -> tuple[int, ...]:
 def _create(
     file: h5netcdf.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
 ) -> h5netcdf.Variable:
-    dtype, fill, attrs = _as_netcdf(variable.attrs, dtype)
-    made = file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)
-    made.attrs.update(_flat_attrs(attrs))
-    return made
+    dtype, fill, _ = _as_netcdf(variable.attrs, dtype)
+    return file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)
 
 
 def _as_netcdf(
@@ -189,7 +204,8 @@ def lost_structure(source: Source) -> Iterator[str]:
     """Yield the attributes that NetCDF holds in another form: nested ones as JSON text."""
     owners = [(source.attrs, ""), *((v.attrs, f" of {v.name}") for v in _variables(source))]
     for attrs, of in owners:
-        changed = (name for name, value in attrs.items() if not _is_flat(value))
+        kept = {ATTRIBUTE_TYPES, *noted(attrs)}
+        changed = (n for n, value in attrs.items() if n not in kept and not _is_flat(value))
         yield from (f"the form of attribute {name}{of}" for name in changed)
 
 
@@ -198,8 +214,16 @@ def _is_flat(value: object) -> bool:
 
 
 def _flat_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
-    """NetCDF attributes are text, numbers or lists of them; the rest becomes JSON text."""
-    return {key: _flat(value) for key, value in attrs.items() if value is not None}
+    """NetCDF attributes are text, numbers or lists of them; the rest becomes JSON text.
+
+    What has a note of its type in HDF5 stays as it is.
+    """
+    notes = noted(attrs)
+    return {
+        key: value if key in notes or key == ATTRIBUTE_TYPES else _flat(value)
+        for key, value in attrs.items()
+        if value is not None
+    }
 
 
 def _flat(value: object) -> object:
