@@ -51,9 +51,7 @@ def attributes_of(item: h5py.Group | h5py.Dataset) -> tuple[dict[str, object], l
             found[name] = one
         elif name not in HIDDEN:
             lost.append(name)
-    notes = {
-        name: one.note for name, one in found.items() if one.note and not _is_fill(item, name)
-    }
+    notes = {name: one.note for name, one in found.items() if one.note and not _is_fill(item, name)}
     values = {name: one.value for name, one in found.items()}
     return values | ({ATTRIBUTE_TYPES: notes} if notes else {}), lost
 
@@ -117,7 +115,7 @@ def _text(held: h5py.h5a.AttrID, kind: h5py.h5t.TypeStringID, shape: tuple[int, 
     value = texts[0] if len(texts) == 1 else texts
     is_plain = all(text.encode() == item for text, item in zip(texts, raw, strict=True))
     if kind.is_variable_str():
-        if is_plain and (shape == () or shape == (len(raw),) and len(raw) > 1):
+        if is_plain and (shape == () or (shape == (len(raw),) and len(raw) > 1)):
             return Attribute(value, TEXT if shape == () else None)
         data = [base64.b64encode(item).decode() for item in raw]
         return Attribute(value, {"hdf5": _coded(kind), "shape": list(shape), "data": data})
@@ -139,7 +137,9 @@ def _texts(
     if kind.is_variable_str():
         values = np.empty(shape, held.dtype)  # its note of texts, without which h5py would crash
         held.read(values)
-        return [item if isinstance(item, bytes) else str(item or "").encode() for item in values.flat]
+        return [
+            item if isinstance(item, bytes) else str(item or "").encode() for item in values.flat
+        ]
     return [bytes(item).rstrip(b"\0") for item in _raw(held, kind, shape).flat]
 
 
@@ -158,9 +158,7 @@ def _exactly(
     return {"hdf5": _coded(kind), "shape": list(shape), "data": data}
 
 
-def _other(
-    item: h5py.Group | h5py.Dataset, name: str, shape: tuple[int, ...]
-) -> Attribute | None:
+def _other(item: h5py.Group | h5py.Dataset, name: str, shape: tuple[int, ...]) -> Attribute | None:
     """Return compounds, enumerations, true and false, complex numbers, bytes, and all else."""
     held = item.attrs.get_id(name)
     kind = held.get_type()
@@ -231,9 +229,7 @@ def _write_usual(item: h5py.Group | h5py.Dataset, name: str, value: object) -> N
         item.attrs[name] = np.atleast_1d(np.asarray(value))
 
 
-def _write_noted(
-    item: h5py.Group | h5py.Dataset, name: str, value: object, note: object
-) -> bool:
+def _write_noted(item: h5py.Group | h5py.Dataset, name: str, value: object, note: object) -> bool:
     """Write an attribute by its note; False where there is none, or it does not fit."""
     if note == TEXT and isinstance(value, str):
         item.attrs[name] = value

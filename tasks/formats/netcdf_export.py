@@ -139,12 +139,17 @@ def _write_attributes(path: Path, source: Source, kinds: Iterable[Kind]) -> None
     """Write all attributes but fill values: references in them lead to what is there by now."""
     import h5py
 
-    owners = {"/": source.attrs, **_groups(source), **{kind.name: kind.attrs for kind in kinds}}
+    with h5py.File(path, "r+") as file:
+        for name, attrs in _owners(source, kinds).items():
+            write_attributes(file[name or "/"], _flat_attrs(attrs))
+
+
+def _owners(source: Source, kinds: Iterable[Kind]) -> Mapping[str, Mapping[str, object]]:
+    """Return all attributes but fill values by the paths of what has them; "" is the root."""
+    owners = {"": source.attrs, **_groups(source), **{kind.name: kind.attrs for kind in kinds}}
     for variable in _variables(source):
         owners[variable.name] = _as_netcdf(variable.attrs, _dtype(variable))[2]
-    with h5py.File(path, "r+") as file:
-        for name, attrs in owners.items():
-            write_attributes(file[name], _flat_attrs(attrs))
+    return owners
 
 
 def _dtype(variable: SourceArray | Coordinate) -> Dtype:
@@ -202,8 +207,9 @@ def _as_netcdf(
 
 def lost_structure(source: Source) -> Iterator[str]:
     """Yield the attributes that NetCDF holds in another form: nested ones as JSON text."""
-    owners = [(source.attrs, ""), *((v.attrs, f" of {v.name}") for v in _variables(source))]
-    for attrs, of in owners:
+    plain, kinds = apart(source)
+    for owner, attrs in _owners(plain, kinds).items():
+        of = f" of {owner}" if owner else ""
         kept = {ATTRIBUTE_TYPES, *noted(attrs)}
         changed = (n for n, value in attrs.items() if n not in kept and not _is_flat(value))
         yield from (f"the form of attribute {name}{of}" for name in changed)

@@ -157,6 +157,17 @@ def place_fields(attrs: Mapping[str, object]) -> Fields:
     return fields
 
 
+def map_of(x: NumpyArray, y: NumpyArray) -> list[str] | None:
+    """Return map info for pixels with these centres, where no coordinate system is said.
+
+    None where they are not equally far from each other, or y rises.
+    """
+    if x.dtype.kind not in "iuf" or y.dtype.kind not in "iuf" or min(x.size, y.size) < 2:
+        return None
+    (left, dx), (top, dy) = _line(x, np.nan), _line(y, np.nan)
+    return ["Arbitrary", "1", "1", *map(repr, (left, top, dx, -dy))] if dx > 0 > dy else None
+
+
 def moved(info: list[str], x: NumpyArray, y: NumpyArray) -> list[str] | None:
     """Return map info for pixels with these centres: those of a window of its image, or others.
 
