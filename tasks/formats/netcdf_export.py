@@ -20,7 +20,7 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
 from gangsaw.tasks.formats.hdf5_attributes import write_attributes
-from gangsaw.tasks.formats.hdf5_restore import Kind, apart, write_kinds
+from gangsaw.tasks.formats.hdf5_restore import Kind, apart, name_in, write_kinds
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, noted
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import h5py
     from distributed import Client
 
+NETCDF_SUFFIXES = (".nc", ".nc4")
 SPARE = 4 << 20  # bytes for HDF5's own structures and the attributes
 
 
@@ -67,9 +68,21 @@ def check_fits(source: Source) -> None:
     source, kinds = apart(source)
     dimensions(_axes(variable) for variable in (*_variables(source), *kinds))
     for array in source.arrays:
-        if array.dtype.kind not in "biuf" or array.dtype.name == "float16":
+        if array.dtype.kind not in "biuf":
             raise BadParams(
                 f"NetCDF has no {array.dtype.name} samples ({array.name}); decompress to Zarr"
+            )
+
+
+def check_suffix(source: Source, path: Path) -> None:
+    """Raise BadParams for samples that HDF5 has and NetCDF's library does not read."""
+    if path.suffix.lower() not in NETCDF_SUFFIXES:
+        return
+    for kind in apart(source)[1]:
+        if kind.dtype.kind == "c" or kind.dtype.name == "float16":
+            raise BadParams(
+                f"NetCDF has no {kind.dtype.name} samples ({kind.name}): name the target "
+                f"{path.stem}.h5, which is plain HDF5, or decompress to Zarr"
             )
 
 
@@ -139,9 +152,11 @@ def _write_attributes(path: Path, source: Source, kinds: Iterable[Kind]) -> None
     """Write all attributes but fill values: references in them lead to what is there by now."""
     import h5py
 
+    dims = {v.name: v.dims for v in (*_variables(source), *kinds)}
     with h5py.File(path, "r+") as file:
         for name, attrs in _owners(source, kinds).items():
-            write_attributes(file[name or "/"], _flat_attrs(attrs))
+            here = name_in(file, name, dims[name]) if name in dims else name or "/"
+            write_attributes(file[here], _flat_attrs(attrs))
 
 
 def _owners(source: Source, kinds: Iterable[Kind]) -> Mapping[str, Mapping[str, object]]:
@@ -173,7 +188,8 @@ def _offsets(path: Path, source: Source) -> list[int]:
 
     with h5py.File(path, "r") as file:
         # of an array without samples nothing is set aside
-        return [int(file[array.name].id.get_offset() or 0) for array in source.arrays]
+        made = (file[name_in(file, array.name, array.dims)] for array in source.arrays)
+        return [int(data.id.get_offset() or 0) for data in made]
 
 
 def _axes(variable: SourceArray | Coordinate | Kind) -> Axes:

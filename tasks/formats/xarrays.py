@@ -45,22 +45,21 @@ class XarrayArray(Described):
     ----------
     path : the file, absolute
     engine : "h5netcdf", "netcdf4" or "scipy"
-    group : HDF5 group of the variable
+    key : of the variable in the file
     version : of the file, so that one that was changed or replaced is opened again
     """
 
     path: str
     engine: str
-    group: str
+    key: str
     version: str
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
         if self.engine == HDF5_ENGINE:
-            file = _hdf5(self.path, self.version)
-            return np.asarray(file[f"{self.group}/{last(self.name)}"][region])
+            return np.asarray(_hdf5(self.path, self.version)[self.key][region])
         data = _cached(self.path, self.engine, self.version)
-        return np.asarray(data.variables[last(self.name)][region].to_numpy())
+        return np.asarray(data.variables[self.key][region].to_numpy())
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ def _hdf5_part(
     with h5netcdf_file(path) as file:
         own = file[inner] if inner else file
         plain = [
-            _hdf5_described(path, inner, version, prefix, variable)
+            _hdf5_described(path, version, prefix, variable)
             for name, variable in own.variables.items()
             if name not in hidden
         ]
@@ -198,7 +197,7 @@ def _hdf5_part(
 
 
 def _hdf5_described(
-    path: str, group: str, version: str, prefix: str, variable: h5netcdf.Variable
+    path: str, version: str, prefix: str, variable: h5netcdf.Variable
 ) -> tuple[XarrayArray, list[Refused]]:
     data, name = variable._h5ds, f"{prefix}{last(variable.name)}"
     own, lost = attributes_of(data)
@@ -206,7 +205,7 @@ def _hdf5_described(
     found = XarrayArray(
         path=path,
         engine=HDF5_ENGINE,
-        group=group,
+        key=data.name,
         version=version,
         name=name,
         shape=data.shape,
@@ -273,7 +272,7 @@ def _described(
     return XarrayArray(
         path=path,
         engine=engine,
-        group="",
+        key=name,
         version=version,
         name=name,
         shape=variable.shape,

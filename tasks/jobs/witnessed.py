@@ -37,12 +37,15 @@ def _as_stored(
         if array is None or one.dtype.kind in "biufc" or _is_alike(one.dtype, array):
             yield one
         elif array.coder.dtype.kind in TEXTS:
-            yield as_coordinate(one)
+            if one.shape == array.coder.grid.shape:  # not of characters, which are joined there
+                yield as_coordinate(one)
         elif not one.dtype.hasobject and one.dtype.kind not in TEXTS:
             yield by_bytes(one)
 
 
 def _is_alike(dtype: Dtype, array: FinishedArray) -> bool:
+    if array.coder.dtype.kind == "T":  # which has no order of bytes
+        return dtype.kind == "T"
     return dtype.newbyteorder("=") == array.coder.dtype.newbyteorder("=")
 
 
