@@ -23,7 +23,7 @@ from gangsaw.tasks.formats.hdf5_attributes import write_attributes
 from gangsaw.tasks.formats.hdf5_restore import Kind, apart, name_in, write_kinds
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, noted
+from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, UNUSED, noted
 from gangsaw.tasks.store.paths import attrs_of
 from gangsaw.tasks.store.variables import fill_of
 
@@ -100,7 +100,10 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
         for group in _groups(source):
             file.create_group(group)
         axes = [_axes(v) for v in (*named, *kinds) if not _axes(v).is_nameless]
-        for group, extents in dimensions(axes).items():
+        homes = {group: dict(extents) for group, extents in dimensions(axes).items()}
+        for group, extents in _unused(source).items():
+            homes[group] = {**extents, **homes.get(group, {})}
+        for group, extents in homes.items():
             (file[group] if group else file).dimensions = extents
         for variable in named:
             _create_named(file, variable)
@@ -115,6 +118,17 @@ def _variables(source: Source) -> list[SourceArray | Coordinate]:
 def _groups(source: Source) -> Mapping[str, Mapping[str, object]]:
     """Return the attributes of all groups below, by path, outer groups first."""
     return attrs_of(getattr(source, "groups", ()), [v.name for v in _variables(source)])
+
+
+def _unused(source: Source) -> Mapping[str, Mapping[str, int]]:
+    """Return by group the dimensions of the source's file that no variable has."""
+    owners = {"": source.attrs, **_groups(source)}
+    said = {group: attrs.get(UNUSED) for group, attrs in owners.items()}
+    return {
+        group: {str(name): int(n) for name, n in dims.items() if isinstance(n, int) and n >= 0}
+        for group, dims in said.items()
+        if isinstance(dims, Mapping)
+    }
 
 
 def _create_named(file: h5netcdf.File, variable: SourceArray | Coordinate) -> None:
@@ -161,7 +175,9 @@ def _write_attributes(path: Path, source: Source, kinds: Iterable[Kind]) -> None
 
 def _owners(source: Source, kinds: Iterable[Kind]) -> Mapping[str, Mapping[str, object]]:
     """Return all attributes but fill values by the paths of what has them; "" is the root."""
-    owners = {"": source.attrs, **_groups(source), **{kind.name: kind.attrs for kind in kinds}}
+    groups = {"": source.attrs, **_groups(source)}
+    owners = {of: {k: v for k, v in attrs.items() if k != UNUSED} for of, attrs in groups.items()}
+    owners |= {kind.name: kind.attrs for kind in kinds}
     for variable in _variables(source):
         owners[variable.name] = _as_netcdf(variable.attrs, _dtype(variable))[2]
     return owners

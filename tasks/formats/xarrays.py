@@ -6,7 +6,7 @@ bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
@@ -20,9 +20,16 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.formats.hdf5_attributes import attributes_of
-from gangsaw.tasks.formats.hdf5_kinds import h5netcdf_file, lost_attribute, special, special_names
+from gangsaw.tasks.formats.hdf5_kinds import (
+    NAMELESS,
+    h5netcdf_file,
+    lost_attribute,
+    special,
+    special_names,
+)
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.attribute_types import types_of
+from gangsaw.tasks.store.attribute_types import UNUSED, types_of
+from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.paths import groups_kept, last
 from gangsaw.tasks.store.stamps import file_stamps, version_of
@@ -128,7 +135,8 @@ def _open(
         raise BadParams(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
     there = [variable for _, variables_of, _ in parts for variable in variables_of]
     refused = [one for _, _, refused_of in parts for one in refused_of]
-    top, *groups = (part for part, _, _ in parts)
+    unused = {} if variables else _unused(absolute, engine, group, there)
+    top, *groups = (_with_dimensions(part, unused.get(part.path, {})) for part, _, _ in parts)
     if not there and not refused:
         inner = ", ".join(part.path for part in groups) or "none"
         raise BadParams(f"{path}: no variables; groups in it: {inner}")
@@ -138,6 +146,43 @@ def _open(
         groups = [*groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
     attrs = {**top.attrs, **left_out_attrs(lost)}
     return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost)
+
+
+def _with_dimensions(part: GroupAttrs, unused: Mapping[str, int]) -> GroupAttrs:
+    return GroupAttrs(part.path, {**part.attrs, UNUSED: dict(unused)}) if unused else part
+
+
+def _unused(
+    path: str, engine: str, group: str, there: Sequence[SourceArray]
+) -> dict[str, dict[str, int]]:
+    """Return by group the extents of the dimensions that no variable has: a store has no others."""
+    used = {dim for variable in there for dim in variable.dims}
+    used |= {
+        str(of["char"])
+        for v in there
+        if isinstance(of := v.attrs.get(DTYPE), dict) and "char" in of
+    }
+    found: dict[str, dict[str, int]] = {}
+    for below, name, extent in _dimensions(path, engine, group):
+        if name not in used and not name.startswith(NAMELESS):
+            found.setdefault(below, {})[name] = extent
+    return found
+
+
+def _dimensions(path: str, engine: str, group: str) -> Iterator[tuple[str, str, int]]:
+    """Yield group, name and extent of each dimension of a file."""
+    if engine == HDF5_ENGINE:
+        groups = ["", *_groups(path, engine, group)]
+        with h5netcdf_file(path) as file:
+            for below in groups:
+                inner = f"{group}/{below}".strip("/")
+                own = (file[inner] if inner else file).dimensions
+                yield from ((below, str(name), int(dim.size)) for name, dim in own.items())
+    elif find_spec("netCDF4") is not None:
+        import netCDF4
+
+        with netCDF4.Dataset(path) as file:
+            yield from (("", name, dim.size) for name, dim in file.dimensions.items())
 
 
 def variables_of(path: str, group: str) -> list[XarrayArray]:

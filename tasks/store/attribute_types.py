@@ -14,6 +14,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 
 # of a variable or group: by name of an attribute its type in the file; see `hdf5_attributes.py`
 ATTRIBUTE_TYPES = "gangsaw_attribute_types"
+UNUSED = "gangsaw_dimensions"  # of a group: extents of dimensions that no variable has
 USUAL = {"i": np.dtype("<i8"), "f": np.dtype("<f8")}  # what whole and other numbers come back as
 
 
