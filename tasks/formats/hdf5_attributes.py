@@ -140,7 +140,7 @@ def _texts(
         return [
             item if isinstance(item, bytes) else str(item or "").encode() for item in values.flat
         ]
-    return [bytes(item).rstrip(b"\0") for item in _raw(held, kind, shape).flat]
+    return [item.tobytes().rstrip(b"\0") for item in _raw(held, kind, shape).flat]
 
 
 def _raw(held: h5py.h5a.AttrID, kind: h5py.h5t.TypeID, shape: tuple[int, ...]) -> NumpyArray:

@@ -49,7 +49,9 @@ def _read(metadata: bytes, where: str) -> Mapping[str, object]:
 def _unlike(
     of: str, held: Mapping[str, object] | None, wanted: Mapping[str, object]
 ) -> Iterator[str]:
-    for name, value in wanted.items() if held is not None else ():
+    if held is None:  # which is told
+        return
+    for name, value in wanted.items():
         if name not in held:
             if not name.startswith(OURS) and name not in TIES:
                 yield f"{of}attribute {name}: in the source, not in the store"

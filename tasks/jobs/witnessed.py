@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.finished import FinishedArray
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.carried import TEXTS, as_coordinate, by_bytes
+from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_coordinate, by_bytes
 from gangsaw.tasks.store.losses import Refused
 
 OURS = "gangsaw"  # what reads the arrays of a source that no library reads
@@ -34,19 +33,25 @@ def _as_stored(
 ) -> Iterator[Variable]:
     for one in seen:
         array = stored.get(one.name)
-        if array is None or one.dtype.kind in "biufc" or _is_alike(one.dtype, array):
+        if array is None or _is_alike(one, array):
             yield one
+        elif one.dtype.hasobject or one.dtype.subdtype:  # libraries give these in several forms
+            continue
         elif array.coder.dtype.kind in TEXTS:
             if one.shape == array.coder.grid.shape:  # not of characters, which are joined there
                 yield as_coordinate(one)
-        elif not one.dtype.hasobject and one.dtype.kind not in TEXTS:
+        elif array.coder.grid.shape == (*one.shape, one.dtype.itemsize):
             yield by_bytes(one)
 
 
-def _is_alike(dtype: Dtype, array: FinishedArray) -> bool:
-    if array.coder.dtype.kind == "T":  # which has no order of bytes
+def _is_alike(one: SourceArray, array: FinishedArray) -> bool:
+    """Whether both are numbers, or of one type; a wrong number of them is told."""
+    dtype, stored = one.dtype, array.coder.dtype
+    if stored.kind == "T":  # which has no order of bytes
         return dtype.kind == "T"
-    return dtype.newbyteorder("=") == array.coder.dtype.newbyteorder("=")
+    if {dtype.kind, stored.kind} <= set("biufc") and DTYPE not in array.coder.array.attrs:
+        return True
+    return dtype.newbyteorder("=") == stored.newbyteorder("=")
 
 
 def readers_of(
