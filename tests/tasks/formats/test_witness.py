@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import lzma
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,3 +133,54 @@ def test_a_reader_of_records_that_is_wrong_is_found(
     gangsaw.compress(path, store, overwrite=True)
     problems = gangsaw.verify(store, against=path).problems
     assert "record 1" in problems[0]
+
+
+ODD_FASTX = {
+    "latin.fastq": "@é  µ \nACGT\n+\nIIII\n@ b\nAC\n+\nII\n".encode("latin-1"),
+    "latin.fa": ">é  µ \nACGT\n".encode("latin-1"),
+    "blanks.fa": b">a\t b  \n1 ACGT 10\nAC \tG\n",
+    "returns.fastq": b"@a x\r\nACGT\r\n+\r\nIIII\r\n@b\nACGT\n+\nIIII\n",
+}
+
+
+@pytest.mark.parametrize("name", ODD_FASTX)
+def test_odd_names_and_blanks_are_equal_to_what_pysam_reads(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("pysam", reason="the extra bam is not installed")
+    path, store = tmp_path / name, tmp_path / "out.zarr"
+    path.write_bytes(ODD_FASTX[name])
+    kinds = ["fastq"] if name.endswith("fastq") else ["genome", "fasta"]
+    for kind in kinds:
+        gangsaw.compress(path, store, format=kind, overwrite=True)
+        report = gangsaw.verify(store, against=path, format=kind)
+        assert (report.problems, [r.split()[0] for r in report.readers]) == ((), ["pysam"])
+        path.write_bytes(ODD_FASTX[name].replace(b"\xb5", b"\xb6").replace(b"ACGT", b"ACGA"))
+        assert gangsaw.verify(store, against=path, format=kind).problems
+        path.write_bytes(ODD_FASTX[name])
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+@pytest.mark.parametrize("name", ["a.fastq", "a.fa"])
+def test_what_pysam_does_not_decompress_is_read_by_ourselves(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    path, store = tmp_path / f"{name}.bz2", tmp_path / "out.zarr"
+    for letter in "AC":
+        RECORDS[name](tmp_path / name, letter)
+        path.write_bytes(pack((tmp_path / name).read_bytes()))
+        if letter == "A":
+            gangsaw.compress(path, store)
+            report = gangsaw.verify(store, against=path)
+            assert (report.problems, report.readers) == ((), ("gangsaw",))
+    assert gangsaw.verify(store, against=path).problems
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    path, pipe, store = tmp_path / "a.fastq", tmp_path / "pipe.fastq", tmp_path / "out.zarr"
+    fastq(path)
+    gangsaw.compress(path, store)
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
+    writer.start()
+    report = gangsaw.verify(store, against=pipe, format="fastq")
+    writer.join()
+    assert (report.problems, report.readers) == ((), ("gangsaw",))
