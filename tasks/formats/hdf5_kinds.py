@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -155,7 +155,8 @@ def _judged(
         yield kind
         return
     attrs, lost = attributes_of(data)
-    yield _described(path, name, data, kind, variable.dimensions, attrs)
+    found = _described(path, name, data, kind, variable.dimensions, attrs)
+    yield replace(found, key=variable._h5path)  # a link may lead to it
     yield from (lost_attribute(one, name) for one in lost)
 
 

@@ -27,11 +27,12 @@ from gangsaw.tasks.formats.hdf5_kinds import (
     special,
     special_names,
 )
+from gangsaw.tasks.formats.virtual import other_files
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
 from gangsaw.tasks.store.attribute_types import UNUSED, types_of
 from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.paths import groups_kept, last
+from gangsaw.tasks.store.paths import groups_kept
 from gangsaw.tasks.store.stamps import file_stamps, version_of
 from gangsaw.tasks.store.variables import fill_of, json_attrs, split
 
@@ -71,7 +72,12 @@ class XarrayArray(Described):
 
 @dataclass(frozen=True)
 class XarraySource:
-    """The variables of one file or one of its groups, and of the groups below."""
+    """The variables of one file or one of its groups, and of the groups below.
+
+    Attributes
+    ----------
+    others : further files in which samples lie
+    """
 
     name: str
     path: str
@@ -80,6 +86,7 @@ class XarraySource:
     groups: tuple[GroupAttrs, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
     left_out: tuple[Refused, ...] = ()
+    others: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,12 +94,12 @@ class XarraySource:
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Path, bytes and modification time."""
-        return file_identity(self.path)
+        """Path, bytes and modification time of all files that samples lie in."""
+        return file_identity(self.path, *self.others)
 
     def stamps(self) -> Mapping[str, str]:
-        """What changes with the file."""
-        return file_stamps(self.path)
+        """What changes with these files."""
+        return file_stamps(self.path, *self.others)
 
 
 def open_netcdf(
@@ -145,7 +152,8 @@ def _open(
     if variables:
         groups = [*groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
     attrs = {**top.attrs, **left_out_attrs(lost)}
-    return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost)
+    others = other_files(absolute)
+    return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost, others)
 
 
 def _with_dimensions(part: GroupAttrs, unused: Mapping[str, int]) -> GroupAttrs:
@@ -230,7 +238,7 @@ def _hdf5_part(
     with h5netcdf_file(path) as file:
         own = file[inner] if inner else file
         plain = [
-            _hdf5_described(path, version, prefix, variable)
+            _hdf5_described(path, version, f"{prefix}{name}", variable)
             for name, variable in own.variables.items()
             if name not in hidden
         ]
@@ -242,15 +250,15 @@ def _hdf5_part(
 
 
 def _hdf5_described(
-    path: str, version: str, prefix: str, variable: h5netcdf.Variable
+    path: str, version: str, name: str, variable: h5netcdf.Variable
 ) -> tuple[XarrayArray, list[Refused]]:
-    data, name = variable._h5ds, f"{prefix}{last(variable.name)}"
+    data = variable._h5ds
     own, lost = attributes_of(data)
     attrs = json_attrs(own, data.dtype)
     found = XarrayArray(
         path=path,
         engine=HDF5_ENGINE,
-        key=data.name,
+        key=variable._h5path,  # not the data set's name: a link may lead to it
         version=version,
         name=name,
         shape=data.shape,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import zarr
 
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES
+from gangsaw.tasks.formats.hdf5_attributes import attributes_of, write_attributes
+from gangsaw.tasks.formats.opening import open_source
 from gangsaw.tasks.store.losses import LEFT_OUT
+from gangsaw.tasks.store.stamps import stamps_of
 
 IMAGE = np.arange(4 * 20 * 30, dtype="u2").reshape(4, 20, 30)
 VALUES: dict[str, Any] = {
@@ -99,15 +102,16 @@ def test_numbers_of_netcdf_keep_their_types(tmp_path: Path, version: Any) -> Non
 
 
 def test_a_note_that_no_longer_fits_is_passed_over(tmp_path: Path) -> None:
-    path, store = write(tmp_path / "a.h5"), tmp_path / "b.zarr"
-    gangsaw.compress(path, store)
-    attrs = zarr.open_array(store, path="data").attrs
-    assert ATTRIBUTE_TYPES in attrs
-    attrs.update({"short": 0.5, "latin": "new", "compound": 7})
-    gangsaw.decompress(store, tmp_path / "c.h5", accept_loss=True)
-    with h5py.File(tmp_path / "c.h5") as file:
-        found = file["data"].attrs
-        assert [found["short"][0], found["latin"], found["compound"][0]] == [0.5, b"new", 7]
+    with h5py.File(write(tmp_path / "a.h5")) as file:
+        attrs, lost = attributes_of(file["data"])
+    assert not lost
+    changed = {**attrs, "short": 0.5, "latin": "new", "compound": 7, "single": "no number"}
+    with h5py.File(tmp_path / "c.h5", "w") as file:
+        write_attributes(file, changed)
+        names = ("short", "latin", "compound", "single")
+        found = {name: np.ravel(file.attrs[name])[0] for name in names}
+    assert [found["short"], found["latin"], found["compound"]] == [0.5, b"new", 7]
+    assert found["single"] == b"no number"
 
 
 def test_verify_names_attributes(tmp_path: Path) -> None:
@@ -173,3 +177,26 @@ def test_types_of_a_dimension_s_own_variable_come_back(tmp_path: Path) -> None:
         assert file["y"].datatype.enum_dict == {"no": 0, "yes": 1}
         assert file["z"][:].tolist() == [(1, 0.5)] * 4
         assert (file["data"][...] == IMAGE).all()
+
+
+def test_a_change_in_a_further_file_is_a_change(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        file["x"] = IMAGE
+    IMAGE.tofile(tmp_path / "b.raw")
+    layout = h5py.VirtualLayout(IMAGE.shape, "u2")
+    layout[:] = h5py.VirtualSource("b.h5", "x", IMAGE.shape)
+    with h5py.File(tmp_path / "a.h5", "w", libver="latest") as file:
+        file["link"] = h5py.ExternalLink("b.h5", "x")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        file.create_virtual_dataset("x", layout)
+    with h5py.File(tmp_path / "r.h5", "w") as file:
+        place = [(str(tmp_path / "b.raw"), 0, IMAGE.nbytes)]
+        file.create_dataset("x", IMAGE.shape, "u2", external=place)
+    for name, other in (("a", "b.h5"), ("v", "b.h5"), ("r", "b.raw")):
+        source = open_source(str(tmp_path / f"{name}.h5"))
+        assert (source.arrays[0].read((slice(0, 4), slice(0, 20), slice(0, 30))) == IMAGE).all()
+        assert source.arrays[0].name == ("link" if name == "a" else "x")
+        before = source.identity(), stamps_of(source)
+        os.utime(tmp_path / other, ns=(5, len(before[0]) * 1000))
+        assert source.identity() != before[0]
+        assert stamps_of(source) != before[1]

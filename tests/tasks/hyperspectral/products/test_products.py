@@ -138,6 +138,7 @@ def test_a_tiff_without_metadata_is_no_enmap(tmp_path: Path) -> None:
     assert find_format([str(path)]).name == "geotiff"
 
 
+@pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")  # swaths have none
 @pytest.mark.parametrize(
     ("kind", "name", "fields"),
     [
