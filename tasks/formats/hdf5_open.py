@@ -1,4 +1,4 @@
-"""HDF5 files as h5netcdf and xarray see them, without the members that these cannot stand.
+"""HDF5 files as h5netcdf sees them, without the members that these cannot stand.
 
 One committed type of numbers, or one link that leads nowhere, refuses the whole file otherwise.
 """
@@ -9,8 +9,6 @@ from collections.abc import Iterator
 
 import h5netcdf
 import h5py
-import xarray as xr
-from xarray.backends import CachingFileManager, H5NetCDFStore
 
 LINK = "is a link that leads nowhere"
 
@@ -56,18 +54,6 @@ class NetcdfFile(h5netcdf.File):  # type: ignore[misc]
 def opened(path: str, mode: str = "r", **options: object) -> NetcdfFile:
     """Open a file to read."""
     return NetcdfFile(KnownFile(path, mode), **options)
-
-
-def data_set(path: str, group: str, without: list[str]) -> xr.Dataset:
-    """Return the variables of a group but some, all of them still in the file."""
-    manager = CachingFileManager(opened, path, mode="r", kwargs={"decode_vlen_strings": True})
-    return xr.open_dataset(
-        H5NetCDFStore(manager, group=group or None, mode="r"),
-        decode_cf=False,
-        cache=False,
-        drop_variables=without,
-        create_default_indexes=False,  # which would read whole coordinates of any size
-    )
 
 
 def lost_links(path: str, group: str) -> list[str]:

@@ -22,6 +22,7 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
+from gangsaw.tasks.jobs.attributes import unlike_attributes
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
@@ -90,7 +91,8 @@ def verify(
     Parameters
     ----------
     store : path, address or Zarr store
-    against : source whose samples and coordinates the store must hold, bit for bit
+    against : source whose samples and coordinates the store must hold, bit for bit, and whose
+        attributes
     accept_loss : what of `against` no store can hold is no problem
     witness : what the field's own library reads of that source, which is compared in its place
     client : Dask client; None works in this thread
@@ -111,6 +113,7 @@ def verify(
     seen = seen_of(witness, _by_name(arrays), getattr(against, "left_out", ()))
     if against is not None:
         problems += dict.fromkeys([*_differences(arrays, wanted), *_differences(arrays, seen)])
+        problems += unlike_attributes(place, _by_name(arrays), against, variables_of(against))
         lost = () if accept_loss else getattr(against, "left_out", ())
         problems += [f"{one}: in the source, not in the store" for one in lost]
     n_chunks = sum(array.n_chunks for array in arrays)

@@ -7,14 +7,8 @@ antennas and frequencies.
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-||||||| 2670cb7
-import warnings
-=======
 import subprocess
 import sys
-import warnings
->>>>>>> hostile2
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -57,19 +51,11 @@ if TYPE_CHECKING:
     from astropy.io import fits
     from pyuvdata import UVData
 
-<<<<<<< HEAD
-||||||| 2670cb7
-# pyuvdata would make autocorrelations real, and refuse what its checks find odd
-AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
-=======
-# pyuvdata would make autocorrelations real, and refuse what its checks find odd
-AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
 MIRIAD = f"""
 import sys
 from pyuvdata import UVData
 UVData().read(sys.argv[1], file_type="miriad", **{AS_IT_IS})
 """
->>>>>>> hostile2
 READABLE = (TIME, "ANTENNA1", "ANTENNA2", FREQUENCY, POLARIZATION)
 
 
