@@ -15,7 +15,7 @@ BATCH = 4 << 20  # rows in flight: samples, residuals, codewords, each half a se
 # for a band of Sentinel-2.
 SEGMENT = 1 << 16
 PER_PIXEL = 64  # the decoder's tables over t, one entry for all bands
-PER_LANE_COLUMN = 64  # rows of 64-bit items: the decoder's ring; the encoder's where a row is long
+PER_LANE_COLUMN = 16  # two rows of 64-bit items: the decoder's ring, the encoder's codewords
 PER_BAND = 2000  # the decoder's rings, however short the rows: 226 rows of 8 bytes at most
 DEVICE_PER_BAND = 512  # on a GPU: rounding, tables of lanes, weights; allocations are of 512 bytes
 PER_SAMPLE = 8  # of the block-adaptive coder, and of orders without lanes: residuals, in two orders
@@ -54,7 +54,7 @@ def _decoder_bytes(image: Image) -> int:
 
 
 def _rows_bytes(image: Image) -> int:
-    lanes = LANES * -(-image.n_bands // LANES)
+    lanes = LANES * (-(-image.n_bands // LANES) + 2)  # margins
     return BATCH + lanes * (PER_LANE_COLUMN * image.n_columns + PER_BAND)
 
 

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.memory import reused
 from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.codecs.core.samples import Sample
 from helpers.every_codec import Case, cases, folder
 
 HELPERS = Path(__file__).parents[1]
@@ -117,10 +118,31 @@ def resident_peak() -> int:
 def main(codec: str, n_bytes: int, threads: int, all_samples: bool) -> None:
     ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LEAST_MAPPED)
     mine = [case for case in cases() if folder(case.codec_type) == codec]
-    chosen = mine if all_samples else list({kind_of(case): case for case in mine[::-1]}.values())
-    for case in chosen:
+    for case in with_short_lines(mine if all_samples else of_each_word(mine)):
         sys.stdout.write(json.dumps(measure(case, n_bytes, threads)) + "\n")
         sys.stdout.flush()
+
+
+def of_each_word(mine: list[Case]) -> list[Case]:
+    """Samples in which each choice that parameters have occurs."""
+    seen: set[object] = set()
+    chosen = []
+    for case in mine[::-1]:
+        words = {item for item in vars(case.sample.params).items() if isinstance(item[1], str)}
+        if not chosen or words - seen:
+            chosen.append(case)
+        seen |= words
+    return chosen
+
+
+def with_short_lines(some: list[Case]) -> list[Case]:
+    """With each kind of text also lines of one letter: what holds places of lines needs most."""
+    text = {kind_of(case): case for case in some if case.array.dtype == np.uint8}
+    more = [case for case in text.values() if case.array.ndim == 1]
+    array = np.frombuffer(b"N\n" * 8, np.uint8)
+    return some + [
+        Case(case.codec_type, Sample("short-lines", array, case.sample.params)) for case in more
+    ]
 
 
 if __name__ == "__main__":
