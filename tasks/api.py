@@ -20,7 +20,7 @@ from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.atomic import published_if
 from gangsaw.tasks.formats.export import check_store_target, export
 from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
-from gangsaw.tasks.formats.opening import open_paths, open_source, open_witness
+from gangsaw.tasks.formats.opening import open_source, open_watched, open_witness
 from gangsaw.tasks.formats.table import readable
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs import compress as jobs
@@ -35,15 +35,10 @@ from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
-from gangsaw.tasks.store.stamps import Watch
+from gangsaw.tasks.store.stamps import Watch, Watched
 from gangsaw.tasks.store.zipped import packed_target, zarr_at
 
-SHARED = {
-    "variables",
-    "group",
-    "format",
-    "accept_loss",
-}  # options of all formats: fields of SourceOptions
+SHARED = {"variables", "group", "format", "accept_loss"}  # of all formats: of SourceOptions
 CLUSTERS = {"cpu": "local", "gpu": "gpu"}  # modules that start workers
 
 if TYPE_CHECKING:
@@ -100,16 +95,17 @@ def compress(
         The job stopped; `resume` goes on from there.
     """
     of_codecs, of_source = _split(options)
-    extents = None if block is None else tuple(block)
+    opened, watch = _opened(source, of_source)
     return encode(
-        _opened(source, of_source),
+        opened,
         target,
-        Recipe(codec, params or {}, extents, of_codecs, chunks),
+        Recipe(codec, params or {}, None if block is None else tuple(block), of_codecs, chunks),
         device=device,
         client=client,
         resume=resume,
         overwrite=overwrite,
         on_progress=on_progress,
+        watch=watch,
     )
 
 
@@ -123,8 +119,9 @@ def encode(
     resume: bool = False,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
+    watch: Watch | None = None,
 ) -> Summary:
-    """Compress what is open by a recipe; see `compress`."""
+    """Compress what is open by a recipe; see `compress`. A `watch` began when it was opened."""
     check_store_target(target)
     if isinstance(source, Stream):
         _check_stream(source, recipe.options, resume)
@@ -138,6 +135,7 @@ def encode(
             resume=resume,
             overwrite=overwrite or folder != str(target),
             on_progress=on_progress,
+            watch=watch,
         )
     return replace(summary, store=str(target)) if folder != str(target) else summary
 
@@ -152,6 +150,7 @@ def _encode(
     resume: bool,
     overwrite: bool,
     on_progress: OnProgress | None,
+    watch: Watch | None,
 ) -> Summary:
     with staged_at_target(
         source,
@@ -175,7 +174,7 @@ def _encode(
             )
             return replace(summary, notes=(*summary.notes, *getattr(ready, "notes", ())))
         return jobs.compress(
-            ready,
+            Watched(ready, watch) if watch is not None and ready is source else ready,
             target,
             codec=recipe.codecs(ready, client),
             chunks=recipe.chunks,
@@ -240,14 +239,15 @@ def verify(
     if against is None and (asked := _flags_given(wanted)):
         raise BadParams(f"{listed(asked)} tells of a source: name it by --against")
     whole = replace(wanted, accept_loss=True)  # what a store lacks is told, not raised
-    other = None if against is None else _as_stored(_opened(against, whole), store)
+    opened = None if against is None else _opened(against, whole)
     how = options_for(device, client)
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
-    if other is None:
+    if opened is None:
         return run()
+    other, watch = _as_stored(opened[0], store), opened[1]
     witness = _witness(against, wanted)
     with (
-        Watch.of(other).held(),
+        watch.held(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
         staged(other, lambda name: Path(folder, name)) as ready,
     ):
@@ -308,12 +308,13 @@ def _check_stream(stream: Stream, options: Mapping[str, object], resume: bool) -
 
 def _opened(
     source: str | Path | Sequence[str | Path] | Source | Stream, options: SourceOptions
-) -> Source | Stream:
+) -> tuple[Source | Stream, Watch]:
+    """Return a source, and a watch of it that began before paths were opened."""
     if isinstance(source, str | Path) or not isinstance(source, Source | Stream):
-        return open_paths(_paths(source), options)
+        return open_watched(_paths(source), options)
     if asked := _flags_given(options):
         raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
-    return source
+    return source, Watch.of(source)
 
 
 def _flags_given(options: SourceOptions) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import SupportsInt
 
-from gangsaw.codecs.ccsds123.spectral import axes_of
 from gangsaw.codecs.core.axes import image_axes
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.suits import (
@@ -59,12 +58,16 @@ class _Answers(Answers):
 
     def least_chunks(self, array: ArrayFacts) -> Mapping[int, int] | None:
         """Return the tiles of an image whose axes a sample told, else leave it to their names."""
+        from gangsaw.codecs.ccsds123.spectral import axes_of
+
         axes = axes_of(array)
         if len(array.shape) != 3 or axes == image_axes(array.dims):
             return None
         return {at: CHUNK_TILE[axis] for at, axis in enumerate(axes)}
 
     def parameters(self, array: ArrayFacts, chunks: Extents) -> Mapping[str, object]:
+        from gangsaw.codecs.ccsds123.spectral import axes_of
+
         axes = axes_of(array)
         return {"axes": axes, "block": list(default_block(chunks, axes))}
 

@@ -10,8 +10,16 @@ from gangsaw.tasks.formats.format import Format, Look, Paths, SourceOptions, Sur
 from gangsaw.tasks.formats.table import how_sure, named, names, readable, titles
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.source import Source, Stream
+from gangsaw.tasks.store.stamps import Watch, file_stamps
 
-__all__ = ["SourceOptions", "find_format", "open_paths", "open_source", "open_witness"]
+__all__ = [
+    "SourceOptions",
+    "find_format",
+    "open_paths",
+    "open_source",
+    "open_watched",
+    "open_witness",
+]
 
 START = 8  # bytes of a file that a format may look at
 STDIN = "-"
@@ -50,6 +58,20 @@ def open_paths(paths: Sequence[str], options: SourceOptions | None = None) -> So
         raise
     except Exception as error:  # a field's library raises anything at a damaged file
         raise BadParams(f"{what} cannot be read as {kind.title}: {first_line(error)}") from error
+
+
+def open_watched(
+    paths: Sequence[str], options: SourceOptions | None = None
+) -> tuple[Source | Stream, Watch]:
+    """Return what `open_paths` does, and a watch of it that began before: headers are read here.
+
+    Raises as `open_paths`; JobFailed for a path that changed while it was opened.
+    """
+    paths_alone = Watch.by(lambda: file_stamps(*paths))
+    opened = open_paths(paths, options)
+    watch = Watch.of(opened)
+    paths_alone.check()
+    return opened, watch
 
 
 def open_witness(paths: Sequence[str], options: SourceOptions | None = None) -> Witness | None:

@@ -11,15 +11,17 @@ import numpy as np
 
 from gangsaw.tasks.formats.format import Paths
 from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.sequences.fastx import fastx_records, pysam_reads, words
 from gangsaw.tasks.store.source import open_array
 
-Record = tuple[str, str]  # first word of its head, residues
+Record = tuple[bytes, bytes]  # first word of its head, residues
 Records = Iterator[Record]
+BLANKS = bytes(range(33))  # between residues, where pysam keeps them
 
 
 def fasta_witness(paths: Paths) -> Witness | None:
-    """Return the records of a FASTA file; None where pysam is not installed."""
-    if find_spec("pysam") is None:
+    """Return the records of a FASTA file; None where pysam does not read it."""
+    if not pysam_reads(paths):
         return None
     return Witness(library("pysam"), records=partial(differences, paths[0], fasta_records))
 
@@ -33,11 +35,8 @@ def two_bit_witness(paths: Paths) -> Witness | None:
 
 def fasta_records(path: str) -> Records:
     """Yield the records of FASTA."""
-    import pysam
-
-    with pysam.FastxFile(path) as file:
-        for record in file:
-            yield record.name or "", record.sequence or ""
+    for record in fastx_records(path):
+        yield record.name, record.sequence.translate(None, BLANKS)
 
 
 def two_bit_records(path: str) -> Records:
@@ -47,7 +46,8 @@ def two_bit_records(path: str) -> Records:
     file = py2bit.open(path, True)
     try:
         for name, length in file.chroms().items():
-            yield name, file.sequence(name, 0, length) if length else ""
+            residues = file.sequence(name, 0, length) if length else ""
+            yield name.encode(), residues.encode()
     finally:
         file.close()
 
@@ -64,8 +64,9 @@ def differences(path: str, opened: Callable[[str], Records], store: str) -> Iter
             return
         begin, end = (int(place) for place in starts[number : number + 2])
         stored = np.asarray(residues[begin:end]).tobytes()
-        if (head.split() or [b""])[0] != record[0].encode() or stored != record[1].encode():
-            yield f"sequence: record {number + 1}, {record[0]}, differs from the source's"
+        if (words(head)[0], stored) != record:
+            name = record[0].decode("utf-8", "backslashreplace")
+            yield f"sequence: record {number + 1}, {name}, differs from the source's"
 
 
 def _whole(store: str, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:

@@ -35,7 +35,7 @@ from gangsaw.tasks.store.paths import check_paths
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.records import Records
 from gangsaw.tasks.store.skeleton import Skeleton, build_skeleton
-from gangsaw.tasks.store.stamps import Watch
+from gangsaw.tasks.store.stamps import Watched
 from gangsaw.tasks.store.target import Target, choose_target, write_skeleton
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Summary(Amounts):
 
 
 def compress(
-    source: Source,
+    source: Source | Watched,
     target: str | Path | Store,
     *,
     codec: CodecChoices = "auto",
@@ -94,7 +94,7 @@ def compress(
 
     Parameters
     ----------
-    source : what to read
+    source : what to read; it is watched from now on, or as long as it says
     target : path, address or Zarr store
     codec : Zarr serializer or compressor for the arrays, or one by name of each; "auto" chooses by
         content, "none" stores plain samples
@@ -116,7 +116,8 @@ def compress(
         The job stopped; finished batches are safe, and `resume` continues from there. Or the source
         changed while it was read: nothing that was made of it counts.
     """
-    started, watch = time.monotonic(), Watch.of(source)
+    started, opened = time.monotonic(), Watched.of(source)
+    source, watch = opened.source, opened.watch
     layouts, skeleton = _planned(source, codec, chunks)
     final = open_place(target, writable=True)
     _check_apart(source, final)

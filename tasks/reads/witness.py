@@ -13,7 +13,9 @@ import zarr
 
 from gangsaw.tasks.formats.format import Paths
 from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.sequences.fastx import fastx_records, pysam_reads, words
 from gangsaw.tasks.store.source import open_array
+from gangsaw.tasks.store.zipped import zarr_at
 
 BATCH = 1 << 13  # records that are compared at once
 SKIPPED = 256 | 2048  # secondary and supplementary records of BAM are no reads
@@ -23,7 +25,7 @@ PHRED = 33
 
 
 class ReadRecord(NamedTuple):
-    """A read; a name is its words apart by white space, the first two parts."""
+    """A read; a name is its first word, and what follows the blank."""
 
     name: tuple[bytes, ...]
     sequence: bytes
@@ -34,23 +36,18 @@ Records = Iterator[ReadRecord]
 
 
 def reads_witness(paths: Paths, kind: str) -> Witness | None:
-    """Return the reads of files of FASTQ, FASTA or BAM; None where pysam is not installed."""
-    if find_spec("pysam") is None:
+    """Return the reads of files of FASTQ, FASTA or BAM; None where pysam does not read them."""
+    is_bam = kind == "bam"
+    if find_spec("pysam") is None or not (is_bam or pysam_reads(paths)):
         return None
-    opened = aligned_reads if kind == "bam" else text_reads
+    opened = aligned_reads if is_bam else text_reads
     return Witness(library("pysam"), records=partial(differences, paths, opened))
 
 
 def text_reads(path: str) -> Records:
     """Yield the records of FASTQ or FASTA."""
-    import pysam
-
-    with pysam.FastxFile(path) as file:
-        for read in file:
-            # of an empty line that ends with CR LF it keeps the CR
-            lines = (read.name, read.comment, read.sequence, read.quality)
-            name, comment, sequence, quality = ((x or "").rstrip("\r").encode() for x in lines)
-            yield ReadRecord((name, comment), sequence, quality)
+    for name, comment, sequence, quality in fastx_records(path):
+        yield ReadRecord((name, comment), sequence, quality)
 
 
 def aligned_reads(path: str) -> Records:
@@ -69,15 +66,9 @@ def aligned_reads(path: str) -> Records:
             yield ReadRecord(name, sequence.encode(), bytes(PHRED + value for value in quality))
 
 
-def words(name: bytes) -> tuple[bytes, bytes]:
-    """Return the first word of a name and what follows it."""
-    first, *rest = name.split(maxsplit=1) or [b""]
-    return first, rest[0] if rest else b""
-
-
 def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> Iterator[str] | None:
     """Yield a line for the first record that differs; None for a store of another order."""
-    group = zarr.open_group(store, mode="r")
+    group = zarr.open_group(zarr_at(store), mode="r")
     about = cast("Mapping[str, object]", group.attrs.get("gangsaw_reads") or {})
     if about.get("order") != "kept":
         return None

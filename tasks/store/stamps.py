@@ -130,3 +130,16 @@ class Watch:
     def _changed(self) -> list[str]:
         now = self.now()
         return [name for name in {**self.before, **now} if now.get(name) != self.before.get(name)]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A source with a watch of it, which may have begun before the source was opened."""
+
+    source: Source
+    watch: Watch
+
+    @classmethod
+    def of(cls, source: Source | Watched) -> Watched:
+        """Return a source that is watched; the watch begins now where it has none."""
+        return source if isinstance(source, Watched) else cls(source, Watch.of(source))

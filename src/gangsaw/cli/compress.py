@@ -59,7 +59,7 @@ def compress(
     """
     from gangsaw.tasks import api
     from gangsaw.tasks.formats.export import check_store_target
-    from gangsaw.tasks.formats.opening import open_paths
+    from gangsaw.tasks.formats.opening import open_watched
     from gangsaw.tasks.source import Stream
 
     *sources, target = paths
@@ -67,10 +67,8 @@ def compress(
         raise BadParams("name a source and then the target (see gangsaw compress --help)")
     # mistakes should not wait for a cluster
     check_store_target(target)
-    opened, recipe = (
-        open_paths(sources, source.options(format_options)),
-        encoding.recipe(codec_options),
-    )
+    opened, watch = open_watched(sources, source.options(format_options))
+    recipe = encoding.recipe(codec_options)
     if (is_stream := isinstance(opened, Stream)) and cluster.workers is None:
         cluster = replace(cluster, workers=0)  # this process reads; its threads need no copies
     try:
@@ -87,6 +85,7 @@ def compress(
                 overwrite=again.overwrite,
                 client=client,
                 on_progress=show,
+                watch=watch,
             )
     except KeyboardInterrupt:
         is_over = is_stream and not getattr(opened, "is_repeatable", False)

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from gangsaw.codecs.core import tables
+from gangsaw.codecs.core.errors import JobFailed, first_line
 
 GROUP = "gangsaw.commands"
 
@@ -35,6 +36,15 @@ class CommandTable(TyperGroup):
         if cmd_name not in self.commands:
             self._load([cmd_name] if cmd_name in self._table else self._table)
         return super().get_command(ctx, cmd_name)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; typer would take an EOFError for an interrupt."""
+        try:
+            return super().invoke(ctx)
+        except EOFError as error:
+            raise JobFailed(
+                f"what is read ends too early: {first_line(error)} (--traceback shows where)"
+            ) from error
 
     def _load(self, names: Iterable[str]) -> None:
         """Add commands of the table to ours; ours cannot be replaced."""

@@ -23,6 +23,7 @@ from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.place import Place, open_place
 from gangsaw.tasks.store.source import open_zarr
 from gangsaw.tasks.store.stamps import Watch
+from gangsaw.tasks.store.zipped import is_zip
 
 BATCH = 1 << 16  # records whose keys are made at once
 PART = 1 << 22  # entries that are sorted at once, 16 bytes each
@@ -124,7 +125,7 @@ def add_index(
     source, place = open_zarr(store), open_place(store, writable=True)
     watch = Watch.of(source)
     stored = Stored(source.arrays, source.attrs)
-    if place.folder is None:
+    if place.folder is None or is_zip(store):
         raise BadParams(f"{store}: an index is added to stores in folders alone")
     if stored.has(kind.keys) and not overwrite:
         raise BadParams(f"{store} has an index of {kind.name}: --overwrite makes it anew")

@@ -115,6 +115,17 @@ def test_a_geotiff_becomes_an_envi_image_of_the_same_place(tmp_path: Path) -> No
         assert np.array_equal(image.read(), cube("int16"))
 
 
+@pytest.mark.parametrize(("dtype", "text"), [("int16", "-9"), ("float32", "nan")])
+def test_the_data_ignore_value_is_nodata_of_a_geotiff(
+    tmp_path: Path, dtype: str, text: str
+) -> None:
+    _, store = stored(tmp_path, UTM33 + f"data ignore value = {text}\n", dtype)
+    gangsaw.decompress(store, tmp_path / "b.tif")
+    with rasterio.open(tmp_path / "b.tif") as image:
+        np.testing.assert_equal(image.nodata, float(text))
+        assert np.array_equal(image.read(), cube(dtype), equal_nan=dtype == "float32")
+
+
 def test_a_window_cut_out_by_xarray_keeps_its_place(tmp_path: Path) -> None:
     """What else is of the whole image is not said of the window either."""
     bands = "wavelength = {1, 2, 3, 4, 5}\nband names = {a, b, c, d, e}\nfwhm = {.1,.2,.3,.4,.5}\n"

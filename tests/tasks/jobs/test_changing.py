@@ -18,6 +18,10 @@ from helpers.tcr_stores import repertoires, write_counts
 import gangsaw
 from gangsaw.codecs.core.errors import BadParams, JobFailed
 from gangsaw.tasks.align.job.job import align_job
+from gangsaw.tasks.api import encode
+from gangsaw.tasks.formats.format import SourceOptions
+from gangsaw.tasks.formats.opening import open_watched
+from gangsaw.tasks.jobs.recipe import Recipe
 from gangsaw.tasks.reads.index.build import add_index
 from gangsaw.tasks.reads.stored import Stored
 from gangsaw.tasks.tcr.sharing.share import share
@@ -242,3 +246,18 @@ def test_no_table_is_made_of_counts(tmp_path: Path) -> None:
         export_counts(made.path, tmp_path / "b.csv", on_progress=change)
     assert not list(tmp_path.glob("*.parquet"))
     assert not list(tmp_path.glob("*.csv"))
+
+
+@pytest.mark.parametrize("make", [raw, envi, envi_data, netcdf, plain_store, finished_store])
+def test_what_changes_before_the_workers_are_there(
+    tmp_path: Path, make: Callable[[Path], tuple[Path, Path]]
+) -> None:
+    """Headers are read when a source is opened, the rest when a cluster has started."""
+    source, changing = make(tmp_path)
+    named, options = changing if source.is_file() else source, OPTIONS.get(make, {})
+    opened, watch = open_watched([str(source)], SourceOptions(own=options))
+    touched(changing)
+    recipe = Recipe("zstd", {}, None, {}, None)
+    with pytest.raises(JobFailed, match=CHANGED.format(named)):
+        encode(opened, tmp_path / "out.zarr", recipe, watch=watch)
+    assert not list(tmp_path.rglob("journal/*"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 
@@ -29,7 +30,7 @@ from gangsaw.tasks.formats.known.geotiff.palette import (
     palette_coordinates,
     palette_of,
 )
-from gangsaw.tasks.formats.known.geotiff.tags import Kept, kept_of
+from gangsaw.tasks.formats.known.geotiff.tags import Kept, kept_of, nodata_of
 from gangsaw.tasks.formats.lost import lost_groups
 from gangsaw.tasks.source import Coordinate, Source
 
@@ -160,9 +161,14 @@ def _comparable(kept: Kept) -> dict[str, object]:
         "units": [unit or "" for unit in kept["units"]],
         "colour interpretation": kept["color_interpretation"],
         "ground control points": [point[:5] for point in kept["gcps"]],
-        "nodata": kept.get("nodata"),
+        "nodata": _number(nodata_of(kept)),
     }
     return flat
+
+
+def _number(nodata: float | None) -> float | str | None:
+    """Return nodata so that equal numbers are equal: -9 and -9.0, and every NaN."""
+    return "nan" if nodata is not None and math.isnan(nodata) else nodata
 
 
 def _tags(kept: Kept) -> dict[str, str]:
