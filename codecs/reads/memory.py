@@ -8,7 +8,7 @@ from __future__ import annotations
 PER_BLOCK = 1 << 12  # index, Python objects
 # of a block that is coded: contexts, the tables of 512 of them, counts of the tree's leaves
 # (of names: of all tables that a format may have, and what the choice of these is made of)
-PER_BUSY = {"sequence": 4 << 20, "quality": 16 << 20, "name": 16 << 20, "offset": 1 << 20}
+PER_BUSY = {"sequence": 4 << 20, "quality": 16 << 20, "name": 8 << 20, "offset": 1 << 20}
 # Lines of one letter take most: places of all lines, and of all pieces of these. Reads of 150
 # letters take a quarter of it, but a chunk is not read before its memory is promised.
 PER_BYTE = {"sequence": 46, "quality": 13, "name": 17, "offset": 6}
