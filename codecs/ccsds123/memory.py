@@ -42,8 +42,9 @@ def _encoder_bytes(image: Image, params: Params) -> int:
     stream = encoded_bytes(image)
     if not params.has_lanes:
         return _rows_bytes(image) + stream + PER_SAMPLE * image.n_samples
-    of_vector = -(-stream // image.n_bands) * min(LANES, image.n_bands)
-    grouped = 2 * min(stream, max(of_vector, BATCH // LANES))  # as its lanes grow, old and new
+    vector = LANES // 2 if image.n_bands <= LANES // 2 else LANES
+    padded = vector * -(-image.n_bands // vector)  # lanes of no band are written, too
+    grouped = 2 * stream * padded // image.n_bands  # as all lanes grow: old and new
     return _rows_bytes(image) + stream + grouped + _raw_bytes(image)
 
 
