@@ -79,6 +79,7 @@ def build_objects(
     objects: dict[str, Buffer] = {}
     arrays, coords = tuple(arrays), tuple(coords)
     names = [*(array.name for array in arrays), *(coordinate.name for coordinate in coords)]
+    _check_names(names)
     store = MemoryStore(objects)
     try:
         if names == [""]:
@@ -198,3 +199,13 @@ def digest(metadata: Buffer) -> str:
     """Return the sha256 of the metadata's canonical JSON."""
     plain = json.loads(metadata.to_bytes())
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Raise BadParams for a variable that would lie where a store keeps its metadata."""
+    for name in names:
+        if METADATA in name.split("/"):
+            raise BadParams(
+                f"variable {name}: every group of a Zarr store has a file {METADATA} of its own; "
+                "rename it in the source, or take the others by --variable"
+            )

@@ -115,6 +115,17 @@ def test_a_geotiff_becomes_an_envi_image_of_the_same_place(tmp_path: Path) -> No
         assert np.array_equal(image.read(), cube("int16"))
 
 
+@pytest.mark.parametrize(("dtype", "text"), [("int16", "-9"), ("float32", "nan")])
+def test_the_data_ignore_value_is_nodata_of_a_geotiff(
+    tmp_path: Path, dtype: str, text: str
+) -> None:
+    _, store = stored(tmp_path, UTM33 + f"data ignore value = {text}\n", dtype)
+    gangsaw.decompress(store, tmp_path / "b.tif")
+    with rasterio.open(tmp_path / "b.tif") as image:
+        np.testing.assert_equal(image.nodata, float(text))
+        assert np.array_equal(image.read(), cube(dtype), equal_nan=dtype == "float32")
+
+
 def test_a_window_cut_out_by_xarray_keeps_its_place(tmp_path: Path) -> None:
     """What else is of the whole image is not said of the window either."""
     bands = "wavelength = {1, 2, 3, 4, 5}\nband names = {a, b, c, d, e}\nfwhm = {.1,.2,.3,.4,.5}\n"
@@ -138,5 +149,14 @@ def test_a_window_cut_out_by_xarray_keeps_its_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize("numbers", ["5e5, 4e6, 0, 15", "1e60, 4e6, 15, 15", "5e5, 4e6, 15, -15"])
 def test_an_odd_map_comes_back(tmp_path: Path, numbers: str) -> None:
     header, store = stored(tmp_path, f"map info = {{UTM, 1, 1, {numbers}, 33, North, WGS-84}}\n")
+    gangsaw.decompress(store, tmp_path / "b.hdr")
+    assert (tmp_path / "b.hdr").read_bytes() == header.read_bytes()
+
+
+def test_a_coordinate_system_that_gdal_cannot_read_is_kept_as_text_alone(tmp_path: Path) -> None:
+    header, store = stored(tmp_path, 'coordinate system string = {PROJCS["half of it",GEOGCS[}\n')
+    opened = xr.open_zarr(store)
+    assert opened.rio.crs is None
+    assert opened["data"].rio.crs is None
     gangsaw.decompress(store, tmp_path / "b.hdr")
     assert (tmp_path / "b.hdr").read_bytes() == header.read_bytes()

@@ -216,7 +216,8 @@ def test_kinds_of_hdf5_reach_zarr(tmp_path: Path) -> None:
         found = zarr.open_group(tmp_path / "c.zarr")
         assert found["record"].dtype.names == ("id", "z")
         assert found["station"][...].tolist() == [b"ab", b"cdef", b""]
-    assert [line.partition(",")[0] for line in lost] == ["the type of ragged"]
+    told = ["the names of values of cloud", "the type of ragged"]
+    assert [line.partition(",")[0] for line in lost] == told
 
 
 def test_references_are_named(tmp_path: Path) -> None:
@@ -249,3 +250,13 @@ def test_items_of_any_length_have_a_bound(tmp_path: Path) -> None:
         open_source(str(path))
     source = open_source(str(path), SourceOptions(accept_loss=True))
     assert [array.name for array in source.arrays] == ["image"]
+
+
+@pytest.mark.parametrize("name", ["zarr.json", "group/zarr.json"])
+def test_a_variable_where_a_store_has_its_metadata_is_refused(tmp_path: Path, name: str) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file[name] = file["cube"] = np.arange(24, dtype="u2").reshape(2, 3, 4)
+    with pytest.raises(BadParams, match=f"variable {name}.*--variable"):
+        gangsaw.compress(tmp_path / "a.h5", tmp_path / "a.zarr")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.h5"]
+    gangsaw.compress(tmp_path / "a.h5", tmp_path / "a.zarr", variables=["cube"])

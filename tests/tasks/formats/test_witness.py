@@ -6,6 +6,7 @@ import bz2
 import lzma
 import os
 import re
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from helpers.command_line import CommandLine
 from helpers.envi_files import cube
 
 import gangsaw
+import gangsaw.tasks.api
 from gangsaw.tasks.formats.opening import open_source
 from gangsaw.tasks.genomes import stream as genome_stream
 from gangsaw.tasks.reads import stream as read_stream
@@ -86,6 +88,97 @@ def test_a_reader_that_is_wrong_is_found(
     monkeypatch.setattr(kind, "read", lambda *of: np.flip(read(*of)))
     gangsaw.compress(path, store, overwrite=True, **options)
     assert gangsaw.verify(store, against=path, **options).problems
+
+
+def hdf5_of_all_kinds(path: Path) -> None:
+    """Text of any length in two ways, lists, arrays as items, long doubles, compounds."""
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file["scalar"], file["text"] = b"abc", "\u00b5m"
+        file.create_dataset("texts", data=["a", "b\u00e9", ""], dtype=h5py.string_dtype())
+        file.create_dataset("ascii", data=[b"a", b"b\xff"], dtype=h5py.string_dtype("ascii"))
+        file["fixed"] = np.array([b"ab", b"c"], "S5")
+        lists = file.create_dataset("lists", (2,), h5py.vlen_dtype("i4"))
+        lists[0], lists[1] = [1, 2], [3]
+        named = np.dtype([("i", "<i4"), ("s", h5py.string_dtype())])
+        file.create_dataset("named", data=np.array([(1, "a"), (2, "bc")], named), dtype=named)
+        file.create_dataset("items", (3,), np.dtype("(2,2)i4"))
+        file["cube"] = cube()
+        file["long"] = np.arange(4, dtype=np.longdouble) / 3
+
+
+def netcdf_of_texts(path: Path, **how: Any) -> None:
+    library = pytest.importorskip("netCDF4", reason="the extra io is not installed")
+    with library.Dataset(path, "w", **how) as file:
+        file.createDimension("x", 3)
+        file.createDimension("length", 5)
+        letters = file.createVariable("letters", "S1", ("x", "length"))
+        file.createVariable("numbers", "i2", ("x", "length"))[:] = 7
+        letters[:] = library.stringtochar(np.array(["ab", "c", "defgh"], "S5"))
+
+
+def netcdf3_of_texts(path: Path) -> None:
+    netcdf_of_texts(path, format="NETCDF3_CLASSIC")
+
+
+def zipped(path: Path) -> None:
+    with zarr.storage.ZipStore(path, mode="w") as store:
+        group = zarr.create_group(store)
+        group.create_array("cube", data=cube(), chunks=(2, 7, 6))
+        texts = group.create_array("texts", shape=(2,), dtype="string")
+        texts[:] = np.array(["ab", "\u00fc"], object)
+
+
+OTHER: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a.h5": (hdf5_of_all_kinds, "h5py"),
+    "a.nc": (netcdf_of_texts, "h5py"),
+    "b.nc": (netcdf3_of_texts, "netCDF4"),
+    "a.zarr.zip": (zipped, "zarr"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_what_is_no_numbers_is_read_by_its_library_too(tmp_path: Path, name: str) -> None:
+    write, reader = OTHER[name]
+    path, store = tmp_path / name, tmp_path / "out.zarr"
+    write(path)
+    gangsaw.compress(path, store)
+    report = gangsaw.verify(store, against=path)
+    assert (report.problems, [r.split()[0] for r in report.readers]) == ((), [reader])
+
+
+CHANGES: dict[str, Callable[[Any], object]] = {
+    "scalar": lambda data: data.__setitem__((), b"abd"),
+    "texts": lambda data: data.__setitem__(1, "z"),
+    "ascii": lambda data: data.__setitem__(1, b"b\xfe"),
+    "fixed": lambda data: data.__setitem__(0, b"az"),
+    "lists": lambda data: data.__setitem__(0, [1, 3]),
+    "items": lambda data: data.__setitem__(0, np.ones((2, 2), "i4")),
+    "long": lambda data: data.__setitem__(1, 1),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_of_any_kind_is_seen_by_the_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    import h5py
+
+    from gangsaw.tasks.formats.known.witnesses.hdf5 import netcdf_witness
+    from gangsaw.tasks.formats.witness import Witness
+
+    path, store, other = tmp_path / "a.h5", tmp_path / "out.zarr", tmp_path / "b.h5"
+    hdf5_of_all_kinds(path)
+    gangsaw.compress(path, store)
+    shutil.copy(path, other)
+    with h5py.File(other, "r+") as file:
+        CHANGES[name](file[name])
+    seen: Witness | None = netcdf_witness(str(other))
+    monkeypatch.setattr(gangsaw.tasks.api, "open_witness", lambda *_: seen)
+    problems = gangsaw.verify(store, against=path).problems
+    assert len(problems) == 1
+    assert name in problems[0]
 
 
 def fastq(path: Path, letter: str = "A") -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
 
@@ -33,7 +33,14 @@ class H5pyArray(Described):
         import h5py
 
         with h5py.File(self.path, "r") as file:
-            return np.asarray(file[self.item][region])
+            data = file[self.item]
+            if h5py.check_string_dtype(self.dtype) and self.dtype.hasobject:
+                return _texts(data, region)
+            values = np.asarray(data[region])
+        if values.ndim == len(region):
+            return values
+        items = np.frombuffer(values.tobytes(), self.dtype)  # each of them is an array
+        return items.reshape(values.shape[: len(region)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +58,19 @@ class NetcdfArray(Described):
             file.set_auto_scale(False)
             file.set_auto_chartostring(False)
             return np.asarray(file.variables[self.name][region])
+
+
+def _of_items(dtype: Dtype) -> Dtype:
+    """Return the type of items: of arrays, which NumPy would make axes of, their bytes."""
+    return dtype if dtype.subdtype is None else np.dtype(f"V{dtype.itemsize}")
+
+
+def _texts(data: h5py.Dataset, region: Region) -> NumpyArray:
+    """Return texts of any length as str, or as bytes where some are no UTF-8."""
+    try:
+        return np.asarray(data.asstr()[region], object)
+    except UnicodeDecodeError:
+        return np.asarray(data[region], object)
 
 
 def netcdf_witness(path: str, group: str = "", variables: tuple[str, ...] = ()) -> Witness | None:
@@ -85,11 +105,13 @@ def _below(path: str, group: h5py.Group, before: str) -> Iterator[H5pyArray]:
     for name, item in group.items():
         if isinstance(item, h5py.Group):
             yield from _below(path, item, f"{before}{name}/")
-        elif isinstance(item, h5py.Dataset) and not _is_dimension(item):
+        elif isinstance(item, h5py.Dataset) and item.shape is not None:
+            if _is_dimension(item):
+                continue
             yield H5pyArray(
                 name=before + name,
                 shape=item.shape,
-                dtype=item.dtype,
+                dtype=_of_items(item.dtype),
                 dims=("",) * item.ndim,
                 chunks=item.chunks,
                 path=path,
