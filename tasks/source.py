@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.reading import reading
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -75,12 +77,44 @@ class SourceArray(Description, Protocol):
         """Return the samples of the region, of `dtype` and the region's shape.
 
         Safe to call from several threads at once. Bytes that are not there (a truncated file)
-        raise CorruptChunk, what cannot be opened raises OSError.
+        raise CorruptChunk, what cannot be opened raises OSError. Arrays that are `Described` raise
+        no errors of libraries.
         """
 
 
+class Bordered:
+    """An array whose `read` raises errors of ours, whatever a library raises in it.
+
+    Here and not in each format, so that none can forget it.
+    """
+
+    def __init_subclass__(cls, **options: object) -> None:
+        """Put the border around the `read` of a class."""
+        super().__init_subclass__(**options)
+        if "read" in vars(cls):
+            cls.read = _bordered(cls.read)  # type: ignore[attr-defined]
+
+
+def _bordered(read: Callable[[SourceArray, Region], NumpyArray]) -> object:
+    @wraps(read)
+    def read_or_refuse(array: SourceArray, region: Region) -> NumpyArray:
+        with reading(_file_of(array), array.name):
+            return read(array, region)
+
+    return read_or_refuse
+
+
+def _file_of(array: object) -> str:
+    """Return the file or store of an array; that of the one that it is made of."""
+    for name in ("address", "path"):
+        if isinstance(found := getattr(array, name, None), str):
+            return found
+    inner = getattr(array, "of", None)
+    return "the source" if inner is None else _file_of(inner)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Described:
+class Described(Bordered):
     """What an array says of itself, as in its file or store."""
 
     name: str
@@ -191,11 +225,12 @@ class Stream(Protocol):
     """A source of unknown length, read once and in order: records from a pipe.
 
     One that knows some attributes of the target group only when all was read has them then as
-    `outcome`; one that can be read again, as its paths are files, has `is_repeatable`, True; one
-    that knows how much of its files it has read has that as `share_read`, 0 to 1 or None; one that
-    has to tell a user something when all was read has it as `notes`, sentences. One of which a
-    store may keep less, or another order, has `as_stored`: given the store as a source, it returns
-    the stream that the store must equal.
+    `outcome`; those of their values that tell of a file and not of its records, such as what it has
+    beyond them, are named in `not_compared`; one that can be read again, as its paths are files,
+    has `is_repeatable`, True; one that knows how much of its files it has read has that as
+    `share_read`, 0 to 1 or None; one that has to tell a user something when all was read has it as
+    `notes`, sentences. One of which a store may keep less, or another order, has `as_stored`: given
+    the store as a source, it returns the stream that the store must equal.
 
     Its arrays are described with an extent of 0 along their first axis, which grows. Their names,
     other extents, types and attributes are known before the first record is read.
