@@ -23,7 +23,13 @@ from gangsaw.tasks.formats.hdf5_attributes import write_attributes
 from gangsaw.tasks.formats.hdf5_restore import Kind, apart, name_in, write_kinds
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, UNUSED, noted
+from gangsaw.tasks.store.attribute_types import (
+    ATTRIBUTE_TYPES,
+    BYTE_ORDER,
+    UNUSED,
+    in_order,
+    noted,
+)
 from gangsaw.tasks.store.paths import attrs_of
 from gangsaw.tasks.store.variables import fill_of
 
@@ -59,7 +65,8 @@ def export_netcdf(
         _write_attributes(part, source, kinds)
         allocate(part, part.stat().st_size)
         for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
-            layout = FlatFile(array.shape, tuple(range(len(array.shape))), array.dtype, offset)
+            dtype = in_order(array.attrs, array.dtype)
+            layout = FlatFile(array.shape, tuple(range(len(array.shape))), dtype, offset)
             write_flat(array, part, layout, meter, client)
 
 
@@ -231,10 +238,10 @@ def _as_netcdf(
     It has no booleans; xarray reads them back as such.
     """
     fill = fill_of(attrs, dtype)
-    others = {key: value for key, value in attrs.items() if key != "_FillValue"}
+    others = {k: value for k, value in attrs.items() if k not in ("_FillValue", BYTE_ORDER)}
     if dtype.kind == "b":
         return np.dtype("i1"), fill, {**others, "dtype": "bool"}
-    return dtype, fill, others
+    return in_order(attrs, dtype), fill, others
 
 
 def lost_structure(source: Source) -> Iterator[str]:

@@ -29,7 +29,7 @@ from gangsaw.tasks.formats.hdf5_kinds import (
 from gangsaw.tasks.formats.hdf5_open import opened
 from gangsaw.tasks.formats.virtual import other_files
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.attribute_types import UNUSED, types_of
+from gangsaw.tasks.store.attribute_types import UNUSED, order_of, types_of
 from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.paths import groups_kept
@@ -254,7 +254,7 @@ def _hdf5_described(
 ) -> tuple[XarrayArray, list[Refused]]:
     data = variable._h5ds
     own, lost = attributes_of(data)
-    attrs = json_attrs(own, data.dtype)
+    attrs = {**json_attrs(own, data.dtype), **order_of(data.dtype)}
     found = XarrayArray(
         path=path,
         engine=HDF5_ENGINE,
