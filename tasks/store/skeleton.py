@@ -117,7 +117,8 @@ def _axes(
     """Return attributes and names of axes of each variable: names that agree, or its file's own."""
     agreed = agreeing_dims(arrays, coords)
     axes: dict[str, Axes] = {}
-    for one in (*arrays, *coords):
+    variables: list[Description | Coordinate] = [*arrays, *coords]
+    for one in variables:
         attrs, dims = renamed(one.attrs, one.dims, agreed[one.name]), agreed[one.name]
         axes[one.name] = given_back(attrs, dims) if own_axes else (attrs, dims)
     return axes
