@@ -45,11 +45,17 @@ def _opened(address: str) -> Iterator[str | ZipStore]:
         yield store
 
 
-def zarr_witness(address: str, group: str = "", variables: tuple[str, ...] = ()) -> Witness:
-    """Return the arrays of a store, or those of one group or of these names."""
-    with _opened(address) as store:
-        node = zarr.open(store, path=group or None, mode="r")
-        found = {ROOT: node} if isinstance(node, zarr.Array) else _below(node)
+def zarr_witness(address: str, group: str = "", variables: tuple[str, ...] = ()) -> Witness | None:
+    """Return the arrays of a store, or those of one group or of these names.
+
+    None where zarr itself cannot list them, since the type of one of them is none of its own.
+    """
+    try:
+        with _opened(address) as store:
+            node = zarr.open(store, path=group or None, mode="r")
+            found = {ROOT: node} if isinstance(node, zarr.Array) else _below(node)
+    except ValueError:
+        return None
     at = address if "://" in address else str(Path(address).absolute())
     arrays = (
         PlainZarrArray(
