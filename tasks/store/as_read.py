@@ -5,7 +5,7 @@ elsewhere in the file, and names of axes. An attribute keeps how the file had it
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, cast
 
@@ -46,9 +46,37 @@ def renamed(
     attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
 ) -> Mapping[str, object]:
     """Return the attributes of a variable whose axes are stored by other names than it had."""
-    if had == dims or ATTR in attrs:
-        return attrs
-    return {**attrs, ATTR: json.dumps({"dims": list(had), "attrs": {}})}
+    return attrs if had == dims or ATTR in attrs else {**attrs, **_names(had)}
+
+
+def nameless(names: Sequence[str | None] | None, n_axes: int) -> Mapping[str, object]:
+    """Return the attribute that keeps names of axes of which some have none; none are a `None`."""
+    is_whole = names is not None and all(names)
+    return {} if is_whole or not n_axes else _names(names)
+
+
+def _names(dims: Sequence[str | None] | None) -> dict[str, object]:
+    return {ATTR: json.dumps({"dims": None if dims is None else list(dims), "attrs": {}})}
+
+
+def given_back(
+    attrs: Mapping[str, object], dims: tuple[str, ...]
+) -> tuple[Mapping[str, object], tuple[str | None, ...] | None]:
+    """Return a variable's attributes and axes for Zarr, where an axis, or all, may have no name.
+
+    Where more than the names of axes was changed, all stays: Zarr has a place for it.
+    """
+    had = _said(attrs)
+    if had is None or had.get("attrs") != {} or "dims" not in had:
+        return attrs, dims
+    own = {key: value for key, value in attrs.items() if key != ATTR}
+    return own, None if had["dims"] is None else _named(had["dims"], dims)
+
+
+def _named(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Return the names that axes had; a carried variable has one axis more, or one less again."""
+    names = [None if name is None else str(name) for name in had] if isinstance(had, list) else []
+    return (*names[: len(dims)], *dims[len(names) :])
 
 
 @dataclass(frozen=True)
@@ -123,8 +151,17 @@ def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
             yield _as_it_was(variable, had)
 
 
+def repeats(attrs: Mapping[str, object]) -> bool:
+    """Whether a variable of these attributes repeats what stands elsewhere in its file."""
+    return "repeats" in (_said(attrs) or {})
+
+
 def _had(variable: Told) -> Mapping[str, object] | None:
-    said = variable.attrs.get(ATTR)
+    return _said(variable.attrs)
+
+
+def _said(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
+    said = attrs.get(ATTR)
     try:
         found = json.loads(said) if isinstance(said, str) else None
     except ValueError:  # somebody else wrote it
@@ -139,5 +176,6 @@ def _as_it_was(variable: Variable, had: Mapping[str, object]) -> Variable:
         attrs[key] = value
     kept = {key: value for key, value in attrs.items() if value is not None}
     assert isinstance(variable, Described | Coordinate)
-    names = tuple(map(str, dims)) if isinstance(dims, list) else variable.dims
+    named = zip(_named(dims, variable.dims), variable.dims, strict=True)
+    names = tuple(own if name is None else name for name, own in named)
     return cast("Variable", replace(variable, dims=names, attrs=kept))

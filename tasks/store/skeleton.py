@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 import zarr
@@ -19,7 +19,7 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.source import Coordinate, Description, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.as_read import renamed
+from gangsaw.tasks.store.as_read import given_back, renamed
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.store.dims import agreeing_dims
 from gangsaw.tasks.store.journal import Job, batch_chunks
@@ -27,6 +27,9 @@ from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
 from gangsaw.tasks.store.paths import attrs_of, key_of
 from gangsaw.tasks.store.records import ROW, Records
+
+# attributes of a variable, and the names of its axes, of which some or all may have none
+Axes: TypeAlias = "tuple[Mapping[str, object], tuple[str | None, ...] | None]"
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,9 @@ def build_skeleton(source: Source, layouts: Mapping[str, ArrayLayout]) -> Skelet
         An array, its name or its attributes cannot be held, or its codec refuses it.
     """
     groups = getattr(source, "groups", ())
+    own_axes = getattr(source, "gives_back_axes", False)
     objects = build_objects(
-        source.name, source.arrays, source.coords, source.attrs, layouts, groups
+        source.name, source.arrays, source.coords, source.attrs, layouts, groups, own_axes=own_axes
     )
     identity = source.identity()
     return Skeleton(objects, {a.name: _job(identity, a, objects, layouts) for a in source.arrays})
@@ -70,11 +74,14 @@ def build_objects(
     attrs: Mapping[str, object],
     layouts: Mapping[str, ArrayLayout],
     groups: Iterable[GroupAttrs] = (),
+    *,
+    own_axes: bool = False,
 ) -> Mapping[str, Buffer]:
     """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
 
     One array that is called "" lies at the root, where a group would be.
-    `name` is what the error calls their source; see `build_skeleton`.
+    `name` is what the error calls their source; see `build_skeleton`. With `own_axes` they are
+    called as in the file that the variables are of, where several extents may have one name.
     """
     objects: dict[str, Buffer] = {}
     arrays, coords = tuple(arrays), tuple(coords)
@@ -83,16 +90,16 @@ def build_objects(
     store = MemoryStore(objects)
     try:
         if names == [""]:
-            _create(store, arrays[0], arrays[0].dims, layouts[""])
+            _create(store, arrays[0], _axes(arrays, (), own_axes=own_axes)[""], layouts[""])
             return objects
         group = zarr.create_group(store, attributes=dict(attrs))
         for path, of_group in attrs_of(groups, names).items():
             group.create_group(path, attributes=dict(of_group))
-        dims = agreeing_dims(arrays, coords)
+        axes = _axes(arrays, coords, own_axes=own_axes)
         for array in arrays:
-            _create(store, array, dims[array.name], layouts[array.name])
+            _create(store, array, axes[array.name], layouts[array.name])
         for coordinate in coords:
-            _write(group, coordinate, dims[coordinate.name])
+            _write(group, coordinate, axes[coordinate.name])
     except GangsawError:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
@@ -104,9 +111,19 @@ def build_objects(
     return objects
 
 
-def _create(
-    store: MemoryStore, array: Description, dims: tuple[str, ...], layout: ArrayLayout
-) -> None:
+def _axes(
+    arrays: Sequence[Description], coords: Sequence[Coordinate], *, own_axes: bool
+) -> Mapping[str, Axes]:
+    """Return attributes and names of axes of each variable: names that agree, or its file's own."""
+    agreed = agreeing_dims(arrays, coords)
+    axes: dict[str, Axes] = {}
+    for one in (*arrays, *coords):
+        attrs, dims = renamed(one.attrs, one.dims, agreed[one.name]), agreed[one.name]
+        axes[one.name] = given_back(attrs, dims) if own_axes else (attrs, dims)
+    return axes
+
+
+def _create(store: MemoryStore, array: Description, axes: Axes, layout: ArrayLayout) -> None:
     """Create an array; BadParams names it where its codec does not take such chunks."""
     try:
         zarr.create_array(
@@ -115,8 +132,8 @@ def _create(
             shape=array.shape,
             dtype=_native(array.dtype),
             fill_value=array.fill_value,
-            attributes=_json(renamed(array.attrs, array.dims, dims)),
-            dimension_names=dims,
+            attributes=_json(axes[0]),
+            dimension_names=axes[1],
             **layout.creation(),
         )
     except BadParams as error:
@@ -134,15 +151,15 @@ def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
 
-def _write(group: zarr.Group, coordinate: Coordinate, dims: tuple[str, ...]) -> None:
+def _write(group: zarr.Group, coordinate: Coordinate, axes: Axes) -> None:
     values = np.asarray(coordinate.values)
     array = group.create_array(
         coordinate.name,
         shape=values.shape,
         dtype=_native(values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
-        attributes=_json(renamed(coordinate.attrs, coordinate.dims, dims)),
-        dimension_names=dims,
+        attributes=_json(axes[0]),
+        dimension_names=axes[1],
         config={"write_empty_chunks": True},
     )
     array[...] = values
