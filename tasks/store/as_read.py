@@ -44,9 +44,22 @@ def renamed(
     attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
 ) -> Mapping[str, object]:
     """Return the attributes of a variable whose axes are stored by other names than it had."""
-    if had == dims or ATTR in attrs:
+    said = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    if had == dims or "dims" in said or "repeats" in said:
         return attrs
-    return {**attrs, ATTR: json.dumps({"dims": list(had), "attrs": {}})}
+    return {**attrs, ATTR: json.dumps({"dims": list(had), **said})}
+
+
+def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
+    """Return the attributes of a variable without some, whose values are kept."""
+    gone = {name: attrs[name] for name in names}
+    kept = {key: value for key, value in attrs.items() if key not in gone}
+    had = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    if "repeats" in had:  # the file has no such variable
+        return kept
+    before = had.get("attrs")
+    of_file = before if isinstance(before, dict) else {}
+    return {**kept, ATTR: json.dumps({**had, "attrs": {**gone, **of_file}})}
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,10 @@ def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
 
 
 def _had(variable: Told) -> Mapping[str, object] | None:
-    said = variable.attrs.get(ATTR)
+    return _parsed(variable.attrs.get(ATTR))
+
+
+def _parsed(said: object) -> Mapping[str, object] | None:
     try:
         found = json.loads(said) if isinstance(said, str) else None
     except ValueError:  # somebody else wrote it

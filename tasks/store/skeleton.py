@@ -25,6 +25,7 @@ from gangsaw.tasks.store.dims import agreeing_dims
 from gangsaw.tasks.store.journal import Job, batch_chunks
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
+from gangsaw.tasks.store.openable import openable_attrs
 from gangsaw.tasks.store.paths import attrs_of, key_of
 from gangsaw.tasks.store.records import ROW, Records
 
@@ -83,16 +84,17 @@ def build_objects(
     store = MemoryStore(objects)
     try:
         if names == [""]:
-            _create(store, arrays[0], arrays[0].dims, layouts[""])
+            _create(store, arrays[0], arrays[0].attrs, arrays[0].dims, layouts[""])
             return objects
         group = zarr.create_group(store, attributes=dict(attrs))
         for path, of_group in attrs_of(groups, names).items():
             group.create_group(path, attributes=dict(of_group))
-        dims = agreeing_dims(arrays, coords)
+        dims, told = agreeing_dims(arrays, coords), openable_attrs([*arrays, *coords])
         for array in arrays:
-            _create(store, array, dims[array.name], layouts[array.name])
+            name = array.name
+            _create(store, array, told[name], dims[name], layouts[name])
         for coordinate in coords:
-            _write(group, coordinate, dims[coordinate.name])
+            _write(group, coordinate, told[coordinate.name], dims[coordinate.name])
     except GangsawError:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
@@ -105,7 +107,11 @@ def build_objects(
 
 
 def _create(
-    store: MemoryStore, array: Description, dims: tuple[str, ...], layout: ArrayLayout
+    store: MemoryStore,
+    array: Description,
+    attrs: Mapping[str, object],
+    dims: tuple[str, ...],
+    layout: ArrayLayout,
 ) -> None:
     """Create an array; BadParams names it where its codec does not take such chunks."""
     try:
@@ -115,7 +121,7 @@ def _create(
             shape=array.shape,
             dtype=_native(array.dtype),
             fill_value=array.fill_value,
-            attributes=_json(renamed(array.attrs, array.dims, dims)),
+            attributes=_json(renamed(attrs, array.dims, dims)),
             dimension_names=dims,
             **layout.creation(),
         )
@@ -134,14 +140,19 @@ def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
 
-def _write(group: zarr.Group, coordinate: Coordinate, dims: tuple[str, ...]) -> None:
+def _write(
+    group: zarr.Group,
+    coordinate: Coordinate,
+    attrs: Mapping[str, object],
+    dims: tuple[str, ...],
+) -> None:
     values = np.asarray(coordinate.values)
     array = group.create_array(
         coordinate.name,
         shape=values.shape,
         dtype=_native(values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
-        attributes=_json(renamed(coordinate.attrs, coordinate.dims, dims)),
+        attributes=_json(renamed(attrs, coordinate.dims, dims)),
         dimension_names=dims,
         config={"write_empty_chunks": True},
     )
