@@ -18,7 +18,7 @@ from gangsaw.cluster.interrupts import interrupts_wait
 from gangsaw.cluster.local import KEEP_MEMORY, LOOPBACK, PRELOAD, connect
 
 RESOURCES = {"GPU": 1}  # of each worker; jobs split it among the tasks that share the GPU
-THREADS = 4  # of each worker: one reads, one copies in, one computes, one copies out and writes
+THREADS = 4  # at least: one reads, one copies in, one computes, one copies out and writes
 
 
 class ClusterType(Protocol):
@@ -53,7 +53,7 @@ def start(config: ClusterConfig) -> Iterator[Client]:
 def _local(config: ClusterConfig) -> Iterator[Client]:
     with dask.config.set(KEEP_MEMORY), ExitStack() as stack:
         with interrupts_wait():
-            cluster = stack.enter_context(_made(_cluster_type(), _options(config)))
+            cluster = stack.enter_context(_made(_cluster_type(), config))
         yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
@@ -67,19 +67,28 @@ def _cluster_type() -> ClusterType:
     return found
 
 
-def _made(cluster_type: ClusterType, options: dict[str, object]) -> Cluster:
+def _made(cluster_type: ClusterType, config: ClusterConfig) -> Cluster:
     try:
-        return cluster_type(**options)
+        return cluster_type(**_options(config))
     except Exception as error:  # of NVML, of its absence, of a driver: each has its own class
         if isinstance(error, ValueError) and "workers" in str(error):
             raise
         raise RuntimeError(f"dask-cuda cannot use a GPU here: {error}") from error
 
 
+def _threads(workers: int) -> int:
+    """Return the threads of each worker: its share of the cores, for what a GPU leaves to them.
+
+    How many tasks share its GPU is for `RESOURCES` to say.
+    """
+    gpus: int = workers or importlib.import_module("dask_cuda.utils").get_n_gpus()
+    return max(THREADS, ClusterConfig(workers=gpus).size[1])
+
+
 def _options(config: ClusterConfig) -> dict[str, object]:
     return {
         "n_workers": config.workers or None,
-        "threads_per_worker": config.threads or THREADS,
+        "threads_per_worker": config.threads or _threads(config.workers),
         "memory_limit": config.memory_limit or "auto",
         "device_memory_limit": None,  # Dask holds none of our arrays, so there is nothing to spill
         "host": LOOPBACK,

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.reading import reading
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -75,12 +77,44 @@ class SourceArray(Description, Protocol):
         """Return the samples of the region, of `dtype` and the region's shape.
 
         Safe to call from several threads at once. Bytes that are not there (a truncated file)
-        raise CorruptChunk, what cannot be opened raises OSError.
+        raise CorruptChunk, what cannot be opened raises OSError. Arrays that are `Described` raise
+        no errors of libraries.
         """
 
 
+class Bordered:
+    """An array whose `read` raises errors of ours, whatever a library raises in it.
+
+    Here and not in each format, so that none can forget it.
+    """
+
+    def __init_subclass__(cls, **options: object) -> None:
+        """Put the border around the `read` of a class."""
+        super().__init_subclass__(**options)
+        if "read" in vars(cls):
+            cls.read = _bordered(cls.read)  # type: ignore[attr-defined]
+
+
+def _bordered(read: Callable[[SourceArray, Region], NumpyArray]) -> object:
+    @wraps(read)
+    def read_or_refuse(array: SourceArray, region: Region) -> NumpyArray:
+        with reading(_file_of(array), array.name):
+            return read(array, region)
+
+    return read_or_refuse
+
+
+def _file_of(array: object) -> str:
+    """Return the file or store of an array; that of the one that it is made of."""
+    for name in ("address", "path"):
+        if isinstance(found := getattr(array, name, None), str):
+            return found
+    inner = getattr(array, "of", None)
+    return "the source" if inner is None else _file_of(inner)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Described:
+class Described(Bordered):
     """What an array says of itself, as in its file or store."""
 
     name: str

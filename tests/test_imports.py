@@ -38,6 +38,7 @@ FLOORS = (
     ("tasks.store",),
     ("tasks.engine",),
     ("tasks.source",),
+    ("tasks.reading",),
     ("codecs.*",),
     ("codecs.core.zarr",),
     ("codecs.core.container",),

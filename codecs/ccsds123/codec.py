@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from gangsaw.codecs.ccsds123.memory import encoded_bytes, scratch_bytes
+from gangsaw.codecs.ccsds123 import memory
 from gangsaw.codecs.ccsds123.params import Image, Params
 from gangsaw.codecs.core.arrays import ArrayT, Dtype
 from gangsaw.codecs.core.container.chunk import ChunkCoder
@@ -41,17 +41,14 @@ class Ccsds123(BlockCodec):
         return ChunkCoder(self.codec_name, __package__, self.params, dtype, grid, layout, view)
 
     def peak_bytes(self, shape: tuple[int, ...], dtype: Dtype) -> int:
-        """Return a bound on what encoding or decoding one such chunk holds besides the chunk.
-
-        It holds the bytes twice, as blocks and as frame, and scratch memory for each thread.
-        """
+        """Return a bound on what encoding or decoding one such chunk holds besides the chunk."""
         axes = self._axes(shape)
         grid = BlockGrid(shape, self._block_shape(shape, axes))
         if not grid.n_blocks:
             return 0
         image = self._image(grid, 0, axes, dtype)
         busy = min(thread_limit(), grid.n_blocks)
-        return 2 * grid.n_blocks * encoded_bytes(image) + busy * scratch_bytes(image, self.params)
+        return memory.peak_bytes(image, self.params, grid.n_blocks, busy)
 
     def has_kernels(self, direction: Direction) -> bool:
         """Whether a device does this: where blocks have lanes, else they are serial."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangsaw.codecs.ccsds123 import wavefront
+from gangsaw.codecs.ccsds123.memory import SEGMENT
 from gangsaw.codecs.ccsds123.params import LOCAL_SUMS, Image, Params
 from gangsaw.codecs.ccsds123.plan import band_weights, lane_type
 from gangsaw.codecs.core.memory.aligned import aligned_zeros
@@ -21,9 +22,6 @@ MARGIN = LANES  # columns left of band 0 in a ring: more than 15 bands look back
 RUN = 64  # steps that a strip of bands makes in one go, and samples written in one go
 STRIP = 128  # bands at most in a strip: what a step of them touches stays in the first-level cache
 CACHED_PIXELS = 1 << 16  # tables of 16 bytes a pixel; larger images take long anyway
-# Tables over t are made for so many steps at a time: one for all steps took 50 bytes a pixel, 6 GB
-# for a band of Sentinel-2.
-SEGMENT = 1 << 16
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")

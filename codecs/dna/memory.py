@@ -5,9 +5,9 @@ The suite over every codec measures it.
 
 from __future__ import annotations
 
-from gangsaw.codecs.dna.dense.shape import most_words, shape_of
+from gangsaw.codecs.dna.dense.shape import Shape, most_words, shape_of
 
-PER_BLOCK = 1 << 14  # Python objects, the head
+PER_BLOCK = 1 << 10  # Python objects, the head
 PER_BUSY = 1 << 16  # small tables, the state of lanes
 SLOT, CODE = 4, 1  # bytes of a base
 SPARE = 1 << 7  # bytes of a payload for its head
@@ -23,24 +23,39 @@ def peak_bytes(items: int, n_blocks: int, busy: int, is_dense: bool) -> int:
     """Return a bound on what coding a chunk holds besides it, in bytes.
 
     Of each block the place that is reserved, and where it takes more, as other bytes than bases
-    may, its payload twice: apart and in the frame. Of one that is coded also the text in one piece,
-    packed bases, those in runs, and exceptions and cases of together at most 13 bytes for 8 letters
-    (`split`); in dense mode also `dense_bytes`.
+    may, its payload apart; and then the frame of these, or what blocks that are coded take: the
+    text in one piece, packed bases, those in runs, and exceptions and cases of together at most 13
+    bytes for 8 letters (`split`); in dense mode also bases and `_modelled_bytes`.
     """
     packed = likely_bytes(items)
     coding = items + 2 * packed + items * 13 // 8 + PER_BUSY
     if is_dense:
-        coding += dense_bytes(items)
-    return n_blocks * (2 * items + packed + PER_BLOCK) + busy * coding
+        coding += items + _modelled_bytes(shape_of(max(1, items)))
+    payloads = n_blocks * (items + PER_BLOCK)
+    return payloads + n_blocks * packed + max(payloads, busy * coding)
+
+
+def _modelled_bytes(shape: Shape) -> int:
+    """Bytes for the lanes of a block on a host: the tables are gone before words are written."""
+    return _lanes_bytes(shape) + max(_tables_bytes(shape), 2 * _words_bytes(shape))
 
 
 def dense_bytes(items: int) -> int:
-    """Return a bound on what a dense block needs: tables, and for its lanes bases, slots, words."""
+    """Return a bound on what a dense block needs at once: tables, lanes, words, bases, payload."""
     shape = shape_of(max(1, items))
-    tables = (2 << 2 * shape.order) + (2 << shape.slot_bits) + (4 << shape.entry_bits)
-    words = 2 * most_words(shape.steps)
-    lanes = shape.lanes * ((SLOT + CODE) * shape.stride + words)
-    return tables + lanes + 3 * items
+    return _tables_bytes(shape) + _lanes_bytes(shape) + _words_bytes(shape) + 3 * items
+
+
+def _tables_bytes(shape: Shape) -> int:
+    return (2 << 2 * shape.order) + (2 << shape.slot_bits) + (4 << shape.entry_bits)
+
+
+def _lanes_bytes(shape: Shape) -> int:
+    return shape.lanes * (SLOT + CODE) * shape.stride
+
+
+def _words_bytes(shape: Shape) -> int:
+    return 2 * shape.lanes * most_words(shape.steps)
 
 
 PER_BLOCK_OF_DEVICE = 1 << 16  # logarithms, rows of tables; allocations are of 512 bytes

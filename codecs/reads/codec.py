@@ -41,8 +41,8 @@ class Reads(BlockCodec):
         """Return a bound on the memory of encoding or decoding one chunk, without the chunk."""
         grid = _coder_of(self.params, shape, dtype).grid
         busy = min(thread_limit(), grid.n_blocks)
-        items = min(grid.block_shape[0], shape[0])
-        return memory.peak_bytes(self.params.kind, items, grid.n_blocks, busy)
+        block_bytes = min(grid.block_shape[0], shape[0]) * dtype.itemsize
+        return memory.peak_bytes(self.params.kind, block_bytes, grid.n_blocks, busy)
 
 
 @lru_cache(maxsize=64)

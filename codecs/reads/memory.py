@@ -5,16 +5,23 @@ The suite over every codec measures it.
 
 from __future__ import annotations
 
-PER_BLOCK = 1 << 20  # tables, index, Python objects
+PER_BLOCK = 1 << 12  # index, Python objects
 # of a block that is coded: contexts, the tables of 512 of them, counts of the tree's leaves
 # (of names: of all tables that a format may have, and what the choice of these is made of)
-PER_BUSY = {"sequence": 4 << 20, "quality": 24 << 20, "name": 48 << 20, "offset": 0}
-PER_ITEM = {"sequence": 100, "quality": 40, "name": 40, "offset": 48}
+PER_BUSY = {"sequence": 4 << 20, "quality": 16 << 20, "name": 8 << 20, "offset": 1 << 20}
+# Lines of one letter take most: places of all lines, and of all pieces of these. Reads of 150
+# letters take a quarter of it, but a chunk is not read before its memory is promised.
+PER_BYTE = {"sequence": 46, "quality": 13, "name": 17, "offset": 6}
 
 
-def peak_bytes(kind: str, items: int, n_blocks: int, busy: int) -> int:
-    """Return a bound on what coding a chunk holds besides it, in bytes."""
-    return n_blocks * (8 * items + PER_BLOCK) + busy * (PER_ITEM[kind] * items + PER_BUSY[kind])
+def peak_bytes(kind: str, block_bytes: int, n_blocks: int, busy: int) -> int:
+    """Return a bound on what coding a chunk holds besides it, in bytes.
+
+    It holds the payloads of all blocks, each at most as long as the block but for a head, and then
+    the frame, or what blocks that are coded take besides.
+    """
+    payloads = n_blocks * (block_bytes + PER_BLOCK)
+    return payloads + max(payloads, busy * (PER_BYTE[kind] * block_bytes + PER_BUSY[kind]))
 
 
 # on a device: what windows look into, at most; besides payload and target in one piece

@@ -1,16 +1,7 @@
 """GPU backend of the visibility codec: efforts run on the device, all else on the CPU.
 
-Functions of Numba that the host calls, each compiled once for a machine. They are the CPU's own, so
-that both choose alike: NumPy would give other bits in sums of logarithms.
-
-    fast.tiles           check                                 headers of every tile
-    dense.model.grid     _best_grid                            logarithms
-    dense.choice.means   entropy_bits                          logarithms
-    dense.choice.choose  _gains _best_chance find_odd          costs of series; words that are odd
-                         _count_exponents _median              a count for each word of a sample
-    dense.model.head     _pack _unpack                         predictors of series, some bits each
-    core.numba.rans      normalise write_tables read_tables    tables of symbols
-    words.arrange        _move                                 blocks that are stored raw
+What the host does for the device, choices from samples and heads and tables of blocks, NumPy does:
+nothing is compiled for it.
 """
 
 from __future__ import annotations
@@ -39,7 +30,7 @@ from gangsaw.codecs.visibility.lanes.gpu_table import has_kernel, word_bytes
 from gangsaw.codecs.visibility.lanes.table import Lanes
 from gangsaw.codecs.visibility.memory import decoder_device_bytes, encoder_device_bytes
 from gangsaw.codecs.visibility.params import Params
-from gangsaw.codecs.visibility.words import raw
+from gangsaw.codecs.visibility.words import gpu_raw, raw
 
 # Takes blocks, returns their payloads, None where raw is not longer.
 Encoder: TypeAlias = Callable[[Sequence[DeviceArray]], list[Payload | None]]
@@ -54,6 +45,7 @@ ENCODERS: dict[str, Encoder] = {
 }
 # By the kind that a payload begins with; the others are decoded on the host.
 DECODERS: dict[int, Decoder] = {
+    raw.KIND: gpu_raw.decode_blocks,
     fast.KIND: fast_decode.decode_blocks,
     dense.KIND: dense_decode.decode_blocks,
     narrow.KIND: gpu_narrow.decode_blocks,
@@ -94,7 +86,7 @@ def _encode_run(sources: Sequence[DeviceArray], params: Params) -> Runs:
     parts = encode_blocks(sources)
     return Runs(
         tuple(
-            np.concatenate(raw.encode_parts(to_host(source))) if part is None else part
+            gpu_raw.encode(source) if part is None else part
             for part, source in zip(parts, sources, strict=True)
         )
     )

@@ -9,7 +9,7 @@ import math
 
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
-PER_BLOCK = 2048  # kind, index, Python objects
+PER_BLOCK = 512  # kind, index, Python objects
 PER_THREAD = 5 << 16  # tables, most of them those of slots, and rows of a kernel
 PER_BLOCK_OF_DEVICE = 1 << 14  # tables, sums; allocations are of 512 bytes; a tile that is empty
 PER_DENSE_OF_DEVICE = 1 << 17  # counts of symbols under five kinds of means, samples

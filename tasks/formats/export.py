@@ -21,7 +21,7 @@ __all__ = ["ExportOptions", "choose_format", "export"]
 def export(
     source: Source, targets: Sequence[str], options: ExportOptions, work: Work
 ) -> tuple[str, ...]:
-    """Write all of a source; return what the format cannot hold, in words.
+    """Write all of a source; return what the format cannot hold as it was, in words.
 
     Raises BadParams for samples that the format cannot hold, for anything else that it cannot
     unless `work.accept_loss`, for a number of targets that it does not take, and options that it
@@ -44,7 +44,7 @@ def export(
         raise BadParams(_loss(what, kind, lost))
     assert kind.export is not None
     kind.export(source, paths, wanted, work)
-    return lost
+    return (*lost, *fit.told)
 
 
 def check_store_target(target: str | Path) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
-from gangsaw.tasks.source import Region
+from gangsaw.tasks.source import Bordered, Region
 
 
 @dataclass(frozen=True)
-class FlatArray:
+class FlatArray(Bordered):
     """Samples of one array in C order; reading any region is cheap.
 
     Attributes

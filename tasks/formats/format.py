@@ -146,11 +146,13 @@ class Fit:
     refusal : why it cannot be held, "" where it can
     lost : each item that would be lost, in words; without the user's consent none may be
     is_own : whether the data set came from such a file
+    told : what comes out in another form, with nothing lost, in words
     """
 
     refusal: str = ""
     lost: tuple[str, ...] = ()
     is_own: bool = False
+    told: tuple[str, ...] = ()
 
 
 def fits(_: Source) -> Fit:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.formats.hdf5_attributes import attributes_of
 from gangsaw.tasks.source import Described, Region
 from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.kinds import described, enum_of, is_ragged
@@ -122,21 +123,40 @@ def special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[R
 
     `prefix` goes before their names in the group.
     """
+    from gangsaw.tasks.formats.hdf5_open import LINK, lost_links, opened
+
+    lost = [Refused(prefix + name, LINK) for name in lost_links(path, group)]
     names = special_names(path, group)
     if not names:
-        return [], []
-    import h5netcdf
-
-    with h5netcdf.File(path, "r", phony_dims="sort") as file:
+        return [], lost
+    with opened(path) as file:
         own = file[group] if group else file
-        judged = [_judged(path, own, name, prefix) for name in names if name in own.variables]
+        judged = [one for n in names if n in own.variables for one in _judged(path, own, n, prefix)]
     found = [one for one in judged if isinstance(one, Hdf5Items)]
-    return found, [one for one in judged if isinstance(one, Refused)]
+    return found, [*lost, *(one for one in judged if isinstance(one, Refused))]
 
 
-def _judged(path: str, group: h5netcdf.Group, name: str, prefix: str) -> Hdf5Items | Refused:
+def lost_attribute(name: str, of: str) -> Refused:
+    """Return what is told of an attribute that has no meaning outside its file."""
+    return Refused(f"attribute {name} of {of}", "holds references into its file")
+
+
+def _judged(
+    path: str, group: h5netcdf.Group, name: str, prefix: str
+) -> Iterator[Hdf5Items | Refused]:
     variable, name = group.variables[name], prefix + name
     data = variable._h5ds
+    kind = _kind_or_refusal(name, data)
+    if isinstance(kind, Refused):
+        yield kind
+        return
+    attrs, lost = attributes_of(data)
+    found = _described(path, name, data, kind, variable.dimensions, attrs)
+    yield replace(found, key=variable._h5path)  # a link may lead to it
+    yield from (lost_attribute(one, name) for one in lost)
+
+
+def _kind_or_refusal(name: str, data: h5py.Dataset) -> object:
     if data.shape is None:
         return Refused(name, "has no samples (a null data space)")
     try:
@@ -145,8 +165,7 @@ def _judged(path: str, group: h5netcdf.Group, name: str, prefix: str) -> Hdf5Ite
         return Refused(name, f"holds {_class_name(data)}: {error}")
     if is_ragged(kind) and (too_much := _too_much(data)):
         return Refused(name, too_much)
-    attrs = {str(key): value for key, value in variable.attrs.items()}
-    return _described(path, name, data, kind, variable.dimensions, attrs)
+    return kind
 
 
 def _class_name(data: h5py.Dataset) -> str:
@@ -213,12 +232,18 @@ def _described(
         dims=tuple(map(str, dims[:n])),
         chunks=None if data.chunks is None else data.chunks[:n],
         attrs={**own, **notes},
-        fill_value=own.get("_FillValue") if enum_of(kind) else attrs.get("_FillValue"),
+        fill_value=own.get("_FillValue") if enum_of(kind) else _fill_of(data),
         path=path,
         key=data.name,
         joined=joined,
         is_ragged=is_ragged(kind),
     )
+
+
+def _fill_of(data: h5py.Dataset) -> object:
+    """Return the fill value as an item of the data set, None where there is none."""
+    found = data.attrs.get("_FillValue")
+    return found.reshape(-1)[0] if isinstance(found, np.ndarray) and found.size == 1 else found
 
 
 def _stored_dtype(data: h5py.Dataset, kind: object) -> Dtype:

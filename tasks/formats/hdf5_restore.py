@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     import h5py
 
 
+OTHER = "_nc4_non_coord_"  # before names of variables that are not the dimension of their name
+NUMBER = "_Netcdf4Dimid"  # attribute of a dimension
+
+
 @dataclass(frozen=True)
 class Kind:
     """A carried variable, and the data set that it becomes.
@@ -46,6 +50,11 @@ class Kind:
     name: str
     dims: tuple[str, ...]
     shape: tuple[int, ...]
+
+    @property
+    def dtype(self) -> Dtype:
+        """Of the samples as they are stored."""
+        return self.of.values.dtype if isinstance(self.of, Coordinate) else self.of.dtype
 
     @property
     def attrs(self) -> dict[str, object]:
@@ -71,8 +80,7 @@ class Plain:
 def apart(source: Source) -> tuple[Plain, tuple[Kind, ...]]:
     """Return a source's plain variables, and those that HDF5 holds by types of its own."""
     found = variables_of(source)
-    dims = {dim for variable in found for dim in variable.dims}
-    carried = [v for v in found if _is_apart(v) and v.name not in dims]
+    carried = [v for v in found if _is_apart(v)]
     names = {v.name for v in carried}
     plain = Plain(
         source.name,
@@ -85,8 +93,13 @@ def apart(source: Source) -> tuple[Plain, tuple[Kind, ...]]:
 
 
 def _is_apart(variable: SourceArray | Coordinate) -> bool:
-    return HDF5 in variable.attrs or (
-        DTYPE in variable.attrs and not str(variable.attrs[DTYPE]).startswith(("<U", ">U"))
+    """Whether HDF5 has a type for it that NetCDF has not; half floats and complex are such."""
+    dtype = variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
+    return (
+        HDF5 in variable.attrs
+        or dtype.kind == "c"
+        or dtype == np.dtype("f2")
+        or (DTYPE in variable.attrs and not str(variable.attrs[DTYPE]).startswith(("<U", ">U")))
     )
 
 
@@ -99,23 +112,70 @@ def _kind(variable: SourceArray | Coordinate) -> Kind:
     return Kind(variable, variable.name, dims, shape)
 
 
-def write_kinds(
-    path: Path,
-    kinds: Sequence[Kind],
-    flat_attrs: Callable[[Mapping[str, object]], dict[str, object]],
-) -> None:
-    """Add data sets to a file that has their axes already."""
+def write_kinds(path: Path, kinds: Sequence[Kind]) -> None:
+    """Add data sets, without attributes, to a file that has their axes already."""
     import h5py
 
     if not kinds:
         return
     with h5py.File(path, "r+") as file:
         for kind in kinds:
-            made = _created(file, kind)
-            made.attrs.update(flat_attrs(kind.attrs))
-            for i, dim in enumerate(kind.dims):
-                if (scale := _scale(file, kind.name, dim)) is not None:
-                    made.dims[i].attach_scale(scale)
+            here = name_in(file, kind.name, kind.dims)
+            users = _released(file, here)
+            made = _created(file, here, kind)
+            if users is None:
+                for i, dim in enumerate(kind.dims):
+                    if (scale := _scale(file, kind.name, dim)) is not None:
+                        made.dims[i].attach_scale(scale)
+            else:
+                _make_scale(file, made, kind, users)
+
+
+def name_in(file: h5py.File, path: str, dims: Sequence[str]) -> str:
+    """Return the path of a variable in a file of NetCDF, which has another where a dimension that
+    is none of its own, or not its first, has its name.
+    """
+    group, _, name = path.rpartition("/")
+    is_other = name not in dims[:1] and path in file and _is_scale(file[path])
+    return f"{group}/{OTHER}{name}".lstrip("/") if is_other else path
+
+
+def _is_scale(item: h5py.Group | h5py.Dataset) -> bool:
+    return bool(item.attrs.get("CLASS") == b"DIMENSION_SCALE")
+
+
+@dataclass(frozen=True)
+class Users:
+    """What a dimension knows: its number, and the data sets along it with the axis of each."""
+
+    number: object
+    axes: tuple[tuple[str, int], ...]
+
+
+def _released(file: h5py.File, path: str) -> Users | None:
+    """Take away what stands for a dimension until its variable is there; None where none does."""
+    if path not in file:
+        return None
+    old = file[path]
+    axes = [(file[ref].name, int(axis)) for ref, axis in old.attrs.get("REFERENCE_LIST", ())]
+    for name, axis in axes:
+        file[name].dims[axis].detach_scale(old)
+    users = Users(old.attrs.get(NUMBER), tuple(axes))
+    del file[path]
+    return users
+
+
+def _make_scale(file: h5py.File, made: h5py.Dataset, kind: Kind, users: Users) -> None:
+    """Let a data set be the dimension of its name."""
+    made.make_scale(kind.name.rpartition("/")[2])
+    for name, axis in users.axes:
+        file[name].dims[axis].attach_scale(made)
+    if users.number is not None:
+        made.attrs[NUMBER] = users.number
+    if len(kind.dims) > 1:  # a scale has none itself
+        scales = [made, *(_scale(file, kind.name, dim) for dim in kind.dims[1:])]
+        numbers = [scale.attrs[NUMBER] for scale in scales if scale is not None]
+        made.attrs["_Netcdf4Coordinates"] = np.array(numbers, "i4")
 
 
 def _scale(file: h5py.File, name: str, dim: str) -> h5py.Dataset | None:
@@ -132,14 +192,14 @@ def _scale(file: h5py.File, name: str, dim: str) -> h5py.Dataset | None:
         group = group.rpartition("/")[0]
 
 
-def _created(file: h5py.File, kind: Kind) -> h5py.Dataset:
+def _created(file: h5py.File, path: str, kind: Kind) -> h5py.Dataset:
     import h5py
 
-    group = file.require_group(kind.name.rpartition("/")[0] or "/")
+    group = file.require_group(path.rpartition("/")[0] or "/")
     item = _type(group, kind)
     space = h5py.h5s.create_simple(kind.shape) if kind.shape else h5py.h5s.create(h5py.h5s.SCALAR)
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    name = kind.name.rpartition("/")[2].encode()
+    name = path.rpartition("/")[2].encode()
     made = h5py.Dataset(h5py.h5d.create(group.id, name, item, space, properties))
     _write(made, kind)
     fill = fill_item(kind.of.attrs, dtype_of(kind.of.attrs[DTYPE])) if _has_fill(kind) else None
@@ -158,7 +218,7 @@ def _type(group: h5py.Group, kind: Kind) -> h5py.h5t.TypeID:
     import h5py
 
     if (said := kind.of.attrs.get(HDF5)) is None:
-        return _type_of(kind.of.attrs.get(DTYPE))
+        return _type_of(kind.of.attrs.get(DTYPE, kind.dtype.str))
     assert isinstance(said, Mapping)
     found = h5py.h5t.decode(base64.b64decode(str(said["type"])))
     if "name" not in said:

@@ -8,14 +8,17 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from gangsaw.tasks.source import Coordinate, Source
+from gangsaw.tasks.store.as_read import OURS
 
 # attributes that only tie variables together, or say how a store is laid out
-TIES = frozenset({"coordinates", "grid_mapping", "_ARRAY_DIMENSIONS"})
+TIES = frozenset({"coordinates", "grid_mapping", "_ARRAY_DIMENSIONS", *OURS})
 
 
 def lost_groups(source: Source) -> Iterator[str]:
-    """Yield the groups below that of the arrays."""
-    yield from (f"group {below.path}" for below in getattr(source, "below", ()))
+    """Yield the attributes of the groups that the arrays lie in."""
+    for group in getattr(source, "groups", ()):
+        lost = (name for name in sorted(group.attrs) if name not in TIES)
+        yield from (f"attribute {name} of group {group.path}" for name in lost)
 
 
 def lost_attributes(source: Source, held: Collection[str] = ()) -> Iterator[str]:

@@ -19,9 +19,11 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
-from gangsaw.tasks.formats.hdf5_restore import Kind, apart, write_kinds
+from gangsaw.tasks.formats.hdf5_attributes import write_attributes
+from gangsaw.tasks.formats.hdf5_restore import Kind, apart, name_in, write_kinds
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, UNUSED, noted
 from gangsaw.tasks.store.paths import attrs_of
 from gangsaw.tasks.store.variables import fill_of
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import h5py
     from distributed import Client
 
+NETCDF_SUFFIXES = (".nc", ".nc4")
 SPARE = 4 << 20  # bytes for HDF5's own structures and the attributes
 
 
@@ -52,7 +55,8 @@ def export_netcdf(
     with whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, _size(source) + SPARE)  # is there space at all?
         _write_frame(source, part, kinds)
-        write_kinds(part, kinds, _flat_attrs)
+        write_kinds(part, kinds)
+        _write_attributes(part, source, kinds)
         allocate(part, part.stat().st_size)
         for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
             layout = FlatFile(array.shape, tuple(range(len(array.shape))), array.dtype, offset)
@@ -64,9 +68,21 @@ def check_fits(source: Source) -> None:
     source, kinds = apart(source)
     dimensions(_axes(variable) for variable in (*_variables(source), *kinds))
     for array in source.arrays:
-        if array.dtype.kind not in "biuf" or array.dtype.name == "float16":
+        if array.dtype.kind not in "biuf":
             raise BadParams(
                 f"NetCDF has no {array.dtype.name} samples ({array.name}); decompress to Zarr"
+            )
+
+
+def check_suffix(source: Source, path: Path) -> None:
+    """Raise BadParams for samples that HDF5 has and NetCDF's library does not read."""
+    if path.suffix.lower() not in NETCDF_SUFFIXES:
+        return
+    for kind in apart(source)[1]:
+        if kind.dtype.kind == "c" or kind.dtype.name == "float16":
+            raise BadParams(
+                f"NetCDF has no {kind.dtype.name} samples ({kind.name}): name the target "
+                f"{path.stem}.h5, which is plain HDF5, or decompress to Zarr"
             )
 
 
@@ -81,11 +97,13 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
 
     named = [v for v in _variables(source) if not _axes(v).is_nameless]
     with h5netcdf.File(path, "w") as file:
-        file.attrs.update(_flat_attrs(source.attrs))
-        for group, attrs in _groups(source).items():
-            file.create_group(group).attrs.update(_flat_attrs(attrs))
+        for group in _groups(source):
+            file.create_group(group)
         axes = [_axes(v) for v in (*named, *kinds) if not _axes(v).is_nameless]
-        for group, extents in dimensions(axes).items():
+        homes = {group: dict(extents) for group, extents in dimensions(axes).items()}
+        for group, extents in _unused(source).items():
+            homes[group] = {**extents, **homes.get(group, {})}
+        for group, extents in homes.items():
             (file[group] if group else file).dimensions = extents
         for variable in named:
             _create_named(file, variable)
@@ -100,6 +118,17 @@ def _variables(source: Source) -> list[SourceArray | Coordinate]:
 def _groups(source: Source) -> Mapping[str, Mapping[str, object]]:
     """Return the attributes of all groups below, by path, outer groups first."""
     return attrs_of(getattr(source, "groups", ()), [v.name for v in _variables(source)])
+
+
+def _unused(source: Source) -> Mapping[str, Mapping[str, int]]:
+    """Return by group the dimensions of the source's file that no variable has."""
+    owners = {"": source.attrs, **_groups(source)}
+    said = {group: attrs.get(UNUSED) for group, attrs in owners.items()}
+    return {
+        group: {str(name): int(n) for name, n in dims.items() if isinstance(n, int) and n >= 0}
+        for group, dims in said.items()
+        if isinstance(dims, Mapping)
+    }
 
 
 def _create_named(file: h5netcdf.File, variable: SourceArray | Coordinate) -> None:
@@ -125,13 +154,37 @@ def _write_nameless(path: Path, variables: Iterable[SourceArray | Coordinate]) -
 def _create_nameless(
     file: h5py.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
 ) -> h5py.Dataset:
-    dtype, fill, attrs = _as_netcdf(variable.attrs, dtype)
+    dtype, fill, _ = _as_netcdf(variable.attrs, dtype)
     shape = _shape(variable)
     made = file.create_dataset(variable.name, shape, dtype, fillvalue=fill, **layout)
-    made.attrs.update(_flat_attrs(attrs))
     if fill is not None:
         made.attrs["_FillValue"] = np.array(fill, dtype)
     return made
+
+
+def _write_attributes(path: Path, source: Source, kinds: Iterable[Kind]) -> None:
+    """Write all attributes but fill values: references in them lead to what is there by now."""
+    import h5py
+
+    dims = {v.name: v.dims for v in (*_variables(source), *kinds)}
+    with h5py.File(path, "r+") as file:
+        for name, attrs in _owners(source, kinds).items():
+            here = name_in(file, name, dims[name]) if name in dims else name or "/"
+            write_attributes(file[here], _flat_attrs(attrs))
+
+
+def _owners(source: Source, kinds: Iterable[Kind]) -> Mapping[str, Mapping[str, object]]:
+    """Return all attributes but fill values by the paths of what has them; "" is the root."""
+    groups = {"": source.attrs, **_groups(source)}
+    owners = {of: {k: v for k, v in attrs.items() if k != UNUSED} for of, attrs in groups.items()}
+    owners |= {kind.name: kind.attrs for kind in kinds}
+    for variable in _variables(source):
+        owners[variable.name] = _as_netcdf(variable.attrs, _dtype(variable))[2]
+    return owners
+
+
+def _dtype(variable: SourceArray | Coordinate) -> Dtype:
+    return variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
 
 
 def _contiguous() -> object:
@@ -151,7 +204,8 @@ def _offsets(path: Path, source: Source) -> list[int]:
 
     with h5py.File(path, "r") as file:
         # of an array without samples nothing is set aside
-        return [int(file[array.name].id.get_offset() or 0) for array in source.arrays]
+        made = (file[name_in(file, array.name, array.dims)] for array in source.arrays)
+        return [int(data.id.get_offset() or 0) for data in made]
 
 
 def _axes(variable: SourceArray | Coordinate | Kind) -> Axes:
@@ -165,10 +219,8 @@ def _shape(variable: SourceArray | Coordinate | Kind) -> tuple[int, ...]:
 def _create(
     file: h5netcdf.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
 ) -> h5netcdf.Variable:
-    dtype, fill, attrs = _as_netcdf(variable.attrs, dtype)
-    made = file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)
-    made.attrs.update(_flat_attrs(attrs))
-    return made
+    dtype, fill, _ = _as_netcdf(variable.attrs, dtype)
+    return file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)
 
 
 def _as_netcdf(
@@ -187,9 +239,11 @@ def _as_netcdf(
 
 def lost_structure(source: Source) -> Iterator[str]:
     """Yield the attributes that NetCDF holds in another form: nested ones as JSON text."""
-    owners = [(source.attrs, ""), *((v.attrs, f" of {v.name}") for v in _variables(source))]
-    for attrs, of in owners:
-        changed = (name for name, value in attrs.items() if not _is_flat(value))
+    plain, kinds = apart(source)
+    for owner, attrs in _owners(plain, kinds).items():
+        of = f" of {owner}" if owner else ""
+        kept = {ATTRIBUTE_TYPES, *noted(attrs)}
+        changed = (n for n, value in attrs.items() if n not in kept and not _is_flat(value))
         yield from (f"the form of attribute {name}{of}" for name in changed)
 
 
@@ -198,8 +252,16 @@ def _is_flat(value: object) -> bool:
 
 
 def _flat_attrs(attrs: Mapping[str, object]) -> dict[str, object]:
-    """NetCDF attributes are text, numbers or lists of them; the rest becomes JSON text."""
-    return {key: _flat(value) for key, value in attrs.items() if value is not None}
+    """NetCDF attributes are text, numbers or lists of them; the rest becomes JSON text.
+
+    What has a note of its type in HDF5 stays as it is.
+    """
+    notes = noted(attrs)
+    return {
+        key: value if key in notes or key == ATTRIBUTE_TYPES else _flat(value)
+        for key, value in attrs.items()
+        if value is not None
+    }
 
 
 def _flat(value: object) -> object:

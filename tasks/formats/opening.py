@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from gangsaw.codecs.core.errors import BadParams, GangsawError, first_line
@@ -52,12 +53,8 @@ def open_paths(paths: Sequence[str], options: SourceOptions | None = None) -> So
     wanted = kind.for_opening(what, chosen)
     kind.check_installed(what)
     assert kind.open is not None
-    try:
+    with _opening(what, kind):
         return kind.open(tuple(paths), wanted)
-    except (GangsawError, MemoryError):
-        raise
-    except Exception as error:  # a field's library raises anything at a damaged file
-        raise BadParams(f"{what} cannot be read as {kind.title}: {first_line(error)}") from error
 
 
 def open_watched(
@@ -80,7 +77,19 @@ def open_witness(paths: Sequence[str], options: SourceOptions | None = None) -> 
     kind = find_format(paths, chosen)
     if kind.witness is None:
         return None
-    return kind.witness(tuple(paths), kind.for_opening(", ".join(paths), chosen))
+    what = ", ".join(paths)
+    with _opening(what, kind):
+        return kind.witness(tuple(paths), kind.for_opening(what, chosen))
+
+
+@contextmanager
+def _opening(what: str, kind: Format) -> Iterator[None]:
+    try:
+        yield
+    except (GangsawError, MemoryError):
+        raise
+    except Exception as error:  # a field's library raises anything at a damaged file
+        raise BadParams(f"{what} cannot be read as {kind.title}: {first_line(error)}") from error
 
 
 def find_format(paths: Sequence[str], options: SourceOptions | None = None) -> Format:

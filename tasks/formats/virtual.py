@@ -1,6 +1,6 @@
-"""Virtual datasets of HDF5: samples that lie in other files, which must be there.
+"""Samples of HDF5 that lie in other files: of virtual datasets, of raw files, behind links.
 
-HDF5 gives fill values, and no error, for a source file that is missing.
+HDF5 gives fill values, and no error, for a source file of a virtual dataset that is missing.
 """
 
 from __future__ import annotations
@@ -53,6 +53,38 @@ def _sources(file: h5py.File) -> Iterator[tuple[str, str, str]]:
     for dataset in found:
         for source in dataset.virtual_sources():
             yield str(dataset.name), source.file_name, source.dset_name
+
+
+def other_files(path: str) -> tuple[str, ...]:
+    """Return the further files in which samples of one of HDF5 lie."""
+    import h5py
+
+    if not h5py.is_hdf5(path):
+        return ()
+    with h5py.File(path, "r") as file:
+        named = [*_linked(file), *(source for _, source, _ in _sources(file) if source != SAME)]
+    found = (next((p for p in _places(path, name) if p.is_file()), None) for name in named)
+    return tuple(dict.fromkeys(str(place.absolute()) for place in found if place is not None))
+
+
+def _linked(file: h5py.File) -> Iterator[str]:
+    """Yield the names of files that links lead to, and of raw files of datasets."""
+    import h5py
+
+    groups: list[h5py.Group] = [file]
+    raw: list[str] = []
+
+    def note(_: str, item: object) -> None:
+        if isinstance(item, h5py.Group):
+            groups.append(item)
+        elif isinstance(item, h5py.Dataset) and item.external:
+            raw.extend(str(name) for name, _, _ in item.external)
+
+    file.visititems(note)
+    yield from raw
+    for group in groups:
+        links = (group.get(name, getlink=True) for name in group)
+        yield from (link.filename for link in links if isinstance(link, h5py.ExternalLink))
 
 
 def _places(path: str, source: str) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Files that xarray opens: NetCDF and HDF5.
+"""NetCDF and HDF5: versions 4 and HDF5 by h5py, older ones by xarray.
 
 Values stay as stored (no scale, offset, mask or time decoding): what is compressed must come back
 bit for bit.
@@ -6,7 +6,7 @@ bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
@@ -16,21 +16,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
-from gangsaw.tasks.formats.hdf5_kinds import special, special_names
+from gangsaw.tasks.formats.hdf5_attributes import attributes_of
+from gangsaw.tasks.formats.hdf5_kinds import (
+    NAMELESS,
+    lost_attribute,
+    special,
+    special_names,
+)
+from gangsaw.tasks.formats.hdf5_open import opened
+from gangsaw.tasks.formats.virtual import other_files
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
+from gangsaw.tasks.store.attribute_types import UNUSED, types_of
+from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
-from gangsaw.tasks.store.paths import groups_kept, last
+from gangsaw.tasks.store.paths import groups_kept
 from gangsaw.tasks.store.stamps import file_stamps, version_of
 from gangsaw.tasks.store.variables import fill_of, json_attrs, split
 
 if TYPE_CHECKING:
+    import h5netcdf
     import h5py
 
 HDF5 = b"\x89HDF"
 NETCDF3 = b"CDF"
+HDF5_ENGINE = "h5netcdf"
 
 
 @dataclass(frozen=True)
@@ -41,24 +53,31 @@ class XarrayArray(Described):
     ----------
     path : the file, absolute
     engine : "h5netcdf", "netcdf4" or "scipy"
-    group : HDF5 group of the variable
+    key : of the variable in the file
     version : of the file, so that one that was changed or replaced is opened again
     """
 
     path: str
     engine: str
-    group: str
+    key: str
     version: str
 
     def read(self, region: Region) -> NumpyArray:
         """Return the samples of the region."""
-        data = _cached(self.path, self.engine, self.group, self.version)
-        return np.asarray(data.variables[last(self.name)][region].to_numpy())
+        if self.engine == HDF5_ENGINE:
+            return np.asarray(_hdf5(self.path, self.version)[self.key][region])
+        data = _cached(self.path, self.engine, self.version)
+        return np.asarray(data.variables[self.key][region].to_numpy())
 
 
 @dataclass(frozen=True)
 class XarraySource:
-    """The variables of one file or one of its groups, and of the groups below."""
+    """The variables of one file or one of its groups, and of the groups below.
+
+    Attributes
+    ----------
+    others : further files in which samples lie
+    """
 
     name: str
     path: str
@@ -67,6 +86,7 @@ class XarraySource:
     groups: tuple[GroupAttrs, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
     left_out: tuple[Refused, ...] = ()
+    others: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -74,12 +94,12 @@ class XarraySource:
         return notes_of(self.left_out)
 
     def identity(self) -> str:
-        """Path, bytes and modification time."""
-        return file_identity(self.path)
+        """Path, bytes and modification time of all files that samples lie in."""
+        return file_identity(self.path, *self.others)
 
     def stamps(self) -> Mapping[str, str]:
-        """What changes with the file."""
-        return file_stamps(self.path)
+        """What changes with these files."""
+        return file_stamps(self.path, *self.others)
 
 
 def open_netcdf(
@@ -96,7 +116,7 @@ def _netcdf_engine(path: str) -> str:
     with Path(path).open("rb") as file:
         signature = file.read(4)
     if signature == HDF5:
-        return "h5netcdf"
+        return HDF5_ENGINE
     if signature[:3] != NETCDF3:
         raise BadParams(f"{path} is neither NetCDF nor HDF5")
     for engine, module in (("netcdf4", "netCDF4"), ("scipy", "scipy")):
@@ -122,7 +142,8 @@ def _open(
         raise BadParams(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
     there = [variable for _, variables_of, _ in parts for variable in variables_of]
     refused = [one for _, _, refused_of in parts for one in refused_of]
-    top, *groups = (part for part, _, _ in parts)
+    unused = {} if variables else _unused(absolute, engine, group, there)
+    top, *groups = (_with_dimensions(part, unused.get(part.path, {})) for part, _, _ in parts)
     if not there and not refused:
         inner = ", ".join(part.path for part in groups) or "none"
         raise BadParams(f"{path}: no variables; groups in it: {inner}")
@@ -131,7 +152,45 @@ def _open(
     if variables:
         groups = [*groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
     attrs = {**top.attrs, **left_out_attrs(lost)}
-    return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost)
+    others = other_files(absolute)
+    return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost, others)
+
+
+def _with_dimensions(part: GroupAttrs, unused: Mapping[str, int]) -> GroupAttrs:
+    return GroupAttrs(part.path, {**part.attrs, UNUSED: dict(unused)}) if unused else part
+
+
+def _unused(
+    path: str, engine: str, group: str, there: Sequence[SourceArray]
+) -> dict[str, dict[str, int]]:
+    """Return by group the extents of the dimensions that no variable has: a store has no others."""
+    used = {dim for variable in there for dim in variable.dims}
+    used |= {
+        str(of["char"])
+        for v in there
+        if isinstance(of := v.attrs.get(DTYPE), dict) and "char" in of
+    }
+    found: dict[str, dict[str, int]] = {}
+    for below, name, extent in _dimensions(path, engine, group):
+        if name not in used and not name.startswith(NAMELESS):
+            found.setdefault(below, {})[name] = extent
+    return found
+
+
+def _dimensions(path: str, engine: str, group: str) -> Iterator[tuple[str, str, int]]:
+    """Yield group, name and extent of each dimension of a file."""
+    if engine == HDF5_ENGINE:
+        groups = ["", *_groups(path, engine, group)]
+        with opened(path) as file:
+            for below in groups:
+                inner = f"{group}/{below}".strip("/")
+                own = (file[inner] if inner else file).dimensions
+                yield from ((below, str(name), int(dim.size)) for name, dim in own.items())
+    elif find_spec("netCDF4") is not None:
+        import netCDF4
+
+        with netCDF4.Dataset(path) as file:
+            yield from (("", name, dim.size) for name, dim in file.dimensions.items())
 
 
 def variables_of(path: str, group: str) -> list[XarrayArray]:
@@ -150,15 +209,66 @@ def _part(
 
     They are named by their paths from the group that was opened.
     """
-    inner, prefix = f"{group}/{below}".strip("/"), f"{below}/".lstrip("/")
-    others, refused = special(path, inner, prefix) if engine == "h5netcdf" else ([], [])
-    data = _cached(path, engine, inner, version)
+    if engine == HDF5_ENGINE:
+        return _hdf5_part(path, group, below, version)
+    data = _cached(path, engine, version)
     _check_offsets(path, engine, data)
     variables = [
-        _describe(path, engine, inner, version, f"{prefix}{name}", variable)
+        _described(path, engine, version, str(name), variable)
         for name, variable in data.variables.items()
     ]
-    return GroupAttrs(below, json_attrs(data.attrs, np.dtype("u1"))), [*variables, *others], refused
+    return GroupAttrs("", _attrs_of(data.attrs, np.dtype("u1"))), [*variables], []
+
+
+def _attrs_of(attrs: Mapping[Hashable, object], dtype: Dtype) -> dict[str, object]:
+    """Return attributes as JSON, with a note of the types that it does not keep."""
+    named = {str(name): value for name, value in attrs.items()}
+    return {**json_attrs(named, dtype), **types_of(named)}
+
+
+def _hdf5_part(
+    path: str, group: str, below: str, version: str
+) -> tuple[GroupAttrs, list[SourceArray], list[Refused]]:
+    """Return the same of HDF5. Names of axes are those of NetCDF, all else h5py reads by itself:
+    a single attribute of an unusual type would hide the file from others.
+    """
+    inner, prefix = f"{group}/{below}".strip("/"), f"{below}/".lstrip("/")
+    others, refused = special(path, inner, prefix)
+    hidden = special_names(path, inner)
+    with opened(path) as file:
+        own = file[inner] if inner else file
+        plain = [
+            _hdf5_described(path, version, f"{prefix}{name}", variable)
+            for name, variable in own.variables.items()
+            if name not in hidden
+        ]
+        attrs, lost = attributes_of(own._h5group)
+    refused += [lost_attribute(name, below or "the root") for name in lost]
+    refused += [one for _, losses in plain for one in losses]
+    found = [variable for variable, _ in plain]
+    return GroupAttrs(below, json_attrs(attrs, np.dtype("u1"))), [*found, *others], refused
+
+
+def _hdf5_described(
+    path: str, version: str, name: str, variable: h5netcdf.Variable
+) -> tuple[XarrayArray, list[Refused]]:
+    data = variable._h5ds
+    own, lost = attributes_of(data)
+    attrs = json_attrs(own, data.dtype)
+    found = XarrayArray(
+        path=path,
+        engine=HDF5_ENGINE,
+        key=variable._h5path,  # not the data set's name: a link may lead to it
+        version=version,
+        name=name,
+        shape=data.shape,
+        dtype=data.dtype,
+        dims=tuple(str(dim) for dim in variable.dimensions),
+        chunks=data.chunks,
+        attrs=attrs,
+        fill_value=fill_of(attrs, data.dtype),
+    )
+    return found, [lost_attribute(one, name) for one in lost]
 
 
 def _check_offsets(path: str, engine: str, data: xr.Dataset) -> None:
@@ -182,7 +292,7 @@ def _groups(path: str, engine: str, group: str) -> list[str]:
 
     Raises BadParams where there is no such group, OSError or RuntimeError for a damaged file.
     """
-    if engine != "h5netcdf":
+    if engine != HDF5_ENGINE:
         return []
     import h5py
 
@@ -208,14 +318,14 @@ def groups_below(top: h5py.Group) -> list[str]:
     return sorted(found)
 
 
-def _describe(
-    path: str, engine: str, group: str, version: str, name: str, variable: xr.Variable
+def _described(
+    path: str, engine: str, version: str, name: str, variable: xr.Variable
 ) -> XarrayArray:
-    attrs = json_attrs(variable.attrs, variable.dtype)
+    attrs = _attrs_of(variable.attrs, variable.dtype)
     return XarrayArray(
         path=path,
         engine=engine,
-        group=group,
+        key=name,
         version=version,
         name=name,
         shape=variable.shape,
@@ -235,16 +345,21 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
     return tuple(int(size) for size in sizes) if sizes else None
 
 
-@lru_cache(maxsize=256)  # a file may have many groups
-def _cached(path: str, engine: str, group: str, version: str) -> xr.Dataset:
+@lru_cache(maxsize=256)
+def _hdf5(path: str, version: str) -> h5py.File:
+    """Return the open file; `version` only distinguishes files."""
+    import h5py
+
+    return h5py.File(path, "r")
+
+
+@lru_cache(maxsize=32)
+def _cached(path: str, engine: str, version: str) -> xr.Dataset:
     """Return the data set, all of it still in the file; `version` only distinguishes files."""
     return xr.open_dataset(
         path,
         engine=engine,
-        group=group or None,
         decode_cf=False,
         cache=False,
-        drop_variables=special_names(path, group) if engine == "h5netcdf" else None,
         create_default_indexes=False,  # which would read whole coordinates of any size
-        backend_kwargs={"phony_dims": "sort"} if engine == "h5netcdf" else None,
     )

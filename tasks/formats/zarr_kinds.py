@@ -89,9 +89,8 @@ def _is_zarr(dtype: Dtype) -> bool:
 def told(source: Source) -> tuple[str, ...]:
     """Return, in words, the variables that stay carried since Zarr has no such types."""
     return tuple(
-        f"the type of {variable.name}, which stays carried by its attribute {DTYPE}"
-        for variable in variables_of(source)
-        if DTYPE in variable.attrs
-        and DTYPE in _as_it_was(variable).attrs
-        and enum_of(variable.attrs[DTYPE]) is None
+        f"the {'names of values' if enum_of(v.attrs[DTYPE]) else 'type'} of {v.name}, "
+        f"which stay{'' if enum_of(v.attrs[DTYPE]) else 's'} in its attribute {DTYPE}"
+        for v in variables_of(source)
+        if DTYPE in v.attrs and DTYPE in _as_it_was(v).attrs
     )

@@ -7,9 +7,9 @@ arrays become one sequence, and the needs of the job follow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 from gangsaw.tasks.engine.window import Options, run
 from gangsaw.tasks.jobs.device import share_of_device
@@ -49,7 +49,7 @@ class ArrayWork(Generic[BatchT, ResultT]):
     batches : that remain
     batch_bytes : raw bytes of the largest batch, padding included
     peak_bytes : memory that one call of the function needs at most
-    launch_batches : that fill a device with one launch; None where nothing says it
+    launch_batches : that fill a device with one launch; None where no device does them
     """
 
     function: BatchFunction[BatchT, ResultT]
@@ -139,16 +139,36 @@ def run_arrays(
     waits : whether a commit takes time
     client, options : see `engine.window.run`, which says what is raised
     """
-    items = [
-        ArrayBatch(number, work.function, batch)
-        for number, work in enumerate(works)
-        for batch in work.batches
-    ]
 
     def done(item: ArrayBatch[BatchT, ResultT], result: ResultT) -> None:
         on_done(item.array, result)
 
-    run(_task(name, works, waits), items, done, client=client, options=options)
+    for own, how in _by_device(list(enumerate(works)), options):
+        items = [
+            ArrayBatch(number, work.function, batch)
+            for number, work in own
+            for batch in work.batches
+        ]
+        task = _task(name, [work for _, work in own], waits)
+        run(task, items, done, client=client, options=how)
+
+
+Numbered: TypeAlias = list[tuple[int, ArrayWork[BatchT, ResultT]]]
+
+
+def _by_device(
+    works: Numbered[BatchT, ResultT], options: Options | None
+) -> list[tuple[Numbered[BatchT, ResultT], Options | None]]:
+    """Return works with how to do them: those that a device cannot, after those that it can.
+
+    On the few threads that share a GPU they would leave the machine's cores idle.
+    """
+    if options is None or options.device != "gpu":
+        return [(works, options)]
+    there = [one for one in works if one[1].launch_batches is not None]
+    here = [one for one in works if one[1].launch_batches is None]
+    parts = [(there, options), (here, replace(options, device="cpu"))]
+    return [part for part in parts if part[0]]
 
 
 def _task(

@@ -18,6 +18,7 @@ from gangsaw.tasks.jobs.check import same_bits
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.witnessed import OURS
+from gangsaw.tasks.reading import pieces_read, reading
 from gangsaw.tasks.source import Coordinate, Stream, optional_names
 from gangsaw.tasks.store.source import metadata_errors
 from gangsaw.tasks.store.zipped import zarr_at
@@ -38,8 +39,8 @@ def compared(report: Report, store: str, stream: Stream, witness: Witness | None
     except CorruptChunk as error:  # the report has it already, where a job wrote the store
         problems = [str(error.at(store=store))]
     seen = witness.records(store) if witness and witness.records else None
-    if seen is not None:
-        problems += seen
+    if seen is not None and witness:
+        problems += pieces_read(f"{store}, or its source by {witness.reader},", seen)
     new = (line for line in problems if line not in report.problems)
     readers = (witness.reader,) if witness and seen is not None else (OURS,)
     return replace(report, compared=True, problems=(*report.problems, *new), readers=readers)
@@ -77,13 +78,16 @@ def _differences(stored: dict[str, AnyArray], stream: Stream) -> Iterator[str]:
     rows = {array.name: Backlog(array) for array in stream.arrays}
     ends, differing = dict.fromkeys(rows, 0), set()
     lengths = {name: stored[name].chunks[0] if name in stored else 1 for name in rows}
-    for name, at, samples in regrouped(rows, stream.pieces(), lengths):
+    pieces = pieces_read(stream.name, stream.pieces())
+    for name, at, samples in regrouped(rows, pieces, lengths):
         ends[name] = at + len(samples)
         if name not in stored:
             continue
         if name in differing or ends[name] > stored[name].shape[0]:
             continue
-        if not same_bits(np.asarray(stored[name][at : ends[name]]), samples):
+        with reading(str(stored[name].store), name):
+            found = np.asarray(stored[name][at : ends[name]])
+        if not same_bits(found, samples):
             differing.add(name)
             yield f"{name}: samples {at} to {ends[name] - 1} differ from the source"
     for name, end in ends.items():
@@ -94,7 +98,9 @@ def _differences(stored: dict[str, AnyArray], stream: Stream) -> Iterator[str]:
 def _coords(group: zarr.Group, coords: tuple[Coordinate, ...]) -> Iterator[str]:
     for coord in coords:
         found = _array(group, coord.name)
-        is_same = found is not None and same_bits(np.asarray(found[...]), np.asarray(coord.values))
+        with reading(str(group.store), coord.name):
+            values = None if found is None else np.asarray(found[...])
+        is_same = values is not None and same_bits(values, np.asarray(coord.values))
         if not is_same and not coord.is_file:
             yield f"{coord.name}: the coordinate differs from the source's"
 

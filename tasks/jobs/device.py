@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeVar, cast
 
@@ -74,37 +74,68 @@ def batches_per_task(n_batches: int, launch_batches: int) -> int:
 def launch_batches(coder: ArrayCoder, batch_chunks: int, direction: Direction) -> int | None:
     """Return how many batches of so many chunks fill a device, as their codec answers.
 
-    None where no codec answers: such chunks are coded on the CPU.
+    None where no codec does such chunks on a device: they are coded on the CPU.
     """
-    codec = coder.array.serializer
-    if not coder.chunk_bytes or not (
-        isinstance(codec, BlockCodec) and codec.has_kernels(direction)
-    ):
+    codec = _kernels_of(coder, direction)
+    if codec is None or not coder.chunk_bytes:
         return None
     return max(1, codec.launch_chunks(coder.grid.chunks, coder.dtype) // max(1, batch_chunks))
+
+
+def _kernels_of(coder: ArrayCoder, direction: Direction) -> BlockCodec | None:
+    """Return the codec that a device does, where chunks are its frames alone."""
+    array = coder.array
+    alone = not (array.shards or array.filters or array.compressors)
+    codec = array.serializer
+    has_kernels = isinstance(codec, BlockCodec) and codec.has_kernels(direction)
+    return cast("BlockCodec", codec) if alone and has_kernels else None
 
 
 @lru_cache(maxsize=64)
 def runs_on_gpu(metadata: bytes, direction: Direction) -> bool:
     """Whether the array's chunks are frames alone, of a codec with kernels for this direction."""
-    array = ArrayCoder(metadata).array
-    alone = not (array.shards or array.filters or array.compressors)
-    codec = array.serializer
-    return alone and isinstance(codec, BlockCodec) and codec.has_kernels(direction)
+    return _kernels_of(ArrayCoder(metadata), direction) is not None
+
+
+def device_of_most(
+    arrays: Mapping[str, bytes], raw_bytes: Mapping[str, int], options: Options | None
+) -> Options | None:
+    """Return how to encode arrays whose batches come mixed: where the larger part can be done.
+
+    The few threads that share a GPU would leave the machine's cores idle.
+
+    Parameters
+    ----------
+    arrays : their zarr.json, by name
+    raw_bytes : of each, in a sample
+    """
+    if options is None or options.device != "gpu":
+        return options
+    there = sum(raw_bytes[name] for name, own in arrays.items() if runs_on_gpu(own, "encode"))
+    return options if 2 * there >= sum(raw_bytes.values()) else replace(options, device="cpu")
 
 
 def host_notes(
-    arrays: Mapping[str, bytes], direction: Direction, options: Options | None
+    arrays: Mapping[str, bytes],
+    direction: Direction,
+    options: Options | None,
+    used: Options | None = None,
 ) -> tuple[str, ...]:
     """Say which arrays, by name, stay on the host although the job works on a GPU.
 
+    Parameters
+    ----------
     arrays : their zarr.json
+    options : that were asked for
+    used : that arrays were done with, where `device_of_most` chose
     """
-    on_gpu = options is not None and options.device == "gpu"
-    left = [name for name, metadata in arrays.items() if not runs_on_gpu(metadata, direction)]
-    if not on_gpu or not left:
+    if options is None or options.device != "gpu":
         return ()
-    return (f"{direction}d on the host, for no kernel does it: {', '.join(left)}",)
+    left = [name for name, metadata in arrays.items() if not runs_on_gpu(metadata, direction)]
+    told = [f"{direction}d on the host, for no kernel does it: {', '.join(left)}"] if left else []
+    if used is not None and used.device != "gpu" and (others := sorted(arrays.keys() - left)):
+        told.append(f"{direction}d on the host, with the larger arrays: {', '.join(others)}")
+    return tuple(told)
 
 
 class DeviceCoder:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.reading import pieces_read
 from gangsaw.tasks.source import Description, Stream
 
 Pieces = Iterator[Mapping[str, NumpyArray]]
@@ -60,7 +61,8 @@ def sampled(stream: Stream, lengths: Mapping[str, int]) -> tuple[dict[str, Backl
 
     Raises BadParams for pieces that differ from what the stream announced.
     """
-    rows, pieces = {array.name: Backlog(array) for array in stream.arrays}, stream.pieces()
+    rows = {array.name: Backlog(array) for array in stream.arrays}
+    pieces = pieces_read(stream.name, stream.pieces())
     while all(part.n_rows < lengths[name] for name, part in rows.items()):
         piece = next(pieces, None)
         if piece is None:

@@ -28,7 +28,7 @@ from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.jobs.arrays import ArraysTask
 from gangsaw.tasks.jobs.choose import choose_layout
 from gangsaw.tasks.jobs.compress import Summary, check_codecs
-from gangsaw.tasks.jobs.device import COPIES, host_notes
+from gangsaw.tasks.jobs.device import COPIES, device_of_most, host_notes
 from gangsaw.tasks.jobs.growing import GrowingArray, StepBatch, StepDone
 from gangsaw.tasks.jobs.regroup import Backlog, regrouped, row_bytes, sampled
 from gangsaw.tasks.jobs.resume import can_be_resumed
@@ -132,7 +132,11 @@ def spool(
     identity = _identity(sample, watch)
     if begun is not None and (done := _finished(begun.work, jobs)):
         _check_same(begun.work, done, identity)
-        return _known_summary(str(final), begun.work, done, started)
+        return _known_summary(str(final), begun.work, done, started, options)
+    parts = {array.name: rows[array.name].n_rows * row_bytes(array) for array in stream.arrays}
+    used = device_of_most(
+        {n: objects[f"{n}/{METADATA}"].to_bytes() for n in layouts}, parts, options
+    )
     place = begun or choose_target(final, jobs, resume=resume, overwrite=overwrite)
     _write_begin(place, objects, jobs, origins)
     meter = Meter(0, on_progress, started)
@@ -148,12 +152,13 @@ def spool(
     }
     steps = regrouped(rows, pieces, {name: array.length for name, array in arrays.items()})
     with watch.held(lambda: _give_up(arrays)):
-        _fill(arrays, steps, _StreamMeter(stream, meter), client, options)
+        _fill(arrays, steps, _StreamMeter(stream, meter), client, used)
     _finish(place.work, arrays, objects[METADATA].to_bytes(), stream, identity)
     place.publish()
     place.drop_given_up()
     stored = {name: array.stored_metadata for name, array in arrays.items()}
-    return replace(_summary(str(final), arrays, meter), notes=host_notes(stored, "encode", options))
+    notes = host_notes(stored, "encode", options, used)
+    return replace(_summary(str(final), arrays, meter), notes=notes)
 
 
 def _write_begin(
@@ -196,11 +201,16 @@ def _check_same(work: Place, names: Iterable[str], identity: str) -> None:
 
 
 def _known_summary(
-    store: str, work: Place, manifests: Mapping[str, Records], started: float
+    store: str,
+    work: Place,
+    manifests: Mapping[str, Records],
+    started: float,
+    options: Options | None,
 ) -> Summary:
     """Return the summary of a store that an earlier run finished."""
-    found = [work.get(f"{name}/{METADATA}") for name in manifests]
-    shapes = [json.loads(data.to_bytes())["shape"] for data in found if data is not None]
+    read = {name: work.get(f"{name}/{METADATA}") for name in manifests}
+    found = {name: data.to_bytes() for name, data in read.items() if data is not None}
+    shapes = [json.loads(data)["shape"] for data in found.values()]
     chunks = sum(len(records.rows) for records in manifests.values())
     return Summary(
         store=store,
@@ -212,6 +222,7 @@ def _known_summary(
         stored_bytes=sum(records.stored_bytes for records in manifests.values()),
         run_bytes=0,
         seconds=time.monotonic() - started,
+        notes=host_notes(found, "encode", options),
     )
 
 

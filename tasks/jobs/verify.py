@@ -16,15 +16,18 @@ import zarr
 from zarr.abc.store import Store
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.tasks.engine.memory import transcode_bytes
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
+from gangsaw.tasks.jobs.attributes import unlike_attributes
 from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
 from gangsaw.tasks.jobs.witnessed import readers_of, seen_of
+from gangsaw.tasks.reading import reading
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.carried import DTYPE, TEXTS, as_text, restored, variables_of
 from gangsaw.tasks.store.chunks import ArrayCoder
@@ -88,7 +91,8 @@ def verify(
     Parameters
     ----------
     store : path, address or Zarr store
-    against : source whose samples and coordinates the store must hold, bit for bit
+    against : source whose samples and coordinates the store must hold, bit for bit, and whose
+        attributes
     accept_loss : what of `against` no store can hold is no problem
     witness : what the field's own library reads of that source, which is compared in its place
     client : Dask client; None works in this thread
@@ -109,6 +113,7 @@ def verify(
     seen = seen_of(witness, _by_name(arrays), getattr(against, "left_out", ()))
     if against is not None:
         problems += dict.fromkeys([*_differences(arrays, wanted), *_differences(arrays, seen)])
+        problems += unlike_attributes(place, _by_name(arrays), against, variables_of(against))
         lost = () if accept_loss else getattr(against, "left_out", ())
         problems += [f"{one}: in the source, not in the store" for one in lost]
     n_chunks = sum(array.n_chunks for array in arrays)
@@ -201,9 +206,12 @@ def _differences(
 
 
 def _lines(wanted: SourceArray | Coordinate, array: FinishedArray | None) -> list[str]:
-    if isinstance(wanted, Coordinate) and wanted.is_file and array is not None:
-        return [f"{wanted.name}: {line}" for line in _of_file(wanted, array)]
-    line = _difference(wanted, array)
+    try:
+        if isinstance(wanted, Coordinate) and wanted.is_file and array is not None:
+            return [f"{wanted.name}: {line}" for line in _of_file(wanted, array)]
+        line = _difference(wanted, array)
+    except CorruptChunk as error:  # of a coordinate, which is read whole
+        line = str(error)
     return [line] if line else []
 
 
@@ -248,7 +256,8 @@ def _kind_of(variable: SourceArray | Coordinate) -> tuple[tuple[int, ...], str]:
 
 def _whole(array: FinishedArray, wanted: Dtype) -> NumpyArray:
     place = array.place
-    values = np.asarray(zarr.open_array(place.store, path=place.path, mode="r")[...])
+    with reading(str(place), array.name):
+        values = np.asarray(zarr.open_array(place.store, path=place.path, mode="r")[...])
     if wanted.kind != "T" or values.dtype.kind not in TEXTS:
         return values
     try:

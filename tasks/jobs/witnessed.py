@@ -40,7 +40,8 @@ def _as_stored(
 ) -> Iterator[Variable]:
     for one in seen:
         array = stored.get(one.name)
-        if array is None or is_plain(one.dtype) or _is_alike(one.dtype, array):
+        is_number = is_plain(one.dtype) and one.dtype.kind not in "mM"  # times may be opaque bytes
+        if array is None or is_number or _is_alike(one.dtype, array):
             yield one
         elif array.coder.dtype.kind in TEXTS:
             yield replace(as_coordinate(_as_carried(one, array)), attrs={})

@@ -23,6 +23,7 @@ from gangsaw.tasks.formats.format import (
 )
 
 if TYPE_CHECKING:
+    from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
 HDF5 = b"\x89HDF"
@@ -64,29 +65,61 @@ def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
 
 def _open_ms(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.measurement_set import open_measurement_set
+    from gangsaw.tasks.radio.radio import Taken
 
-    return open_measurement_set(paths[0], options.group, options.variables)
+    taken = Taken(options.variables, options.accept_loss)
+    return open_measurement_set(paths[0], options.group, taken)
 
 
 def _open_hdf5(paths: Paths, options: SourceOptions) -> Source:
     from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
-    from gangsaw.tasks.radio.radio import pick
+    from gangsaw.tasks.radio.radio import Taken
 
-    return pick(open_radio_hdf5(paths[0]), options.variables)
+    return open_radio_hdf5(paths[0], Taken(options.variables, options.accept_loss))
 
 
 def _open_uvfits(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.radio import pick
+    from gangsaw.tasks.radio.radio import Taken
     from gangsaw.tasks.radio.uvdata import open_uvfits
 
-    return pick(open_uvfits(paths[0]), options.variables)
+    return open_uvfits(paths[0], Taken(options.variables, options.accept_loss))
 
 
 def _open_miriad(paths: Paths, options: SourceOptions) -> Source:
-    from gangsaw.tasks.radio.radio import pick
+    from gangsaw.tasks.radio.radio import Taken
     from gangsaw.tasks.radio.uvdata import open_miriad
 
-    return pick(open_miriad(paths[0]), options.variables)
+    return open_miriad(paths[0], Taken(options.variables, options.accept_loss))
+
+
+def _ms_witness(paths: Paths, options: SourceOptions) -> Witness:
+    from gangsaw.tasks.radio.witnesses.casacore_tables import ms_witness
+
+    return ms_witness(paths[0], options.group, options.variables)
+
+
+def _uvh5_witness(paths: Paths, options: SourceOptions) -> Witness:
+    from gangsaw.tasks.radio.witnesses.h5py_files import uvh5_witness
+
+    return uvh5_witness(paths[0], options.variables)
+
+
+def _kat_witness(paths: Paths, options: SourceOptions) -> Witness:
+    from gangsaw.tasks.radio.witnesses.h5py_files import kat_witness
+
+    return kat_witness(paths[0], options.variables)
+
+
+def _uvfits_witness(paths: Paths, options: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.radio.witnesses.fits_groups import uvfits_witness
+
+    return uvfits_witness(paths[0], options.variables)
+
+
+def _miriad_witness(paths: Paths, options: SourceOptions) -> Witness | None:
+    from gangsaw.tasks.radio.witnesses.uvdata_arrays import uvdata_witness
+
+    return uvdata_witness(paths[0], "miriad", options.variables)
 
 
 def _fit(kind: str) -> Callable[[Source], Fit]:
@@ -96,7 +129,12 @@ def _fit(kind: str) -> Callable[[Source], Fit]:
 
         template = find_template(source)
         is_own = template is not None and kind in (template.format, "hdf5")
-        return Fit(refused(lambda: check_fits(source, kind)), is_own=is_own)
+        refusal = refused(lambda: check_fits(source, kind))
+        if refusal or is_own or template is None:
+            return Fit(refusal, is_own=is_own)
+        from gangsaw.tasks.radio.conversion_losses import lost
+
+        return Fit(lost=tuple(lost(source, template, kind)))
 
     return fit
 
@@ -117,6 +155,7 @@ MS = Format(
     about="every column; each data description is a group, `--group` takes one",
     sure=_sure_ms,
     open=_open_ms,
+    witness=_ms_witness,
     takes=VARIABLES | {"group"},
     export=_export("ms"),
     suffixes=(".ms",),
@@ -130,6 +169,7 @@ UVH5 = Format(
     about="visibilities of pyuvdata",
     sure=_sure_hdf5("uvh5"),
     open=_open_hdf5,
+    witness=_uvh5_witness,
     takes=VARIABLES,
     export=_export("uvh5"),
     suffixes=(".uvh5",),
@@ -141,6 +181,7 @@ KAT = Format(
     about="KAT-7 and MeerKAT, versions 2 and 3",
     sure=_sure_hdf5("hdf5"),
     open=_open_hdf5,
+    witness=_kat_witness,
     takes=VARIABLES,
     export=_export("hdf5"),
     suffixes=(".h5", ".hdf5"),
@@ -152,6 +193,7 @@ UVFITS = Format(
     about="random groups of FITS",
     sure=_sure_uvfits,
     open=_open_uvfits,
+    witness=_uvfits_witness,
     takes=VARIABLES,
     export=_export("uvfits"),
     suffixes=(".uvfits",),
@@ -165,6 +207,7 @@ MIRIAD = Format(
     about="a folder, held in memory",
     sure=_sure_miriad,
     open=_open_miriad,
+    witness=_miriad_witness,
     takes=VARIABLES,
     needs=("pyuvdata",),
     extra=EXTRA,

@@ -7,7 +7,7 @@ pyuvdata's memo on uvh5, and katdal's page on its file formats.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,15 +19,19 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.virtual import check_virtual
-from gangsaw.tasks.radio.hdf5_template import make_template
+from gangsaw.tasks.radio.hdf5_template import make_template, too_large
 from gangsaw.tasks.radio.radio import (
+    ALL,
     FREQUENCY,
     POLARIZATION,
     ColumnArray,
     RadioSource,
     RowsPart,
+    Taken,
     key_coordinates,
     make_source,
+    pick,
+    without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
 from gangsaw.tasks.radio.unlike import unlike_hdf5
@@ -108,8 +112,11 @@ def _is_uvh5(file: h5py.File) -> bool:
     return "Data/visdata" in file and "Header/time_array" in file
 
 
-def open_radio_hdf5(path: str) -> RadioSource:
-    """Describe a uvh5 or KAT file; BadParams for other HDF5, and for a damaged one."""
+def open_radio_hdf5(path: str, taken: Taken = ALL) -> RadioSource:
+    """Describe a uvh5 or KAT file; BadParams for other HDF5, and for a damaged one.
+
+    Raises it also for more than is copied whole beside the columns, unless that may be left out.
+    """
     absolute = str(Path(path).absolute())
     version = version_of(absolute)
     try:
@@ -117,7 +124,8 @@ def open_radio_hdf5(path: str) -> RadioSource:
         if (kind := kind_of(path)) is None:
             raise BadParams(f"{path} holds no visibilities as uvh5, KAT-7 and MeerKAT lay them out")
         check_virtual(path, file)
-        return (_uvh5 if kind == "uvh5" else _kat)(path, absolute, version, file)
+        opening = _Opening(path, absolute, version, file, taken)
+        return pick((_uvh5 if kind == "uvh5" else _kat)(opening), taken.variables)
     except (OSError, KeyError, RuntimeError) as error:
         raise BadParams(f"{path} cannot be read: {_line(error)}") from error
 
@@ -135,36 +143,78 @@ def opened(path: str, version: str) -> h5py.File:
     return h5py.File(path, "r")
 
 
-def _uvh5(path: str, absolute: str, version: str, file: h5py.File) -> RadioSource:
-    keys = {item: read_whole(path, file[item]) for item in UVH5_KEYS}
+@dataclass(frozen=True)
+class _Opening:
+    """A file that is opened.
+
+    Attributes
+    ----------
+    name, path : as the user named it, and absolute
+    version : so that a changed file is opened again
+    taken : what the user takes of it
+    """
+
+    name: str
+    path: str
+    version: str
+    file: h5py.File
+    taken: Taken
+
+    def source(
+        self, kind: str, columns: list[Hdf5Column], coords: list[Coordinate], emptied: set[str]
+    ) -> RadioSource:
+        """Return the source; what is too large for its template is refused or left out."""
+        lost = self.taken.without(self.name, too_large(self.file, emptied))
+        template = (kind, make_template(self.file, emptied, {one.name for one in lost}))
+        parts = [RowsPart("", columns, coords)]
+        return without(make_source(self.name, self.path, parts, template, unlike_hdf5), lost)
+
+    def column(self, item: str, name: str, rows: Rows, dims: tuple[str, ...]) -> Hdf5Column:
+        """Return a dataset as a column."""
+        return _column(self.file[item], name, rows, self.path, self.version, dims)
+
+
+def _uvh5(of: _Opening) -> RadioSource:
+    keys = {item: read_whole(of.name, of.file[item]) for item in UVH5_KEYS}
     rows = find_rows(*keys.values())
-    named = {**_data_names(file, rows), **{i: n for i, n in UVH5_ROWS.items() if i in file}}
+    in_header = {i: n for i, n in UVH5_ROWS.items() if _has_rows(of.file.get(i), rows)}
+    named = {**_data_names(of.file, rows), **in_header}
+    channels = [*_channels(of.name, of.file)]
+    extents = {c.name: c.values.size for c in channels}
     columns = [
-        _column(file[item], name, rows, absolute, version, _uvh5_dims(file[item], rows))
+        of.column(item, name, rows, rows.dims + _uvh5_dims(of.file[item], name, extents))
         for item, name in named.items()
     ]
-    coords = [*key_coordinates(UVH5_KEYS, keys, rows, UNITS), *_channels(path, file)]
-    template = make_template(file, {*named, *UVH5_KEYS})
-    return make_source(
-        path, absolute, [RowsPart("", columns, coords)], ("uvh5", template), unlike_hdf5
-    )
+    coords = [*key_coordinates(UVH5_KEYS, keys, rows, UNITS), *channels]
+    return of.source("uvh5", columns, coords, {*named, *UVH5_KEYS})
 
 
 def _data_names(file: h5py.File, rows: Rows) -> dict[str, str]:
-    """Name the datasets with a value per row and channel; unknown ones keep their names."""
+    """Name the datasets with numbers for each row; unknown ones keep their names.
+
+    All others are copied whole.
+    """
     items = (f"Data/{name}" for name, found in file["Data"].items() if _has_rows(found, rows))
     return {item: UVH5_NAMES.get(item, item.partition("/")[2]) for item in items}
 
 
-def _has_rows(dataset: h5py.HLObject, rows: Rows) -> bool:
-    is_dataset = isinstance(dataset, h5py.Dataset)
-    return is_dataset and dataset.ndim > 0 and dataset.shape[0] == rows.n_rows
+def _has_rows(dataset: h5py.HLObject | None, rows: Rows) -> bool:
+    if not isinstance(dataset, h5py.Dataset) or not dataset.shape:
+        return False
+    dtype = dataset.dtype["r"] if dataset.dtype.names == ("r", "i") else dataset.dtype
+    return dataset.shape[0] == rows.n_rows and dtype.kind in "biufc"
 
 
-def _uvh5_dims(dataset: h5py.Dataset, rows: Rows) -> tuple[str, ...]:
-    inner = {1: (), 2: ("uvw_label",), 3: (FREQUENCY, POLARIZATION)}
-    inner[4] = ("spectral_window", FREQUENCY, POLARIZATION)  # of files before 2022
-    return rows.dims + inner[dataset.ndim]
+def _uvh5_dims(dataset: h5py.Dataset, name: str, extents: Mapping[str, int]) -> tuple[str, ...]:
+    """Name the axes of a cell: those of channels and polarizations where the extents are theirs."""
+    cell, own = dataset.shape[1:], (extents[FREQUENCY], extents[POLARIZATION])
+    if name == "UVW" and cell == (3,):
+        return ("uvw_label",)
+    if cell == own:
+        return (FREQUENCY, POLARIZATION)
+    if cell == (1, *own):
+        return ("spectral_window", FREQUENCY, POLARIZATION)  # of files before 2022
+    return tuple(f"{name}_{i}" for i in range(len(cell)))
 
 
 def _channels(path: str, file: h5py.File) -> Iterator[Coordinate]:
@@ -176,35 +226,34 @@ def _channels(path: str, file: h5py.File) -> Iterator[Coordinate]:
     yield Coordinate(POLARIZATION, (POLARIZATION,), np.array(names, np.dtypes.StringDType()))
 
 
-def _kat(path: str, absolute: str, version: str, file: h5py.File) -> RadioSource:
-    n_times = file["Data/correlator_data"].shape[0]
+def _kat(of: _Opening) -> RadioSource:
+    file, visibilities = of.file, of.file["Data/correlator_data"]
+    n_times = visibilities.shape[0]
     rows = Rows((TIME,), (n_times,), (TIME,))
-    named = {
-        item: name
-        for item, name in KAT_NAMES.items()
-        if item in file and _has_rows(file[item], rows)
-    }
+    named = {item: n for item, n in KAT_NAMES.items() if _has_rows(file.get(item), rows)}
     if len(set(named.values())) < len(named):  # both of Data and Markup
         named = {
             item: item.replace("/", "_") if "Markup" in item else named[item] for item in named
         }
     columns = [
-        _column(file[item], name, rows, absolute, version, _kat_dims(file[item]))
+        of.column(item, name, rows, _kat_dims(file[item], name, visibilities.shape))
         for item, name in named.items()
     ]
-    stamps = [read_whole(path, file[item]) for item in ("Data/timestamps",) if item in file]
+    has_times = _has_rows(file.get("Data/timestamps"), rows)
+    stamps = [read_whole(of.name, file["Data/timestamps"])] if has_times else []
     coords = [
         Coordinate(TIME, (TIME,), values, {"units": "s", "format": "unix"}) for values in stamps
     ]
-    template = make_template(file, set(named))
-    return make_source(
-        path, absolute, [RowsPart("", columns, coords)], ("hdf5", template), unlike_hdf5
-    )
+    return of.source("hdf5", columns, coords, set(named))
 
 
-def _kat_dims(dataset: h5py.Dataset) -> tuple[str, ...]:
-    rank = dataset.ndim - _has_pairs(dataset)
-    return KAT_DIMS[:rank] + tuple(f"weight_{i}" for i in range(rank - len(KAT_DIMS)))
+def _kat_dims(dataset: h5py.Dataset, name: str, extents: tuple[int, ...]) -> tuple[str, ...]:
+    """Name the axes: those of the visibilities as far as the extents are theirs."""
+    shape = dataset.shape[: dataset.ndim - _has_pairs(dataset)]
+    own = zip(shape, extents, KAT_DIMS, strict=False)
+    known = [dim for n, extent, dim in own if n == extent]
+    n = len(known) if known == list(KAT_DIMS[: len(known)]) else 1
+    return KAT_DIMS[:n] + tuple(f"{name}_{i}" for i in range(len(shape) - n))
 
 
 def _has_pairs(dataset: h5py.Dataset) -> bool:
@@ -226,8 +275,6 @@ def _column(
         shape, dtype = shape[:-1], np.result_type(dtype, np.complex64)
     if dtype.names == ("r", "i"):
         shape, dtype, dims = (*shape, 2), dtype["r"], (*dims, COMPLEX)
-    if dtype.kind not in "biufc":
-        raise BadParams(f"{path}: {item} holds {dtype}, no numbers")
     return Hdf5Column(
         name=name,
         shape=rows.shape + shape[1:],

@@ -12,17 +12,45 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from gangsaw.tasks.radio.radio import beyond
+from gangsaw.tasks.store.losses import Refused
+from gangsaw.tasks.store.variables import MOST_WHOLE
 
-def make_template(file: h5py.File, emptied: Collection[str]) -> NDArray[np.uint8]:
-    """Return the bytes of an HDF5 file that holds all of `file` but the samples of `emptied`."""
+
+def too_large(file: h5py.File, emptied: Collection[str]) -> list[Refused]:
+    """Return the largest datasets beside those, without which the rest may be copied whole."""
+    sizes: dict[str, int] = {}
+
+    def visit(name: str, item: h5py.HLObject) -> None:
+        if isinstance(item, h5py.Dataset) and name not in emptied:
+            sizes[name] = item.id.get_storage_size()
+
+    file.visititems(visit)
+    reason = (
+        "{} MiB beside the visibilities; such datasets are copied whole, but no more than "
+        f"{MOST_WHOLE >> 20} MiB"
+    )
+    found = beyond(sizes, MOST_WHOLE)
+    return [Refused(name, f"has {reason.format(size >> 20)}") for name, size in found]
+
+
+def make_template(
+    file: h5py.File, emptied: Collection[str], without: Collection[str] = ()
+) -> NDArray[np.uint8]:
+    """Return the bytes of an HDF5 file that holds all of `file` but the samples of `emptied`.
+
+    The datasets `without` are not there at all.
+    """
     with h5py.File("template", "w", driver="core", backing_store=False) as target:
         _copy_attributes(file, target)
-        _copy_group(file, target, emptied)
+        _copy_group(file, target, emptied, without)
         target.flush()
         return np.frombuffer(target.id.get_file_image(), np.uint8)
 
 
-def _copy_group(source: h5py.Group, target: h5py.Group, emptied: Collection[str]) -> None:
+def _copy_group(
+    source: h5py.Group, target: h5py.Group, emptied: Collection[str], without: Collection[str]
+) -> None:
     for name in source:
         link = source.get(name, getlink=True)
         if not isinstance(link, h5py.HardLink):
@@ -30,12 +58,16 @@ def _copy_group(source: h5py.Group, target: h5py.Group, emptied: Collection[str]
             continue
         found = source[name]
         path = found.name.lstrip("/")
+        if path in without:
+            continue
         if path in emptied:
             _copy_empty(found, target, name)
-        elif isinstance(found, h5py.Group) and any(e.startswith(f"{path}/") for e in emptied):
+        elif isinstance(found, h5py.Group) and any(
+            e.startswith(f"{path}/") for e in (*emptied, *without)
+        ):
             inner = target.create_group(name, track_order=_is_ordered(found))
             _copy_attributes(found, inner)
-            _copy_group(found, inner, emptied)
+            _copy_group(found, inner, emptied, without)
         else:
             source.copy(found, target, name)
 

@@ -10,33 +10,42 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.radio.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.ms_columns import (
     TYPES,
     CellColumn,
-    check_kept,
     kept_columns,
     regular_columns,
+    too_large,
 )
-from gangsaw.tasks.radio.ms_managers import columns_of, manager_files
-from gangsaw.tasks.radio.ms_template import DESCRIPTION, PART, make_template
+from gangsaw.tasks.radio.ms_files import FILE, large_files
+from gangsaw.tasks.radio.ms_managers import (
+    columns_of,
+    computed_columns,
+    manager_files,
+    refused_columns,
+)
+from gangsaw.tasks.radio.ms_template import DESCRIPTION, PART, make_template, subtables
 from gangsaw.tasks.radio.radio import (
+    ALL,
     FREQUENCY,
     POLARIZATION,
     ColumnArray,
     RadioSource,
     RowsPart,
+    Taken,
     first_line,
     key_coordinates,
     make_source,
     pick,
     radio_needed,
+    without,
 )
 from gangsaw.tasks.radio.rows import BASELINE, TIME, Rows, Run, find_rows
 from gangsaw.tasks.radio.unlike import unlike_ms
@@ -62,8 +71,6 @@ POLARIZATIONS = dict(
 )
 UNITS = {TIME: {"units": "s", "format": "mjd"}}
 ALL_ROWS = "table_row"  # the rows of a part are an axis of another extent
-UNLOCKED = {"option": "usernoread"}  # a lock is a write, and the folder may not be writable
-CASACORE = RLock()  # it is not safe to call from several threads
 
 
 @dataclass(frozen=True)
@@ -95,22 +102,20 @@ def is_measurement_set(path: Path) -> bool:
     return (path / "table.dat").is_file()
 
 
-def open_measurement_set(
-    path: str, description: str = "", variables: Sequence[str] = ()
-) -> RadioSource:
+def open_measurement_set(path: str, description: str = "", taken: Taken = ALL) -> RadioSource:
     """Describe a MeasurementSet; BadParams where there is none, or casacore is missing.
 
     `description` is the DATA_DESC_ID whose rows are taken. Without it all are; where there are
-    several, each is a group, as their numbers of channels differ. `variables` are the arrays to
-    take; none is all, and every column that is no array.
+    several, each is a group, as their numbers of channels differ. `taken` are the arrays to take;
+    without such every column that is no array is, too.
     """
     absolute = str(Path(path).absolute())
     with radio_needed(path):
         from casacore.tables import table  # noqa: F401
     try:
         with CASACORE:
-            return pick(_open(path, absolute, description, bool(variables)), variables)
-    except (RuntimeError, OSError) as error:
+            return pick(_open(path, absolute, description, taken), taken.variables)
+    except (RuntimeError, OSError, MemoryError) as error:  # a damaged table claims any size
         raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
 
 
@@ -123,7 +128,7 @@ def opened(path: str, description: int, version: str) -> tables.table:
     return main if description < 0 else main.query(f"DATA_DESC_ID == {description}")
 
 
-def _open(path: str, absolute: str, wanted: str, some: bool) -> RadioSource:
+def _open(path: str, absolute: str, wanted: str, choice: Taken) -> RadioSource:
     version = version_of(absolute)
     table = opened(absolute, -1, version)
     if missing := {*KEYS, DESCRIPTION} - set(table.colnames()):
@@ -136,11 +141,13 @@ def _open(path: str, absolute: str, wanted: str, some: bool) -> RadioSource:
     taken = _descriptions(path, table, wanted)
     table = opened(absolute, taken[0] if wanted else -1, version)
     tables = {d: opened(absolute, d, version) for d in taken}
-    odd = kept_columns(tables.values())
-    if not some:
-        check_kept(path, odd)
+    odd, some = kept_columns(tables.values()), bool(choice.variables)
+    lost = (
+        () if some else choice.without(path, [*too_large(odd), *refused_columns(absolute, table)])
+    )
     is_whole = not some and (len(tables) > 1 or -1 in tables)  # files hold all rows
     files = tuple(manager_files(absolute, version, table)) if is_whole else ()
+    large = tuple(large_files(subtables(table), version))
     place = partial(_part, absolute, version, {*odd, *columns_of(files)})
     if len(tables) == 1:
         ((number, rows),) = tables.items()
@@ -149,9 +156,12 @@ def _open(path: str, absolute: str, wanted: str, some: bool) -> RadioSource:
         below = [place(f"{PART}{number}", number, rows) for number, rows in tables.items()]
         parts = [_root(absolute, version, table), *below]
     lacking = tuple(odd) if some else ()
-    parts[0] = replace(parts[0], lacking=lacking, files=files)
-    kept = () if some else tuple(odd)
-    return make_source(path, absolute, parts, ("ms", make_template(table, kept)), unlike_ms)
+    parts[0] = replace(parts[0], lacking=lacking, files=(*files, *large))
+    left = [one.name for one in lost if one.name in odd]
+    kept = () if some else tuple(name for name in odd if name not in left)
+    apart = tuple(str(file.attrs[FILE]) for file in large)
+    template = make_template(absolute, table, kept, left, apart)
+    return without(make_source(path, absolute, parts, ("ms", template), unlike_ms, apart), lost)
 
 
 def _root(path: str, version: str, table: tables.table) -> RowsPart:
@@ -166,11 +176,12 @@ def _part(
 ) -> RowsPart:
     """Return the rows of a data description as the group `name`."""
     keys = {item: table.getcol(item) for item in KEYS}
+    computed = computed_columns(path, table)
     rows = find_rows(*keys.values())
     channels = _channels(table)
     without = {*KEYS, *kept, *([DESCRIPTION] if name else [])}
     columns = [
-        _array(c, _cell_dims(c, channels), rows, path, number, version)
+        _array(c, _cell_dims(c, channels), rows, path, number, version, c.name in computed)
         for c in regular_columns(table)
         if c.name not in without
     ]
@@ -204,6 +215,7 @@ def _array(
     path: str,
     description: int,
     version: str,
+    is_computed: bool = False,
 ) -> MsColumn:
     return MsColumn(
         name=NAMES.get(column.name, column.name),
@@ -211,7 +223,7 @@ def _array(
         dtype=column.dtype,
         dims=rows.dims + inner,
         chunks=None,
-        attrs={"item": column.name},
+        attrs={} if is_computed else {"item": column.name},
         path=path,
         item=column.name,
         rows=rows,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype
-from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.radio.radio import beyond
+from gangsaw.tasks.store.losses import Refused
 from gangsaw.tasks.store.variables import MOST_WHOLE
 
 if TYPE_CHECKING:
@@ -69,15 +70,14 @@ def kept_columns(parts: Iterable[tables.table]) -> Mapping[str, int]:
     return found
 
 
-def check_kept(path: str, kept: Mapping[str, int]) -> None:
-    """Raise BadParams for more bytes than are copied whole."""
-    if sum(kept.values()) > MOST_WHOLE:
-        sizes = ", ".join(f"{name} ({size >> 20} MiB)" for name, size in kept.items())
-        raise BadParams(
-            f"{path}: columns with cells in some rows only, of several extents or of texts are "
-            f"copied whole, but no more than {MOST_WHOLE >> 20} MiB: {sizes}; name the arrays to "
-            "take by --variable, which leaves these out"
-        )
+def too_large(kept: Mapping[str, int]) -> list[Refused]:
+    """Return the largest of these columns, without which the rest is small enough to be copied."""
+    reason = (
+        "{} MiB in some rows only, of several extents or of texts; such columns are copied whole, "
+        f"but no more than {MOST_WHOLE >> 20} MiB"
+    )
+    found = beyond(kept, MOST_WHOLE)
+    return [Refused(name, f"has {reason.format(size >> 20)}") for name, size in found]
 
 
 def _shape(table: tables.table, name: str) -> tuple[int, ...] | None:

@@ -1,28 +1,30 @@
-"""Columns whose storage manager rounds as it writes: its file is carried as it is.
+"""Columns whose storage manager does not give back what it was given.
 
-What such a column gives back is a number that was rounded; written again it would be rounded again.
-So a store holds the bytes of the manager, and not the numbers.
+One that rounds as it writes (LOFAR's DyscoStMan) would round its numbers once more when they are
+written again: a store holds the bytes of its file. One without a file computes its columns from
+others (CompressComplex, VirtualTaQLColumn): a store has the numbers for readers, and none are
+written.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
-import numpy as np
-
-from gangsaw.codecs.core.arrays import NumpyArray
-from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.radio.radio import ColumnArray
-from gangsaw.tasks.radio.rows import Rows, Run
-from gangsaw.tasks.source import Region, SourceArray
+from gangsaw.tasks.radio.ms_files import FileBytes, file_bytes
+from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.store.losses import Refused
 
 if TYPE_CHECKING:
     from casacore import tables
 
-LOSSY = {"DyscoStMan"}  # LOFAR's, which quantises visibilities and weights
+EXACT = {  # those of casacore that give back what they were given
+    *("StandardStMan", "IncrementalStMan", "StManAipsIO", "MemoryStMan"),
+    *("TiledColumnStMan", "TiledCellStMan", "TiledShapeStMan", "TiledDataStMan"),
+}
+FORWARD = {"ForwardColumnEngine", "ForwardColumnIndexedRowEngine"}  # to columns of another table
 MANAGER = "storage_manager"  # the attribute of its array
 
 
@@ -41,40 +43,49 @@ class StoredManager(Manager):
     SEQNR: int
 
 
-@dataclass(frozen=True)
-class ManagerFile(ColumnArray):
-    """The file of a manager; its rows are bytes."""
-
-    def fetch(self, run: Run, rest: Region) -> NumpyArray:
-        """Return some bytes."""
-        found = np.fromfile(self.path, np.uint8, run.stop - run.start, offset=run.start)
-        if len(found) < run.stop - run.start:
-            raise CorruptChunk(f"the file ends before byte {run.stop}", store=self.path)
-        return found
-
-
-def manager_files(path: str, version: str, table: tables.table) -> Iterator[ManagerFile]:
-    """Yield the files of the lossy managers of a main table."""
-    for manager in _lossy(table):
+def manager_files(path: str, version: str, table: tables.table) -> Iterator[FileBytes]:
+    """Yield the files of the managers of a main table whose values do not tell their bytes."""
+    for manager in _inexact(table):
         file = _file(path, manager)
-        name = f"{'_'.join(manager['COLUMNS'])}.{manager['TYPE']}"
-        rows = Rows((f"{name}_byte",), (file.stat().st_size,), (f"{name}_byte",))
-        about = {key: value for key, value in manager.items() if key != "SEQNR"}
-        yield ManagerFile(
-            name=name,
-            shape=rows.shape,
-            dtype=np.dtype("u1"),
-            dims=rows.dims,
-            chunks=None,
-            attrs={MANAGER: about},
-            path=str(file),
-            item=name,
-            rows=rows,
-            version=version,
-        )
+        if file.is_file():
+            name = f"{'_'.join(manager['COLUMNS'])}.{manager['TYPE']}"
+            about = {key: value for key, value in manager.items() if key != "SEQNR"}
+            yield file_bytes(name, file, version, {MANAGER: about})
 
 
-def columns_of(files: tuple[ManagerFile, ...]) -> set[str]:
+def computed_columns(path: str, table: tables.table) -> set[str]:
+    """Return the columns that a manager without files computes from others.
+
+    Written again, their values would be rounded into those others once more.
+    """
+    found = (m for m in _inexact(table) if not _files(path, m))
+    return {column for manager in found for column in manager["COLUMNS"]}
+
+
+def refused_columns(path: str, table: tables.table) -> Iterator[Refused]:
+    """Yield the columns of managers with several files or a folder, which cannot be carried."""
+    for manager in _inexact(table):
+        if _files(path, manager) and not _file(path, manager).is_file():
+            reason = f"is stored by {manager['TYPE']}, whose files cannot be carried, as numbers"
+            yield from (Refused(column, reason) for column in manager["COLUMNS"])
+
+
+def replaced(
+    path: str, managers: Mapping[str, StoredManager]
+) -> dict[str, StoredManager | dict[str, object]]:
+    """Return how columns are stored: in tiles where a manager rounds and has files.
+
+    So are the columns of another table, which may not be there when the set is written again.
+    """
+    tiled = {"TYPE": "TiledShapeStMan", "SPEC": {}}
+
+    def is_replaced(manager: StoredManager) -> bool:
+        return manager["TYPE"] in FORWARD or (_rounds(manager) and bool(_files(path, manager)))
+
+    return {key: {**m, **tiled} if is_replaced(m) else m for key, m in managers.items()}
+
+
+def columns_of(files: tuple[FileBytes, ...]) -> set[str]:
     """Return the columns that these files hold."""
     return {column for file in files for column in _manager(file)["COLUMNS"]}
 
@@ -93,7 +104,7 @@ def put_manager(path: Path, array: SourceArray, write: Callable[[Path], None]) -
         main.removecols(columns)
         info = {"TYPE": manager["TYPE"], "NAME": manager["NAME"], "SPEC": manager["SPEC"]}
         main.addcols(tables.maketabdesc(described), info)
-        (made,) = (m for m in _lossy(main) if set(m["COLUMNS"]) == set(columns))
+        (made,) = (m for m in _inexact(main) if set(m["COLUMNS"]) == set(columns))
         file = _file(str(path), made)
     write(file)
 
@@ -102,9 +113,19 @@ def _manager(array: SourceArray) -> Manager:
     return cast("Manager", array.attrs[MANAGER])
 
 
-def _lossy(table: tables.table) -> list[StoredManager]:
-    return [m for m in table.getdminfo().values() if m["TYPE"] in LOSSY]
+def _rounds(manager: StoredManager) -> bool:
+    return manager["TYPE"] not in EXACT | FORWARD
+
+
+def _inexact(table: tables.table) -> list[StoredManager]:
+    return [m for m in table.getdminfo().values() if _rounds(m)]
 
 
 def _file(path: str, manager: StoredManager) -> Path:
     return Path(path) / f"table.f{manager['SEQNR']}"
+
+
+def _files(path: str, manager: StoredManager) -> list[Path]:
+    """Return all files and folders of a manager."""
+    own = re.compile(rf"table\.f{manager['SEQNR']}(\D|$)")
+    return [file for file in Path(path).glob("table.f*") if own.match(file.name)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import shutil
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.tasks.radio.ms_managers import LOSSY
+from gangsaw.tasks.radio.ms_managers import replaced
 from gangsaw.tasks.store.stamps import LOCK
 
 if TYPE_CHECKING:
@@ -30,21 +30,30 @@ PART = "data_description_"  # and its number: the group of its rows, where there
 KEPT = "gangsaw_kept_columns"
 
 
-def make_template(table: tables.table, kept: Sequence[str]) -> NDArray[np.uint8]:
+def make_template(
+    path: str,
+    table: tables.table,
+    kept: Sequence[str],
+    without: Sequence[str] = (),
+    apart: Collection[str] = (),
+) -> NDArray[np.uint8]:
     """Return the bytes of a tar file with all of a MeasurementSet but the rows of its main one.
 
-    The columns `kept` have their cells there, too.
+    The columns `kept` have their cells there, too; the columns `without` are not there at all, nor
+    are the files of subtables that are kept `apart`.
     """
     buffer = io.BytesIO()
     with TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
         empty = Path(folder) / "main"
-        managers = _lossless(table.getdminfo())
+        managers = replaced(path, table.getdminfo())
         table.copy(str(empty), deep=True, valuecopy=True, dminfo=managers, copynorows=True).close()
+        if without:
+            _remove(empty, without)
         for file in sorted(empty.glob("table.*")):
             if file.name != LOCK:  # it has the number of rows, which table.dat may not have yet
                 _add(archive, file, file.name)
-        for name, where in _subtables(table).items():
-            _add_folder(archive, where, name)
+        for name, where in subtables(table).items():
+            _add_folder(archive, where, name, apart)
         if kept:
             cells = Path(folder) / "kept"
             columns = table.query(columns=",".join(kept))
@@ -53,21 +62,27 @@ def make_template(table: tables.table, kept: Sequence[str]) -> NDArray[np.uint8]
     return np.frombuffer(buffer.getvalue(), np.uint8)
 
 
-def _lossless(managers: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
-    """Return how columns are stored, with lossy storage managers replaced."""
-    tiled = {"TYPE": "TiledShapeStMan", "SPEC": {}}
-    return {k: {**m, **tiled} if m["TYPE"] in LOSSY else m for k, m in managers.items()}
+def _remove(folder: Path, columns: Sequence[str]) -> None:
+    from casacore.tables import table as open_table
+
+    with open_table(str(folder), ack=False, readonly=False) as main:
+        main.removecols(list(columns))
 
 
-def _subtables(table: tables.table) -> dict[str, Path]:
+def subtables(table: tables.table) -> dict[str, Path]:
+    """Return the folders of the subtables, by their names."""
     found = {key: str(value) for key, value in table.getkeywords().items()}
     prefix = "Table: "
     return {k: Path(v.removeprefix(prefix)) for k, v in found.items() if v.startswith(prefix)}
 
 
-def _add_folder(archive: tarfile.TarFile, folder: Path, name: str) -> None:
+def _add_folder(
+    archive: tarfile.TarFile, folder: Path, name: str, apart: Collection[str] = ()
+) -> None:
     for file in sorted(folder.rglob("*")):  # locks too: they may have the number of rows
-        _add(archive, file, f"{name}/{file.relative_to(folder)}")
+        place = f"{name}/{file.relative_to(folder).as_posix()}"
+        if place not in apart:
+            _add(archive, file, place)
 
 
 def _add(archive: tarfile.TarFile, file: Path, name: str) -> None:

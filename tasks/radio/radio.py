@@ -23,6 +23,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.radio.rows import ROW, Rows, RowsRecord, Run
 from gangsaw.tasks.source import Coordinate, Described, Region, Source, Unlike
+from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.paths import resolved
 from gangsaw.tasks.store.stamps import LOCK, file_stamps
 from gangsaw.tasks.store.variables import SMALL
@@ -70,6 +71,12 @@ class RadioSource:
     arrays: tuple[ColumnArray, ...]
     coords: tuple[Coordinate, ...]
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
+    left_out: tuple[Refused, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of the file is left out."""
+        return notes_of(self.left_out)
 
     def identity(self) -> str:
         """Path, bytes and modification time."""
@@ -95,6 +102,7 @@ class TemplateAttrs(TypedDict):
     rows: RowsRecord
     items: list[str]
     parts: NotRequired[list[PartRecord]]
+    files: NotRequired[list[str]]
 
 
 @dataclass(frozen=True)
@@ -131,11 +139,13 @@ class Template:
     format : "uvh5", "hdf5", "uvfits" or "ms"
     parts : its rows, those of the template's own group first
     data : (bytes,) uint8
+    files : those that are arrays of the store, where they lie in the source
     """
 
     format: str
     parts: tuple[TemplatePart, ...]
     data: NDArray[np.uint8] = field(compare=False)
+    files: tuple[str, ...] = ()
 
     def coordinate(self) -> Coordinate:
         """Return it as it is in the store."""
@@ -143,7 +153,9 @@ class Template:
         own, *below = self.parts
         attrs = {"format": self.format, "rows": own.rows.to_dict(), "items": list(own.items)}
         parts: dict[str, object] = {"parts": [part.to_dict() for part in below]} if below else {}
-        return Coordinate(TEMPLATE, ("byte",), self.data, {**attrs, **parts, "long_name": about})
+        files: dict[str, object] = {"files": list(self.files)} if self.files else {}
+        more = {**parts, **files, "long_name": about}
+        return Coordinate(TEMPLATE, ("byte",), self.data, {**attrs, **more})
 
 
 def find_template(source: Source) -> Template | None:
@@ -153,7 +165,8 @@ def find_template(source: Source) -> Template | None:
             attrs = cast("TemplateAttrs", coord.attrs)
             own: PartRecord = {"path": "", "rows": attrs["rows"], "items": attrs["items"]}
             parts = map(TemplatePart.from_dict, [own, *attrs.get("parts", [])])
-            return Template(attrs["format"], tuple(parts), np.asarray(coord.values))
+            files = tuple(attrs.get("files", ()))
+            return Template(attrs["format"], tuple(parts), np.asarray(coord.values), files)
     return None
 
 
@@ -200,14 +213,15 @@ def make_source(
     parts: Sequence[RowsPart],
     template: tuple[str, NDArray[np.uint8]],
     unlike: Unlike,
+    files: tuple[str, ...] = (),
 ) -> RadioSource:
     """Return the source; small columns are added to the given coordinates.
 
-    `template` is its format and its bytes, `unlike` says in what others differ; the first of the
-    parts is the root.
+    `template` is its format and its bytes, `unlike` says in what others differ, `files` are those
+    of the source that it lacks, being arrays; the first of the parts is the root.
     """
     form, data = template
-    described = Template(form, tuple(part.template() for part in parts), data).coordinate()
+    described = Template(form, tuple(part.template() for part in parts), data, files).coordinate()
     filled = replace(described, unlike=unlike)
     found = [part.contents() for part in parts]
     arrays = tuple(array for some, _ in found for array in some)
@@ -238,6 +252,45 @@ def key_coordinates(
 def first_line(error: Exception) -> str:
     """Return what an error says in one line; its type where it says nothing."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a user takes of a file of visibilities.
+
+    Attributes
+    ----------
+    variables : names of arrays; none is all
+    accept_loss : leave out what no store can hold, instead of refusing the file
+    """
+
+    variables: tuple[str, ...] = ()
+    accept_loss: bool = False
+
+    def without(self, path: str, refused: Sequence[Refused]) -> tuple[Refused, ...]:
+        """Return what is left out; BadParams, with the file's name, where that was not accepted."""
+        try:
+            return kept((), refused, self.variables, accept_loss=self.accept_loss)[1]
+        except BadParams as error:
+            raise BadParams(f"{path}: {error}") from None
+
+
+ALL = Taken()
+
+
+def beyond(sizes: Mapping[str, int], most: int) -> Iterator[tuple[str, int]]:
+    """Yield the largest names with their bytes, without which the rest has no more than `most`."""
+    total = sum(sizes.values())
+    for name, size in sorted(sizes.items(), key=lambda one: -one[1]):
+        if total <= most:
+            return
+        total -= size
+        yield name, size
+
+
+def without(source: RadioSource, lost: tuple[Refused, ...]) -> RadioSource:
+    """Return the source, which says what of the file it lacks."""
+    return replace(source, attrs={**source.attrs, **left_out_attrs(lost)}, left_out=lost)
 
 
 def pick(source: RadioSource, variables: Sequence[str]) -> RadioSource:

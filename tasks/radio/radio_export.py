@@ -21,6 +21,7 @@ from gangsaw.codecs.core.errors import BadParams, CorruptChunk, JobFailed
 from gangsaw.tasks.engine.failure import ChunkFailed, naming
 from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import whole_files, whole_folder
+from gangsaw.tasks.radio.ms_files import put_files
 from gangsaw.tasks.radio.ms_managers import MANAGER, put_manager
 from gangsaw.tasks.radio.radio import (
     Template,
@@ -106,6 +107,7 @@ def _write_native(
     with _template_errors(source.name), fill(template, path) as put:
         for part in held.values():
             part.write(partial(put, part.part), meter)
+    put_files(source.name, template.files, source.arrays, path, _write_file)
     for array in source.arrays:
         if MANAGER in array.attrs:
             put_manager(path, array, partial(_write_file, array))

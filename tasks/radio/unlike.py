@@ -81,10 +81,17 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 def _cells(folder: Path) -> dict[str, object]:
     """Return keywords and every cell of a table; nothing where there is none."""
-    from casacore.tables import table as open_table
-
     if not (folder / "table.dat").is_file():
         return {}
+    try:
+        return _cells_of(folder)
+    except RuntimeError:  # a file of it is no part of the template
+        return {f"file {name}": data for name, data in _files(folder).items()}
+
+
+def _cells_of(folder: Path) -> dict[str, object]:
+    from casacore.tables import table as open_table
+
     with open_table(str(folder), ack=False, lockoptions="usernoread") as table:
         keywords = {k: v for k, v in table.getkeywords().items() if "Table: " not in str(v)}
         found: dict[str, object] = {f"keyword {k}": _plain(v) for k, v in keywords.items()}

@@ -7,7 +7,8 @@ antennas and frequencies.
 
 from __future__ import annotations
 
-import warnings
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,19 +23,25 @@ from numpy.typing import NDArray
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.radio.fits_sizes import CARD, check_fits
-from gangsaw.tasks.radio.hdf5_radio import open_radio_hdf5
+from gangsaw.tasks.radio.hdf5_radio import UVH5_ROWS, open_radio_hdf5
+from gangsaw.tasks.radio.quiet import AS_IT_IS, quiet_and_offline
 from gangsaw.tasks.radio.radio import (
+    ALL,
     FREQUENCY,
     POLARIZATION,
     ColumnArray,
     RadioSource,
     RowsPart,
+    Taken,
     first_line,
     make_source,
+    pick,
     radio_needed,
+    without,
 )
 from gangsaw.tasks.radio.rows import TIME, Run
 from gangsaw.tasks.radio.unlike import unlike_uvfits
+from gangsaw.tasks.radio.uvdata_losses import lost_of_miriad, lost_of_uvfits
 from gangsaw.tasks.radio.uvfits import WEIGHT, RandomGroups, conjugated, find_groups, make_template
 from gangsaw.tasks.radio.uvfits import columns as group_columns
 from gangsaw.tasks.source import Region
@@ -44,8 +51,11 @@ if TYPE_CHECKING:
     from astropy.io import fits
     from pyuvdata import UVData
 
-# pyuvdata would make autocorrelations real, and refuse what its checks find odd
-AS_IT_IS = {"run_check": False, "check_autos": False, "fix_autos": False}
+MIRIAD = f"""
+import sys
+from pyuvdata import UVData
+UVData().read(sys.argv[1], file_type="miriad", **{AS_IT_IS})
+"""
 READABLE = (TIME, "ANTENNA1", "ANTENNA2", FREQUENCY, POLARIZATION)
 
 
@@ -73,13 +83,23 @@ def is_miriad(folder: Path) -> bool:
     return all((folder / name).is_file() for name in ("visdata", "vartable", "header"))
 
 
-def open_miriad(path: str) -> RadioSource:
-    """Describe a miriad folder, which is read whole; BadParams where pyuvdata cannot read it."""
-    return _open(path, "miriad")
+def open_miriad(path: str, taken: Taken = ALL) -> RadioSource:
+    """Describe a miriad folder, which is read whole; BadParams where pyuvdata cannot read it.
+
+    Raises it also for what pyuvdata does not keep, unless that may be left out.
+    """
+    found = _open(path, "miriad")
+    keywords = _described(found.path, "miriad", version_of(found.path)).extra_keywords
+    lost = taken.without(path, [*lost_of_miriad(path, keywords)])
+    return pick(without(found, lost), taken.variables)
 
 
-def open_uvfits(path: str) -> RadioSource:
-    """Describe a uvfits file; BadParams for other FITS, and where pyuvdata cannot read it."""
+def open_uvfits(path: str, taken: Taken = ALL) -> RadioSource:
+    """Describe a uvfits file; BadParams for other FITS, and where pyuvdata cannot read it.
+
+    Raises it also for what pyuvdata does not keep of groups of other than single floats, unless
+    that may be left out.
+    """
     with Path(path).open("rb") as file:
         header = file.read(36 * CARD)
     cards = [header[at : at + CARD].split() for at in range(0, len(header), CARD)]
@@ -90,7 +110,10 @@ def open_uvfits(path: str) -> RadioSource:
     with _read_errors(path):
         groups = find_groups(absolute)
     found = _open(path, "uvfits")
-    return found if groups is None else _with_groups(found, groups)
+    if groups is not None:
+        return pick(_with_groups(found, groups), taken.variables)
+    lost = taken.without(path, [*lost_of_uvfits(absolute)])
+    return pick(without(found, lost), taken.variables)
 
 
 def _with_groups(found: RadioSource, groups: RandomGroups) -> RadioSource:
@@ -128,11 +151,25 @@ def _column(found: ColumnArray, path: str, kind: str, version: str, whole: bool)
     return UvdataColumn(**{**fields, "chunks": found.shape if whole else None})
 
 
+def _check_miriad(path: str) -> None:
+    """Raise BadParams for a folder that miriad's library does not read to its end.
+
+    At a damaged one it ends the process, so another process reads it first.
+    """
+    command = [sys.executable, "-c", MIRIAD, path]
+    ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if ran.returncode:
+        said = [line.strip("# ") for line in ran.stderr.splitlines() if line.strip()]
+        raise BadParams(f"{path} cannot be read: {said[-1] if said else ran.returncode}")
+
+
 @lru_cache(maxsize=2)
 def _described(path: str, kind: str, version: str) -> UVData:
     """Return pyuvdata's object; of miriad with all data, as it reads nothing less."""
     from pyuvdata import UVData
 
+    if kind == "miriad":
+        _check_miriad(path)
     uvdata = UVData()
     some = {} if kind == "miriad" else {"read_data": False}
     uvdata.read(path, file_type=kind, **some, **AS_IT_IS)
@@ -143,7 +180,11 @@ def _described(path: str, kind: str, version: str) -> UVData:
 def _columns(path: str, kind: str, version: str) -> Mapping[str, RowReader]:
     with _read_errors(path):
         uvdata = _described(path, kind, version)
-        names: dict[str, RowReader] = {"Header/uvw_array": uvdata.uvw_array}
+        names: dict[str, RowReader] = {
+            item: getattr(uvdata, item.rpartition("/")[2])
+            for item in UVH5_ROWS
+            if getattr(uvdata, item.rpartition("/")[2]) is not None
+        }
         if kind == "uvfits":
             return {**names, **_groups(path)}
         return {
@@ -191,19 +232,3 @@ def _read_errors(path: str) -> Iterator[None]:
         raise
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, IndexError) as error:
         raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
-
-
-@contextmanager
-def quiet_and_offline() -> Iterator[None]:
-    """Keep pyuvdata's warnings back, and astropy from asking the Internet for sites and clocks."""
-    from astropy.coordinates import EarthLocation
-    from astropy.utils import iers
-
-    known = EarthLocation.__dict__["get_site_names"]
-    EarthLocation.get_site_names = classmethod(lambda *_, **__: [])
-    try:
-        with warnings.catch_warnings(), iers.conf.set_temp("auto_download", False):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        EarthLocation.get_site_names = known

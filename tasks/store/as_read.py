@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, cast
 
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
+from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, UNUSED
 
 ATTR = "gangsaw_as_read"
+OURS = (ATTR, ATTRIBUTE_TYPES, UNUSED)  # that tell what another kind of file has no use for
 
 
 class Told(Protocol):
@@ -91,6 +93,38 @@ def as_read(source: Source) -> Source:
         source.attrs,
         source.identity(),
     )
+
+
+def as_seen(source: Source, image: SourceArray) -> Source:
+    """Return a source as a file of one image sees it: what repeats other parts of a product, such
+    as wavelengths, is there nowhere else, and variables of the image's group have no path.
+    """
+    group = f"{image.name.rpartition('/')[0]}/".lstrip("/")
+    near = [coord for coord in source.coords if coord.name.startswith(group)]
+    repeated = {str(had.get("repeats")) for had in map(_had, near) if had}
+    return AsRead(
+        source.name,
+        tuple(_seen(array, "") for array in source.arrays),
+        tuple(_seen(coord, group) for coord in source.coords if coord.name not in repeated),
+        tuple(replace(each, attrs=_theirs(each.attrs)) for each in getattr(source, "groups", ())),
+        _theirs(source.attrs),
+        source.identity(),
+    )
+
+
+def _theirs(attrs: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in attrs.items() if key not in OURS}
+
+
+def _seen(variable: Variable, group: str) -> Variable:
+    """Return a variable without notes of how its file had it; axes that it named as it did."""
+    had = _had(variable) or {}
+    attrs = _theirs(variable.attrs)
+    dims = had.get("dims") if not had.get("attrs") else None
+    assert isinstance(variable, Described | Coordinate)
+    names = tuple(map(str, dims)) if isinstance(dims, list) else variable.dims
+    name = variable.name.removeprefix(group)
+    return cast("Variable", replace(variable, name=name, dims=names, attrs=attrs))
 
 
 def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:

@@ -145,22 +145,25 @@ def _check_found(
 
 def json_attrs(attrs: Mapping[str, object], dtype: Dtype) -> dict[str, object]:
     """Return attributes as JSON holds them; a float _FillValue as xarray writes it to Zarr v3."""
-    plain = {str(key): _plain(value) for key, value in attrs.items()}
-    fill = plain.get("_FillValue")
+    found = {str(key): plain(value) for key, value in attrs.items()}
+    fill = found.get("_FillValue")
     if dtype.kind == "f" and isinstance(fill, int | float):
-        plain["_FillValue"] = base64.standard_b64encode(struct.pack("<d", fill)).decode()
-    return plain
+        found["_FillValue"] = base64.standard_b64encode(struct.pack("<d", fill)).decode()
+    return found
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+def plain(value: object) -> object:
+    """Return a value as JSON holds it, about: types of numbers are lost."""
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist() if value.dtype.char not in "gG" else value.astype(str).tolist())
+    if isinstance(value, np.generic):  # Python has no long double
+        return plain(value.item()) if value.dtype.char not in "gG" else str(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
+        return {str(key): plain(part) for key, part in value.items()}
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 

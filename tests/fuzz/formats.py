@@ -19,6 +19,7 @@ from fuzz.stores import read_all
 from gangsaw.tasks.formats.format import SourceOptions
 from gangsaw.tasks.formats.opening import open_paths
 from gangsaw.tasks.formats.table import readable
+from gangsaw.tasks.reading import pieces_read
 from gangsaw.tasks.source import Stream
 
 MOST_PIECES = 1000
@@ -52,18 +53,19 @@ class Files:
         shutil.copytree(self.folder / "whole", place)
         file = place / self.files[rng.integers(len(self.files))]
         data = np.frombuffer(file.read_bytes(), np.uint8)
-        file.write_bytes(_changed(data, self.seed, rng))
+        is_text = self.seed.is_text or file.suffix.lower() == ".xml"
+        file.write_bytes(_changed(data, is_text, self.seed.packed, rng))
         return place / self.name
 
 
-def _changed(data: Octets, seed: Seed, rng: Rng) -> bytes:
+def _changed(data: Octets, is_text: bool, packed: str, rng: Rng) -> bytes:
     """Damage the file, or what its checksums and compression are around."""
-    change = damaged_text if seed.is_text else damaged
-    if seed.packed and rng.random() < 0.8:
+    change = damaged_text if is_text else damaged
+    if packed and rng.random() < 0.8:
         inner = np.frombuffer(gzip.decompress(data.tobytes()), np.uint8)
-        pack = bgzip if seed.packed == "bgzip" else gzip.compress
+        pack = bgzip if packed == "bgzip" else gzip.compress
         return pack(change(inner, rng).tobytes())
-    return (damaged if seed.packed else change)(data, rng).tobytes()
+    return (damaged if packed else change)(data, rng).tobytes()
 
 
 def _of(seeds: list[Seed], name: str) -> Attempt:
@@ -86,8 +88,8 @@ def _read(path: Path, name: str, seed: Seed) -> object:
         from helpers.tcr_tables import rows_in
 
         return rows_in(path)
-    options = SourceOptions(format=name, own=seed.own)
+    options = SourceOptions(format=name, own=seed.own, accept_loss=True)
     opened = open_paths((str(path),), options)
     if isinstance(opened, Stream):
-        return sum(1 for _ in islice(opened.pieces(), MOST_PIECES))
+        return sum(1 for _ in islice(pieces_read(opened.name, opened.pieces()), MOST_PIECES))
     return read_all(path, options)

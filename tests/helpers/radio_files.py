@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from gangsaw.tasks.radio.uvdata import quiet_and_offline
+from gangsaw.tasks.radio.quiet import quiet_and_offline
 
 SPECIAL = np.array([0x7FC00001, 0xFFC12345, 0x80000000, 0x00000001, 0x7F800000, 0xFF800000], "u4")
 
@@ -106,6 +106,46 @@ def write_as(uvdata: Any, path: Path) -> Path:
     return path
 
 
+def kat_file(path: Path, version: str = "3") -> Path:
+    """An HDF5 file as the correlators of KAT-7 ("2") and MeerKAT ("3") lay it out."""
+    pairs = noise((6, 8, 5), 11).view("f4").reshape(6, 8, 5, 2)
+    with h5py.File(path, "w") as file:
+        file.attrs["version"] = f"{version}.0"
+        data = file.create_group("Data")
+        data.create_dataset("correlator_data", data=pairs, chunks=(1, 8, 5, 2))
+        data["timestamps"] = 1.4e9 + np.arange(6.0)
+        where = data if version == "3" else file.create_group("Markup")
+        flags = np.random.default_rng(5).integers(0, 4, (6, 8, 5), dtype="u1")
+        where.create_dataset("flags", data=flags, compression="gzip", chunks=(2, 8, 5))
+        if version == "3":
+            data["weights"], data["weights_channel"] = flags[::-1], np.ones((6, 8), "f4")
+        sensor = np.array([(1.5, b"slew", b"nominal")], "f8,S8,S8")
+        file["MetaData/Sensors/activity"] = sensor
+        file["MetaData/Configuration"] = h5py.Empty("f4")
+        file["MetaData/Configuration"].attrs["bls_ordering"] = np.array([[b"ant1h", b"ant2h"]] * 5)
+    return path
+
+
+def scaled_uvfits(path: Path) -> Path:
+    """Write a uvfits file that holds no plain single floats."""
+    from astropy.io import fits
+
+    write(path, special=False)
+    with fits.open(path) as file:
+        groups = file[0]
+        names = list(groups.data.parnames)
+        pars = [groups.data.par(i) for i in range(len(names))]
+        made = fits.GroupData(groups.data.data, bitpix=-64, parnames=names, pardata=pars)
+        header = groups.header.copy()
+        header["BITPIX"] = -64
+        for i in range(1, len(names) + 1):
+            header[f"PSCAL{i}"], header[f"PZERO{i}"] = 1.0, 0.0
+        rest = [fits.GroupsHDU(made, header), *(hdu.copy() for hdu in file[1:])]
+        fits.HDUList(rest).writeto(path.with_suffix(".new"))
+    path.with_suffix(".new").rename(path)
+    return path
+
+
 def main_table(path: Path) -> dict[str, NDArray[Any]]:
     """Return every column of a MeasurementSet that has values, sorted by time and baseline."""
     from casacore.tables import table
@@ -165,7 +205,8 @@ def items(path: Path) -> dict[str, Any]:
         if isinstance(item, h5py.Dataset):
             filters = (item.chunks, item.compression, item.compression_opts, item.shuffle)
             value = item[()] if item.shape is not None else None
-            as_bytes = value.tobytes() if hasattr(value, "tobytes") else repr(value)
+            is_plain = hasattr(value, "tobytes") and not item.dtype.hasobject
+            as_bytes = value.tobytes() if is_plain else repr(value)
             found[name] += (item.shape, item.dtype, filters, as_bytes)
 
     with h5py.File(path, "r") as file:

@@ -175,8 +175,9 @@ class LaneWriter:
         if value >= 255:
             self.number(more, value - 255)
 
-    def bytes(self) -> bytes:
-        x, words = 1 << 16, []
+    def bytes(self, last: int = 1 << 16) -> bytes:
+        """Return the lane; `last` is the state that a reader ends with."""
+        x, words = last, []
         for low, frequency in reversed(self.spans):
             if x >= frequency << 20:
                 words.append(x & 0xFFFF)

@@ -11,27 +11,17 @@ from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.letters.marks import Marks, put_marks
-from gangsaw.codecs.dna.letters.numbers import WRONG, get_number
+from gangsaw.codecs.dna.letters.numbers import (
+    MOST_BYTES,
+    Ints,
+    get_number,
+    number_ends,
+    numbers_at,
+)
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 LETTER = 1  # byte of a run of exceptions
-
-
-@jit
-def count_exceptions(exceptions: Any, most: int) -> int:
-    """Return how many letters runs of exceptions hold; WRONG where they are not in so many."""
-    at, place, n = 0, 0, 0
-    while at < exceptions.size:
-        gap, at = get_number(exceptions, at)
-        if at == WRONG:
-            return WRONG
-        length, at = get_number(exceptions, at)
-        if at == WRONG or at >= exceptions.size or place + gap + length >= most:
-            return WRONG
-        place += gap + length + 1
-        n += length + 1
-        at += LETTER
-    return n
+NOT_SUCH = "its exceptions are not such"
 
 
 @jit
@@ -68,11 +58,32 @@ def put_bases(codes: Any, exceptions: Any, letters: Any, text: Any) -> None:
 
 
 def count_bases(n: int, exceptions: NumpyArray) -> int:
-    """Return the bases among n letters; CorruptChunk where the exceptions are not among these."""
-    found = count_exceptions(exceptions, n)
-    if found == WRONG:
-        raise CorruptChunk("its exceptions are not such")
-    return n - found
+    """Return the bases among n letters; CorruptChunk where the exceptions are not among these.
+
+    By NumPy: a GPU needs the count before it begins, and nothing is compiled for it.
+    """
+    gaps, lengths = runs_in(exceptions.view(np.uint8))
+    if gaps.size and int((gaps + lengths).sum()) > n:
+        raise CorruptChunk(NOT_SUCH)
+    return n - int(lengths.sum())
+
+
+def runs_in(exceptions: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
+    """Return letters before each run and those in it, (n,) int64 each; CorruptChunk if wrong."""
+    n = exceptions.size
+    ends = number_ends(exceptions)
+    behind = (ends[ends[:n]] + LETTER).data  # each run, if one begins at that byte
+    starts, at = list[int](), 0
+    while at < n:
+        starts.append(at)
+        at = behind[at]
+    if at != n:
+        raise CorruptChunk(NOT_SUCH)
+    first = np.array(starts, np.int64)
+    second, third = ends[first], ends[ends[first]]
+    if first.size and max((second - first).max(), (third - second).max()) > MOST_BYTES:
+        raise CorruptChunk(NOT_SUCH)
+    return numbers_at(exceptions, first, second), numbers_at(exceptions, second, third) + 1
 
 
 def bases_of(text: NumpyArray, marks: Marks) -> npt.NDArray[np.uint8]:

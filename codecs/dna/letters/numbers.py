@@ -13,6 +13,7 @@ MOST_BYTES = 5
 WRONG = -1
 SHORT = 1 << 14  # numbers of one or two bytes: which of them is hard to predict
 Ints = npt.NDArray[np.int64]
+NO_BYTES = np.zeros(MOST_BYTES, np.uint8)
 
 
 @jit_norefs_inline
@@ -45,6 +46,24 @@ def get_number(data: Any, at: int) -> tuple[int, int]:
         if byte < 128:
             return value, at + i + 1
     return WRONG, WRONG
+
+
+def number_ends(data: npt.NDArray[np.uint8]) -> Ints:
+    """Return where a number ends that begins at each byte of (n,), or at one of two behind.
+
+    n + 1 where the data end before.
+    """
+    none = data.size + 1
+    ends = np.where(data < 128, np.arange(1, none), none)
+    return np.append(np.minimum.accumulate(ends[::-1])[::-1], [none, none])
+
+
+def numbers_at(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> Ints:
+    """Return the numbers that lie there, (n,) int64; none has more than MOST_BYTES."""
+    place = begins[:, None] + np.arange(MOST_BYTES)
+    parts = (np.append(data, NO_BYTES)[place] & 127).astype(np.int64) << 7 * np.arange(MOST_BYTES)
+    values: Ints = np.where(place < ends[:, None], parts, 0).sum(axis=1)
+    return values
 
 
 def least_bytes(exceptions: Ints, cases: Ints) -> Ints:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gangsaw.codecs.core import fields
 from gangsaw.codecs.core.numba.floats import load_le64, store_le64
 from gangsaw.codecs.core.numba.jit import jit_inline
 
@@ -55,3 +56,10 @@ def get_gamma(data: Any, at: int, stop: int) -> tuple[int, int]:
     if n > 40 or end > stop:
         return 1, stop + 1
     return get_bits(data, at + n + 1, n) | 1 << n, end
+
+
+def gamma_fields(values: fields.Ints) -> tuple[fields.Ints, fields.Ints]:
+    """Return what `put_gamma` writes of numbers from 1 on, and how many bits of each."""
+    n = np.frexp(values.astype(np.float64))[1].astype(np.int64) - 1
+    leading = np.int64(1) << n
+    return leading | values - leading << n + 1, 2 * n + 1

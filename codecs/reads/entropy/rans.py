@@ -81,16 +81,11 @@ def count_tokens(tables: Any, symbols: Any, counts: Any) -> None:
             counts[tables[i], symbols[i]] += 1
 
 
-@jit
-def lay_out_symbols(frequencies: Any) -> Any:
+def lay_out_symbols(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint32]:
     """Return (n_tables * 256,) uint32: frequency, and from bit 16 on the first slot of each."""
-    out = np.empty(frequencies.size, np.uint32)
-    for t in range(len(frequencies)):
-        first = 0
-        for s in range(frequencies.shape[1]):
-            out[t * SYMBOLS + s] = np.uint32(frequencies[t, s]) | np.uint32(first) << np.uint32(16)
-            first += frequencies[t, s]
-    return out
+    wide = frequencies.astype(np.uint32)
+    firsts = np.cumsum(wide, axis=1, dtype=np.uint32) - wide
+    return (wide | firsts << np.uint32(16)).ravel()
 
 
 @jit

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core import fields
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.core.numba.rans import FREQUENCY, OFFSET, TOTAL
-from gangsaw.codecs.reads.entropy.bits import SPARE, get_bits, get_gamma, put_bits, put_gamma
+from gangsaw.codecs.reads.entropy.bits import SPARE, gamma_fields, get_bits, get_gamma
 
 SYMBOLS = 256
 ABSENT = 1 << 60  # a bit that a decoder's place gets at a symbol of a table that is not there
@@ -32,16 +33,39 @@ class RansTables(NamedTuple):
 
 
 def normalised(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint16]:
-    """Return (n_tables, 256) frequencies of counts: each row sums to 4096, or to 0 if unused."""
-    frequencies = np.zeros(counts.shape, np.uint16)
-    normalise(counts, frequencies)
-    return frequencies
+    """Return (n_tables, 256) frequencies of counts: each row sums to 4096, or to 0 if unused.
+
+    They are rounded, 1 at least; the largest takes what is left over.
+    """
+    totals = counts.sum(axis=1, keepdims=True)
+    used = np.maximum(totals, 1)
+    scaled = np.where(counts, np.maximum(1, (2 * counts * TOTAL + used) // (2 * used)), 0)
+    left = np.where(totals[:, 0], TOTAL - scaled.sum(axis=1), 0)
+    while (rows := np.flatnonzero(left)).size:
+        largest = scaled[rows].argmax(axis=1)
+        step = np.maximum(left[rows], -(scaled[rows, largest] // 2))  # not below others by far
+        scaled[rows, largest] += step
+        left[rows] -= step
+    return scaled.astype(np.uint16)
 
 
 def stored_tables(frequencies: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint8]:
     """Return the bytes of tables."""
-    out = np.zeros(2 * len(frequencies) + int((frequencies > 0).sum()) * 7 + 2 * SPARE, np.uint8)
-    return out[: int(write_tables(frequencies, out))].copy()
+    tables, symbols = np.nonzero(frequencies)
+    n = np.bincount(tables, minlength=len(frequencies))
+    is_last = np.diff(tables, append=-1) != 0
+    gaps = np.diff(symbols, prepend=-1)
+    is_first = np.diff(tables, prepend=-1) != 0
+    gaps[is_first] = symbols[is_first] + 1
+    values, widths = np.zeros((2, frequencies.shape[0] + tables.size, 2), np.int64)
+    heads = np.arange(n.size) + np.cumsum(n) - n
+    values[heads] = np.column_stack([n > 0, np.maximum(n, 1) - 1])
+    widths[heads] = np.column_stack([np.ones_like(n), 8 * (n > 0)])
+    own = np.arange(tables.size) + tables + 1
+    values[own, 0], widths[own, 0] = gamma_fields(gaps)
+    bits, lengths = gamma_fields(frequencies[tables, symbols].astype(np.int64))
+    values[own, 1], widths[own, 1] = np.where(is_last, 0, bits), np.where(is_last, 0, lengths)
+    return fields.packed(values.ravel(), widths.ravel())
 
 
 def read_stored_tables(
@@ -70,51 +94,6 @@ def decoder_tables(frequencies: npt.NDArray[np.uint16]) -> RansTables:
     first = np.where(is_there, np.cumsum(is_there) * TOTAL, ABSENT).astype(np.int64)
     fill_slots(frequencies, first, slots)
     return RansTables(slots, first)
-
-
-@jit
-def normalise(counts: Any, frequencies: Any) -> None:
-    """Scale rows of counts to TOTAL: rounded, 1 at least; the largest takes what is left over."""
-    for t in range(len(counts)):
-        total = counts[t].sum()
-        if total == 0:
-            continue
-        left, row = TOTAL, frequencies[t]
-        for s in range(row.size):
-            if counts[t, s]:
-                row[s] = max(1, (2 * counts[t, s] * TOTAL + total) // (2 * total))
-                left -= row[s]
-        while left != 0:
-            largest = 0
-            for s in range(row.size):
-                if row[s] > row[largest]:
-                    largest = s
-            step = max(left, -(row[largest] // 2))  # it must not go below the others by far
-            row[largest] += step
-            left -= step
-
-
-@jit
-def write_tables(frequencies: Any, out: Any) -> int:
-    """Write tables to zeroed bytes; return how many they take."""
-    at = 0
-    for t in range(len(frequencies)):
-        row = frequencies[t]
-        n = 0
-        for s in range(row.size):
-            n += row[s] > 0
-        at = put_bits(out, at, n > 0, 1)
-        if n == 0:
-            continue
-        at = put_bits(out, at, n - 1, 8)
-        before = -1
-        for s in range(row.size):
-            if row[s]:
-                at = put_gamma(out, at, s - before)
-                before, n = s, n - 1
-                if n:
-                    at = put_gamma(out, at, np.int64(row[s]))
-    return (at + 7) // 8
 
 
 @jit

@@ -51,24 +51,10 @@ class Tree(NamedTuple):
 
 def table_map(tree: Tree, components: Components) -> npt.NDArray[np.uint16]:
     """Return the table of every context, in the order of `context_of`."""
-    befores, places, pairs, changes = components.sizes
-    out = np.empty(places * befores * pairs * changes, np.uint16)
-    fill_map(*tree.levels, tree.tables, out)
-    return out
-
-
-@jit
-def fill_map(befores: Any, places: Any, pairs: Any, changes: Any, tables: Any, out: Any) -> None:
-    """Walk down the tree for every context."""
-    at = 0
-    for place in range(places.shape[1]):
-        for before in range(befores.shape[1]):
-            node = places[befores[0, before], place]
-            for pair in range(pairs.shape[1]):
-                last = pairs[node, pair]
-                for change in range(changes.shape[1]):
-                    out[at] = tables[changes[last, change]]
-                    at += 1
+    befores, places, pairs, changes = tree.levels
+    nodes = places[befores[0]].T  # a part of a line comes first
+    tables: npt.NDArray[np.uint16] = tree.tables.astype(np.uint16)[changes[pairs[nodes]]].ravel()
+    return tables
 
 
 def stored_tree(tree: Tree) -> Text:

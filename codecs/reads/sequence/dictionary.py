@@ -123,9 +123,7 @@ def read_head(rest: Text, used: int) -> DictionaryHead:
     frequencies, left = read_stored_tables(stored[n:], N_TABLES)
     if left.size or frequencies[~legal_symbols(n_hot)].any():
         raise CorruptChunk("its head goes on, or a table has a symbol that it cannot have")
-    marks = np.zeros(size // WORD + 1, np.uint64)
-    ranks = np.zeros(marks.size, np.int64)
-    index_columns(columns, marks, ranks)
+    marks, ranks = index_columns(columns, size // WORD + 1)
     low_bits = max(0, bits - HIGH_BITS)
     tables = decoder_tables(frequencies)
     return DictionaryHead(tables, size, low_bits, hot, columns, variants, marks, ranks)
@@ -180,15 +178,16 @@ def are_second(columns: Any, variants: Any, letters: Any) -> bool:
     return True
 
 
-@jit
-def index_columns(columns: Any, marks: Any, ranks: Any) -> None:
-    """Mark columns, and note how many there are before each word of marks."""
-    for k in range(1, columns.size - 1):
-        marks[columns[k] // WORD] |= np.uint64(1) << np.uint64(columns[k] % WORD)
-    rank = 1
-    for w in range(marks.size):
-        ranks[w] = rank
-        rank += count_ones(marks[w])
+def index_columns(columns: Places, n_words: int) -> tuple[npt.NDArray[np.uint64], Places]:
+    """Return marks of columns, and the index in `columns` of the first one from each word on."""
+    words, bits = np.divmod(columns[1:-1], WORD)
+    firsts = np.flatnonzero(np.diff(words, prepend=-1))
+    marks = np.zeros(n_words, np.uint64)
+    if firsts.size:
+        own = np.uint64(1) << bits.astype(np.uint64)
+        marks[words[firsts]] = np.bitwise_or.reduceat(own, firsts)
+    counts = np.bincount(words, minlength=n_words)
+    return marks, 1 + np.cumsum(counts) - counts
 
 
 @jit_inline

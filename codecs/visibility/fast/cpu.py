@@ -25,6 +25,7 @@ from gangsaw.codecs.visibility.fast.blocks import (
     Payloads,
     Written,
 )
+from gangsaw.codecs.visibility.fast.modes import MODES
 from gangsaw.codecs.visibility.fast.plan import (
     FormPlan,
     head_bytes,
@@ -35,12 +36,13 @@ from gangsaw.codecs.visibility.fast.plan import (
     work_for,
 )
 from gangsaw.codecs.visibility.fast.tiles import (
+    HEAD_BYTES,
     WRONG_END,
     WRONG_KIND,
     WRONG_MODE,
     WRONG_SIZE,
     WRONG_WIDTH,
-    check,
+    allowed,
 )
 from gangsaw.codecs.visibility.lanes.table import LANES, ROWS, Lanes
 from gangsaw.codecs.visibility.words import raw
@@ -194,8 +196,23 @@ def plane_ends(data: Payload, lanes: Lanes, word_bytes: int) -> npt.NDArray[np.i
 
 
 def _checked(data: Payload, n_rows: int, word_bytes: int) -> tuple[int, npt.NDArray[np.int64]]:
-    ends, words = np.empty(tile_count(n_rows), np.int64), np.empty(0, f"u{word_bytes}")
-    return check(data, ends.size, words, ends), ends
+    """Return what `tiles.check` does, and ends, for one payload: by NumPy, nothing is compiled."""
+    n_tiles = tile_count(n_rows)
+    ends, head = np.zeros(n_tiles, np.int64), head_bytes(n_tiles, word_bytes)
+    if data.size < head:
+        return WRONG_SIZE, ends
+    if data[1] >= MODES:
+        return WRONG_MODE, ends
+    headers = data[HEAD_BYTES:head].reshape(n_tiles, -1, LANES)
+    is_wide = word_bytes == 8
+    widths = headers[:, 0] if is_wide else headers[:, 0] & 63
+    kinds = np.uint8(1) << (headers[:, -1 if is_wide else 0] >> 6)
+    ends[:] = np.cumsum(4 * widths.sum(axis=1, dtype=np.int64))
+    if (widths > 8 * word_bytes).any():
+        return WRONG_WIDTH, ends
+    if (kinds & ~np.uint8(allowed(int(data[1])))).any():
+        return WRONG_KIND, ends
+    return 0 if head + ends[-1] == data.size else WRONG_END, ends
 
 
 def reason(wrong: int, data: Payload, n_rows: int, word_bytes: int) -> str:

@@ -275,8 +275,10 @@ def _add_planes(data: Any, n_tiles: int, mode: int, table: Any, ends: Any) -> in
     return wrong
 
 
-@jit_norefs_inline
-def _allowed(mode: int) -> int:
+def allowed(mode: int) -> int:
     """Kinds that a mode has, a bit each."""
     grids = 1 << GRID if mode & WITH_GRIDS else 0
     return 1 << EXPONENTS | grids | (1 << PREDICTED if mode % WITH_GRIDS else 0)
+
+
+_allowed = jit_norefs_inline(allowed)

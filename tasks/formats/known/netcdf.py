@@ -52,6 +52,13 @@ def _fit(source: Source) -> Fit:
     return Fit(lost=tuple(lost_structure(given)))
 
 
+def _check(source: Source, paths: Paths, _: ExportOptions) -> None:
+    from gangsaw.tasks.formats.netcdf_export import check_suffix
+    from gangsaw.tasks.store.as_read import as_read
+
+    check_suffix(as_read(source), Path(paths[0]))
+
+
 def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     from gangsaw.tasks.formats.netcdf_export import export_netcdf
     from gangsaw.tasks.store.as_read import as_read
@@ -76,4 +83,5 @@ NETCDF = Format(
     export=_export,
     suffixes=(".nc", ".nc4", ".h5", ".hdf5"),
     fit=_fit,
+    check=_check,
 )

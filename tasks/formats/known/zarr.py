@@ -66,7 +66,7 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.zarr_kinds import told
 
-    return Fit(lost=told(source))
+    return Fit(told=told(source))
 
 
 ZARR = Format(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,7 +17,6 @@ import numpy as np
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.as_read import added, changed
 
 IMAGE = re.compile(r"(.*)SPECTRAL_IMAGE(_VNIR|_SWIR)?\.TIFF?", re.IGNORECASE)
 FIELDS = {
@@ -70,7 +69,7 @@ def described(source: Source, image: Path) -> Source:
     root = _parsed(path)
     arrays = [_told(array, root, image) for array in source.arrays]
     cube = next((a for a in arrays if len(a.shape) == 3), None)
-    new = [_text(path), *(() if cube is None else _bands(root, image, cube, path.name))]
+    new = [_text(path), *(() if cube is None else _bands(root, image, cube))]
     taken = {*(a.name for a in arrays), *(c.name for c in source.coords)}
     return EnmapSource(
         source.name,
@@ -92,12 +91,10 @@ def _parsed(path: Path) -> ElementTree.Element:
 def _text(path: Path) -> Coordinate:
     text = path.read_bytes().decode("utf-8", "replace")
     values = np.array(text, np.dtypes.StringDType())
-    return Coordinate("metadata_xml", (), values, added({}, path.name))
+    return Coordinate("metadata_xml", (), values)
 
 
-def _bands(
-    root: ElementTree.Element, image: Path, cube: SourceArray, origin: str
-) -> Iterator[Coordinate]:
+def _bands(root: ElementTree.Element, image: Path, cube: SourceArray) -> Iterator[Coordinate]:
     """Yield what the metadata say of each band of the image."""
     listed = sorted(root.iter("bandID"), key=lambda band: int(band.get("number", "0")))
     n, name = cube.shape[0], image.name.upper()
@@ -107,7 +104,7 @@ def _bands(
     for field, (to, units) in FIELDS.items():
         texts = [band.findtext(field) for band in bands]
         if all(texts):
-            told = added({"units": units} if units else {}, f"{field} of {origin}")
+            told = {"units": units} if units else {}
             yield Coordinate(to, cube.dims[:1], np.array(texts, "f8"), told)
 
 
@@ -116,10 +113,9 @@ def _told(array: SourceArray, root: ElementTree.Element, image: Path) -> SourceA
     if len(array.shape) != 3 or not isinstance(array, Described):
         return array
     names = str(array.attrs.get("coordinates", "")).split()
-    names += [coord.name for coord in _bands(root, image, array, "")]
+    names += [coord.name for coord in _bands(root, image, array)]
     said: dict[str, object] = {"coordinates": " ".join(names)} if names else {}
     fill = root.findtext(".//backgroundValue")
     if fill is not None and "_FillValue" not in array.attrs and array.dtype.kind in "iu":
         said["_FillValue"] = int(fill)
-    told: SourceArray = changed(array, array.dims, said)
-    return told
+    return replace(array, attrs={**array.attrs, **said})

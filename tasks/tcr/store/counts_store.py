@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk
+from gangsaw.tasks.reading import reading
 from gangsaw.tasks.store.chunks import METADATA, ZarrArray
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.place import open_place
@@ -63,12 +64,13 @@ class CountsStore:
         ------
         CorruptChunk : a chunk of a finished job's store is missing or damaged
         """
-        array, is_whole = _array(self.address, name, self.version)
         along = slice(rows.start, rows.stop)
-        if is_whole:
-            others = (slice(0, n) for n in array.shape[1:])
-            refuse_missing(array, (along, *others))
-        return np.asarray(array[along])
+        with reading(self.address, name):
+            array, is_whole = _array(self.address, name, self.version)
+            if is_whole:
+                others = (slice(0, n) for n in array.shape[1:])
+                refuse_missing(array, (along, *others))
+            return np.asarray(array[along])
 
     def index(self, name: str, rows: range) -> NDArray[np.int32]:
         """Return the rows of v_index, j_index or sample_index, checked against their names."""
@@ -117,6 +119,11 @@ def open_counts(address: str) -> CountsStore:
     CorruptChunk : its metadata are damaged
     """
     group = _open(address)
+    with metadata_errors(address):  # those of arrays are read late
+        return _described(address, group)
+
+
+def _described(address: str, group: zarr.Group) -> CountsStore:
     absent = [name for name in NUCLEOTYPE if name not in group]
     if absent:
         raise BadParams(f"{address} was not written by gangsaw tcr count: no {absent[0]}")
@@ -178,6 +185,8 @@ def _open(address: str) -> zarr.Group:
     try:
         with metadata_errors(address):
             return zarr.open_group(address, mode="r")
+    except CorruptChunk:
+        raise
     except (FileNotFoundError, ValueError):  # zarr raises either, by what it finds there
         raise BadParams(f"{address}: {_why_none(address)}") from None
 

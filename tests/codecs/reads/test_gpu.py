@@ -66,16 +66,18 @@ def test_every_layout_is_decoded(cupy: Any) -> None:
 
 
 def wrong_lanes(blocks: Runs, rng: np.random.Generator) -> Runs:
-    """Flipped bits behind the heads, and bytes that go from one window's lane to another's."""
+    """One fault: a byte of a window is another, or bytes go from one window's lane to the next."""
     payload, lanes = blocks.joined_payload().copy(), blocks.lane_bits
     assert lanes is not None
     lanes = lanes.copy()
-    at = rng.integers(int(lanes[0, :2].sum()) // 8, payload.size, rng.integers(0, 3))
-    payload[at] ^= rng.integers(1, 256, at.size).astype(np.uint8)
-    giver, taker = rng.integers(2, lanes.shape[1], 2)
-    n = 8 * int(rng.integers(0, 1 + lanes[0, giver] // 8))
-    lanes[0, giver] -= n
-    lanes[0, taker] += n
+    if rng.random() < 0.8:
+        payload[rng.integers(int(lanes[0, :2].sum()) // 8, payload.size)] ^= rng.integers(1, 256)
+    else:
+        giver = int(rng.choice(2 + np.flatnonzero(lanes[0, 2:])))
+        taker = giver + 1 if giver + 1 < lanes.shape[1] else giver - 1
+        n = 8 * int(rng.integers(1, 1 + lanes[0, giver] // 8))
+        lanes[0, giver] -= n
+        lanes[0, taker] += n
     return Runs.back_to_back(payload, blocks.lengths, lanes)
 
 
@@ -91,8 +93,9 @@ def test_wrong_lanes_are_corrupt_and_meet_nowhere(name: str, cupy: Any) -> None:
         with schedule(seed=seed):
             found = [refuses(case, data, library) for library in (np, cupy)]
         assert found[0] == found[1]
+        assert found[0] or (case.decode(data) != case.array).any()  # other digits are other text
         outcomes.append(found[0])
-    assert sum(outcomes) > 6
+    assert any(outcomes)
 
 
 def test_damaged_columns_are_corrupt_as_on_the_cpu(cupy: Any) -> None:

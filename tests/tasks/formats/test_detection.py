@@ -46,7 +46,7 @@ TAKEN = [
     (visibilities, "a.uvh5", PLAIN, "RadioSource"),
     (visibilities, "a.ms", PLAIN, "RadioSource"),
     (visibilities, "a.uvfits", PLAIN, "RadioSource"),
-    (visibilities, "a.miriad", PLAIN, "RadioSource"),
+    (visibilities, "a.miriad", SourceOptions(accept_loss=True), "RadioSource"),
 ]
 
 REFUSED = [

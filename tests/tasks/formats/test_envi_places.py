@@ -151,3 +151,12 @@ def test_an_odd_map_comes_back(tmp_path: Path, numbers: str) -> None:
     header, store = stored(tmp_path, f"map info = {{UTM, 1, 1, {numbers}, 33, North, WGS-84}}\n")
     gangsaw.decompress(store, tmp_path / "b.hdr")
     assert (tmp_path / "b.hdr").read_bytes() == header.read_bytes()
+
+
+def test_a_coordinate_system_that_gdal_cannot_read_is_kept_as_text_alone(tmp_path: Path) -> None:
+    header, store = stored(tmp_path, 'coordinate system string = {PROJCS["half of it",GEOGCS[}\n')
+    opened = xr.open_zarr(store)
+    assert opened.rio.crs is None
+    assert opened["data"].rio.crs is None
+    gangsaw.decompress(store, tmp_path / "b.hdr")
+    assert (tmp_path / "b.hdr").read_bytes() == header.read_bytes()

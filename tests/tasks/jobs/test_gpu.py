@@ -7,6 +7,7 @@ a missing wait shows, and memory that is used too early or too long is poison.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -27,20 +28,18 @@ from numpy.typing import NDArray
 from gangsaw.cluster import gpu as gpu_cluster
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
-from gangsaw.codecs import Ccsds123, Dna, Reads, Visibility
+from gangsaw.codecs import Ccsds123
 from gangsaw.codecs.core import record
 from gangsaw.codecs.core.errors import BadParams, DeviceError, JobFailed
 from gangsaw.tasks import api
 from gangsaw.tasks.bench.data import synthetic_sample
 from gangsaw.tasks.bench.device import CASES, Workbench, device_machine, figures
-from gangsaw.tasks.engine.pools import HostPool, make_pools
+from gangsaw.tasks.engine.pools import SLOTS, HostPool, gpu_slots, make_pools
 from gangsaw.tasks.engine.progress import Progress
 from gangsaw.tasks.engine.window import Options
-from gangsaw.tasks.formats.memory import MemoryArray
 from gangsaw.tasks.formats.raw import RawSource
 from gangsaw.tasks.jobs.compress import compress
-from gangsaw.tasks.jobs.device import DeviceCoder
-from gangsaw.tasks.jobs.spool import StreamHead, spool
+from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.source import Region
 
 SHAPE = (3, 40, 20)
@@ -232,66 +231,6 @@ def test_a_codec_without_kernels_is_told(tmp_path: Path, quick: ModuleType) -> N
         compress(raw_source(tmp_path), tmp_path / "a.zarr", codec="none", options=GPU)
 
 
-TEXT = np.frombuffer(b"ACGTTGCA\nACGA\n" * 50, np.uint8)
-BEGINS = np.arange(700, dtype="u8") * 9
-
-
-@pytest.mark.parametrize(
-    ("codec", "samples", "encoded", "decoded"),
-    [
-        (Ccsds123(), cube((3, 8, 8)), True, True),
-        (Ccsds123(order="bi"), cube((3, 8, 8)), False, False),
-        (Ccsds123(coder="block"), cube((3, 8, 8)), False, False),
-        (Visibility(), np.ones((4, 8, 3), "c8"), True, True),
-        (
-            Visibility(predictor="mean", residual="xor", packing="bits"),
-            np.ones((4, 8, 3), "c8"),
-            False,
-            False,
-        ),
-        (Reads(kind="sequence"), TEXT, False, True),
-        (Reads(kind="quality"), TEXT, False, True),
-        (Reads(kind="name"), TEXT, False, True),
-        (Reads(kind="offset"), BEGINS, True, True),
-        (Dna(mode="pack"), TEXT, True, True),
-        (Dna(mode="dense"), TEXT, True, True),
-    ],
-    ids=[
-        *("ccsds123", "ccsds123-bi", "ccsds123-block", "visibility", "construction"),
-        *("sequence", "quality", "name", "offset", "dna-pack", "dna-dense"),
-    ],
-)
-def test_what_no_kernel_does_is_not_uploaded_and_is_told(
-    tmp_path: Path,
-    quick: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    codec: Any,
-    samples: Any,
-    encoded: bool,
-    decoded: bool,
-) -> None:
-    array = MemoryArray(samples, tuple("abc")[: samples.ndim], "one", {})
-    source = StreamHead("it", (array,), (), {})
-    record.reset()
-    uploads: list[int] = []
-    right = DeviceCoder.upload
-
-    def upload(coder: DeviceCoder, samples: Any, copies: Any) -> Any:
-        uploads.append(samples.nbytes)
-        return right(coder, samples, copies)
-
-    monkeypatch.setattr(DeviceCoder, "upload", upload)
-    done = compress(source, tmp_path / "a.zarr", codec=codec, options=GPU)
-    assert backends() == ["gpu" if encoded else "cpu"]
-    told = ("encoded on the host, for no kernel does it: one",)
-    assert done.notes == (() if encoded else told)
-    assert bool(uploads) == encoded
-    report = api.verify(tmp_path / "a.zarr", device="gpu")
-    assert report.ok
-    assert backends() == ["gpu" if decoded else "cpu"]
-    assert bool(report.notes) != decoded
-
-
 def test_a_cluster_without_a_gpu_is_told(tmp_path: Path) -> None:
     config = ClusterConfig(workers=1, threads=1, dashboard=False)
     message = "none of the 1 workers has a GPU: start one with --resources GPU=1"
@@ -353,12 +292,20 @@ class OneGpu(LocalCluster):
         super().__init__(n_workers=n_workers or 1, **options)
 
 
-def test_a_cluster_of_gpus_offers_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("cores", "gpus", "threads"), [(2, 1, 4), (48, 1, 48), (48, 4, 12)])
+def test_a_cluster_of_gpus_offers_them(
+    monkeypatch: pytest.MonkeyPatch, cores: int, gpus: int, threads: int
+) -> None:
+    """Each worker has its share of the cores: four of its tasks share the GPU, others do not."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "dask_cuda" or None)
     monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=OneGpu))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
+    found = SimpleNamespace(get_n_gpus=lambda: gpus)
+    monkeypatch.setitem(sys.modules, "dask_cuda.utils", found)
     with gpu_cluster.start(ClusterConfig(dashboard=False)) as client:
         (worker,) = client.scheduler_info()["workers"].values()
-    assert (worker["nthreads"], worker["resources"]) == (4, {"GPU": 1})
+    assert (worker["nthreads"], worker["resources"]) == (threads, {"GPU": 1})
+    assert gpu_slots(worker) == SLOTS
 
 
 def test_no_gpu_for_dask_cuda_is_told(quick: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,7 +313,8 @@ def test_no_gpu_for_dask_cuda_is_told(quick: ModuleType, monkeypatch: pytest.Mon
         raise OSError("NVML Shared Library Not Found")
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "dask_cuda" or None)
-    monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=fail))
+    monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=OneGpu))
+    monkeypatch.setitem(sys.modules, "dask_cuda.utils", SimpleNamespace(get_n_gpus=fail))
     message = "dask-cuda cannot use a GPU here: NVML Shared Library Not Found"
     with pytest.raises(DeviceError, match=message), api.workers(device="gpu"):
         pass

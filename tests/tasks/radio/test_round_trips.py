@@ -14,16 +14,18 @@ import zarr
 from helpers.command_line import CommandLine
 from helpers.radio_files import (
     items,
+    kat_file,
     main_table,
     make_uvdata,
     noise,
     same_bits,
+    scaled_uvfits,
     subtables,
     write,
     write_as,
 )
 
-from gangsaw.tasks.radio.uvdata import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.quiet import AS_IT_IS, quiet_and_offline
 
 HERE = ("--workers", 0)
 SMALL = ("--chunks", "time=2,baseline_id=3,frequency=7,polarization=4")
@@ -100,7 +102,8 @@ def test_ms_keeps_all_data_columns(gangsaw: CommandLine, tmp_path: Path) -> None
     assert_same_ms(source, tmp_path / "b.ms")
     with xr.open_zarr(tmp_path / "b.ms.zarr", chunks=None) as store:
         assert {"VISIBILITY", "VISIBILITY_CORRECTED", "VISIBILITY_MODEL"} <= set(store)
-    line = gangsaw("decompress", tmp_path / "b.ms.zarr", tmp_path / "b.uvh5").failed(2)
+    command = ("decompress", tmp_path / "b.ms.zarr", tmp_path / "b.uvh5", "--accept-loss")
+    line = gangsaw(*command).failed(2)
     assert "DATA and CORRECTED_DATA, MODEL_DATA" in line
     assert not (tmp_path / "b.uvh5").exists()
 
@@ -132,24 +135,39 @@ def test_verify_names_what_differs_in_a_header(
 
 def test_miriad_is_read_through_pyuvdata(gangsaw: CommandLine, tmp_path: Path) -> None:
     source = write_as(make_uvdata(special=False), tmp_path / "a.uv")
-    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
-    gangsaw.ok("verify", tmp_path / "a.zarr", "--against", source, *HERE)
+    line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
+    assert "variable jyperk is one that pyuvdata does not keep" in line
+    accepted = ("--accept-loss", *HERE)
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *accepted)
+    gangsaw.ok("verify", tmp_path / "a.zarr", "--against", source, *accepted)
     gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5")
     before, after = read(source), read(tmp_path / "b.uvh5")
     assert same_bits(before.data_array, after.data_array)
     assert np.array_equal(before.flag_array, after.flag_array)
 
 
-@pytest.mark.parametrize(("first", "second"), [("ms", "uvh5"), ("uvh5", "ms"), ("uvfits", "ms")])
+@pytest.mark.parametrize(
+    ("first", "second", "lost"),
+    [
+        ("ms", "uvh5", "column SIGMA and subtable POINTING"),
+        ("uvh5", "ms", ""),
+        ("uvfits", "ms", "the signs of flagged weights"),
+    ],
+)
 def test_one_format_becomes_another(
-    gangsaw: CommandLine, tmp_path: Path, first: str, second: str
+    gangsaw: CommandLine, tmp_path: Path, first: str, second: str, lost: str
 ) -> None:
     """Visibilities to the bit, flags and samples, by baseline and time; the times to a microsecond,
     as the formats count them in other units."""
     # pyuvdata, which reads it for comparison, loses infinities of uvfits
     source = write(tmp_path / f"a.{first}", special=first != "uvfits")
     gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
-    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / f"b.{second}")
+    command = ("decompress", tmp_path / "a.zarr", tmp_path / f"b.{second}")
+    if lost:
+        assert f"has no place for {lost}; --accept-loss" in gangsaw(*command).failed(2)
+        gangsaw.ok(*command, "--accept-loss")
+    else:
+        gangsaw.ok(*command)
     before, after = read(source), read(tmp_path / f"b.{second}")
     for uvdata in (before, after):
         uvdata.reorder_blts(order="time", minor_order="baseline", run_check=False)
@@ -166,7 +184,7 @@ def test_one_format_becomes_another(
 def test_a_single_channel_is_no_average(gangsaw: CommandLine, tmp_path: Path) -> None:
     source = write(tmp_path / "a.ms", channels=1)
     gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
-    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5")
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvh5", "--accept-loss")
     found = read(tmp_path / "b.uvh5").data_array
     assert found.shape == (50, 1, 4)
     assert same_bits(np.sort(found.real, None), np.sort(main_table(source)["DATA"].real, None))
@@ -177,7 +195,8 @@ def test_what_a_format_cannot_hold(gangsaw: CommandLine, tmp_path: Path) -> None
     uvdata.data_array[7, 1, 1] = 1 / 3
     gangsaw.ok("compress", write_as(uvdata, tmp_path / "a.uvh5"), tmp_path / "a.zarr", *HERE)
     for suffix in ("ms", "uvfits"):
-        line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / f"b.{suffix}").failed(2)
+        command = ("decompress", tmp_path / "a.zarr", tmp_path / f"b.{suffix}", "--accept-loss")
+        line = gangsaw(*command).failed(2)
         assert "values of data_array need double: decompress to .uvh5" in line
     line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.hdr").failed(2)
     assert "several arrays" in line
@@ -186,24 +205,63 @@ def test_what_a_format_cannot_hold(gangsaw: CommandLine, tmp_path: Path) -> None
     assert {path.name for path in tmp_path.iterdir()} == {"a.uvh5", "a.zarr"}
 
 
-def kat_file(path: Path, version: str) -> Path:
-    """An HDF5 file as the correlators of KAT-7 ("2") and MeerKAT ("3") lay it out."""
-    pairs = noise((6, 8, 5), 11).view("f4").reshape(6, 8, 5, 2)
-    with h5py.File(path, "w") as file:
-        file.attrs["version"] = f"{version}.0"
-        data = file.create_group("Data")
-        data.create_dataset("correlator_data", data=pairs, chunks=(1, 8, 5, 2))
-        data["timestamps"] = 1.4e9 + np.arange(6.0)
-        where = data if version == "3" else file.create_group("Markup")
-        flags = np.random.default_rng(5).integers(0, 4, (6, 8, 5), dtype="u1")
-        where.create_dataset("flags", data=flags, compression="gzip", chunks=(2, 8, 5))
-        if version == "3":
-            data["weights"], data["weights_channel"] = flags[::-1], np.ones((6, 8), "f4")
-        sensor = np.array([(1.5, b"slew", b"nominal")], "f8,S8,S8")
-        file["MetaData/Sensors/activity"] = sensor
-        file["MetaData/Configuration"] = h5py.Empty("f4")
-        file["MetaData/Configuration"].attrs["bls_ordering"] = np.array([[b"ant1h", b"ant2h"]] * 5)
-    return path
+def test_datasets_of_any_kind_and_rank(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.uvh5")
+    with h5py.File(source, "r+") as file:
+        data, rows = file["Data"], len(file["Header/time_array"])
+        data["texts"] = [f"µ{i}" for i in range(rows)]
+        data["records"] = np.zeros(rows, [("a", "f4"), ("b", "S3")])
+        data["per_row"] = np.arange(rows)
+        data["two"] = np.arange(2 * rows).reshape(rows, 2)
+        data["five"] = np.zeros((rows, 2, 3, 1, 2), "f4")
+        data["scalar"] = 7
+        data["below/more"] = np.arange(3)
+        del file["Header/integration_time"]
+        file["Header/integration_time"] = 10.7  # as in files of old
+    round_trip(gangsaw, source, tmp_path / "b.uvh5")
+    assert items(tmp_path / "b.uvh5") == items(source)
+    with xr.open_zarr(tmp_path / "b.uvh5.zarr", chunks=None) as found:
+        assert found["five"].shape == (5, 10, 2, 3, 1, 2)
+        assert found["two"].dims[-1] == "two_0"
+
+
+def test_datasets_of_a_correlator_of_other_extents(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = kat_file(tmp_path / "a.h5", "3")
+    with h5py.File(source, "r+") as file:
+        del file["Data/weights"], file["Data/weights_channel"], file["Data/flags"]
+        file["Data/weights"] = np.ones((6, 3), "f4")
+        file["Data/flags"] = [b"none"] * 6
+        file["Data/weights_channel"] = np.ones((6, 8, 5, 2, 2), "f4")
+    round_trip(gangsaw, source, tmp_path / "b.h5")
+    assert items(tmp_path / "b.h5") == items(source)
+    with xr.open_zarr(tmp_path / "b.h5.zarr", chunks=None) as found:
+        assert found["WEIGHT"].dims == ("time", "WEIGHT_0")
+
+
+@pytest.mark.parametrize(("suffix", "make"), [("uvh5", write), ("h5", kat_file)])
+def test_what_is_too_large_beside_visibilities_is_named(
+    gangsaw: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, make: Any
+) -> None:
+    source, store = make(tmp_path / f"a.{suffix}"), tmp_path / "a.zarr"
+    with h5py.File(source, "r+") as file:
+        file["Extra/large"] = np.random.default_rng(1).random(100_000)
+    monkeypatch.setattr("gangsaw.tasks.radio.hdf5_template.MOST_WHOLE", 400_000)
+    line = gangsaw("compress", source, store, *HERE).failed(2)
+    assert f"a.{suffix}: Extra/large has 0 MiB beside the visibilities" in line
+    gangsaw.ok("compress", source, store, "--accept-loss", *HERE)
+    gangsaw.ok("verify", store, "--against", source, "--accept-loss", *HERE)
+    gangsaw.ok("decompress", store, tmp_path / f"b.{suffix}")
+    assert items(source).keys() - items(tmp_path / f"b.{suffix}").keys() == {"Extra/large"}
+
+
+def test_items_of_miriad_that_nobody_reads_are_named(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = write_as(make_uvdata(special=False), tmp_path / "a.uv")
+    (source / "gains").write_bytes(b"\0" * 64)
+    line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
+    assert "item gains is a file that pyuvdata does not read" in line
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", "--accept-loss", *HERE)
+    lost = zarr.open_group(tmp_path / "a.zarr", mode="r").attrs["gangsaw_left_out"]
+    assert lost[0].startswith("item gains")
 
 
 @pytest.mark.parametrize("kind", ["<f4", ">f4", ">f8", "f2", ">i2"])
@@ -300,3 +358,25 @@ def test_the_uvfits_of_the_mwa(gangsaw: CommandLine, shared: Path, tmp_path: Pat
         weights = groups.data[..., 2].astype("f4").reshape(len(groups), -1)
         assert same_bits(found["WEIGHT"].values.reshape(len(groups), -1), weights)
         assert np.array_equal(found["FLAG"].values.reshape(weights.shape), weights <= 0)
+
+
+def test_exports_name_what_they_lose(gangsaw: CommandLine, tmp_path: Path) -> None:
+    """Of uvh5: a dataset, a group and, in uvfits, bits of the baselines; nothing is written."""
+    source = write(tmp_path / "a.uvh5")
+    with h5py.File(source, "r+") as file:
+        file["Data/weights_of_mine"], file["Mine/notes"] = np.ones((50, 16, 4), "f4"), 7
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", *HERE)
+    line = gangsaw("decompress", tmp_path / "a.zarr", tmp_path / "b.uvfits").failed(2)
+    for item in ("group Mine", "dataset Data/weights_of_mine", "double precision of UVW"):
+        assert item in line
+    assert "--accept-loss leaves that out" in line
+    assert not (tmp_path / "b.uvfits").exists()
+    gangsaw.ok("decompress", tmp_path / "a.zarr", tmp_path / "b.uvfits", "--accept-loss")
+    assert read(tmp_path / "b.uvfits").Nblts == 50
+
+
+def test_uvfits_of_doubles_names_what_is_lost(gangsaw: CommandLine, tmp_path: Path) -> None:
+    source = scaled_uvfits(tmp_path / "a.uvfits")
+    line = gangsaw("compress", source, tmp_path / "a.zarr", *HERE).failed(2)
+    assert "samples of BITPIX -64 have more bits" in line
+    gangsaw.ok("compress", source, tmp_path / "a.zarr", "--accept-loss", *HERE)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
-from gangsaw.codecs.visibility.dense.model.grid import EXPONENTS
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS, TERMS, SampledRows, add_costs
 from gangsaw.codecs.visibility.lanes.table import LANES, Lanes
 
@@ -73,62 +72,29 @@ def best_predictors(costs: npt.NDArray[np.int64], lanes: Lanes) -> npt.NDArray[n
 
     costs : (predictors, series) bits of every `sample_step(lanes)`-th row
     """
-    chances = np.empty((3, lanes.n_series), np.int64)
-    best = _best_chance(costs, sample_step(lanes), int(MARGIN * lanes.n_rows), chances)
-    return _of_lanes(chances[best], lanes)
+    chosen = _best_chance(costs, sample_step(lanes), int(MARGIN * lanes.n_rows))
+    return _of_lanes(chosen, lanes)
 
 
-@jit
-def _best_chance(costs: Any, step: int, margin: int, chances: Any) -> int:
-    """Fill chances with one predictor for all series, one for some, and each its own.
+def _best_chance(costs: npt.NDArray[np.int64], step: int, margin: int) -> npt.NDArray[np.int64]:
+    """Return predictors (n_series,): one for all series, one for some, or each its own.
 
-    Return which of the three takes the fewest bits: of every step-th row, `margin` and the index.
-    Loops: Numba would compile each of NumPy's functions on arrays, too.
+    Those that take the fewest bits: of every step-th row, `margin` and the index.
     """
-    n_predictors, n_series = costs.shape
-    scaled = np.empty(costs.shape, np.int64)
-    sums, gains = np.zeros(n_predictors, np.int64), np.zeros(n_predictors, np.int64)
-    for p in range(n_predictors):
-        for i in range(n_series):
-            scaled[p, i] = costs[p, i] * step + (margin if p else 0)
-            sums[p] += scaled[p, i]
-            gains[p] += min(scaled[0, i], scaled[p, i])
-    single, other = _least(sums), _least(gains)
-    for i in range(n_series):
-        chances[0, i] = single
-        chances[1, i] = other if scaled[other, i] < scaled[0, i] else 0
-        chances[2, i] = 0
-        for p in range(1, n_predictors):
-            if scaled[p, i] < scaled[chances[2, i], i]:
-                chances[2, i] = p
-    totals = np.zeros(3, np.int64)
-    for c in range(3):
-        used, n_used = np.zeros(n_predictors, np.int64), 0
-        for i in range(n_series):
-            n_used += used[chances[c, i]] == 0
-            used[chances[c, i]] = 1
-            totals[c] += scaled[chances[c, i], i]
-        totals[c] += n_series * _index_bits(n_used)
-    return _least(totals)
-
-
-@jit
-def _least(numbers: Any) -> int:
-    """Return where the least of some numbers is, the first of several."""
-    least = 0
-    for i in range(1, numbers.size):
-        if numbers[i] < numbers[least]:
-            least = i
-    return least
-
-
-@jit
-def _index_bits(n: int) -> int:
-    """Return the bits that code one of n."""
-    bits = 0
-    while 1 << bits < n:
-        bits += 1
-    return bits
+    scaled = costs * step
+    scaled[1:] += margin
+    single, other = scaled.sum(axis=1).argmin(), np.minimum(scaled, scaled[0]).sum(axis=1).argmin()
+    chances = (
+        np.full(costs.shape[1], single),
+        np.where(scaled[other] < scaled[0], other, 0),
+        scaled.argmin(axis=0),
+    )
+    totals = [
+        np.take_along_axis(scaled, own[None], axis=0).sum()
+        + own.size * (int(np.count_nonzero(np.bincount(own))) - 1).bit_length()
+        for own in chances
+    ]
+    return chances[int(np.argmin(totals))]
 
 
 def _of_lanes(chosen: Any, lanes: Lanes) -> npt.NDArray[np.uint8]:
@@ -169,14 +135,9 @@ def _costs(
     return costs[:, : lanes.n_series].astype(np.int64, copy=False)
 
 
-@jit
-def _gains(costs: Any, n_rows: float) -> bool:
+def _gains(costs: npt.NDArray[np.int64], n_rows: float) -> bool:
     """Whether some predictor does better than none in some series of a glance at n_rows."""
-    for p in range(1, len(costs)):
-        for i in range(costs.shape[1]):
-            if costs[p, i] + n_rows * MARGIN / 2 < costs[0, i]:
-                return True
-    return False
+    return bool((costs[1:].min(axis=0) + n_rows * MARGIN / 2 < costs[0]).any())
 
 
 @jit
@@ -211,9 +172,12 @@ def choose_commonest(words: npt.NDArray[Any], mantissa: int) -> int | None:
     """Return the most frequent word that is not finite, None where all of (n,) words are."""
     width = 8 * words.itemsize
     infinity = words.dtype.type(((1 << (width - 1 - mantissa)) - 1) << mantissa)
-    if not find_odd(words, infinity):
-        return None
-    values, counts = np.unique(list_odd(words, infinity), return_counts=True)
+    return commonest_of(list_odd(words, infinity)) if find_odd(words, infinity) else None
+
+
+def commonest_of(odd: npt.NDArray[Any]) -> int:
+    """Return the most frequent of (n,) words, the least of several."""
+    values, counts = np.unique(odd, return_counts=True)
     return int(values[counts.argmax()])
 
 
@@ -252,39 +216,19 @@ def choose_starts(
 
     predictors : (strips * 32,), those of the lanes
     """
-    fields, exponents = np.zeros(EXPONENTS, np.int64), np.zeros(EXPONENTS, np.int64)
-    signed = some.view(f"i{some.itemsize}")
-    _count_exponents(signed, predictors.reshape(-1, LANES), mantissa, fields, exponents)
-    bias = (1 << (8 * some.itemsize - 2 - mantissa)) - 1
-    return _median(fields) - bias, _median(exponents)
-
-
-@jit
-def _count_exponents(
-    some: Any, predictors: Any, mantissa: int, fields: Any, exponents: Any
-) -> None:
-    """Count exponent fields of words, and floor(log2) of residuals, but for zeros."""
+    of_lanes = np.broadcast_to(predictors.reshape(-1, 1, LANES) != 0, some.shape)
     most = (1 << (8 * some.itemsize - 1 - mantissa)) - 1
-    strips, rows, lanes = some.shape
-    for strip in range(strips):
-        for row in range(rows):
-            for lane in range(lanes):
-                value = some[strip, row, lane]
-                field = np.int64(value) >> mantissa & most
-                if not predictors[strip, lane]:
-                    fields[field] += field > 0
-                elif value:
-                    exponents[math.frexp(abs(float(value)))[1] - 1] += 1
+    words = some[~of_lanes].astype(np.int64) >> mantissa & most
+    residuals = some.view(f"i{some.itemsize}")[of_lanes].astype(np.float64)
+    exponents = np.frexp(residuals[residuals != 0])[1] - 1  # of a negative number, too
+    bias = (1 << (8 * some.itemsize - 2 - mantissa)) - 1
+    return _median(words[words > 0]) - bias, _median(exponents)
 
 
-@jit
-def _median(counts: Any) -> int:
-    """Return the median, rounded down, of numbers that are counted; 0 of none."""
-    n, seen, low = counts.sum(), 0, -1
-    for number in range(counts.size):
-        seen += counts[number]
-        if low < 0 and 2 * seen >= n > 0:
-            low = number
-        if 2 * seen > n:
-            return (low + number) // 2
-    return 0
+def _median(numbers: NumpyArray) -> int:
+    """Return the median, rounded down, of numbers >= 0; 0 of none."""
+    if not numbers.size:
+        return 0
+    low, high = (numbers.size - 1) // 2, numbers.size // 2
+    ordered = np.partition(numbers, (low, high))
+    return int(ordered[low] + ordered[high]) // 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -15,18 +16,19 @@ from gangsaw.codecs.visibility.arrays import Table
 from gangsaw.codecs.visibility.dense.choice.choose import (
     at_a_glance,
     best_predictors,
-    choose_commonest,
     choose_starts,
+    commonest_of,
     glance_step,
     sample_step,
     sampled_strips,
     start_steps,
 )
-from gangsaw.codecs.visibility.dense.choice.means import entropy_bits, sampled_pieces
+from gangsaw.codecs.visibility.dense.choice.means import sampled_pieces
 from gangsaw.codecs.visibility.dense.coding.gpu_batch import BlockBatch
 from gangsaw.codecs.visibility.dense.model.gpu_tables import piece_table, places_of
-from gangsaw.codecs.visibility.dense.model.grid import Grid, choose_grid, grid_step
+from gangsaw.codecs.visibility.dense.model.grid import Grid, grid_step
 from gangsaw.codecs.visibility.dense.model.head import N_TABLES, BlockChoice
+from gangsaw.codecs.visibility.dense.model.host_grid import choose_grid
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS
 from gangsaw.codecs.visibility.dense.model.scale import LEVEL, NEAR, SLOW, SLOWER, WIDE
 from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
@@ -127,7 +129,7 @@ def choose_commonest_of_each(batch: BlockBatch) -> list[int | None]:
     batch.run(FILE, "list_odd", owners.size, *blocks, room, places, out)
     words = pull(out)
     for i in np.flatnonzero(room):
-        commonest[i] = choose_commonest(words[firsts[i] : firsts[i + 1]], batch.mantissa)
+        commonest[i] = commonest_of(words[firsts[i] : firsts[i + 1]])
     return commonest
 
 
@@ -237,3 +239,13 @@ def choose_means(batch: BlockBatch, choices: Sequence[BlockChoice]) -> list[int]
         return int(np.argmin(costs))
 
     return batch.each(choose_own)
+
+
+def entropy_bits(counts: npt.NDArray[np.uint32]) -> float:
+    """Return what `means.entropy_bits` does of (tables, symbols): its logarithms, in its order."""
+    n = counts.astype(np.int64)
+    totals = np.broadcast_to(n.sum(axis=1, keepdims=True), n.shape)[n > 0]
+    bits = 0.0
+    for one, total in zip(n[n > 0].tolist(), totals.tolist(), strict=True):
+        bits += one * log2(total / one) + 13
+    return bits

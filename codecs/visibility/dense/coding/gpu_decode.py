@@ -23,6 +23,7 @@ from gangsaw.codecs.visibility.dense.model.gpu_tables import (
     size_count,
 )
 from gangsaw.codecs.visibility.dense.model.head import N_TABLES, WRONG_ENDS, Sections, read_sections
+from gangsaw.codecs.visibility.dense.model.host_tables import read_tables
 from gangsaw.codecs.visibility.dense.model.predict import TERMS
 from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.lanes.gpu_table import THREADS, block_table, defines, word_bytes
@@ -54,7 +55,9 @@ def decode_blocks(
 
     def read_one(i: int) -> None:
         try:
-            read[i] = read_sections(parts[i], Lanes.of_block(targets[i]), word_bytes(targets[i]))
+            target = targets[i]
+            of = Lanes.of_block(target), word_bytes(target)
+            read[i] = read_sections(parts[i], *of, read_tables)
         except CorruptChunk as error:
             errors[i] = error
 

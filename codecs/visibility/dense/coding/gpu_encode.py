@@ -18,8 +18,8 @@ from gangsaw.codecs.visibility.dense.model.head import (
     N_TABLES,
     BlockChoice,
     write_head,
-    write_tables,
 )
+from gangsaw.codecs.visibility.dense.model.host_tables import write_tables
 from gangsaw.codecs.visibility.dense.model.symbols import N_SYMBOLS
 from gangsaw.codecs.visibility.lanes.table import LANES
 

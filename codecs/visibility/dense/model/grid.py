@@ -109,8 +109,7 @@ def _frequent(lows: Any) -> Any:
     return first, often if often != first else -1, second if second != first else -1
 
 
-@jit
-def _usual_ends(zeros: Any, mantissa: int) -> Any:
+def usual_ends(zeros: Any, mantissa: int) -> Any:
     """Return the last two numbers of zeros with which more mantissas end than by chance; 0: none.
 
     Of those with k zeros or more, chance gives half no more than k.
@@ -122,6 +121,9 @@ def _usual_ends(zeros: Any, mantissa: int) -> Any:
             last, before = k + 1, last
         above -= zeros[k]
     return before, last
+
+
+_usual_ends = jit(usual_ends)
 
 
 def grid_step(n_words: int) -> int:

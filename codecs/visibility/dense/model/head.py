@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from gangsaw.codecs.core import fields
 from gangsaw.codecs.core.container.runs import Payload
 from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.core.numba import rans
-from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.visibility.dense.model.grid import EXPONENTS, RELATIVE, Grid
 from gangsaw.codecs.visibility.dense.model.predict import PREDICTORS
 from gangsaw.codecs.visibility.dense.model.scale import CONTEXTS, LEVEL
@@ -45,8 +46,8 @@ def write_head(
     of_series = choice.predictors[: lanes.n_series]
     used = np.flatnonzero(np.bincount(of_series)).astype(np.uint8)  # np.unique is slow on few items
     width = int(len(used) - 1).bit_length()
-    fields = np.zeros((width * lanes.n_series + 7) // 8, np.uint8)
-    _pack(of_series, used, width, fields)
+    places = np.searchsorted(used, of_series)
+    packed = fields.packed(places, np.full(places.size, width))
     grid = choice.grid.kind | HAS_COMMONEST * (choice.commonest is not None)
     grid |= HAS_NEAR_GRID * choice.grid.has_near_grid
     head = HEAD.pack(
@@ -54,19 +55,7 @@ def write_head(
     )
     if choice.commonest is not None:
         head += choice.commonest.to_bytes(itemsize, "little")
-    return np.concatenate([np.frombuffer(head, np.uint8), used, fields])
-
-
-@jit
-def _pack(predictors: Any, used: Any, width: int, fields: Any) -> None:
-    """Add to zeros the place of each predictor among those that are used, `width` bits each."""
-    for i in range(predictors.size if width else 0):
-        place = 0
-        while used[place] != predictors[i]:
-            place += 1
-        for bit in range(width):
-            at = i * width + bit
-            fields[at >> 3] |= (place >> bit & 1) << (at & 7)
+    return np.concatenate([np.frombuffer(head, np.uint8), used, packed])
 
 
 def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[BlockChoice, int, int]:
@@ -96,9 +85,10 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[BlockChoice, 
     used = data[at + n_word : at + n_word + n_used]
     predictors = np.zeros(lanes.n_strips * LANES, np.uint8)
     known = used.max() < (len(PREDICTORS) if itemsize > 2 else 1)
-    fields = data[at + n_word + n_used : end]
-    if not known or not _unpack(fields, width, used, predictors[: lanes.n_series]):
+    places = fields.fixed(data[at + n_word + n_used : end], width, lanes.n_series)
+    if not known or (places >= n_used).any():
         raise CorruptChunk("a series names a predictor that there is not")
+    predictors[: lanes.n_series] = used[places]
     return (
         BlockChoice(
             means, Grid(kind, value, has_near_grid), (first, second), commonest, predictors
@@ -106,20 +96,6 @@ def read_head(data: Payload, lanes: Lanes, itemsize: int) -> tuple[BlockChoice, 
         n_bytes,
         end,
     )
-
-
-@jit
-def _unpack(fields: Any, width: int, used: Any, predictors: Any) -> bool:
-    """Undo `_pack`; return whether every field names one of those used."""
-    right = True
-    for i in range(predictors.size):
-        place = 0
-        for bit in range(width):
-            at = i * width + bit
-            place |= (fields[at >> 3] >> (at & 7) & 1) << bit
-        right &= place < used.size
-        predictors[i] = used[min(place, used.size - 1)]
-    return right
 
 
 def write_tables(counts: npt.NDArray[np.uint32], n_symbols: int) -> Payload:
@@ -151,12 +127,18 @@ class Sections(NamedTuple):
     n_words: int
 
 
-def read_sections(data: Payload, lanes: Lanes, itemsize: int) -> Sections:
+# Fills counts from padded bytes, as `rans.read_tables` does.
+TableReader: TypeAlias = Callable[[Payload, int, npt.NDArray[np.uint32]], int]
+
+
+def read_sections(
+    data: Payload, lanes: Lanes, itemsize: int, read_tables: TableReader = rans.read_tables
+) -> Sections:
     """Take a payload apart; CorruptChunk if it is none of these lanes."""
     choice, n_bytes, at = read_head(data, lanes, itemsize)
     counts = np.zeros((N_TABLES, choice.grid.n_symbols), np.uint32)
     tables = np.concatenate([data[at : at + MOST_TABLE_BYTES], np.zeros(16, np.uint8)])
-    size = rans.read_tables(tables, data.size - at, counts)
+    size = read_tables(tables, data.size - at, counts)
     states, bits = at + size, at + size + STATE_BYTES
     stream = bits + n_bytes
     left = data.size - stream

@@ -59,22 +59,24 @@ def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
 
 
 def _fit(source: Source) -> Fit:
-    from gangsaw.tasks.formats.known.envi.export import check_fits, lost_fields
+    from gangsaw.tasks.formats.known.envi.export import as_image, check_fits, lost_fields
     from gangsaw.tasks.formats.lost import is_numbering, lost_attributes, lost_groups
 
-    if refusal := refused(lambda: check_fits(source)):
+    if refusal := refused(lambda: check_fits(as_image(source))):
         return Fit(refusal)
+    source = as_image(source)
     numbers = {f"coordinate {coord.name}" for coord in source.coords if is_numbering(coord)}
     fields = (field for field in lost_fields(source) if field not in numbers)
     return Fit(lost=(*fields, *lost_attributes(source, ATTRS), *lost_groups(source)))
 
 
 def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) -> None:
-    from gangsaw.tasks.formats.known.envi.export import EnviLayout, export_envi, image_of
+    from gangsaw.tasks.formats.known.envi.export import EnviLayout, as_image, export_envi, image_of
 
     target = Path(paths[0])
     layout = cast("FlatLayout", options.own)
     interleave = layout.get("interleave", INTERLEAVED.get(target.suffix.lower()))
+    source = as_image(source)
     image, others = image_of(source)
     export_envi(
         image,

@@ -24,6 +24,7 @@ from gangsaw.tasks.formats.known.envi.edit import edited
 from gangsaw.tasks.formats.known.envi.header import DTYPES, LIBRARY, NOT_FLAT, STANDARD, is_library
 from gangsaw.tasks.formats.known.envi.metadata import (
     LIBRARY_DIMS,
+    band_fields,
     check_names,
     fill_fields,
     header_fields,
@@ -34,6 +35,7 @@ from gangsaw.tasks.formats.known.envi.pair import DATA_SUFFIXES, existing_data
 from gangsaw.tasks.formats.known.envi.text import Fields, header_text
 from gangsaw.tasks.formats.layouts import INTERLEAVES
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.as_read import as_seen
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -180,6 +182,11 @@ def image_of(source: Source) -> tuple[SourceArray, tuple[SourceArray, ...]]:
     return (images[0], others) if len(images) == 1 else (only_array(source), ())
 
 
+def as_image(source: Source) -> Source:
+    """Return a source as a header sees it; BadParams for several images."""
+    return as_seen(source, image_of(source)[0])
+
+
 def check_fits(source: Source) -> None:
     """Raise BadParams for what is not one image of a dtype that ENVI has."""
     array, _ = image_of(source)
@@ -192,8 +199,9 @@ def lost_fields(source: Source) -> Iterator[str]:
     """Yield the coordinates for which neither a header nor a data file has a place."""
     array, _ = image_of(source)
     fields = _kept_fields(array, source.coords)
+    of_bands = band_fields(source.coords, _band_dim(array)).values()
     for coord in source.coords:
-        if not is_held(coord, _band_dim(array), fields):
+        if coord not in of_bands and not is_held(coord, fields):
             yield f"coordinate {coord.name}"
 
 

@@ -18,15 +18,25 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.known.envi.around import AFTER, BEFORE
 from gangsaw.tasks.formats.known.envi.header import BAND_FIELDS, EnviHeader, standard_name
-from gangsaw.tasks.formats.known.envi.place import MAPPING, map_coordinates, moved, place_fields
+from gangsaw.tasks.formats.known.envi.place import (
+    MAPPING,
+    map_coordinates,
+    map_of,
+    moved,
+    place_fields,
+)
 from gangsaw.tasks.formats.known.envi.text import Fields, HeaderText, entries
 from gangsaw.tasks.source import Coordinate
 from gangsaw.tasks.store.carried import as_text
+from gangsaw.tasks.store.paths import last
 from gangsaw.tasks.store.variables import fill_of, json_attrs
 
 LIBRARY_DIMS = ("spectrum", "band")
 UNITS_FIELDS = ("wavelength", "fwhm")  # both are in "wavelength units"
 ATTRS = {"description": "description", "band names": "band_names"}  # ENVI field: attribute
+# last words of names of products' coordinates, as vnir_wavelength, that are such a field
+ROLES = {"good wavelengths": "bbl", "flag": "bbl", "wavelength": "wavelength"}
+ROLES |= {"wavelengths": "wavelength", "fwhm": "fwhm"}
 IGNORED, NAMES = "data ignore value", "spectra names"
 
 
@@ -134,28 +144,61 @@ def header_fields(
     kept = json.loads(str(array_attrs.get("envi", "{}")))  # text: NetCDF attributes are flat
     named = {of: array_attrs.get(to) for of, to in ATTRS.items()}
     fields: Fields = {key: value for key, value in {**named, **kept}.items() if _is_text(value)}
+    of_bands = band_fields(coords, band_dim)
+    for field, coord in of_bands.items():
+        fields |= _band_field(field, coord, fields)
     for coord in coords:
-        fields |= _coordinate_fields(coord, band_dim, fields)
+        fields |= _coordinate_fields(coord, fields)
     return _of_window(fields, {c.name: c.values for c in coords if c.dims == (c.name,)})
 
 
 def _of_window(fields: Fields, sides: Mapping[str, NumpyArray]) -> Fields:
     """Return the fields with the map info of the pixels that are there: xarray may cut them out."""
     info = fields.get("map info")
-    if not isinstance(info, list) or not {"x", "y"} <= sides.keys():
+    if not {"x", "y"} <= sides.keys():
+        return fields
+    if info is None and (made := map_of(sides["x"], sides["y"])) is not None:
+        return {**fields, "map info": made}
+    if not isinstance(info, list):
         return fields
     found = moved(info, sides["x"], sides["y"])
     return {k: v for k, v in {**fields, "map info": found}.items() if v is not None}
 
 
-def _coordinate_fields(coord: Coordinate, band_dim: str | None, fields: Fields) -> Fields:
+def band_fields(coords: Sequence[Coordinate], band_dim: str | None) -> dict[str, Coordinate]:
+    """Return by field of a header the coordinate of the bands that it is made of.
+
+    Of several, one of just this name goes first.
+    """
+    found: dict[str, Coordinate] = {}
+    of_bands = [c for c in coords if c.dims == (band_dim,) and c.values.dtype.kind in "biuf"]
+    for coord in sorted(of_bands, key=lambda coord: _words(coord.name) not in BAND_FIELDS):
+        if field := _role(_words(coord.name)):
+            found.setdefault(field, coord)
+    return found
+
+
+def _words(name: str) -> str:
+    return last(name).replace("_", " ").lower()
+
+
+def _role(words: str) -> str:
+    if words in BAND_FIELDS:
+        return words
+    return next((to for end, to in ROLES.items() if f" {words}".endswith(f" {end}")), "")
+
+
+def _band_field(field: str, coord: Coordinate, fields: Fields) -> Fields:
+    found: Fields = {field: [repr(value) for value in coord.values.tolist()]}
+    if field in UNITS_FIELDS and "units" in coord.attrs and "wavelength units" not in fields:
+        found["wavelength units"] = str(coord.attrs["units"])
+    return found
+
+
+def _coordinate_fields(coord: Coordinate, fields: Fields) -> Fields:
     name = coord.name.replace("_", " ")
     found: Fields = {}
-    if name in BAND_FIELDS and coord.dims == (band_dim,):
-        found[name] = [repr(value) for value in coord.values.tolist()]
-        if name in UNITS_FIELDS and "units" in coord.attrs and "wavelength units" not in fields:
-            found["wavelength units"] = str(coord.attrs["units"])
-    elif name == NAMES and coord.dims == LIBRARY_DIMS[:1]:
+    if name == NAMES and coord.dims == LIBRARY_DIMS[:1]:
         found[name] = [str(value) for value in coord.values.tolist()]
     elif coord.is_mapping and not fields.keys() & {"map info", "coordinate system string"}:
         found |= place_fields(coord.attrs)
@@ -186,9 +229,9 @@ def fill_fields(array_attrs: Mapping[str, object], dtype: Dtype) -> Fields:
     return {IGNORED: repr(fill)} if is_number else {}
 
 
-def is_held(coord: Coordinate, band_dim: str | None, fields: Fields) -> bool:
-    """Whether a header or its data file has a place for a coordinate."""
-    held = _coordinate_fields(coord, band_dim, {})
+def is_held(coord: Coordinate, fields: Fields) -> bool:
+    """Whether a header or its data file has a place for a coordinate, be it no field of bands."""
+    held = _coordinate_fields(coord, {})
     has_map = "map info" in fields and coord.name in ("x", "y")
     return bool(held) or has_map or coord.name in (BEFORE, AFTER)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from math import cos, radians, sin
 
 import numpy as np
@@ -54,11 +56,28 @@ def _centres(n: int, start: float, step: float) -> NumpyArray:
 
 
 def _mapping(transform: Transform | None, wkt: str) -> Iterator[Coordinate]:
-    attrs: dict[str, object] = {"crs_wkt": wkt, "spatial_ref": wkt} if wkt else {}
+    said = wkt if wkt and _is_readable(wkt) else ""
+    attrs: dict[str, object] = {"crs_wkt": said, "spatial_ref": said} if said else {}
     if transform is not None:
         attrs["GeoTransform"] = " ".join(map(repr, transform))
     if attrs:
         yield Coordinate(MAPPING, (), np.array(0, np.int64), attrs)
+
+
+def _is_readable(wkt: str) -> bool:
+    """Whether GDAL takes a text for a coordinate system: rioxarray raises for any other.
+
+    True where neither rasterio nor pyproj is installed.
+    """
+    for module in ("rasterio.crs", "pyproj"):
+        if find_spec(module.partition(".")[0]) is None:
+            continue
+        try:
+            import_module(module).CRS.from_wkt(wkt)
+        except Exception:  # of the library's own kinds
+            return False
+        return True
+    return True
 
 
 def geo_transform(info: list[str]) -> Transform | None:
@@ -155,6 +174,17 @@ def place_fields(attrs: Mapping[str, object]) -> Fields:
     if isinstance(wkt, str) and wkt:
         fields["coordinate system string"] = f"{{{wkt}}}"
     return fields
+
+
+def map_of(x: NumpyArray, y: NumpyArray) -> list[str] | None:
+    """Return map info for pixels with these centres, where no coordinate system is said.
+
+    None where they are not equally far from each other, or y rises.
+    """
+    if x.dtype.kind not in "iuf" or y.dtype.kind not in "iuf" or min(x.size, y.size) < 2:
+        return None
+    (left, dx), (top, dy) = _line(x, np.nan), _line(y, np.nan)
+    return ["Arbitrary", "1", "1", *map(repr, (left, top, dx, -dy))] if dx > 0 > dy else None
 
 
 def moved(info: list[str], x: NumpyArray, y: NumpyArray) -> list[str] | None:

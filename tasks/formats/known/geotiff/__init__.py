@@ -62,8 +62,9 @@ def _export(source: Source, paths: Paths, options: ExportOptions, work: Work) ->
     from pathlib import Path
 
     from gangsaw.tasks.formats.known.geotiff.export import export_geotiff
+    from gangsaw.tasks.formats.known.geotiff.header import as_image
 
-    export_geotiff(source, Path(paths[0]), work, cog=_is_cog(options))
+    export_geotiff(as_image(source), Path(paths[0]), work, cog=_is_cog(options))
 
 
 GEOTIFF = Format(

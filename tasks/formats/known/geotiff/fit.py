@@ -20,6 +20,7 @@ from gangsaw.tasks.formats.known.geotiff.export import GDAL, create
 from gangsaw.tasks.formats.known.geotiff.grid import grid_mapping
 from gangsaw.tasks.formats.known.geotiff.header import (
     TiffHeader,
+    as_image,
     header_of,
     image_array,
     mask_array,
@@ -42,8 +43,9 @@ TRIAL = (16, 16)  # pixels
 
 def fit(source: Source) -> Fit:
     """Return why the source cannot be held, else each item that would be lost."""
-    if refusal := refused(lambda: check_fits(source)):
+    if refusal := refused(lambda: check_fits(as_image(source))):
         return Fit(refusal)
+    source = as_image(source)
     header = header_of(source)
     lost = (*_lost_names(source), *_lost_coordinates(source, header), *lost_groups(source))
     return Fit(lost=(*lost, *_lost_in_trial(header)))
@@ -51,7 +53,7 @@ def fit(source: Source) -> Fit:
 
 def lost_of_cog(source: Source) -> tuple[str, ...]:
     """Return the tags that GDAL does not copy into a cloud-optimised file."""
-    tags = header_of(source).kept["tags"]
+    tags = header_of(as_image(source)).kept["tags"]
     others = [d for d in tags if d not in COPIED and not d.startswith("xml:")]
     return tuple(f"tag {_full(domain, name)}" for domain in others for name in tags[domain])
 

@@ -20,6 +20,7 @@ from gangsaw.tasks.formats.known.geotiff.grid import crs_of, grid_mapping, trans
 from gangsaw.tasks.formats.known.geotiff.palette import Colours, palette_of
 from gangsaw.tasks.formats.known.geotiff.tags import ATTR, DECODED, Kept, Tags, repaired
 from gangsaw.tasks.source import Source, SourceArray
+from gangsaw.tasks.store.as_read import as_seen
 from gangsaw.tasks.store.variables import fill_of
 
 if TYPE_CHECKING:
@@ -115,6 +116,11 @@ def header_of(source: Source) -> TiffHeader:
         palette=palette_of(source.coords),
         listed=list_tag(source.coords, band),
     )
+
+
+def as_image(source: Source) -> Source:
+    """Return a source as a GeoTIFF sees it; BadParams for several images."""
+    return as_seen(source, image_array(source))
 
 
 def image_array(source: Source) -> SourceArray:

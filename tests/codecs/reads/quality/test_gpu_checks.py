@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator.host_module import KernelFault, schedule
+from helpers.lane_checks import Example, block_of, check_both_refuse, check_mutant, outcome
 from reference.reads_parts import TOTAL
 from reference.reads_quality import Model, read_model, write_model, write_window
 
 from gangsaw.codecs.core.container.runs import Runs
-from gangsaw.codecs.core.cuda import launch as core_gpu
-from gangsaw.codecs.core.cuda import sources as kernels
-from gangsaw.codecs.core.errors import CorruptChunk
 from gangsaw.codecs.reads import cpu, gpu
 from gangsaw.codecs.reads.cpu import CODINGS
 from gangsaw.codecs.reads.params import Params
@@ -64,66 +61,52 @@ def forged(windows: Windows, *, more: int = 0, is_open: bool = False) -> Runs:
         lead, lines = windows.get(i, (0, []))
         lanes.append(write_window(lines, model, lead) if lines else b"")
     lanes[-1] += bytes(more)
-    bits = np.array([[8 * len(lane) for lane in lanes]], np.int64)
-    return Runs((np.frombuffer(b"".join(lanes), np.uint8),), bits)
+    return block_of(lanes)
 
 
-# the check's file and text, what a mutant has there, and the example that only the check refuses
-CHECKS: dict[str, tuple[str, str, str, Runs]] = {}
+CHECKS: dict[str, Example] = {}
 
 
-def _check(name: str, where: tuple[str, str, str], example: Runs) -> None:
-    CHECKS[name] = (*where, example)
+def _check(name: str, check: tuple[str, str], runs: Runs) -> None:
+    CHECKS[name] = Example(*check, runs, BLOCK.size, PARAMS)
 
 
 _check(
     "a line begins behind its window",
-    ("quality/decode.cu", "|| begin >= window_end ", ""),
+    ("|| begin >= window_end ", ""),
     forged({0: (0, LINES[:4]), 5: WHOLE[5]}),
 )
 _check(
     "a line reaches behind the block",
-    ("quality/decode.cu", " || begin + length > limit", ""),
+    (" || begin + length > limit", ""),
     forged({**WHOLE, 5: (4, [LINES[4] + b"I" * 9000])}, is_open=True),
 )
 _check(
     "a line has no room for its end",
-    ("quality/decode.cu", "return begin + length < limit ||", "return true ||"),
+    ("return begin + length < limit ||", "return true ||"),
     forged({**WHOLE, 3: (0, [LINES[2], LINES[3] + b"I"])}),
 )
 _check(
     "the next window begins behind itself",
-    ("windows.cuh", "&&\n           start.begin < end_of(window, text)", ""),
+    ("&&\n           start.begin < end_of(window, text)", ""),
     forged({**WHOLE, 3: (0, [LINES[2], LINES[3] + b"I" * 9000]), 5: (10000, LINES[4:])}),
 )
 _check(
     "a lane goes on behind its lines",
-    ("entropy/rans.cuh", "lane.x == LOWEST && lane.at == lane.stop", "lane.x == LOWEST"),
+    ("lane.x == LOWEST && lane.at == lane.stop", "lane.x == LOWEST"),
     forged(WHOLE, more=2),
 )
 
 
-def outcome(backend: Any, library: Any, runs: Runs) -> bytes | None:
-    out = library.zeros(BLOCK.size, np.uint8)
-    try:
-        backend.decode(runs, [out], PARAMS)
-    except CorruptChunk:
-        return None
-    return bytes(out.tobytes())
-
-
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
 def test_the_windows_without_a_fault_are_decoded(cupy: Any) -> None:
-    whole = forged(WHOLE)
+    whole = Example("", "", forged(WHOLE), BLOCK.size, PARAMS)
     assert outcome(cpu, np, whole) == outcome(gpu, cupy, whole) == BLOCK.tobytes()
 
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_both_sides_refuse_one_fault(name: str, cupy: Any) -> None:
-    example = CHECKS[name][3]
-    assert outcome(cpu, np, example) is None
-    with schedule(seed=3):
-        assert outcome(gpu, cupy, example) is None
+    check_both_refuse(CHECKS[name], cupy)
 
 
 @pytest.mark.parametrize("cupy", ["emulated"], indirect=True)
@@ -131,20 +114,4 @@ def test_both_sides_refuse_one_fault(name: str, cupy: Any) -> None:
 def test_kernels_without_the_check_are_noticed(
     name: str, cupy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, there, instead, example = CHECKS[name]
-    taken, texts = kernels.source, []
-
-    def mutant(package: str, source: str) -> str:
-        text = taken(package, source)
-        texts.append(text.count(there))
-        return text.replace(there, instead)
-
-    monkeypatch.setattr(kernels, "source", mutant)
-    monkeypatch.setattr(core_gpu, "_modules", {})
-    try:
-        with schedule(seed=3):
-            found = outcome(gpu, cupy, example)
-    except KernelFault:
-        found = b""
-    assert sum(texts) == 1, file
-    assert found is not None
+    check_mutant(CHECKS[name], cupy, monkeypatch)

@@ -7,9 +7,12 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import rasterio
+import rioxarray  # noqa: F401
 import xarray as xr
 from helpers import product_files
 from helpers.hdf5_trees import hdf5_items, netcdf_items
+from spectral.io import envi
 
 import gangsaw
 from gangsaw.tasks.formats.opening import SourceOptions, find_format, open_source
@@ -133,3 +136,43 @@ def test_a_tiff_without_metadata_is_no_enmap(tmp_path: Path) -> None:
     path = product_files.write_enmap(tmp_path)
     next(tmp_path.glob("*METADATA.XML")).unlink()
     assert find_format([str(path)]).name == "geotiff"
+
+
+@pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")  # swaths have none
+@pytest.mark.parametrize(
+    ("kind", "name", "fields"),
+    [
+        ("prisma", f"{HCO}/VNIR_Cube", {"wavelength", "fwhm", "bbl"}),
+        ("neon", "HARV/Reflectance/Reflectance_Data", {"wavelength", "fwhm", "map info"}),
+        ("emit", "reflectance", {"wavelength", "fwhm", "bbl"}),
+        ("pace", "observation_data/rhot_red", {"wavelength"}),
+    ],
+)
+def test_an_image_keeps_what_its_product_says_of_bands(
+    tmp_path: Path, kind: str, name: str, fields: set[str]
+) -> None:
+    store, one = tmp_path / "a.zarr", SourceOptions(variables=(name,))
+    gangsaw.compress(write(kind, tmp_path / "a.nc"), store)
+    gangsaw.decompress(store, tmp_path / "b.hdr", source=one, accept_loss=True)
+    assert fields <= envi.read_envi_header(tmp_path / "b.hdr").keys()
+    lost = gangsaw.decompress(store, tmp_path / "b.tif", source=one, accept_loss=True)
+    assert not [item for item in lost if "wavelength" in item.lower()]
+    with rasterio.open(tmp_path / "b.tif") as image:
+        tags = {tag.rpartition("_")[2].lower().rstrip("s") for tag in image.tags(1)}
+        assert "wavelength" in tags
+        assert not [tag for tag in image.tags() if tag.startswith("gangsaw")]
+
+
+def test_enmap_goes_through_a_geotiff_and_back(tmp_path: Path) -> None:
+    gangsaw.compress(product_files.write_enmap(tmp_path), tmp_path / "a.zarr")
+    lost = gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "b.tif", accept_loss=True)
+    assert lost == ("coordinate metadata_xml",)
+    gangsaw.compress(tmp_path / "b.tif", tmp_path / "c.zarr")
+    wanted, found = (xr.open_zarr(tmp_path / f"{name}.zarr", chunks=None) for name in "ac")
+    for name in ("wavelength", "fwhm", "gain", "offset", "x", "y"):
+        np.testing.assert_array_equal(found[name], wanted[name])
+    assert found.data.encoding["_FillValue"] == wanted.data.encoding["_FillValue"]
+    assert found.rio.crs == wanted.rio.crs
+    assert gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "d.nc") == ()
+    with xr.open_dataset(tmp_path / "d.nc") as file:
+        np.testing.assert_array_equal(file.wavelength, wanted.wavelength)

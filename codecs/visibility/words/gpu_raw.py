@@ -1,0 +1,55 @@
+"""Blocks of kind 0 on a GPU: the device copies words into their order, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.container.runs import Payload
+from gangsaw.codecs.core.cuda.cupy_types import DeviceArray
+from gangsaw.codecs.core.cuda.device import cupy
+from gangsaw.codecs.core.cuda.launch import pull
+from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.codecs.visibility.lanes.gpu_table import word_bytes
+from gangsaw.codecs.visibility.params import Params, component_count
+from gangsaw.codecs.visibility.words.raw import parts_of, words_of
+
+
+def encode(block: DeviceArray) -> Payload:
+    """Return the payload of a CuPy block (time, frequency, ...), in host memory."""
+    words = pull(cupy().ascontiguousarray(_words_in(block)))
+    return np.concatenate(parts_of(_swapped(words, block)))
+
+
+def decode_blocks(
+    parts: Sequence[Payload], targets: Sequence[DeviceArray], params: Params
+) -> dict[int, CorruptChunk]:
+    """Decode payloads that begin with this kind; return the errors of those that are wrong.
+
+    targets : CuPy views (time, frequency, ...) of one dtype
+    """
+    errors: dict[int, CorruptChunk] = {}
+    for i, (part, target) in enumerate(zip(parts, targets, strict=True)):
+        place = _words_in(target)
+        try:
+            words = words_of(part, place.shape, place.dtype).astype(place.dtype, copy=False)
+        except CorruptChunk as error:
+            errors[i] = error
+        else:
+            place[...] = cupy().asarray(_swapped(words, target))
+    return errors
+
+
+def _words_in(block: DeviceArray) -> DeviceArray:
+    """Return a view of a block: (component, ..., frequency, time) unsigned words, as they lie."""
+    width, n = word_bytes(block), len(block.shape)
+    shape, strides = (*block.shape, component_count(block.dtype)), (*block.strides, width)
+    words: DeviceArray = cupy().ndarray(shape, f"u{width}", block.data, strides)
+    return words.transpose((n, *range(2, n), 1, 0))
+
+
+def _swapped(words: NumpyArray, block: DeviceArray) -> NumpyArray:
+    """Return words of a block of foreign byte order as the machine's, or the reverse."""
+    return words if block.dtype.isnative else words.byteswap()

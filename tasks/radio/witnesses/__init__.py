@@ -1,0 +1,1 @@
+"""What the libraries of radio astronomy read of a source, by their plain calls."""

@@ -1,0 +1,211 @@
+"""MeasurementSets by casacore.tables: getcol, and the table's own TIME, ANTENNA1 and ANTENNA2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.radio.casacore_lock import CASACORE, UNLOCKED
+from gangsaw.tasks.radio.witnesses.chosen import chosen
+from gangsaw.tasks.radio.witnesses.places import Places, find_places
+from gangsaw.tasks.source import Described, Region, SourceArray
+from gangsaw.tasks.store.stamps import version_of
+
+if TYPE_CHECKING:
+    from casacore import tables
+
+WHICH = "DATA_DESC_ID"
+IN_STORES = {  # columns that have other names there
+    "DATA": "VISIBILITY",
+    "CORRECTED_DATA": "VISIBILITY_CORRECTED",
+    "MODEL_DATA": "VISIBILITY_MODEL",
+    "TIME": "time",
+}
+EXACT = {  # managers of casacore itself, which give back what they were given
+    *("StandardStMan", "IncrementalStMan", "StManAipsIO", "MemoryStMan"),
+    *("TiledColumnStMan", "TiledCellStMan", "TiledShapeStMan", "TiledDataStMan"),
+}
+NUMBERS = {"boolean", "uchar", "short", "ushort", "int", "uint", "int64"}
+NUMBERS |= {"float", "double", "complex", "dcomplex"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableColumn(Described):
+    """A column of the main table, or of the rows of one data description.
+
+    Attributes
+    ----------
+    path, version : of the table
+    item : name of the column
+    description : of its rows; -1 takes all
+    places : which rows they are
+    """
+
+    path: str
+    version: str
+    item: str
+    description: int
+    places: Places
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the values of the region."""
+        n = len(self.places.shape)
+        with CASACORE:
+            table = _opened(self.path, self.description, self.version)
+            values = self.places.read(lambda *run: _cells(table, self.item, *run), region[:n])
+        return values[(slice(None),) * n + region[n:]]
+
+
+@lru_cache(maxsize=8)
+def _opened(path: str, description: int, version: str) -> tables.table:
+    """Return the table, or some rows of it; `version` only distinguishes sets."""
+    from casacore.tables import table
+
+    main = table(path, ack=False, lockoptions=UNLOCKED)
+    return main if description < 0 else main.query(f"{WHICH} == {description}")
+
+
+def _cells(table: tables.table, name: str, first: int, n: int) -> NumpyArray:
+    return np.asarray(table.getcol(name, first, n))
+
+
+def ms_witness(path: str, group: str, variables: Sequence[str]) -> Witness:
+    """Return the columns of a set whose cells are alike, as arrays of its times and baselines.
+
+    Of the columns whose managers have files of their own a whole store has these files.
+    """
+    absolute = str(Path(path).absolute())
+    with CASACORE:
+        found = [*_arrays(absolute, version_of(absolute), group, is_whole=not variables)]
+    return Witness(library("python-casacore"), chosen(found, variables))
+
+
+def _arrays(path: str, version: str, group: str, *, is_whole: bool) -> Iterator[SourceArray]:
+    main = _opened(path, -1, version)
+    there = np.unique(main.getcol(WHICH)).tolist()
+    taken = [int(group)] if group else there
+    files = [*_files(path, main)] if is_whole and taken == there else []
+    numbers = taken if there[1:] else [-1]
+    parts = {number: _opened(path, number, version) for number in numbers}
+    alike = {number: _alike_columns(part) for number, part in parts.items()}
+    without = {column for file in files for column in file.columns}
+    without |= {c for found in alike.values() for c, cell in found.items() if cell is None}
+    yield from files
+    if numbers[1:]:
+        without.add(WHICH)
+        rows = Places((main.nrows(),), (1,))
+        yield _column(_RowsOfTable(path, version, -1, main), WHICH, (), rows)
+    for number, found in alike.items():
+        cells = {c: cell for c, cell in found.items() if c not in without and cell is not None}
+        before = f"data_description_{number}/" if numbers[1:] else ""
+        yield from _of_rows(_RowsOfTable(path, version, number, parts[number], before), cells)
+
+
+@dataclass(frozen=True)
+class _RowsOfTable:
+    """Rows of a table; `before` goes before the names of their arrays."""
+
+    path: str
+    version: str
+    description: int
+    table: tables.table
+    before: str = ""
+
+
+def _of_rows(rows: _RowsOfTable, cells: dict[str, tuple[int, ...]]) -> Iterator[TableColumn]:
+    places = find_places(*map(rows.table.getcol, ("TIME", "ANTENNA1", "ANTENNA2")))
+    if places is None:
+        return
+    times, baselines = places.keys()
+    of_keys = {"TIME": times, "ANTENNA1": baselines, "ANTENNA2": baselines}
+    for name, cell in cells.items():
+        yield _column(rows, name, cell, of_keys.get(name, places))
+
+
+def _column(rows: _RowsOfTable, name: str, cell: tuple[int, ...], places: Places) -> TableColumn:
+    shape = places.shape + cell
+    return TableColumn(
+        name=rows.before + IN_STORES.get(name, name),
+        shape=shape,
+        dtype=_cells(rows.table, name, 0, 1).dtype,
+        dims=("",) * len(shape),
+        chunks=(1,) * len(places.shape) + cell,
+        path=rows.path,
+        version=rows.version,
+        item=name,
+        description=rows.description,
+        places=places,
+    )
+
+
+def _alike_columns(table: tables.table) -> dict[str, tuple[int, ...] | None]:
+    """Return the extents of the cells of each column; None where cells are of several kinds.
+
+    A column without a cell is left out.
+    """
+    found: dict[str, tuple[int, ...] | None] = {}
+    for name in table.colnames():
+        is_number = table.coldatatype(name) in NUMBERS
+        if table.isscalarcol(name):
+            found[name] = () if is_number else None
+            continue
+        shapes = set(_shapes(table, name))
+        if shapes - {None}:
+            found[name] = shapes.pop() if len(shapes) == 1 and is_number else None
+    return found
+
+
+def _shapes(table: tables.table, name: str) -> Iterable[tuple[int, ...] | None]:
+    """Return the extents of every cell, None of a row without."""
+    try:
+        texts = set(table.getcolshapestring(name))
+    except RuntimeError:  # a row has none
+        rows = range(table.nrows())
+        return {
+            np.shape(table.getcell(name, row)) if table.iscelldefined(name, row) else None
+            for row in rows
+        }
+    return {tuple(int(n) for n in text.strip("[]").split(",") if n) for text in texts}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOfManager(Described):
+    """The bytes of a file of a storage manager.
+
+    Attributes
+    ----------
+    path : of the file
+    columns : those that it holds
+    """
+
+    path: str
+    columns: tuple[str, ...]
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the bytes of the region."""
+        return np.asarray(np.memmap(self.path, np.uint8, "r")[region])
+
+
+def _files(path: str, table: tables.table) -> Iterator[FileOfManager]:
+    """Yield the files of the managers that round what they store."""
+    for manager in table.getdminfo().values():
+        file = Path(path) / f"table.f{manager['SEQNR']}"
+        if manager["TYPE"] in EXACT or not file.is_file():
+            continue
+        columns = tuple(manager["COLUMNS"])
+        yield FileOfManager(
+            name=f"{'_'.join(columns)}.{manager['TYPE']}",
+            shape=(file.stat().st_size,),
+            dtype=np.dtype("u1"),
+            dims=("",),
+            chunks=None,
+            path=str(file),
+            columns=columns,
+        )

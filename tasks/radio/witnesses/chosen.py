@@ -1,0 +1,17 @@
+"""Which arrays a witness is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from gangsaw.tasks.source import SourceArray
+from gangsaw.tasks.store.paths import resolved
+
+Some = TypeVar("Some", bound=SourceArray)
+
+
+def chosen(found: Sequence[Some], variables: Sequence[str]) -> tuple[Some, ...]:
+    """Return the arrays that a user names; none is all."""
+    wanted = resolved(variables, [array.name for array in found])
+    return tuple(array for array in found if not variables or array.name in wanted)

@@ -1,0 +1,163 @@
+"""uvh5 and the HDF5 of KAT-7 and MeerKAT by h5py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.radio.witnesses.chosen import chosen
+from gangsaw.tasks.radio.witnesses.places import Places, find_places
+from gangsaw.tasks.source import Described, Region
+
+if TYPE_CHECKING:
+    import h5py
+
+UVH5 = {"visdata": "VISIBILITY", "flags": "FLAG", "nsamples": "WEIGHT", "uvw_array": "UVW"}
+HEADER = (
+    *("uvw_array", "integration_time", "lst_array", "phase_center_id_array"),
+    *("phase_center_app_ra", "phase_center_app_dec", "phase_center_frame_pa"),
+)
+KEYS = {"time_array": "time", "ant_1_array": "ANTENNA1", "ant_2_array": "ANTENNA2"}
+KAT = {
+    "Data/correlator_data": "VISIBILITY",
+    "Data/flags": "FLAG",
+    "Markup/flags": "FLAG",
+    "Data/weights": "WEIGHT",
+    "Markup/weights": "WEIGHT",
+    "Data/weights_channel": "WEIGHT_CHANNEL",
+}
+COMPLEX = {"f4": "c8", "f8": "c16"}  # of pairs of floats
+PARTS = ("r", "i")  # the fields of visibilities that are integers
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsOfDataset(Described):
+    """A dataset whose first axis is rows.
+
+    Attributes
+    ----------
+    path, item : of file and dataset
+    places : which rows they are
+    pairs : "complex" where real and imaginary part are an axis of the file alone, "parts" where
+        they are fields, and an axis of the store; else ""
+    """
+
+    path: str
+    item: str
+    places: Places
+    pairs: str = ""
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the values of the region."""
+        n = len(self.places.shape)
+        with opened(self.path) as file:
+            dataset = file[self.item]
+            cells = region[n : n + dataset.ndim - 1]
+
+            def rows(first: int, count: int) -> NumpyArray:
+                return np.asarray(dataset[(slice(first, first + count), *cells)])
+
+            values = self.places.read(rows, region[:n])
+        if self.pairs == "complex":
+            return _joined(values, self.dtype)
+        if self.pairs == "parts":
+            parts = values.view(np.recarray)
+            return np.stack([parts[part] for part in PARTS], axis=-1)[..., region[-1]]
+        return values
+
+
+def _joined(pairs: NumpyArray, dtype: Dtype) -> NumpyArray:
+    """Return pairs as complex numbers, to the bit: (..., 2) -> (...)."""
+    found = np.empty(pairs.shape[:-1], dtype)
+    found.real, found.imag = pairs[..., 0], pairs[..., 1]
+    return found
+
+
+@contextmanager
+def opened(path: str) -> Iterator[h5py.File]:
+    """Open a file, with the filters that HERA's need where they are installed."""
+    import h5py
+
+    with suppress(ImportError):
+        import hdf5plugin  # noqa: F401
+    with h5py.File(path, "r") as file:
+        yield file
+
+
+def uvh5_witness(path: str, variables: Sequence[str]) -> Witness:
+    """Return the datasets of a uvh5 file as arrays of its times and baselines."""
+    absolute = str(Path(path).absolute())
+    with opened(absolute) as file:
+        found = [*_uvh5(absolute, file)]
+    return Witness(library("h5py"), chosen(found, variables))
+
+
+def kat_witness(path: str, variables: Sequence[str]) -> Witness:
+    """Return visibilities, flags and weights of a KAT-7 or MeerKAT file."""
+    absolute = str(Path(path).absolute())
+    with opened(absolute) as file:
+        found = [*_kat(absolute, file)]
+    return Witness(library("h5py"), chosen(found, variables))
+
+
+def _uvh5(path: str, file: h5py.File) -> Iterator[RowsOfDataset]:
+    header = file["Header"]
+    places = find_places(*(header[name][()] for name in KEYS))
+    if places is None:
+        return
+    times, baselines = places.keys()
+    for item, name in KEYS.items():
+        yield _array(path, header[item], name, times if name == "time" else baselines)
+    rows = {name: header[name] for name in HEADER if name in header}
+    data = {UVH5.get(name, name): dataset for name, dataset in file["Data"].items()}
+    for name, dataset in {**rows, **data}.items():
+        if _is_column(dataset, len(header["time_array"])):
+            yield _array(path, dataset, UVH5.get(name, name), places)
+
+
+def _kat(path: str, file: h5py.File) -> Iterator[RowsOfDataset]:
+    n = len(file["Data/correlator_data"])
+    places = Places((n,), (1,))
+    there = {item: name for item, name in KAT.items() if item in file and _is_column(file[item], n)}
+    names = list(there.values())
+    for item, name in there.items():
+        is_second = names.count(name) > 1 and item.startswith("Markup/")
+        yield _array(path, file[item], item.replace("/", "_") if is_second else name, places)
+    if "Data/timestamps" in file:
+        yield _array(path, file["Data/timestamps"], "time", places)
+
+
+def _is_column(item: h5py.HLObject, n: int) -> bool:
+    """Whether an item has numbers for each of n rows."""
+    dtype = getattr(item, "dtype", None)
+    if dtype is None or not item.shape or item.shape[0] != n:
+        return False
+    kinds = {dtype[part].kind for part in PARTS} if dtype.names == PARTS else {dtype.kind}
+    return kinds <= set("biufc")
+
+
+def _array(path: str, dataset: h5py.Dataset, name: str, places: Places) -> RowsOfDataset:
+    dtype, cell, pairs = dataset.dtype, dataset.shape[1:], ""
+    if dtype.names == PARTS:
+        dtype, cell, pairs = dtype[PARTS[0]], (*cell, len(PARTS)), "parts"
+    elif dataset.name == "/Data/correlator_data" and cell[-1:] == (2,) and dtype.str[1:] in COMPLEX:
+        dtype, cell, pairs = np.dtype(COMPLEX[dtype.str[1:]]), cell[:-1], "complex"
+    shape = places.shape + cell
+    return RowsOfDataset(
+        name=name,
+        shape=shape,
+        dtype=dtype,
+        dims=("",) * len(shape),
+        chunks=None,
+        path=path,
+        item=dataset.name,
+        places=places,
+        pairs=pairs,
+    )

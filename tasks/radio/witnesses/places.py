@@ -1,0 +1,84 @@
+"""Where in a file the row of each time and baseline is, by the values in its rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.source import Region
+
+# first row and number of rows -> their values: (rows, ...)
+RowCall: TypeAlias = "Callable[[int, int], NumpyArray]"
+
+
+@dataclass(frozen=True)
+class Places:
+    """The row at each place of an array.
+
+    Attributes
+    ----------
+    shape : extents of the axes that stand for rows
+    steps : how many rows further the next place along each axis is
+    """
+
+    shape: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    def rows(self, region: Region) -> NDArray[np.int64]:
+        """Return the row of each place of a region."""
+        numbers = [np.arange(part.start, part.stop) for part in region]
+        along = (n * step for n, step in zip(np.ix_(*numbers), self.steps, strict=True))
+        return np.asarray(sum(along), np.int64)
+
+    def read(self, call: RowCall, region: Region) -> NumpyArray:
+        """Return the values of a region; `call` is asked for rows that follow each other."""
+        rows = self.rows(region)
+        order = np.argsort(rows, axis=None)
+        ordered = rows.ravel()[order]
+        runs = np.split(ordered, np.flatnonzero(np.diff(ordered) != 1) + 1)
+        values = np.concatenate([call(int(run[0]), len(run)) for run in runs])
+        found = np.empty_like(values)
+        found[order] = values
+        return found.reshape(*rows.shape, *values.shape[1:])
+
+    def axis(self, number: int) -> Places:
+        """Return the places along one axis, of values that vary along it alone."""
+        return Places(self.shape[number : number + 1], self.steps[number : number + 1])
+
+    def keys(self) -> tuple[Places, Places]:
+        """Return the places of times and of baselines; both are all rows where rows are ragged."""
+        return self.axis(0), self.axis(len(self.shape) - 1)
+
+
+def find_places(time: NumpyArray, antenna1: NumpyArray, antenna2: NumpyArray) -> Places | None:
+    """Return the places of rows: (time, baseline) where each time has the same baselines.
+
+    time, antenna1, antenna2 : (rows,)
+
+    None where a time and baseline has several rows, which nothing here tells apart.
+    """
+    times, n_times = _numbered(np.asarray(time)[:, None])
+    pairs, n_pairs = _numbered(np.stack([antenna1, antenna2], axis=1))
+    n = len(times)
+    if len(np.unique(times * n_pairs + pairs)) < n:
+        return None
+    if n == n_times * n_pairs:
+        if np.array_equal(times * n_pairs + pairs, np.arange(n)):
+            return Places((n_times, n_pairs), (n_pairs, 1))
+        if np.array_equal(pairs * n_times + times, np.arange(n)):
+            return Places((n_times, n_pairs), (1, n_times))
+    return Places((n,), (1,))
+
+
+def _numbered(keys: NumpyArray) -> tuple[NDArray[np.int64], int]:
+    """Number keys in the order in which they come first; return the numbers and how many.
+
+    keys : (rows, n)
+    """
+    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[which.ravel()], len(first)

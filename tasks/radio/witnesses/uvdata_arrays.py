@@ -1,0 +1,119 @@
+"""Miriad, and uvfits of other than single floats, by the arrays of pyuvdata's UVData."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.radio.quiet import AS_IT_IS, quiet_and_offline
+from gangsaw.tasks.radio.witnesses.chosen import chosen
+from gangsaw.tasks.radio.witnesses.places import Places, find_places
+from gangsaw.tasks.source import Described, Region
+from gangsaw.tasks.store.stamps import version_of
+
+if TYPE_CHECKING:
+    from pyuvdata import UVData
+
+# names in the store -> attribute of UVData, and its type where a store of uvh5 has it
+ROWS = {
+    "VISIBILITY": ("data_array", "c8"),
+    "FLAG": ("flag_array", "?"),
+    "WEIGHT": ("nsample_array", "f4"),
+    "UVW": ("uvw_array", "f8"),
+    "integration_time": ("integration_time", "f8"),
+}
+KEYS = {"time_array": "time", "ant_1_array": "ANTENNA1", "ant_2_array": "ANTENNA2"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayOfUvdata(Described):
+    """An array of pyuvdata's, of a value per row.
+
+    Attributes
+    ----------
+    path, kind, version : of the file
+    item : attribute of UVData
+    places : which rows they are
+    """
+
+    path: str
+    kind: str
+    version: str
+    item: str
+    places: Places
+
+    def read(self, region: Region) -> NumpyArray:
+        """Return the values of the region."""
+        n, is_key = len(self.places.shape), self.item in KEYS
+        uvdata = read_uvdata(self.path, self.kind, self.version, is_key)
+        array = np.asarray(getattr(uvdata, self.item))
+        values = self.places.read(lambda first, rows: array[first : first + rows], region[:n])
+        return values[(slice(None),) * n + region[n:]].astype(self.dtype)
+
+
+@lru_cache(maxsize=2)
+def read_uvdata(path: str, kind: str, version: str, is_header: bool) -> UVData:
+    """Return a file as pyuvdata reads it, without its samples where they are not needed.
+
+    `version` only distinguishes files.
+    """
+    from pyuvdata import UVData
+
+    uvdata = UVData()
+    some = {"read_data": False} if is_header and kind == "uvfits" else {}
+    with quiet_and_offline():
+        uvdata.read(path, file_type=kind, **some, **AS_IT_IS)
+    return uvdata
+
+
+def uvdata_witness(path: str, kind: str, variables: Sequence[str]) -> Witness | None:
+    """Return what UVData has of a file; None where a time and baseline has several rows."""
+    absolute = str(Path(path).absolute())
+    places = places_of(absolute, kind)
+    if places is None:
+        return None
+    rows = [_array(absolute, kind, name, item, places, t) for name, (item, t) in ROWS.items()]
+    found = [*key_arrays(absolute, kind, places), *rows]
+    return Witness(library("pyuvdata"), chosen(found, variables))
+
+
+def places_of(path: str, kind: str) -> Places | None:
+    """Return the places of rows by their times and antennas; None where they do not tell."""
+    uvdata = read_uvdata(path, kind, version_of(path), is_header=True)
+    return find_places(*(getattr(uvdata, item) for item in KEYS))
+
+
+def key_arrays(path: str, kind: str, places: Places) -> list[ArrayOfUvdata]:
+    """Return times and antennas."""
+    times, baselines = places.keys()
+    return [
+        _array(path, kind, name, item, times if name == "time" else baselines)
+        for item, name in KEYS.items()
+    ]
+
+
+def _array(
+    path: str, kind: str, name: str, item: str, places: Places, dtype: str = ""
+) -> ArrayOfUvdata:
+    version = version_of(path)
+    values = getattr(read_uvdata(path, kind, version, item in KEYS), item)
+    shape = places.shape + values.shape[1:]
+    return ArrayOfUvdata(
+        name=name,
+        shape=shape,
+        dtype=np.dtype(dtype) if dtype else values.dtype,
+        dims=("",) * len(shape),
+        chunks=None,
+        path=path,
+        kind=kind,
+        version=version,
+        item=item,
+        places=places,
+    )

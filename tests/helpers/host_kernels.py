@@ -1,0 +1,41 @@
+"""Functions that a process with a GPU compiles for its CPU: each with the reason, by its codec.
+
+Seconds are those of one core of 2.5 GHz to compile it, once for a machine.
+"""
+
+from __future__ import annotations
+
+HOW = "let NumPy or a kernel of the device do it, or list it in tests/helpers/host_kernels.py"
+SERIAL = (
+    "codes of bits, of which each says where the next begins, tens of thousands in a block: NumPy"
+    " takes ten times as long as the device for the block"
+)
+SLOTS = "4,096 slots for each of 2,000 tables: NumPy goes over them five times"
+
+PACKED = (
+    "reads are packed before they are sent, three bits a letter instead of eight, at memory's pace"
+)
+
+ENTROPY, READS = "gangsaw.codecs.reads.entropy", "gangsaw.codecs.reads"
+PACK = "gangsaw.tasks.reads.order.packed"
+# by group of parity.py: reason, functions, seconds
+EXCEPTIONS = {
+    "reads": {
+        SERIAL: (
+            f"{ENTROPY}.bits.bit_length {ENTROPY}.bits.get_bits {ENTROPY}.bits.get_gamma"
+            f" {ENTROPY}.tables._read_table {ENTROPY}.tables.read_tables"
+            f" {READS}.sequence.dictionary.read_columns {READS}.quality.tree.read_level"
+            f" {READS}.quality.tree.read_labels {READS}.name.model.fill_modes",
+            2.0,
+        ),
+        SLOTS: (f"{ENTROPY}.tables.fill_slots", 0.1),
+    },
+    "order": {
+        PACKED: (f"{PACK}.eight_of {PACK}.pack_eight {PACK}.pack_lines {PACK}.pack_word", 0.6),
+    },
+}
+
+
+def of(group: str) -> list[str]:
+    """Return the names of those of a group of set-ups."""
+    return " ".join(names for names, _ in EXCEPTIONS.get(group, {}).values()).split()

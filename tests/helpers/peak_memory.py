@@ -1,0 +1,149 @@
+"""What coding a chunk really takes: the peak of a process of its own, less what that began with.
+
+`tracemalloc` knows only what NumPy and Python allocate; the system knows all. Run as a program, it
+measures the samples of one codec and prints a line of JSON for each: `measured_by` reads them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gangsaw.codecs.core.memory import reused
+from gangsaw.codecs.core.memory.threads import set_thread_limit
+from gangsaw.codecs.core.samples import Sample
+from helpers.every_codec import Case, cases, folder
+
+HELPERS = Path(__file__).parents[1]
+MMAP_THRESHOLD, LEAST_MAPPED = -3, 1 << 16  # of mallopt: larger pieces go back when they are free
+
+
+class Measured(NamedTuple):
+    """One sample, grown: bytes."""
+
+    name: str
+    kind: str  # what of its parameters is a choice of words
+    raw: int
+    encode: int
+    decode: int
+    promised: int
+
+
+def measured_by(codec: str, n_bytes: int, threads: int, *, all_samples: bool) -> list[Measured]:
+    """Measure samples of one codec, grown to at most so many bytes, in processes of their own."""
+    words = [codec, str(n_bytes), str(threads), str(int(all_samples))]
+    command = [sys.executable, "-m", "helpers.peak_memory", *words]
+    path = os.pathsep.join([str(HELPERS), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    return [Measured(*json.loads(line)) for line in done.stdout.splitlines()]
+
+
+def grown(case: Case, n_bytes: int) -> npt.NDArray[Any]:
+    """Its array, repeated along the axes that it may grow along to at most so many bytes."""
+    array = case.array
+    while array.size and case.sample.grows and 2 * array.nbytes <= n_bytes:
+        axis = min(case.sample.grows, key=lambda i: array.shape[i])
+        array = np.concatenate([array, array], axis)
+    return array
+
+
+def kind_of(case: Case) -> str:
+    words = [value for value in vars(case.sample.params).values() if isinstance(value, str)]
+    return " ".join([case.array.dtype.kind, *words])
+
+
+def measure(case: Case, n_bytes: int, threads: int) -> Measured:
+    codec, array = case.codec, grown(case, n_bytes)
+    out, data = np.ones_like(array), b""
+
+    def warm() -> None:  # as large, so that the same kernels are loaded
+        nonlocal data
+        data = bytes(codec.encode_chunk(array))
+        codec.decode_chunk(data, out)
+
+    set_thread_limit(1)
+    thread = threading.Thread(target=warm)  # its scratch memory goes with it
+    thread.start()
+    thread.join()
+    set_thread_limit(threads)
+    return Measured(
+        case.sample.name,
+        kind_of(case),
+        array.nbytes,
+        peak_of(lambda: codec.encode_chunk(array)),
+        peak_of(lambda: codec.decode_chunk(data, out)),
+        codec.peak_bytes(array.shape, array.dtype),
+    )
+
+
+def peak_of(work: Callable[[], object]) -> int:
+    """Bytes by which a forked process grows: nothing that it needs has been there before."""
+    gc.collect()
+    reused._left.clear()
+    ctypes.CDLL(None).malloc_trim(0)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            before = resident_peak()
+            work()
+            os.write(writer, str(resident_peak() - before).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return int(text)
+
+
+def resident_peak() -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (peak,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return 1024 * peak  # ru_maxrss begins with that of the parent
+
+
+def main(codec: str, n_bytes: int, threads: int, all_samples: bool) -> None:
+    ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LEAST_MAPPED)
+    mine = [case for case in cases() if folder(case.codec_type) == codec]
+    for case in with_short_lines(mine if all_samples else of_each_word(mine)):
+        sys.stdout.write(json.dumps(measure(case, n_bytes, threads)) + "\n")
+        sys.stdout.flush()
+
+
+def of_each_word(mine: list[Case]) -> list[Case]:
+    """Samples in which each choice that parameters have occurs."""
+    seen: set[object] = set()
+    chosen = []
+    for case in mine[::-1]:
+        words = {item for item in vars(case.sample.params).items() if isinstance(item[1], str)}
+        if not chosen or words - seen:
+            chosen.append(case)
+        seen |= words
+    return chosen
+
+
+def with_short_lines(some: list[Case]) -> list[Case]:
+    """With each kind of text also lines of one letter: what holds places of lines needs most."""
+    text = {kind_of(case): case for case in some if case.array.dtype == np.uint8}
+    more = [case for case in text.values() if case.array.ndim == 1]
+    array = np.frombuffer(b"N\n" * 8, np.uint8)
+    return some + [
+        Case(case.codec_type, Sample("short-lines", array, case.sample.params)) for case in more
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1")

@@ -1,0 +1,69 @@
+"""Members of HDF5 files that are no variables: types and links do not refuse what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+
+import gangsaw
+from gangsaw.codecs.core.errors import BadParams
+
+TYPES = {
+    "numbers": np.dtype("i4"),
+    "floats": np.dtype(">f8"),
+    "opaque": np.dtype("V5"),
+    "array": np.dtype(("i4", (3,))),
+    "enumeration": h5py.enum_dtype({"a": 1}),
+    "compound": np.dtype([("a", "i4"), ("b", "f4")]),
+    "text": h5py.string_dtype(),
+    "fixed text": np.dtype("S7"),
+}
+LINKS: dict[str, Callable[[], object]] = {
+    "soft": lambda: h5py.SoftLink("/nowhere"),
+    "external": lambda: h5py.ExternalLink("absent.h5", "/x"),
+}
+
+
+def _write(path: Path, group: str, member: object) -> Path:
+    with h5py.File(path, "w") as file:
+        file["x"] = np.arange(10)
+        file["below/y"] = np.ones((3, 4))
+        file[f"{group}/member"] = member
+    return path
+
+
+@pytest.mark.parametrize("group", ["/", "below"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_committed_type_leaves_all_variables(kind: str, group: str, tmp_path: Path) -> None:
+    path, store = _write(tmp_path / "a.h5", group, TYPES[kind]), tmp_path / "a.zarr"
+    gangsaw.compress(path, store)
+    assert gangsaw.verify(store, against=path).ok
+    with xr.open_datatree(store, engine="zarr", chunks=None) as tree:
+        assert (tree["x"].values == np.arange(10)).all()
+        assert (tree["below/y"].values == 1).all()
+
+
+def test_variables_of_a_committed_type_of_numbers(tmp_path: Path) -> None:
+    path, store = _write(tmp_path / "a.h5", "/", np.dtype("i4")), tmp_path / "a.zarr"
+    with h5py.File(path, "a") as file:
+        file.create_dataset("z", data=[1, 2, 3], dtype=file["member"])
+    gangsaw.compress(path, store)
+    assert gangsaw.verify(store, against=path).ok
+    assert xr.open_zarr(store, chunks=None)["z"].values.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("group", ["", "below/"])
+@pytest.mark.parametrize("kind", LINKS)
+def test_a_link_that_leads_nowhere_is_refused_by_name(
+    kind: str, group: str, tmp_path: Path
+) -> None:
+    path, store = _write(tmp_path / "a.h5", group or "/", LINKS[kind]()), tmp_path / "a.zarr"
+    with pytest.raises(BadParams, match=f"{group}member is a link that leads nowhere"):
+        gangsaw.compress(path, store)
+    gangsaw.compress(path, store, accept_loss=True)
+    assert (xr.open_zarr(store, chunks=None)["x"].values == np.arange(10)).all()

@@ -1,0 +1,53 @@
+"""The memory promise of every codec: never too little, and not far above need.
+
+What is measured, of a process of its own, is in `helpers/peak_memory.py`. Codecs are found through
+the entry points.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.every_codec import codec_types, folder
+from helpers.peak_memory import Measured, measured_by
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="peak memory is in /proc"
+)
+NOISE = 3 << 20  # bytes: pages of code that is new, stacks of threads, what allocators round up
+FACTOR, SPARE = (
+    1.5,
+    16 << 20,
+)  # a promise may be so far above the need of the sample that needs most
+every_codec = pytest.mark.parametrize("codec_type", codec_types(), ids=folder)
+
+
+@every_codec
+def test_a_promise_is_kept_and_near_what_is_needed(codec_type: Any) -> None:
+    """Of a sample of each kind; the other samples are below."""
+    check(measured_by(folder(codec_type), 1 << 20, 2, all_samples=False))
+
+
+@pytest.mark.slow
+@every_codec
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("n_bytes", [1, 1 << 22, 1 << 25], ids=["tiny", "typical", "chunk"])
+def test_promises_of_all_samples(codec_type: Any, n_bytes: int, threads: int) -> None:
+    check(measured_by(folder(codec_type), n_bytes, threads, all_samples=True))
+
+
+def check(found: list[Measured]) -> None:
+    kinds: dict[str, list[Measured]] = defaultdict(list)
+    for one in found:
+        assert max(one.encode, one.decode) <= one.promised + NOISE, one
+        kinds[one.kind].append(one)
+    assert kinds
+    for kind, own in kinds.items():  # what a kind promises, the worst of its samples needs
+        assert any(is_near(one) for one in own), (kind, own)
+
+
+def is_near(one: Measured) -> bool:
+    return one.promised <= FACTOR * max(one.encode, one.decode) + SPARE
