@@ -231,7 +231,7 @@ def _as_netcdf(
     It has no booleans; xarray reads them back as such.
     """
     fill = fill_of(attrs, dtype)
-    others = {key: value for key, value in attrs.items() if key != "_FillValue"}
+    others = {key: value for key, value in attrs.items() if fill is None or key != "_FillValue"}
     if dtype.kind == "b":
         return np.dtype("i1"), fill, {**others, "dtype": "bool"}
     return dtype, fill, others

@@ -64,6 +64,12 @@ def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, ob
     return {**kept, ATTR: json.dumps({**had, "attrs": {**gone, **of_file}})}
 
 
+def aside(attrs: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the attributes of the file that are not stored, or stored otherwise."""
+    found = (_parsed(attrs.get(ATTR)) or {}).get("attrs")
+    return found if isinstance(found, dict) else {}
+
+
 @dataclass(frozen=True)
 class AsRead:
     """The variables of a store as they were in its file."""
