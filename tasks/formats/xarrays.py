@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ from gangsaw.tasks.formats.hdf5_kinds import (
 )
 from gangsaw.tasks.formats.hdf5_open import opened
 from gangsaw.tasks.formats.virtual import other_files
+from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
 from gangsaw.tasks.store.attribute_types import UNUSED, types_of
 from gangsaw.tasks.store.carried import DTYPE
@@ -345,7 +345,7 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
     return tuple(int(size) for size in sizes) if sizes else None
 
 
-@lru_cache(maxsize=256)
+@kept_open(256)
 def _hdf5(path: str, version: str) -> h5py.File:
     """Return the open file; `version` only distinguishes files."""
     import h5py
@@ -353,7 +353,7 @@ def _hdf5(path: str, version: str) -> h5py.File:
     return h5py.File(path, "r")
 
 
-@lru_cache(maxsize=32)
+@kept_open(32)
 def _cached(path: str, engine: str, version: str) -> xr.Dataset:
     """Return the data set, all of it still in the file; `version` only distinguishes files."""
     return xr.open_dataset(

@@ -40,7 +40,6 @@ DECODED = (
     "formula_terms",
     "ancillary_variables",
 )
-NO_REASON = {"units"}  # it is read of times alone
 TIME_UNITS = frozenset(
     f"{unit}s"
     for unit in ("day", "hour", "minute", "second", "millisecond", "microsecond", "nanosecond")
@@ -85,7 +84,7 @@ def openable_attrs(
 
 
 def _is_decoded(attrs: Mapping[str, object]) -> bool:
-    if any(name in attrs for name in DECODED if name not in NO_REASON):
+    if any(name in attrs for name in DECODED if name != "units"):  # it is read of times alone
         return True
     return _is_time(attrs.get("units"))
 
@@ -134,6 +133,7 @@ def _opens(examples: Iterable[Example]) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            warnings.filterwarnings("error", message=".*Ignoring attribute")
             _decoded(examples).load()
     except Exception:  # noqa: BLE001 -- which ones its decoders raise is nowhere written
         return False
