@@ -165,7 +165,18 @@ def _kind_or_refusal(name: str, data: h5py.Dataset) -> object:
         return Refused(name, f"holds {_class_name(data)}: {error}")
     if is_ragged(kind) and (too_much := _too_much(data)):
         return Refused(name, too_much)
-    return kind
+    return "text" if kind == "bytes" and _are_texts(data) else kind
+
+
+def _are_texts(data: h5py.Dataset) -> bool:
+    """Whether bytes of any length, which h5py makes of `bytes`, are UTF-8 throughout."""
+    try:
+        for items in _pieces(data):
+            for item in items.ravel():
+                item.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _class_name(data: h5py.Dataset) -> str:

@@ -264,7 +264,8 @@ def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
     if of is None and values.dtype.kind != "T":
         _put(made, kind, tuple(slice(0, n) for n in values.shape), values)
     elif of is None:  # texts of any length, as they are
-        made[...] = np.array([str(text) for text in values.ravel()], object).reshape(values.shape)
+        texts = [str(text).encode() for text in values.ravel()]
+        made[...] = np.array(texts, object).reshape(values.shape)
     elif is_ragged(of):
         made[...] = _items(unpacked(values, of), of, made.dtype)
     else:

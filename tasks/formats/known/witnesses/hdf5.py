@@ -68,7 +68,7 @@ def _of_items(dtype: Dtype) -> Dtype:
 def _texts(data: h5py.Dataset, region: Region) -> NumpyArray:
     """Return texts of any length as str, or as bytes where some are no UTF-8."""
     try:
-        return np.asarray(data.asstr()[region], object)
+        return np.asarray(data.asstr("utf-8")[region], object)
     except UnicodeDecodeError:
         return np.asarray(data[region], object)
 
