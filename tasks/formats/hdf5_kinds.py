@@ -144,6 +144,8 @@ def lost_attribute(name: str, of: str) -> Refused:
 def _judged(
     path: str, group: h5netcdf.Group, name: str, prefix: str
 ) -> Iterator[Hdf5Items | Refused]:
+    from gangsaw.tasks.formats.hdf5_open import axes_of
+
     variable, name = group.variables[name], prefix + name
     data = variable._h5ds
     kind = _kind_or_refusal(name, data)
@@ -151,7 +153,7 @@ def _judged(
         yield kind
         return
     attrs, lost = attributes_of(data)
-    found = _described(path, name, data, kind, variable.dimensions, attrs)
+    found = _described(path, name, data, kind, axes_of(variable), attrs)
     yield replace(found, key=variable._h5path)  # a link may lead to it
     yield from (lost_attribute(one, name) for one in lost)
 

@@ -10,7 +10,25 @@ from collections.abc import Iterator
 import h5netcdf
 import h5py
 
+from gangsaw.tasks.formats.hdf5_kinds import NAMELESS
+
 LINK = "is a link that leads nowhere"
+
+
+class PartlyNamed(h5py.Dataset):  # type: ignore[misc]
+    """A data set of which some axes have a scale and others none, which h5netcdf refuses."""
+
+    @property
+    def dims(self) -> list[object]:
+        """No axes, so that h5netcdf passes over them."""
+        return []
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the axes' scales; the others are numbered as h5netcdf would."""
+        return tuple(
+            str(axis[-1].name).rpartition("/")[2] if len(axis) else f"{NAMELESS}{number}"
+            for number, axis in enumerate(super().dims)
+        )
 
 
 class KnownGroup(h5py.Group):  # type: ignore[misc]  # h5py has no types
@@ -20,14 +38,27 @@ class KnownGroup(h5py.Group):  # type: ignore[misc]  # h5py has no types
         """Yield the names of these members."""
         return (name for name in super().__iter__() if _is_known(self.get(name)))
 
+    def __getitem__(self, path: str) -> object:
+        """Return a member."""
+        return _known(super().__getitem__(path))
+
 
 class KnownFile(h5py.File):  # type: ignore[misc]
     """A file whose groups do so."""
 
     def __getitem__(self, path: str) -> object:
         """Return a member."""
-        found = super().__getitem__(path)
-        return KnownGroup(found.id) if type(found) is h5py.Group else found
+        return _known(super().__getitem__(path))
+
+
+def _known(member: object) -> object:
+    """Return a member of a file in the form that h5netcdf stands."""
+    if isinstance(member, h5py.Group):
+        return KnownGroup(member.id)
+    if isinstance(member, h5py.Dataset) and "DIMENSION_LIST" in member.attrs:
+        has_scale = {len(axis) > 0 for axis in member.dims}
+        return PartlyNamed(member.id) if len(has_scale) > 1 else member
+    return member
 
 
 def _is_known(member: object) -> bool:
@@ -54,6 +85,12 @@ class NetcdfFile(h5netcdf.File):  # type: ignore[misc]
 def opened(path: str, mode: str = "r", **options: object) -> NetcdfFile:
     """Open a file to read."""
     return NetcdfFile(KnownFile(path, mode), **options)
+
+
+def axes_of(variable: h5netcdf.Variable) -> tuple[str, ...]:
+    """Return the names of a variable's axes."""
+    data = variable._h5ds
+    return data.names() if isinstance(data, PartlyNamed) else tuple(map(str, variable.dimensions))
 
 
 def lost_links(path: str, group: str) -> list[str]:

@@ -20,10 +20,11 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
 from gangsaw.tasks.formats.hdf5_attributes import write_attributes
-from gangsaw.tasks.formats.hdf5_restore import Kind, apart, name_in, write_kinds
+from gangsaw.tasks.formats.hdf5_restore import Kind, apart, attach_scales, name_in, write_kinds
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
+from gangsaw.tasks.formats.signatures import block_bytes
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, UNUSED, noted
+from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, UNUSED, USER_BLOCK, noted
 from gangsaw.tasks.store.paths import attrs_of
 from gangsaw.tasks.store.variables import fill_of
 
@@ -96,10 +97,11 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
     import h5netcdf
 
     named = [v for v in _variables(source) if not _axes(v).is_nameless]
-    with h5netcdf.File(path, "w") as file:
+    block = block_bytes(source.attrs.get(USER_BLOCK))
+    with h5netcdf.File(path, "w", userblock_size=len(block) or None) as file:
         for group in _groups(source):
             file.create_group(group)
-        axes = [_axes(v) for v in (*named, *kinds) if not _axes(v).is_nameless]
+        axes = [_axes(v).named for v in (*_variables(source), *kinds)]
         homes = {group: dict(extents) for group, extents in dimensions(axes).items()}
         for group, extents in _unused(source).items():
             homes[group] = {**extents, **homes.get(group, {})}
@@ -107,6 +109,8 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
             (file[group] if group else file).dimensions = extents
         for variable in named:
             _create_named(file, variable)
+    with path.open("r+b") as plain:
+        plain.write(block)
     if nameless := [v for v in _variables(source) if _axes(v).is_nameless]:
         _write_nameless(path, nameless)
 
@@ -140,15 +144,17 @@ def _create_named(file: h5netcdf.File, variable: SourceArray | Coordinate) -> No
 
 
 def _write_nameless(path: Path, variables: Iterable[SourceArray | Coordinate]) -> None:
-    """Add data sets of plain HDF5, whose axes have no names, as they were read."""
+    """Add data sets of plain HDF5, some of whose axes have no names, as they were read."""
     import h5py
 
     with h5py.File(path, "r+") as file:
         for variable in variables:
             if isinstance(variable, Coordinate):
-                _create_nameless(file, variable, variable.values.dtype)[...] = variable.values
+                made = _create_nameless(file, variable, variable.values.dtype)
+                made[...] = variable.values
             else:
-                _create_nameless(file, variable, variable.dtype, dcpl=_contiguous())
+                made = _create_nameless(file, variable, variable.dtype, dcpl=_contiguous())
+            attach_scales(file, made, variable.name, variable.dims)
 
 
 def _create_nameless(
@@ -176,7 +182,8 @@ def _write_attributes(path: Path, source: Source, kinds: Iterable[Kind]) -> None
 def _owners(source: Source, kinds: Iterable[Kind]) -> Mapping[str, Mapping[str, object]]:
     """Return all attributes but fill values by the paths of what has them; "" is the root."""
     groups = {"": source.attrs, **_groups(source)}
-    owners = {of: {k: v for k, v in attrs.items() if k != UNUSED} for of, attrs in groups.items()}
+    ours = (UNUSED, USER_BLOCK)
+    owners = {of: {k: v for k, v in attrs.items() if k not in ours} for of, attrs in groups.items()}
     owners |= {kind.name: kind.attrs for kind in kinds}
     for variable in _variables(source):
         owners[variable.name] = _as_netcdf(variable.attrs, _dtype(variable))[2]

@@ -67,3 +67,27 @@ def test_a_link_that_leads_nowhere_is_refused_by_name(
         gangsaw.compress(path, store)
     gangsaw.compress(path, store, accept_loss=True)
     assert (xr.open_zarr(store, chunks=None)["x"].values == np.arange(10)).all()
+
+
+@pytest.mark.parametrize("group", ["", "below/"])
+@pytest.mark.parametrize("dtype", ["i2", "S3", "V4"])
+def test_some_axes_have_a_scale(group: str, dtype: str, tmp_path: Path) -> None:
+    path, store, copy = tmp_path / "a.h5", tmp_path / "a.zarr", tmp_path / "c.h5"
+    with h5py.File(path, "w") as file:
+        file["image"] = np.arange(60, dtype="i2").reshape(3, 4, 5)
+        file[f"{group}wavelength"] = np.arange(4.0)
+        file[f"{group}wavelength"].make_scale("wavelength")
+        file[f"{group}partly"] = np.zeros((3, 4, 5), dtype)
+        file[f"{group}partly"].dims[1].attach_scale(file[f"{group}wavelength"])
+    gangsaw.compress(path, store)
+    assert gangsaw.verify(store, against=path).ok
+    with xr.open_datatree(store, engine="zarr", chunks=None) as tree:
+        assert tree[f"{group}partly"].dims[1] == "wavelength"
+    assert gangsaw.decompress(store, copy) == ()
+    with h5py.File(copy) as found:
+        axes = found[f"{group}partly"].dims
+        assert [[scale.name for scale in axis.values()] for axis in axes] == [
+            [],
+            [f"/{group}wavelength"],
+            [],
+        ]

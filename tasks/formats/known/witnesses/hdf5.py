@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.formats.signatures import hdf5_start
 from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
 
 if TYPE_CHECKING:
     import h5py
 
-HDF5 = b"\x89HDF"
 NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"  # the name of such a scale
 
 
@@ -79,8 +79,7 @@ def netcdf_witness(path: str, group: str = "", variables: tuple[str, ...] = ()) 
     None where the library of NetCDF 3 is not installed.
     """
     absolute = str(Path(path).absolute())
-    with Path(path).open("rb") as file:
-        is_hdf5 = file.read(len(HDF5)) == HDF5
+    is_hdf5 = hdf5_start(path) is not None
     if is_hdf5:
         found: Iterator[H5pyArray | NetcdfArray] = _datasets(absolute, group)
     elif find_spec("netCDF4") is not None:
