@@ -123,9 +123,9 @@ def special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[R
 
     `prefix` goes before their names in the group.
     """
-    from gangsaw.tasks.formats.hdf5_open import LINK, lost_links, opened
+    from gangsaw.tasks.formats.hdf5_open import lost_links, opened
 
-    lost = [Refused(prefix + name, LINK) for name in lost_links(path, group)]
+    lost = [Refused(prefix + name, told) for name, told in lost_links(path, group).items()]
     names = special_names(path, group)
     if not names:
         return [], lost

@@ -95,27 +95,33 @@ def _datasets(path: str, group: str) -> Iterator[H5pyArray]:
     import h5py
 
     with h5py.File(path, "r") as file:
-        yield from _below(path, file[group or "/"], "")
+        groups = {"": file[group or "/"]}
+
+        def note(name: str, item: object) -> None:
+            if isinstance(item, h5py.Group):
+                groups[f"{name}/"] = item
+
+        groups[""].visititems(note)  # each once: links may lead back
+        for before, own in groups.items():
+            yield from _of_group(path, own, before)
 
 
-def _below(path: str, group: h5py.Group, before: str) -> Iterator[H5pyArray]:
+def _of_group(path: str, group: h5py.Group, before: str) -> Iterator[H5pyArray]:
     import h5py
 
-    for name, item in group.items():
-        if isinstance(item, h5py.Group):
-            yield from _below(path, item, f"{before}{name}/")
-        elif isinstance(item, h5py.Dataset) and item.shape is not None:
-            if _is_dimension(item):
-                continue
-            yield H5pyArray(
-                name=before + name,
-                shape=item.shape,
-                dtype=_of_items(item.dtype),
-                dims=("",) * item.ndim,
-                chunks=item.chunks,
-                path=path,
-                item=item.name,
-            )
+    for name in group:
+        item = group.get(name)  # None where a link leads nowhere
+        if not isinstance(item, h5py.Dataset) or item.shape is None or _is_dimension(item):
+            continue
+        yield H5pyArray(
+            name=before + name,
+            shape=item.shape,
+            dtype=_of_items(item.dtype),
+            dims=("",) * item.ndim,
+            chunks=item.chunks,
+            path=path,
+            item=f"{group.name}/{name}",
+        )
 
 
 def _is_dimension(item: h5py.Dataset) -> bool:
