@@ -140,7 +140,7 @@ def _create_named(file: h5netcdf.File, variable: SourceArray | Coordinate) -> No
     if isinstance(variable, Coordinate):
         _create(file, variable, variable.values.dtype)[...] = variable.values
     else:
-        _create(file, variable, variable.dtype, dcpl=_contiguous())
+        _create(file, variable, variable.dtype)
 
 
 def _write_nameless(path: Path, variables: Iterable[SourceArray | Coordinate]) -> None:
@@ -153,16 +153,18 @@ def _write_nameless(path: Path, variables: Iterable[SourceArray | Coordinate]) -
                 made = _create_nameless(file, variable, variable.values.dtype)
                 made[...] = variable.values
             else:
-                made = _create_nameless(file, variable, variable.dtype, dcpl=_contiguous())
+                made = _create_nameless(file, variable, variable.dtype)
             attach_scales(file, made, variable.name, variable.dims)
 
 
 def _create_nameless(
-    file: h5py.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
+    file: h5py.File, variable: SourceArray | Coordinate, dtype: Dtype
 ) -> h5py.Dataset:
     dtype, fill, _ = _as_netcdf(variable.attrs, dtype)
     shape = _shape(variable)
-    made = file.create_dataset(variable.name, shape, dtype, fillvalue=fill, **layout)
+    made = file.create_dataset(
+        variable.name, shape, dtype, fillvalue=fill, dcpl=_properties(variable)
+    )
     if fill is not None:
         made.attrs["_FillValue"] = np.array(fill, dtype)
     return made
@@ -194,11 +196,20 @@ def _dtype(variable: SourceArray | Coordinate) -> Dtype:
     return variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
 
 
-def _contiguous() -> object:
-    """Creation properties of a data set whose place in the file is fixed when it is created."""
+def _properties(variable: SourceArray | Coordinate) -> object:
+    """Return the creation properties of a data set: its fill value where no attribute has it, and
+    that the place of an array's samples is fixed when it is created.
+    """
     import h5py
 
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    dtype = _dtype(variable)
+    if dtype.kind in "iuf" and fill_of(variable.attrs, dtype) is None:
+        fill = np.array(0 if variable.fill_value is None else variable.fill_value, dtype)
+        if any(fill.tobytes()):
+            properties.set_fill_value(fill)
+    if isinstance(variable, Coordinate):
+        return properties
     properties.set_layout(h5py.h5d.CONTIGUOUS)
     properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
     properties.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
@@ -224,10 +235,12 @@ def _shape(variable: SourceArray | Coordinate | Kind) -> tuple[int, ...]:
 
 
 def _create(
-    file: h5netcdf.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
+    file: h5netcdf.File, variable: SourceArray | Coordinate, dtype: Dtype
 ) -> h5netcdf.Variable:
     dtype, fill, _ = _as_netcdf(variable.attrs, dtype)
-    return file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)
+    return file.create_variable(
+        variable.name, variable.dims, dtype, fillvalue=fill, dcpl=_properties(variable)
+    )
 
 
 def _as_netcdf(

@@ -268,9 +268,17 @@ def _hdf5_described(
         dims=axes_of(variable),
         chunks=data.chunks,
         attrs=attrs,
-        fill_value=fill_of(attrs, data.dtype),
+        fill_value=fill_of(attrs, data.dtype) if "_FillValue" in attrs else fill_of_plain(data),
     )
     return found, [lost_attribute(one, name) for one in lost]
+
+
+def fill_of_plain(data: h5py.Dataset) -> object:
+    """Return the fill value that HDF5 itself keeps, None where nobody set one."""
+    import h5py
+
+    is_set = data.id.get_create_plist().fill_value_defined() == h5py.h5d.FILL_VALUE_USER_DEFINED
+    return data.fillvalue if is_set else None
 
 
 def _check_offsets(path: str, engine: str, data: xr.Dataset) -> None:

@@ -13,7 +13,12 @@ from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, Sour
 from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, UNUSED, USER_BLOCK
 
 ATTR = "gangsaw_as_read"
-OURS = (ATTR, ATTRIBUTE_TYPES, UNUSED, USER_BLOCK)  # that tell what another kind of file has no use for
+OURS = (
+    ATTR,
+    ATTRIBUTE_TYPES,
+    UNUSED,
+    USER_BLOCK,
+)  # that tell what another kind of file has no use for
 
 
 class Told(Protocol):

@@ -120,7 +120,7 @@ def _create(
             name=array.name or None,
             shape=array.shape,
             dtype=_native(array.dtype),
-            fill_value=array.fill_value,
+            fill_value=_fill(array.fill_value, array.dtype),
             attributes=_json(renamed(attrs, array.dims, dims)),
             dimension_names=dims,
             **layout.creation(),
@@ -131,6 +131,19 @@ def _create(
 
 def _json(attrs: Mapping[str, object]) -> dict[str, JSON]:
     return cast("dict[str, JSON]", dict(attrs))  # Zarr raises for what is none
+
+
+def _fill(value: object, dtype: Dtype) -> object:
+    """Return a fill value that an array of numbers can have, None where it has another type."""
+    if value is None or dtype.kind not in "biufc":
+        return value
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = np.asarray(value).astype(dtype)
+        is_same = np.array_equal(found, np.asarray(value), equal_nan=dtype.kind in "fc")
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found[()] if dtype.kind in "fc" or is_same else None
 
 
 def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
@@ -151,6 +164,7 @@ def _write(
         coordinate.name,
         shape=values.shape,
         dtype=_native(values.dtype),
+        fill_value=_fill(coordinate.fill_value, values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
         attributes=_json(renamed(attrs, coordinate.dims, dims)),
         dimension_names=dims,
