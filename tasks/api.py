@@ -128,7 +128,7 @@ def encode(
     check_store_target(target)
     if isinstance(source, Stream):
         _check_stream(source, recipe.options, resume)
-    with packed_target(target, overwrite=overwrite) as folder:
+    with packed_target(target, overwrite=overwrite, resume=resume) as folder:
         summary = _encode(
             source,
             folder,

@@ -222,11 +222,12 @@ class Stream(Protocol):
     """A source of unknown length, read once and in order: records from a pipe.
 
     One that knows some attributes of the target group only when all was read has them then as
-    `outcome`; one that can be read again, as its paths are files, has `is_repeatable`, True; one
-    that knows how much of its files it has read has that as `share_read`, 0 to 1 or None; one that
-    has to tell a user something when all was read has it as `notes`, sentences. One of which a
-    store may keep less, or another order, has `as_stored`: given the store as a source, it returns
-    the stream that the store must equal.
+    `outcome`; those of their values that tell of a file and not of its records, such as what it has
+    beyond them, are named in `not_compared`; one that can be read again, as its paths are files,
+    has `is_repeatable`, True; one that knows how much of its files it has read has that as
+    `share_read`, 0 to 1 or None; one that has to tell a user something when all was read has it as
+    `notes`, sentences. One of which a store may keep less, or another order, has `as_stored`: given
+    the store as a source, it returns the stream that the store must equal.
 
     Its arrays are described with an extent of 0 along their first axis, which grows. Their names,
     other extents, types and attributes are known before the first record is read.

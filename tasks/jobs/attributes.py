@@ -13,7 +13,8 @@ from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.source import metadata_errors
 
 OURS = "gangsaw_"  # attributes of these names tell how a variable is kept, not what its file says
-TIES = ("coordinates", "grid_mapping")  # earlier versions derived none
+# earlier versions derived or kept none of these; a store without them is no worse for it
+LATER = ("coordinates", "grid_mapping", "envi_header", "envi_encoding")
 LONGEST = 60  # characters of a value in a line
 
 
@@ -55,7 +56,7 @@ def _unlike(
         return
     for name, value in wanted.items():
         if name not in held:
-            if not name.startswith(OURS) and name not in TIES:
+            if not name.startswith(OURS) and name not in LATER:
                 yield f"{of}attribute {name}: in the source, not in the store"
         elif (has := _text(held[name])) != (should := _text(value)):
             yield f"{of}attribute {name} is {_short(has)}, in the source {_short(should)}"

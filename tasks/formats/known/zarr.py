@@ -52,7 +52,7 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     from gangsaw.tasks.store.zipped import packed_target
 
     assert work.store is not None, "whoever exports to Zarr gives the job"
-    with packed_target(paths[0], overwrite=work.overwrite) as target:
+    with packed_target(paths[0], overwrite=work.overwrite, resume=work.resume) as target:
         work.store(
             as_zarr(source),
             target,

@@ -249,7 +249,7 @@ def test_each_loss_is_named(tmp_path: Path) -> None:
     data = xr.Dataset(values, coords)
     data.to_zarr(store, zarr_format=3, consolidated=False)
     zarr.open_group(store, mode="r+").create_group("below").create_array("z", data=np.ones(3))
-    line = "names of the axes lat, lon, coordinate lat, coordinate time and group below"
+    line = "names of the axes lat, lon, coordinate below/z, coordinate lat and coordinate time"
     with pytest.raises(BadParams, match=line):
         gangsaw.decompress(store, tmp_path / "a.tif")
     assert list(tmp_path.iterdir()) == [store]
