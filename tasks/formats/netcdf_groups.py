@@ -36,8 +36,15 @@ class Axes(NamedTuple):
 
     @property
     def is_nameless(self) -> bool:
-        """Whether no axis has a name: a data set of plain HDF5."""
-        return bool(self.dims) and all(map(NAMELESS.fullmatch, self.dims))
+        """Whether an axis has no name: a data set of plain HDF5."""
+        return any(map(NAMELESS.fullmatch, self.dims))
+
+    @property
+    def named(self) -> Axes:
+        """The axes that have names."""
+        pairs = zip(self.dims, self.shape, strict=True)
+        own = {dim: n for dim, n in pairs if not NAMELESS.fullmatch(dim)}
+        return Axes(self.path, tuple(own), tuple(own.values()))
 
 
 def dimensions(variables: Iterable[Axes]) -> Mapping[str, Mapping[str, int]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gangsaw.tasks.jobs.finished import FinishedArray
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.as_read import aside
 from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.place import Place
@@ -34,6 +35,7 @@ def unlike_attributes(
     for variable in variables:
         if (array := stored.get(variable.name)) is not None:
             held = _read(array.metadata, str(array.place))
+            held = {**aside(held), **held}
             yield from _unlike(f"{variable.name}: ", held, variable.attrs)
 
 

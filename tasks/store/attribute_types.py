@@ -15,6 +15,7 @@ from gangsaw.codecs.core.arrays import NumpyArray
 # of a variable or group: by name of an attribute its type in the file; see `hdf5_attributes.py`
 ATTRIBUTE_TYPES = "gangsaw_attribute_types"
 UNUSED = "gangsaw_dimensions"  # of a group: extents of dimensions that no variable has
+USER_BLOCK = "gangsaw_user_block"  # of the root: base64 of the bytes that HDF5 begins behind
 USUAL = {"i": np.dtype("<i8"), "f": np.dtype("<f8")}  # what whole and other numbers come back as
 
 
