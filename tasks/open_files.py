@@ -29,7 +29,7 @@ def kept_open(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         cached = lru_cache(maxsize=most)(function)
-        _CACHES.append(cached)  # type: ignore[arg-type]
+        _CACHES.append(cached)
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -16,7 +16,6 @@ from gangsaw.tasks.formats.format import (
     Work,
     refused,
 )
-
 from gangsaw.tasks.formats.signatures import NETCDF3
 
 if TYPE_CHECKING:
