@@ -350,9 +350,8 @@ def open(store: str | Path, **options: object) -> xr.Dataset:  # as xarray and z
 
     `options` go to `xarray.open_zarr`.
     """
-    opened: xr.Dataset = import_module("xarray").open_zarr(
-        zarr_at(str(store)), **{"chunks": {}, **options}
-    )
+    wanted = {"chunks": {}, **options}
+    opened: xr.Dataset = import_module("xarray").open_zarr(zarr_at(str(store)), **wanted)
     return opened
 
 

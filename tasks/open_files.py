@@ -33,7 +33,7 @@ def kept_open(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            return cached(*args, **kwargs)
+            return cached(*args, **kwargs)  # type: ignore[arg-type]
 
         return call
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.hdf5_attributes import attributes_of
+from gangsaw.tasks.formats.netcdf_groups import NAMELESS
 from gangsaw.tasks.source import Described, Region
 from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.kinds import described, enum_of, is_ragged
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 HDF5 = "gangsaw_hdf5"  # a type of HDF5 in base64 as its library writes it, and its name in the file
 LONGEST_CHARS = 1 << 16  # of one text of characters: longer ones stay characters
 PIECE = 1024  # items of any length that are measured at a time
-NAMELESS = "phony_dim_"  # of h5netcdf, for axes without names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +175,7 @@ def _are_texts(data: h5py.Dataset) -> bool:
     try:
         for items in _pieces(data):
             for item in items.ravel():
-                cast("bytes", item).decode()
+                bytes(item).decode()
     except UnicodeDecodeError:
         return False
     return True

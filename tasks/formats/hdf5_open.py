@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import h5netcdf
 import h5py
 
-from gangsaw.tasks.formats.hdf5_kinds import NAMELESS
+from gangsaw.tasks.formats.netcdf_groups import NAMELESS
 
 LINK = "is a link that leads nowhere"
 

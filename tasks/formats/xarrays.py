@@ -20,12 +20,12 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.formats.hdf5_attributes import attributes_of
 from gangsaw.tasks.formats.hdf5_kinds import (
-    NAMELESS,
     lost_attribute,
     special,
     special_names,
 )
 from gangsaw.tasks.formats.hdf5_open import axes_of, opened
+from gangsaw.tasks.formats.netcdf_groups import NAMELESS
 from gangsaw.tasks.formats.signatures import NETCDF3, hdf5_start, user_block
 from gangsaw.tasks.formats.virtual import other_files
 from gangsaw.tasks.open_files import kept_open

@@ -18,7 +18,7 @@ import gangsaw
 
 def _open_ones(below: Path) -> list[str]:
     """Return the files in a folder that this process has open."""
-    found = (os.path.realpath(link) for link in Path("/proc/self/fd").iterdir())
+    found = (os.path.realpath(fd) for fd in Path("/proc/self/fd").iterdir())
     return [path for path in found if path.startswith(str(below))]
 
 
