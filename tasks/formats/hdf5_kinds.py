@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -175,7 +175,7 @@ def _are_texts(data: h5py.Dataset) -> bool:
     try:
         for items in _pieces(data):
             for item in items.ravel():
-                bytes(item).decode()
+                cast("bytes", item).decode()
     except UnicodeDecodeError:
         return False
     return True
