@@ -23,7 +23,7 @@ from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.attributes import unlike_attributes
-from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
+from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_items
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
 from gangsaw.tasks.jobs.surplus import surplus_of
@@ -230,8 +230,8 @@ def _difference(wanted: SourceArray | Coordinate, array: FinishedArray | None) -
     if not isinstance(wanted, Coordinate):
         had, has = _kind(array.coder), _kind_of(wanted)
         return "" if had == has else f"{wanted.name}: the store has {had}, the source {has}"
-    is_same = array.coder.grid.shape == wanted.values.shape and same_bits(
-        _whole(array, wanted.values.dtype), np.asarray(wanted.values)
+    is_same = array.coder.grid.shape == wanted.values.shape and same_items(
+        _whole(array, wanted.values.dtype), np.asarray(wanted.values), array.coder.array.attrs
     )
     return "" if is_same else f"{wanted.name}: the coordinate differs from the source's"
 

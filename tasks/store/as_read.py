@@ -105,6 +105,12 @@ def _named(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
     return (*names[: len(dims)], *dims[len(names) :])
 
 
+def _called(had: object, dims: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names for formats in which every axis has one: that of the store where it had none."""
+    named = zip(_named(had, dims), dims, strict=True)
+    return tuple(own if name is None else name for name, own in named)
+
+
 @dataclass(frozen=True)
 class AsRead:
     """The variables of a store as they were in its file."""
@@ -163,7 +169,7 @@ def _seen(variable: Variable, group: str) -> Variable:
     attrs = _theirs(variable.attrs)
     dims = had.get("dims") if not had.get("attrs") else None
     assert isinstance(variable, Described | Coordinate)
-    names = tuple(map(str, dims)) if isinstance(dims, list) else variable.dims
+    names = _called(dims, variable.dims)
     name = variable.name.removeprefix(group)
     return cast("Variable", replace(variable, name=name, dims=names, attrs=attrs))
 
@@ -205,6 +211,5 @@ def _as_it_was(variable: Variable, had: Mapping[str, object]) -> Variable:
         attrs[key] = value
     kept = {key: value for key, value in attrs.items() if value is not None}
     assert isinstance(variable, Described | Coordinate)
-    named = zip(_named(dims, variable.dims), variable.dims, strict=True)
-    names = tuple(own if name is None else name for name, own in named)
+    names = _called(dims, variable.dims)
     return cast("Variable", replace(variable, dims=names, attrs=kept))
