@@ -33,6 +33,7 @@ from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.jobs.stages import scratch_of, staged, staged_at_target
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
+from gangsaw.tasks.open_files import closes_files
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
 from gangsaw.tasks.store.stamps import Watch, Watched
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@closes_files
 def compress(
     source: str | Path | Sequence[str | Path] | Source | Stream,
     target: str | Path,
@@ -109,6 +111,7 @@ def compress(
     )
 
 
+@closes_files
 def encode(
     source: Source | Stream,
     target: str | Path,
@@ -186,6 +189,7 @@ def _encode(
         )
 
 
+@closes_files
 def decompress(
     store: str | Path,
     target: str | Path | Sequence[str | Path],
@@ -216,6 +220,7 @@ def decompress(
         return export(opened, _paths(target), wanted, work)
 
 
+@closes_files
 def verify(
     store: str | Path,
     *,
@@ -345,9 +350,8 @@ def open(store: str | Path, **options: object) -> xr.Dataset:  # as xarray and z
 
     `options` go to `xarray.open_zarr`.
     """
-    opened: xr.Dataset = import_module("xarray").open_zarr(
-        zarr_at(str(store)), **{"chunks": {}, **options}
-    )
+    wanted = {"chunks": {}, **options}
+    opened: xr.Dataset = import_module("xarray").open_zarr(zarr_at(str(store)), **wanted)
     return opened
 
 

@@ -145,6 +145,7 @@ class Coordinate:
     values : numbers as stored (CF-encoded times stay numbers), or text as NumPy's StringDType
     attrs : JSON attributes
     unlike : of a file: says in what stored bytes differ from these
+    fill_value : of an array of numbers, which stands for no sample; None is zero
     """
 
     name: str
@@ -152,6 +153,7 @@ class Coordinate:
     values: NumpyArray = field(compare=False)
     attrs: Mapping[str, object] = field(default_factory=dict)
     unlike: Unlike | None = field(default=None, compare=False)
+    fill_value: object = field(default=None, compare=False)
 
     @property
     def is_file(self) -> bool:

@@ -38,7 +38,7 @@ FLOORS = (
     ("tasks.store",),
     ("tasks.engine",),
     ("tasks.source",),
-    ("tasks.reading",),
+    ("tasks.reading", "tasks.open_files"),
     ("codecs.*",),
     ("codecs.core.zarr",),
     ("codecs.core.container",),

@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, cast
 
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, BYTE_ORDER, UNUSED
-
-ATTR = "gangsaw_as_read"
-OURS = (
-    ATTR,
+from gangsaw.tasks.store.attribute_types import (
     ATTRIBUTE_TYPES,
     BYTE_ORDER,
     UNUSED,
-)  # that tell what another kind of file has no use for
+    USER_BLOCK,
+)
+
+ATTR = "gangsaw_as_read"
+# that tell what another kind of file has no use for
+OURS = (ATTR, ATTRIBUTE_TYPES, BYTE_ORDER, UNUSED, USER_BLOCK)
 
 
 class Told(Protocol):
@@ -51,7 +52,28 @@ def renamed(
     attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
 ) -> Mapping[str, object]:
     """Return the attributes of a variable whose axes are stored by other names than it had."""
-    return attrs if had == dims or ATTR in attrs else {**attrs, **_names(had)}
+    said = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    if had == dims or "dims" in said or "repeats" in said:
+        return attrs
+    return {**attrs, ATTR: json.dumps({"dims": list(had), **said})}
+
+
+def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
+    """Return the attributes of a variable without some, whose values are kept."""
+    gone = {name: attrs[name] for name in names}
+    kept = {key: value for key, value in attrs.items() if key not in gone}
+    had = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    if "repeats" in had:  # the file has no such variable
+        return kept
+    before = had.get("attrs")
+    of_file = before if isinstance(before, dict) else {}
+    return {**kept, ATTR: json.dumps({**had, "attrs": {**gone, **of_file}})}
+
+
+def aside(attrs: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the attributes of the file that are not stored, or stored otherwise."""
+    found = (_parsed(attrs.get(ATTR)) or {}).get("attrs")
+    return found if isinstance(found, dict) else {}
 
 
 def nameless(names: Sequence[str | None] | None, n_axes: int) -> Mapping[str, object]:
@@ -172,7 +194,10 @@ def _had(variable: Told) -> Mapping[str, object] | None:
 
 
 def _said(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
-    said = attrs.get(ATTR)
+    return _parsed(attrs.get(ATTR))
+
+
+def _parsed(said: object) -> Mapping[str, object] | None:
     try:
         found = json.loads(said) if isinstance(said, str) else None
     except ValueError:  # somebody else wrote it

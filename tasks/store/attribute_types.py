@@ -16,6 +16,7 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 ATTRIBUTE_TYPES = "gangsaw_attribute_types"
 UNUSED = "gangsaw_dimensions"  # of a group: extents of dimensions that no variable has
 BYTE_ORDER = "gangsaw_byte_order"  # of a variable: "big" where the file has such samples
+USER_BLOCK = "gangsaw_user_block"  # of the root: base64 of the bytes that HDF5 begins behind
 USUAL = {"i": np.dtype("<i8"), "f": np.dtype("<f8")}  # what whole and other numbers come back as
 
 

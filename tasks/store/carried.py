@@ -155,7 +155,8 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
     """Read a variable whole: numbers as they are, text where its bytes are text, else carried."""
     values = np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
     if values.dtype.kind not in TEXTS and not values.dtype.hasobject:
-        return Coordinate(variable.name, variable.dims, values, variable.attrs)
+        fill = variable.fill_value
+        return Coordinate(variable.name, variable.dims, values, variable.attrs, fill_value=fill)
     if variable.dtype.kind == "T":  # of one text zarr gives str
         return Coordinate(variable.name, variable.dims, as_text(values), variable.attrs)
     if DTYPE not in variable.attrs or not is_ragged(variable.attrs[DTYPE]):

@@ -25,6 +25,7 @@ from gangsaw.tasks.store.dims import agreeing_dims
 from gangsaw.tasks.store.journal import Job, batch_chunks
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
+from gangsaw.tasks.store.openable import openable_attrs
 from gangsaw.tasks.store.paths import attrs_of, key_of
 from gangsaw.tasks.store.records import ROW, Records
 
@@ -116,10 +117,12 @@ def _axes(
 ) -> Mapping[str, Axes]:
     """Return attributes and names of axes of each variable: names that agree, or its file's own."""
     agreed = agreeing_dims(arrays, coords)
-    axes: dict[str, Axes] = {}
     variables: list[Description | Coordinate] = [*arrays, *coords]
+    told = {} if own_axes else openable_attrs(variables)
+    axes: dict[str, Axes] = {}
     for one in variables:
-        attrs, dims = renamed(one.attrs, one.dims, agreed[one.name]), agreed[one.name]
+        dims = agreed[one.name]
+        attrs = renamed(told.get(one.name, one.attrs), one.dims, dims)
         axes[one.name] = given_back(attrs, dims) if own_axes else (attrs, dims)
     return axes
 
@@ -132,7 +135,7 @@ def _create(store: MemoryStore, array: Description, axes: Axes, layout: ArrayLay
             name=array.name or None,
             shape=array.shape,
             dtype=_native(array.dtype),
-            fill_value=array.fill_value,
+            fill_value=_fill(array.fill_value, array.dtype),
             attributes=_json(axes[0]),
             dimension_names=axes[1],
             **layout.creation(),
@@ -143,6 +146,19 @@ def _create(store: MemoryStore, array: Description, axes: Axes, layout: ArrayLay
 
 def _json(attrs: Mapping[str, object]) -> dict[str, JSON]:
     return cast("dict[str, JSON]", dict(attrs))  # Zarr raises for what is none
+
+
+def _fill(value: object, dtype: Dtype) -> object:
+    """Return a fill value that an array of numbers can have, None where it has another type."""
+    if value is None or dtype.kind not in "biufc":
+        return value
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = np.asarray(value).astype(dtype)
+        is_same = np.array_equal(found, np.asarray(value), equal_nan=dtype.kind in "fc")
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found[()] if dtype.kind in "fc" or is_same else None
 
 
 def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
@@ -158,6 +174,7 @@ def _write(group: zarr.Group, coordinate: Coordinate, axes: Axes) -> None:
         coordinate.name,
         shape=values.shape,
         dtype=_native(values.dtype),
+        fill_value=_fill(coordinate.fill_value, values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
         attributes=_json(axes[0]),
         dimension_names=axes[1],
