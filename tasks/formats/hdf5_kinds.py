@@ -174,8 +174,9 @@ def _are_texts(data: h5py.Dataset) -> bool:
     """Whether bytes of any length, which h5py makes of `bytes`, are UTF-8 throughout."""
     try:
         for items in _pieces(data):
-            for item in items.ravel():
-                bytes(item).decode()
+            for item in items.ravel().tolist():
+                assert isinstance(item, bytes)
+                item.decode()
     except UnicodeDecodeError:
         return False
     return True
