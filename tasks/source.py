@@ -163,7 +163,12 @@ class Coordinate:
     @property
     def is_mapping(self) -> bool:
         """Whether its attributes alone say something: where on Earth the arrays' samples are."""
-        return self.dims == () and bool(self.attrs.keys() & {"crs_wkt", "GeoTransform"})
+        return self.dims == () and is_mapping(self.attrs)
+
+
+def is_mapping(attrs: Mapping[str, object]) -> bool:
+    """Whether these are the attributes of a grid mapping, which says where on Earth samples are."""
+    return bool(attrs.keys() & {"crs_wkt", "GeoTransform"})
 
 
 @dataclass(frozen=True)

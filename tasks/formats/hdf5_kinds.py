@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -174,9 +174,8 @@ def _are_texts(data: h5py.Dataset) -> bool:
     """Whether bytes of any length, which h5py makes of `bytes`, are UTF-8 throughout."""
     try:
         for items in _pieces(data):
-            for item in items.ravel().tolist():
-                assert isinstance(item, bytes)
-                item.decode()
+            for item in items.ravel():
+                cast("bytes", item).decode()
     except UnicodeDecodeError:
         return False
     return True

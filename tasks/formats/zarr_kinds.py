@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import overload
+from typing import ClassVar, overload
 
 from zarr.dtype import parse_dtype
 
@@ -18,7 +18,12 @@ from gangsaw.tasks.store.source import ROOT
 
 @dataclass(frozen=True)
 class AsZarr:
-    """A store whose variables are what they were before they were carried."""
+    """A store whose variables are what they were before they were carried.
+
+    Attributes
+    ----------
+    gives_back_axes : whoever writes it calls axes as its file did
+    """
 
     name: str
     of: Source
@@ -26,6 +31,7 @@ class AsZarr:
     coords: tuple[Coordinate, ...]
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
     groups: tuple[GroupAttrs, ...] = ()
+    gives_back_axes: ClassVar[bool] = True
 
     def identity(self) -> str:
         """Of the store."""

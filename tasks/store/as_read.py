@@ -5,7 +5,7 @@ elsewhere in the file, and names of axes. An attribute keeps how the file had it
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, cast
 
@@ -75,6 +75,42 @@ def aside(attrs: Mapping[str, object]) -> Mapping[str, object]:
     return found if isinstance(found, dict) else {}
 
 
+def nameless(names: Sequence[str | None] | None, n_axes: int) -> Mapping[str, object]:
+    """Return the attribute that keeps names of axes of which some have none; none are a `None`."""
+    is_whole = names is not None and all(names)
+    return {} if is_whole or not n_axes else _names(names)
+
+
+def _names(dims: Sequence[str | None] | None) -> dict[str, object]:
+    return {ATTR: json.dumps({"dims": None if dims is None else list(dims), "attrs": {}})}
+
+
+def given_back(
+    attrs: Mapping[str, object], dims: tuple[str, ...]
+) -> tuple[Mapping[str, object], tuple[str | None, ...] | None]:
+    """Return a variable's attributes and axes for Zarr, where an axis, or all, may have no name.
+
+    Where more than the names of axes was changed, all stays: Zarr has a place for it.
+    """
+    had = _said(attrs)
+    if had is None or had.get("attrs") != {} or "dims" not in had:
+        return attrs, dims
+    own = {key: value for key, value in attrs.items() if key != ATTR}
+    return own, None if had["dims"] is None else _named(had["dims"], dims)
+
+
+def _named(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Return the names that axes had; a carried variable has one axis more, or one less again."""
+    names = [None if name is None else str(name) for name in had] if isinstance(had, list) else []
+    return (*names[: len(dims)], *dims[len(names) :])
+
+
+def _called(had: object, dims: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names for formats in which every axis has one: that of the store where it had none."""
+    named = zip(_named(had, dims), dims, strict=True)
+    return tuple(own if name is None else name for name, own in named)
+
+
 @dataclass(frozen=True)
 class AsRead:
     """The variables of a store as they were in its file."""
@@ -133,7 +169,7 @@ def _seen(variable: Variable, group: str) -> Variable:
     attrs = _theirs(variable.attrs)
     dims = had.get("dims") if not had.get("attrs") else None
     assert isinstance(variable, Described | Coordinate)
-    names = tuple(map(str, dims)) if isinstance(dims, list) else variable.dims
+    names = _called(dims, variable.dims)
     name = variable.name.removeprefix(group)
     return cast("Variable", replace(variable, name=name, dims=names, attrs=attrs))
 
@@ -147,8 +183,17 @@ def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
             yield _as_it_was(variable, had)
 
 
+def repeats(attrs: Mapping[str, object]) -> bool:
+    """Whether a variable of these attributes repeats what stands elsewhere in its file."""
+    return "repeats" in (_said(attrs) or {})
+
+
 def _had(variable: Told) -> Mapping[str, object] | None:
-    return _parsed(variable.attrs.get(ATTR))
+    return _said(variable.attrs)
+
+
+def _said(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
+    return _parsed(attrs.get(ATTR))
 
 
 def _parsed(said: object) -> Mapping[str, object] | None:
@@ -166,5 +211,5 @@ def _as_it_was(variable: Variable, had: Mapping[str, object]) -> Variable:
         attrs[key] = value
     kept = {key: value for key, value in attrs.items() if value is not None}
     assert isinstance(variable, Described | Coordinate)
-    names = tuple(map(str, dims)) if isinstance(dims, list) else variable.dims
+    names = _called(dims, variable.dims)
     return cast("Variable", replace(variable, dims=names, attrs=kept))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 import zarr
@@ -19,7 +19,7 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.source import Coordinate, Description, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.as_read import renamed
+from gangsaw.tasks.store.as_read import given_back, renamed
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.store.dims import agreeing_dims
 from gangsaw.tasks.store.journal import Job, batch_chunks
@@ -28,6 +28,9 @@ from gangsaw.tasks.store.manifest import MANIFEST
 from gangsaw.tasks.store.openable import openable_attrs
 from gangsaw.tasks.store.paths import attrs_of, key_of
 from gangsaw.tasks.store.records import ROW, Records
+
+# attributes of a variable, and the names of its axes, of which some or all may have none
+Axes: TypeAlias = "tuple[Mapping[str, object], tuple[str | None, ...] | None]"
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,9 @@ def build_skeleton(source: Source, layouts: Mapping[str, ArrayLayout]) -> Skelet
         An array, its name or its attributes cannot be held, or its codec refuses it.
     """
     groups = getattr(source, "groups", ())
+    own_axes = getattr(source, "gives_back_axes", False)
     objects = build_objects(
-        source.name, source.arrays, source.coords, source.attrs, layouts, groups
+        source.name, source.arrays, source.coords, source.attrs, layouts, groups, own_axes=own_axes
     )
     identity = source.identity()
     return Skeleton(objects, {a.name: _job(identity, a, objects, layouts) for a in source.arrays})
@@ -71,11 +75,14 @@ def build_objects(
     attrs: Mapping[str, object],
     layouts: Mapping[str, ArrayLayout],
     groups: Iterable[GroupAttrs] = (),
+    *,
+    own_axes: bool = False,
 ) -> Mapping[str, Buffer]:
     """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
 
     One array that is called "" lies at the root, where a group would be.
-    `name` is what the error calls their source; see `build_skeleton`.
+    `name` is what the error calls their source; see `build_skeleton`. With `own_axes` they are
+    called as in the file that the variables are of, where several extents may have one name.
     """
     objects: dict[str, Buffer] = {}
     arrays, coords = tuple(arrays), tuple(coords)
@@ -84,17 +91,16 @@ def build_objects(
     store = MemoryStore(objects)
     try:
         if names == [""]:
-            _create(store, arrays[0], arrays[0].attrs, arrays[0].dims, layouts[""])
+            _create(store, arrays[0], _axes(arrays, (), own_axes=own_axes)[""], layouts[""])
             return objects
         group = zarr.create_group(store, attributes=dict(attrs))
         for path, of_group in attrs_of(groups, names).items():
             group.create_group(path, attributes=dict(of_group))
-        dims, told = agreeing_dims(arrays, coords), openable_attrs([*arrays, *coords])
+        axes = _axes(arrays, coords, own_axes=own_axes)
         for array in arrays:
-            name = array.name
-            _create(store, array, told[name], dims[name], layouts[name])
+            _create(store, array, axes[array.name], layouts[array.name])
         for coordinate in coords:
-            _write(group, coordinate, told[coordinate.name], dims[coordinate.name])
+            _write(group, coordinate, axes[coordinate.name])
     except GangsawError:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
@@ -106,13 +112,22 @@ def build_objects(
     return objects
 
 
-def _create(
-    store: MemoryStore,
-    array: Description,
-    attrs: Mapping[str, object],
-    dims: tuple[str, ...],
-    layout: ArrayLayout,
-) -> None:
+def _axes(
+    arrays: Sequence[Description], coords: Sequence[Coordinate], *, own_axes: bool
+) -> Mapping[str, Axes]:
+    """Return attributes and names of axes of each variable: names that agree, or its file's own."""
+    agreed = agreeing_dims(arrays, coords)
+    variables: list[Description | Coordinate] = [*arrays, *coords]
+    told = {} if own_axes else openable_attrs(variables)
+    axes: dict[str, Axes] = {}
+    for one in variables:
+        dims = agreed[one.name]
+        attrs = renamed(told.get(one.name, one.attrs), one.dims, dims)
+        axes[one.name] = given_back(attrs, dims) if own_axes else (attrs, dims)
+    return axes
+
+
+def _create(store: MemoryStore, array: Description, axes: Axes, layout: ArrayLayout) -> None:
     """Create an array; BadParams names it where its codec does not take such chunks."""
     try:
         zarr.create_array(
@@ -121,8 +136,8 @@ def _create(
             shape=array.shape,
             dtype=_native(array.dtype),
             fill_value=_fill(array.fill_value, array.dtype),
-            attributes=_json(renamed(attrs, array.dims, dims)),
-            dimension_names=dims,
+            attributes=_json(axes[0]),
+            dimension_names=axes[1],
             **layout.creation(),
         )
     except BadParams as error:
@@ -153,12 +168,7 @@ def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
 
-def _write(
-    group: zarr.Group,
-    coordinate: Coordinate,
-    attrs: Mapping[str, object],
-    dims: tuple[str, ...],
-) -> None:
+def _write(group: zarr.Group, coordinate: Coordinate, axes: Axes) -> None:
     values = np.asarray(coordinate.values)
     array = group.create_array(
         coordinate.name,
@@ -166,8 +176,8 @@ def _write(
         dtype=_native(values.dtype),
         fill_value=_fill(coordinate.fill_value, values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
-        attributes=_json(renamed(attrs, coordinate.dims, dims)),
-        dimension_names=dims,
+        attributes=_json(axes[0]),
+        dimension_names=axes[1],
         config={"write_empty_chunks": True},
     )
     array[...] = values

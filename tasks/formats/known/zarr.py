@@ -40,7 +40,7 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
     return open_zarr(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
 
 
-def _witness(paths: Paths, options: SourceOptions) -> Witness:
+def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
     from gangsaw.tasks.formats.known.witnesses.zarr_store import zarr_witness
 
     return zarr_witness(paths[0], options.group, options.variables)

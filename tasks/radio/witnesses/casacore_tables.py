@@ -73,7 +73,9 @@ def _opened(path: str, description: int, version: str) -> tables.table:
 
 
 def _cells(table: tables.table, name: str, first: int, n: int) -> NumpyArray:
-    return np.asarray(table.getcol(name, first, n))
+    """Return cells of a column; bytes come wider than they are."""
+    cells = np.asarray(table.getcol(name, first, n))
+    return cells.astype(np.uint8) if table.coldatatype(name) == "uchar" else cells
 
 
 def ms_witness(path: str, group: str, variables: Sequence[str]) -> Witness:
