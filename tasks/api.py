@@ -249,17 +249,15 @@ def verify(
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if opened is None:
         return run()
-    other, watch = _as_stored(opened[0], store), opened[1]
-    witness = _witness(against, wanted)
+    other, witness = _as_stored(opened[0], store), _witness(against, wanted)
     with (
-        watch.held(),
+        opened[1].held(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
         staged(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
             return compared(run(), str(store), ready, witness)
-        # of records a store has more than they say, such as where each begins, and indexes
-        is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)
+        is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
         return run(against=ready, is_part=is_part, witness=witness, accept_loss=wanted.accept_loss)
 
 
