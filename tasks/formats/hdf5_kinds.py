@@ -17,7 +17,9 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.hdf5_attributes import attributes_of
 from gangsaw.tasks.formats.netcdf_groups import NAMELESS
+from gangsaw.tasks.formats.netcdf_layout import max_shape
 from gangsaw.tasks.source import Described, Region
+from gangsaw.tasks.store.attribute_types import HDF5
 from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.kinds import described, enum_of, is_ragged
 from gangsaw.tasks.store.losses import Refused
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     import h5netcdf
     import h5py
 
-HDF5 = "gangsaw_hdf5"  # a type of HDF5 in base64 as its library writes it, and its name in the file
 LONGEST_CHARS = 1 << 16  # of one text of characters: longer ones stay characters
 PIECE = 1024  # items of any length that are measured at a time
 
@@ -244,7 +245,7 @@ def _described(
         dtype=dtype,
         dims=tuple(map(str, dims[:n])),
         chunks=None if data.chunks is None else data.chunks[:n],
-        attrs={**own, **notes},
+        attrs={**own, **notes, **max_shape(data, dims)},
         fill_value=own.get("_FillValue") if enum_of(kind) else _fill_of(data),
         path=path,
         key=data.name,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.cf_times import as_numbers, coordinate_as_numbers
 from gangsaw.tasks.formats.flat_export import export_grid
-from gangsaw.tasks.formats.hdf5_kinds import HDF5
-from gangsaw.tasks.source import Coordinate, GroupAttrs, Region, Source, SourceArray
+from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, Source, SourceArray
+from gangsaw.tasks.store.attribute_types import HDF5, LAYOUT, in_order
 from gangsaw.tasks.store.carried import (
     DTYPE,
     as_bytes,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import h5py
 
 
+Variable = TypeVar("Variable", SourceArray, Coordinate)
 OTHER = "_nc4_non_coord_"  # before names of variables that are not the dimension of their name
 NUMBER = "_Netcdf4Dimid"  # attribute of a dimension
 
@@ -59,7 +60,8 @@ class Kind:
     @property
     def attrs(self) -> dict[str, object]:
         """Its attributes, without those that say how it is carried."""
-        return {k: v for k, v in plain_attrs(self.of.attrs).items() if k != HDF5}
+        own = plain_attrs(self.of.attrs)
+        return {k: v for k, v in own.items() if k not in (HDF5, *LAYOUT)}
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,30 @@ def apart(source: Source) -> tuple[Plain, tuple[Kind, ...]]:
     return plain, tuple(map(_kind, carried))
 
 
+def without_enums(source: Source) -> Plain:
+    """Return a source whose booleans are no enumerations, which NetCDF's library passes over."""
+    return Plain(
+        source.name,
+        tuple(map(_without_enum, source.arrays)),
+        tuple(map(_without_enum, source.coords)),
+        source.attrs,
+        getattr(source, "groups", ()),
+    )
+
+
+def _without_enum(variable: Variable) -> Variable:
+    dtype = variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
+    if dtype.kind != "b" or HDF5 not in variable.attrs:
+        return variable
+    assert isinstance(variable, Described | Coordinate)
+    attrs = {key: value for key, value in variable.attrs.items() if key != HDF5}
+    return cast("Variable", replace(variable, attrs=attrs))
+
+
 def _is_apart(variable: SourceArray | Coordinate) -> bool:
-    """Whether HDF5 has a type for it that NetCDF has not; half floats and complex are such."""
+    """Whether HDF5 has a type for it that NetCDF has not; half floats, complex numbers and
+    the enumerations that booleans are in HDF5 are such.
+    """
     dtype = variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
     return (
         HDF5 in variable.attrs
@@ -223,7 +247,7 @@ def _type(group: h5py.Group, kind: Kind) -> h5py.h5t.TypeID:
     import h5py
 
     if (said := kind.of.attrs.get(HDF5)) is None:
-        return _type_of(kind.of.attrs.get(DTYPE, kind.dtype.str))
+        return _type_of(kind.of.attrs.get(DTYPE, in_order(kind.of.attrs, kind.dtype).str))
     assert isinstance(said, Mapping)
     found = h5py.h5t.decode(base64.b64decode(str(said["type"])))
     if "name" not in said:

@@ -20,13 +20,20 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
 from gangsaw.tasks.formats.hdf5_attributes import write_attributes
-from gangsaw.tasks.formats.hdf5_restore import Kind, apart, attach_scales, name_in, write_kinds
+from gangsaw.tasks.formats.hdf5_restore import (
+    Kind,
+    apart,
+    attach_scales,
+    name_in,
+    without_enums,
+    write_kinds,
+)
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
 from gangsaw.tasks.formats.signatures import block_bytes
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
 from gangsaw.tasks.store.attribute_types import (
     ATTRIBUTE_TYPES,
-    BYTE_ORDER,
+    LAYOUT,
     UNUSED,
     USER_BLOCK,
     in_order,
@@ -58,7 +65,7 @@ def export_netcdf(
     NetCDF has no such dtype.
     """
     check_fits(source)
-    source, kinds = apart(source)
+    source, kinds = apart(source if _is_plain_hdf5(path) else without_enums(source))
     meter = Meter(sum(export_grid(a).n_chunks for a in source.arrays), on_progress)
     with whole_files([path], overwrite=overwrite) as (part,):
         allocate(part, _size(source) + SPARE)  # is there space at all?
@@ -85,7 +92,7 @@ def check_fits(source: Source) -> None:
 
 def check_suffix(source: Source, path: Path) -> None:
     """Raise BadParams for samples that HDF5 has and NetCDF's library does not read."""
-    if path.suffix.lower() not in NETCDF_SUFFIXES:
+    if _is_plain_hdf5(path):
         return
     for kind in apart(source)[1]:
         if kind.dtype.kind == "c" or kind.dtype.name == "float16":
@@ -93,6 +100,10 @@ def check_suffix(source: Source, path: Path) -> None:
                 f"NetCDF has no {kind.dtype.name} samples ({kind.name}): name the target "
                 f"{path.stem}.h5, which is plain HDF5, or decompress to Zarr"
             )
+
+
+def _is_plain_hdf5(path: Path) -> bool:
+    return path.suffix.lower() not in NETCDF_SUFFIXES
 
 
 def _size(source: Source) -> int:
@@ -192,8 +203,9 @@ def _write_attributes(path: Path, source: Source, kinds: Iterable[Kind]) -> None
 def _owners(source: Source, kinds: Iterable[Kind]) -> Mapping[str, Mapping[str, object]]:
     """Return all attributes but fill values by the paths of what has them; "" is the root."""
     groups = {"": source.attrs, **_groups(source)}
-    ours = (UNUSED, USER_BLOCK)
-    owners = {of: {k: v for k, v in attrs.items() if k not in ours} for of, attrs in groups.items()}
+    owners = {
+        of: {k: v for k, v in attrs.items() if k not in LAYOUT} for of, attrs in groups.items()
+    }
     owners |= {kind.name: kind.attrs for kind in kinds}
     for variable in _variables(source):
         owners[variable.name] = _as_netcdf(variable.attrs, _dtype(variable))[2]
@@ -259,7 +271,7 @@ def _as_netcdf(
     It has no booleans; xarray reads them back as such.
     """
     fill = fill_of(attrs, dtype)
-    own = {BYTE_ORDER} if fill is None else {BYTE_ORDER, "_FillValue"}
+    own = {*LAYOUT} if fill is None else {*LAYOUT, "_FillValue"}
     others = {key: value for key, value in attrs.items() if key not in own}
     if dtype.kind == "b":
         return np.dtype("i1"), fill, {**others, "dtype": "bool"}

@@ -23,14 +23,16 @@ from gangsaw.tasks.formats.hdf5_kinds import (
     lost_attribute,
     special,
     special_names,
+    type_of,
 )
 from gangsaw.tasks.formats.hdf5_open import axes_of, opened
 from gangsaw.tasks.formats.netcdf_groups import NAMELESS
+from gangsaw.tasks.formats.netcdf_layout import classic_form, max_shape, unlimited, unlimited_note
 from gangsaw.tasks.formats.signatures import NETCDF3, hdf5_start, user_block
 from gangsaw.tasks.formats.virtual import other_files
 from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.attribute_types import UNUSED, USER_BLOCK, order_of, types_of
+from gangsaw.tasks.store.attribute_types import HDF5, UNUSED, USER_BLOCK, order_of, types_of
 from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.paths import groups_kept
@@ -219,7 +221,10 @@ def _part(
         _described(path, engine, version, str(name), variable)
         for name, variable in data.variables.items()
     ]
-    return GroupAttrs("", _attrs_of(data.attrs, np.dtype("u1"))), [*variables], []
+    can_grow = sorted(map(str, data.encoding.get("unlimited_dims", ())))
+    notes = {**classic_form(path), **unlimited_note(can_grow)}
+    attrs = {**_attrs_of(data.attrs, np.dtype("u1")), **notes}
+    return GroupAttrs("", attrs), [*variables], []
 
 
 def _attrs_of(attrs: Mapping[Hashable, object], dtype: Dtype) -> dict[str, object]:
@@ -245,10 +250,12 @@ def _hdf5_part(
             if name not in hidden
         ]
         attrs, lost = attributes_of(own._h5group)
+        notes = unlimited_note(unlimited(own))
     refused += [lost_attribute(name, below or "the root") for name in lost]
     refused += [one for _, losses in plain for one in losses]
     found = [variable for variable, _ in plain]
-    return GroupAttrs(below, json_attrs(attrs, np.dtype("u1"))), [*found, *others], refused
+    kept_attrs = {**json_attrs(attrs, np.dtype("u1")), **notes}
+    return GroupAttrs(below, kept_attrs), [*found, *others], refused
 
 
 def _hdf5_described(
@@ -256,7 +263,10 @@ def _hdf5_described(
 ) -> tuple[XarrayArray, list[Refused]]:
     data = variable._h5ds
     own, lost = attributes_of(data)
-    attrs = {**json_attrs(own, data.dtype), **order_of(data.dtype)}
+    dims, is_enum = axes_of(variable), data.dtype.kind == "b"
+    notes = {**order_of(data.dtype), **max_shape(data, dims)}
+    notes |= {HDF5: type_of(data)} if is_enum else {}
+    attrs = {**json_attrs(own, data.dtype), **notes}
     found = XarrayArray(
         path=path,
         engine=HDF5_ENGINE,
@@ -265,7 +275,7 @@ def _hdf5_described(
         name=name,
         shape=data.shape,
         dtype=data.dtype,
-        dims=axes_of(variable),
+        dims=dims,
         chunks=data.chunks,
         attrs=attrs,
         fill_value=fill_of(attrs, data.dtype) if "_FillValue" in attrs else fill_of_plain(data),

@@ -10,16 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, cast
 
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import (
-    ATTRIBUTE_TYPES,
-    BYTE_ORDER,
-    UNUSED,
-    USER_BLOCK,
-)
+from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, HDF5, LAYOUT
 
 ATTR = "gangsaw_as_read"
 # that tell what another kind of file has no use for
-OURS = (ATTR, ATTRIBUTE_TYPES, BYTE_ORDER, UNUSED, USER_BLOCK)
+OURS = (ATTR, ATTRIBUTE_TYPES, HDF5, *LAYOUT)
 
 
 class Told(Protocol):

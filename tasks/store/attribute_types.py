@@ -16,13 +16,20 @@ from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 ATTRIBUTE_TYPES = "gangsaw_attribute_types"
 UNUSED = "gangsaw_dimensions"  # of a group: extents of dimensions that no variable has
 BYTE_ORDER = "gangsaw_byte_order"  # of a variable: "big" where the file has such samples
+UNLIMITED = "gangsaw_unlimited"  # of a group: names of its dimensions that can grow
+MAX_SHAPE = "gangsaw_max_shape"  # of a variable without dimensions: to what extents it can grow
+CLASSIC = "gangsaw_netcdf3"  # of the root: the form of NetCDF 3 that the file has
+HDF5 = "gangsaw_hdf5"  # a type of HDF5 in base64 as its library writes it, and its name in the file
 USER_BLOCK = "gangsaw_user_block"  # of the root: base64 of the bytes that HDF5 begins behind
 USUAL = {"i": np.dtype("<i8"), "f": np.dtype("<f8")}  # what whole and other numbers come back as
+
+# that tell how a file is laid out, and are no attributes of it
+LAYOUT = (BYTE_ORDER, UNUSED, UNLIMITED, MAX_SHAPE, CLASSIC, USER_BLOCK)
 
 
 def order_of(dtype: Dtype) -> dict[str, object]:
     """Return the attribute that notes big-endian samples; a store has them in a machine's order."""
-    return {BYTE_ORDER: "big"} if dtype.kind in "iuf" and dtype.str.startswith(">") else {}
+    return {BYTE_ORDER: "big"} if dtype.kind in "iufc" and dtype.str.startswith(">") else {}
 
 
 def in_order(attrs: Mapping[str, object], dtype: Dtype) -> Dtype:

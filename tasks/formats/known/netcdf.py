@@ -44,12 +44,13 @@ def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
 
 def _fit(source: Source) -> Fit:
     from gangsaw.tasks.formats.netcdf_export import check_fits, lost_structure
+    from gangsaw.tasks.formats.netcdf_layout import told
     from gangsaw.tasks.store.as_read import as_read
 
     given = as_read(source)
     if refusal := refused(lambda: check_fits(given)):
         return Fit(refusal)
-    return Fit(lost=tuple(lost_structure(given)))
+    return Fit(lost=tuple(lost_structure(given)), told=tuple(told(given)))
 
 
 def _check(source: Source, paths: Paths, _: ExportOptions) -> None:

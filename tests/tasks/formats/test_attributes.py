@@ -90,7 +90,8 @@ def test_numbers_of_netcdf_keep_their_types(tmp_path: Path, version: Any) -> Non
         variable.valid_range = np.array([0, 9], "i2")
         variable.units, file.history = "K", "h" * 100_000
     gangsaw.compress(path, store)
-    assert gangsaw.decompress(store, tmp_path / "c.nc") == ()
+    told = () if version == "NETCDF4" else ("NetCDF 3 (classic), which becomes NetCDF 4",)
+    assert gangsaw.decompress(store, tmp_path / "c.nc") == told
     with netCDF4.Dataset(path) as wanted, netCDF4.Dataset(tmp_path / "c.nc") as found:
         names = wanted["data"].ncattrs()
         for name in names:

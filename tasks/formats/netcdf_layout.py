@@ -1,0 +1,86 @@
+"""What of a file's layout NetCDF's export changes: its samples are contiguous, its version is 4.
+
+Dimensions and data sets that can grow need chunks. A side attribute keeps that they could, so that
+whoever exports them is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gangsaw.tasks.formats.netcdf_groups import NAMELESS
+from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.attribute_types import CLASSIC, HDF5, MAX_SHAPE, UNLIMITED, UNUSED
+
+if TYPE_CHECKING:
+    import h5netcdf
+    import h5py
+
+VERSIONS = {b"CDF\x01": "classic", b"CDF\x02": "64-bit offset", b"CDF\x05": "64-bit data"}
+
+
+def classic_form(path: str) -> dict[str, object]:
+    """Return the attribute that notes which form of NetCDF 3 a file has; none of other files."""
+    with Path(path).open("rb") as file:
+        form = VERSIONS.get(file.read(4))
+    return {CLASSIC: form} if form else {}
+
+
+def unlimited(group: h5netcdf.Group) -> list[str]:
+    """Return the names of a group's dimensions that can grow."""
+    dims = group.dimensions.items()
+    return [str(n) for n, dim in dims if dim.isunlimited() and not str(n).startswith(NAMELESS)]
+
+
+def unlimited_note(names: Sequence[str]) -> dict[str, object]:
+    """Return the attribute that notes them; none where there are none."""
+    return {UNLIMITED: list(names)} if names else {}
+
+
+def max_shape(data: h5py.Dataset, dims: Sequence[str]) -> dict[str, object]:
+    """Return the attribute that notes to what extents a data set can grow, null without a limit.
+
+    None where it cannot, or only along dimensions that are noted themselves.
+    """
+    if data.shape is None:
+        return {}
+    axes = zip(data.shape, data.maxshape, dims, strict=True)
+    grows = any(
+        most != n and (most is not None or dim.startswith(NAMELESS)) for n, most, dim in axes
+    )
+    return {MAX_SHAPE: list(data.maxshape)} if grows else {}
+
+
+def told(source: Source) -> Iterator[str]:
+    """Yield, in words, what of the layout becomes another in NetCDF 4, with nothing lost."""
+    variables = (*source.coords, *source.arrays)
+    used = {dim for variable in variables for dim in variable.dims}
+    groups = {"": source.attrs, **{g.path: g.attrs for g in getattr(source, "groups", ())}}
+    if CLASSIC in source.attrs:
+        yield f"NetCDF 3 ({source.attrs[CLASSIC]}), which becomes NetCDF 4"
+    for path, attrs in groups.items():
+        of = f" of group {path}" if path else ""
+        yield from (
+            f"unlimited dimension {n}{of}, which becomes fixed" for n in _growing(attrs, used)
+        )
+    for variable in variables:
+        yield from _told_of(variable)
+
+
+def _growing(attrs: Mapping[str, object], used: set[str]) -> list[object]:
+    """Return the group's unlimited dimensions that a variable has, or that are kept without one."""
+    found, unused = attrs.get(UNLIMITED), attrs.get(UNUSED)
+    there = used | set(unused if isinstance(unused, Mapping) else ())
+    return [name for name in found if name in there] if isinstance(found, list) else []
+
+
+def _told_of(variable: SourceArray | Coordinate) -> Iterator[str]:
+    if isinstance(most := variable.attrs.get(MAX_SHAPE), list):
+        words = ", ".join("unlimited" if n is None else str(n) for n in most)
+        yield f"the maximal shape ({words}) of {variable.name}, which can no longer grow"
+    dtype = variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
+    if dtype.kind == "b":
+        keeps = "; .h5 keeps HDF5's type" if HDF5 in variable.attrs else ""
+        yield f"booleans of {variable.name}, which NetCDF (.nc) has as int8 with dtype{keeps}"
