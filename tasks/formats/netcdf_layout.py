@@ -18,14 +18,26 @@ if TYPE_CHECKING:
     import h5netcdf
     import h5py
 
-VERSIONS = {b"CDF\x01": "classic", b"CDF\x02": "64-bit offset", b"CDF\x05": "64-bit data"}
+FORMS = {
+    b"CDF\x01": "NetCDF 3 (classic)",
+    b"CDF\x02": "NetCDF 3 (64-bit offset)",
+    b"CDF\x05": "NetCDF 3 (64-bit data)",
+}
+MODEL = "NetCDF 4 (classic model)"
+STRICT = "_nc3_strict"  # attribute by which NetCDF's library knows the classic model
 
 
 def classic_form(path: str) -> dict[str, object]:
-    """Return the attribute that notes which form of NetCDF 3 a file has; none of other files."""
+    """Return the attribute that notes which form of NetCDF 3 a file has."""
     with Path(path).open("rb") as file:
-        form = VERSIONS.get(file.read(4))
+        form = FORMS.get(file.read(4))
     return {CLASSIC: form} if form else {}
+
+
+def group_notes(group: h5netcdf.Group) -> dict[str, object]:
+    """Return the attributes that note of a group which dimensions can grow, and the model."""
+    is_strict = STRICT in group._h5group.attrs
+    return {**unlimited_note(unlimited(group)), **({CLASSIC: MODEL} if is_strict else {})}
 
 
 def unlimited(group: h5netcdf.Group) -> list[str]:
@@ -59,7 +71,7 @@ def told(source: Source) -> Iterator[str]:
     used = {dim for variable in variables for dim in variable.dims}
     groups = {"": source.attrs, **{g.path: g.attrs for g in getattr(source, "groups", ())}}
     if CLASSIC in source.attrs:
-        yield f"NetCDF 3 ({source.attrs[CLASSIC]}), which becomes NetCDF 4"
+        yield f"{source.attrs[CLASSIC]}, which becomes NetCDF 4"
     for path, attrs in groups.items():
         of = f" of group {path}" if path else ""
         yield from (

@@ -27,7 +27,7 @@ from gangsaw.tasks.formats.hdf5_kinds import (
 )
 from gangsaw.tasks.formats.hdf5_open import axes_of, opened
 from gangsaw.tasks.formats.netcdf_groups import NAMELESS
-from gangsaw.tasks.formats.netcdf_layout import classic_form, max_shape, unlimited, unlimited_note
+from gangsaw.tasks.formats.netcdf_layout import classic_form, group_notes, max_shape, unlimited_note
 from gangsaw.tasks.formats.signatures import NETCDF3, hdf5_start, user_block
 from gangsaw.tasks.formats.virtual import other_files
 from gangsaw.tasks.open_files import kept_open
@@ -250,7 +250,7 @@ def _hdf5_part(
             if name not in hidden
         ]
         attrs, lost = attributes_of(own._h5group)
-        notes = unlimited_note(unlimited(own))
+        notes = group_notes(own)
     refused += [lost_attribute(name, below or "the root") for name in lost]
     refused += [one for _, losses in plain for one in losses]
     found = [variable for variable, _ in plain]

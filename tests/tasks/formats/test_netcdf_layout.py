@@ -13,12 +13,15 @@ import xarray as xr
 
 import gangsaw
 
-Form = Literal["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4"]
+Form = Literal[
+    "NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4", "NETCDF4_CLASSIC"
+]
 FORMS: dict[Form, tuple[str, ...]] = {
     "NETCDF3_CLASSIC": ("NetCDF 3 (classic), which becomes NetCDF 4",),
     "NETCDF3_64BIT_OFFSET": ("NetCDF 3 (64-bit offset), which becomes NetCDF 4",),
     "NETCDF3_64BIT_DATA": ("NetCDF 3 (64-bit data), which becomes NetCDF 4",),
     "NETCDF4": (),
+    "NETCDF4_CLASSIC": ("NetCDF 4 (classic model), which becomes NetCDF 4",),
 }
 MASK = np.random.default_rng(2).random((70, 50)) < 0.5
 

@@ -33,13 +33,15 @@ class BandFacts(TypedDict):
 def band_coordinates(image: DatasetReader) -> tuple[Coordinate, ...]:
     """Return what all bands have as a tag: those that an export wrote, and ENVI's wavelengths."""
     tags = [image.tags(number) for number in range(1, image.count + 1)]
-    units = {"units": tags[0][UNITS]} if UNITS in tags[0] else {}
-    usual: dict[str, BandFacts] = {
-        name: {"dtype": "float64", "attrs": dict(units)} for name in NUMBERED
-    }
-    told = usual | _listed(image)
+    told = _usual(tags[0]) | _listed(image)
     found = (_coordinate(name, [of.get(name) for of in tags], told[name]) for name in told)
     return tuple(coord for coord in found if coord is not None)
+
+
+def _usual(tags: Mapping[str, str]) -> dict[str, BandFacts]:
+    """Return what holds of ENVI's coordinates where the image tells nothing else of them."""
+    units = {"units": tags[UNITS]} if UNITS in tags else {}
+    return {name: {"dtype": "float64", "attrs": dict(units)} for name in NUMBERED}
 
 
 def _listed(image: DatasetReader) -> dict[str, BandFacts]:
@@ -80,22 +82,40 @@ def is_of_bands(coord: Coordinate, band: str | None) -> bool:
     return coord.dims == (band,) and coord.values.dtype.kind in "iufT"
 
 
-def band_tags(coords: Iterable[Coordinate], band: str | None) -> list[tuple[str, list[str]]]:
-    """Return, for each coordinate of the bands that is not their number, its values as texts."""
-    return [
-        (coord.name, [_text(value) for value in coord.values.tolist()])
-        for coord in coords
-        if is_of_bands(coord, band) and not is_numbering(coord)
-    ]
+def write_tags(
+    coords: Iterable[Coordinate], band: str | None, tags: Sequence[dict[str, str]]
+) -> None:
+    """Add each coordinate of the bands that is not their number to the bands' tags.
+
+    A text that says the same value already stays: "400", not "400.0".
+    """
+    for coord in coords:
+        if is_of_bands(coord, band) and not is_numbering(coord):
+            for own, value in zip(tags, coord.values.tolist(), strict=True):
+                if not _says(own.get(coord.name), value, _dtype_name(coord)):
+                    own[coord.name] = _text(value)
 
 
-def list_tag(coords: Iterable[Coordinate], band: str | None) -> Mapping[str, str]:
-    """Return the tag of the image that tells of these coordinates."""
-    told = {
+def _says(text: str | None, value: object, dtype: str) -> bool:
+    try:
+        return text is not None and _text(_values([text], dtype).tolist()[0]) == _text(value)
+    except (ValueError, OverflowError, TypeError):
+        return False
+
+
+def list_tag(
+    coords: Iterable[Coordinate], band: str | None, tags: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return the tag of the image that tells of these coordinates, as far as it is needed: of
+    wavelengths and widths, `tags` of the first band may tell the same.
+    """
+    usual = _usual(tags)
+    facts = {
         coord.name: BandFacts(dtype=_dtype_name(coord), attrs=dict(coord.attrs))
         for coord in coords
         if is_of_bands(coord, band) and not is_numbering(coord)
     }
+    told = {name: of for name, of in facts.items() if usual.get(name) != of}
     return {LIST: json.dumps(told)} if told else {}
 
 

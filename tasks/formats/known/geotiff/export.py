@@ -7,6 +7,7 @@ own driver, which reads it tile by tile.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import rasterio
 import rasterio.shutil
 from rasterio.enums import Resampling
+from rasterio.errors import NotGeoreferencedWarning
 from rasterio.windows import Window
 
 from gangsaw.codecs.core.errors import BadParams
@@ -51,13 +53,21 @@ def export_geotiff(source: Source, path: Path, work: Work, *, cog: bool = False)
     with whole_files([path], overwrite=work.overwrite) as (part,), _beside(part, cog) as flat:
         layout = make(header, flat, array)
         write_flat(array, flat, layout, meter, work.client)
-        with rasterio.Env(**GDAL):
+        with writing():
             if mask is not None:
                 _write_mask(flat, mask, meter)
             if cog:
                 _copy_cog(flat, part, header)
             else:
                 _build_overviews(flat, header)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Set GDAL up to write; that an image has no place is not to be warned of, it had none."""
+    with warnings.catch_warnings(), rasterio.Env(**GDAL):
+        warnings.simplefilter("ignore", NotGeoreferencedWarning)
+        yield
 
 
 @contextmanager
@@ -80,7 +90,7 @@ def make(header: TiffHeader, path: Path, array: SourceArray) -> FlatFile:
     row = extent[x] * array.dtype.itemsize
     rows = min(max(1, STRIP // row), extent[y])
     allocate(path, header.n_bands * extent[y] * row)  # is there space at all?
-    with rasterio.Env(**GDAL):
+    with writing():
         create(header, str(path), (extent[y], extent[x]), rows)
         offset = _offset(str(path), rows, row)
     allocate(path, path.stat().st_size)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,7 +15,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.axes import image_dims
 from gangsaw.tasks.formats.format import Fit, refused
 from gangsaw.tasks.formats.known.geotiff.bands import is_of_bands
-from gangsaw.tasks.formats.known.geotiff.export import GDAL, create
+from gangsaw.tasks.formats.known.geotiff.export import create, writing
 from gangsaw.tasks.formats.known.geotiff.grid import grid_mapping
 from gangsaw.tasks.formats.known.geotiff.header import (
     TiffHeader,
@@ -48,7 +47,16 @@ def fit(source: Source) -> Fit:
     source = as_image(source)
     header = header_of(source)
     lost = (*_lost_names(source), *_lost_coordinates(source, header), *lost_groups(source))
-    return Fit(lost=(*lost, *_lost_in_trial(header)))
+    return Fit(lost=(*lost, *_lost_in_trial(header)), told=tuple(_told(header)))
+
+
+def _told(header: TiffHeader) -> Iterator[str]:
+    """Yield what comes out in another form: samples have the bits of their dtype."""
+    bits, n_colours = 8 * header.dtype.itemsize, len(header.palette)
+    if header.kept["n_bits"]:
+        yield f"samples of {header.kept['n_bits']} bits, which become {bits}"
+    if 0 < n_colours < 1 << bits:
+        yield f"the palette of {n_colours} colours, which gets {1 << bits}"
 
 
 def lost_of_cog(source: Source) -> tuple[str, ...]:
@@ -124,8 +132,7 @@ def _equal(coord: Coordinate, centres: NumpyArray | None) -> bool:
 def _lost_in_trial(header: TiffHeader) -> Iterator[str]:
     """Write the header around few samples and name what does not come back as it was."""
     try:
-        with warnings.catch_warnings(), rasterio.Env(**GDAL), MemoryFile(ext=".tif") as file:
-            warnings.simplefilter("ignore")  # that it has no transform
+        with writing(), MemoryFile(ext=".tif") as file:
             create(header, file.name, TRIAL, TRIAL[0])
             with file.open() as image:
                 yield from _differences(header, image)

@@ -15,7 +15,7 @@ from rasterio.transform import Affine
 from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.axes import image_dims
-from gangsaw.tasks.formats.known.geotiff.bands import band_tags, list_tag
+from gangsaw.tasks.formats.known.geotiff.bands import list_tag, write_tags
 from gangsaw.tasks.formats.known.geotiff.grid import crs_of, grid_mapping, transform_of
 from gangsaw.tasks.formats.known.geotiff.palette import Colours, palette_of
 from gangsaw.tasks.formats.known.geotiff.tags import ATTR, DECODED, Kept, Tags, repaired
@@ -104,9 +104,8 @@ def header_of(source: Source) -> TiffHeader:
     n_bands = 1 if band is None else array.shape[array.dims.index(band)]
     mapping = grid_mapping(source.coords, array.attrs)
     kept = _kept(source, array, n_bands)
-    for name, texts in band_tags(source.coords, band):
-        for tags, text in zip(kept["band_tags"], texts, strict=True):
-            tags.setdefault("", {})[name] = text
+    usual = [tags.setdefault("", {}) for tags in kept["band_tags"]]
+    write_tags(source.coords, band, usual)
     return TiffHeader(
         n_bands=n_bands,
         dtype=array.dtype,
@@ -114,7 +113,7 @@ def header_of(source: Source) -> TiffHeader:
         crs=crs_of(mapping),
         transform=transform_of(mapping, source.coords, (y, x)),
         palette=palette_of(source.coords),
-        listed=list_tag(source.coords, band),
+        listed=list_tag(source.coords, band, usual[0]),
     )
 
 

@@ -37,6 +37,7 @@ class Kept(TypedDict, total=False):
     """What the attribute "geotiff" holds; lists have an entry for each band.
 
     `nodata` is a number as text, since JSON has no NaN; `gcps` are row, column, x, y, z, id, info.
+    `n_bits` of a sample in the file, 0 where that is its dtype's.
     """
 
     nodata: str
@@ -51,6 +52,7 @@ class Kept(TypedDict, total=False):
     gcps_crs: str
     overviews: list[int]
     resampling: str
+    n_bits: int
 
 
 def kept_of(image: DatasetReader) -> Kept:
@@ -69,6 +71,7 @@ def kept_of(image: DatasetReader) -> Kept:
         gcps_crs=crs.to_wkt() if points and crs else "",
         overviews=image.overviews(1),
         resampling=_resampling(image),
+        n_bits=int(image.tags(1, ns="IMAGE_STRUCTURE").get("NBITS", 0)),
     )
     if image.nodata is not None:
         found["nodata"] = repr(image.nodata)
@@ -177,6 +180,7 @@ def repaired(text: str, n_bands: int) -> Kept:
         "gcps_crs": found.get("gcps_crs", ""),
         "overviews": found.get("overviews", []),
         "resampling": found.get("resampling", ""),
+        "n_bits": found.get("n_bits", 0),
     }
     if not all(kept["color_interpretation"]):
         kept["color_interpretation"] = ["gray", *["undefined"] * (n_bands - 1)]
