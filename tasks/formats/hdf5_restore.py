@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import h5py
 
 
-Variable = TypeVar("Variable", SourceArray, Coordinate)
+Variable = TypeVar("Variable", bound="SourceArray | Coordinate")
 OTHER = "_nc4_non_coord_"  # before names of variables that are not the dimension of their name
 NUMBER = "_Netcdf4Dimid"  # attribute of a dimension
 

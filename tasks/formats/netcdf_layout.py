@@ -67,7 +67,7 @@ def max_shape(data: h5py.Dataset, dims: Sequence[str]) -> dict[str, object]:
 
 def told(source: Source) -> Iterator[str]:
     """Yield, in words, what of the layout becomes another in NetCDF 4, with nothing lost."""
-    variables = (*source.coords, *source.arrays)
+    variables: list[SourceArray | Coordinate] = [*source.coords, *source.arrays]
     used = {dim for variable in variables for dim in variable.dims}
     groups = {"": source.attrs, **{g.path: g.attrs for g in getattr(source, "groups", ())}}
     if CLASSIC in source.attrs:

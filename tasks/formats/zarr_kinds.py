@@ -96,11 +96,21 @@ def _is_zarr(dtype: Dtype) -> bool:
     return True
 
 
+def _is_swapped(variable: SourceArray | Coordinate) -> bool:
+    """Whether the file's samples, or fields of them, are big-endian, as Zarr 3 has none."""
+    return BYTE_ORDER in variable.attrs or _is_big(_dtype(_as_it_was(variable)))
+
+
+def _is_big(dtype: Dtype) -> bool:
+    fields = [dtype[name] for name in dtype.names or ()]
+    return any(map(_is_big, fields)) or dtype.base.str.startswith(">")
+
+
 def told(source: Source) -> tuple[str, ...]:
     """Return, in words, the variables that stay carried since Zarr has no such types, and those
     that come out in another byte order.
     """
-    swapped = (v.name for v in variables_of(source) if BYTE_ORDER in v.attrs)
+    swapped = (v.name for v in variables_of(source) if _is_swapped(v))
     carried = (
         f"the {'names of values' if enum_of(v.attrs[DTYPE]) else 'type'} of {v.name}, "
         f"which stay{'' if enum_of(v.attrs[DTYPE]) else 's'} in its attribute {DTYPE}"

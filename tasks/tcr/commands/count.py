@@ -116,6 +116,7 @@ def table_of(summary: CountSummary) -> list[tuple[str, str]]:
         ("dropped", f"{summary.rows - summary.kept:,}, listed in {summary.table}"),
         *dropped,
         *(("not read", line) for line in summary.problems),
+        *(("note", line) for line in summary.notes),
         ("bytes", f"{size(summary.raw_bytes)} -> {size(summary.stored_bytes)}"),
         ("time", f"{clock(run.seconds)}, {clock(run.read_seconds)} of it to read"),
         ("speed", f"{run.references_per_second:,.0f} references/s"),

@@ -37,6 +37,16 @@ def copies_of(column: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.b
     return values, values <= 0
 
 
+def n_missing(column: pa.Array) -> int:
+    """Return how many rows name no number of copies."""
+    import pyarrow as pa
+
+    _, written = written_numbers(column)
+    others = column.filter(pa.array(written == ODD)).value_counts().to_pylist()
+    odd = sum(each["counts"] for each in others if is_missing(each["values"]))
+    return int(np.count_nonzero(written == EMPTY)) + int(odd)
+
+
 def _parsed(text: str) -> int:
     """Return the copies, 0 where the text says no positive whole number below 2**63."""
     if is_missing(text):

@@ -14,6 +14,7 @@ from gangsaw.tasks.tcr.repertoire.generic import generic
 from gangsaw.tasks.tcr.repertoire.header import MAX_LINE, Header, Names, find_header
 from gangsaw.tasks.tcr.repertoire.immunoseq import IMMUNOSEQ
 from gangsaw.tasks.tcr.repertoire.mixcr import MIXCR
+from gangsaw.tasks.tcr.repertoire.numbers import n_missing
 from gangsaw.tasks.tcr.repertoire.opened import PARQUET, Damaged, magic, opened
 from gangsaw.tasks.tcr.repertoire.parquet import ParquetTable, parquet_names
 from gangsaw.tasks.tcr.repertoire.rows import BATCH_ROWS, Asked, rebatched, rows_of
@@ -38,6 +39,7 @@ class Repertoire:
     format : name of the format that its columns say it has
     columns : role -> column that holds it
     notes : what was assumed
+    without_copies : rows of the last iteration that name no number of copies, where others do
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Repertoire:
         notes: Names = (),
     ):
         self.format, self.columns, self.notes = kind.name, columns, notes
+        self.without_copies = 0
         self._table, self._kind, self._asked = table, kind, asked
 
     @property
@@ -66,9 +69,13 @@ class Repertoire:
         return rebatched(self._rows(), BATCH_ROWS)
 
     def _rows(self) -> Iterator[pa.RecordBatch]:
+        self.without_copies = 0
         for fields in self._table:
             read = {role: fields.columns[name] for role, name in self.columns.items()}
-            yield rows_of(fields, self._kind.prepare(read), self._asked)
+            prepared = self._kind.prepare(read)
+            if (written := prepared.get("copies")) is not None:
+                self.without_copies += n_missing(written)
+            yield rows_of(fields, prepared, self._asked)
 
 
 def open_repertoire(

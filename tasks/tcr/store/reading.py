@@ -64,6 +64,8 @@ class ReadRepertoire:
         reading.format, reading.notes = opened.format, opened.notes
         for rows in opened:
             reading.take(*_without_uncountable(*clean(rows, v, j, self.setup.limits), self.setup))
+        if n := opened.without_copies:
+            reading.notes += (f"rows that name no number of copies count as one copy: {n:,}",)
         if opened.failure:
             reading.problem = f"{file.name}: {opened.failure}"
 

@@ -40,6 +40,7 @@ class CountSummary:
     store, table : where the store and the table of dropped rows are
     files : number of files
     problems : a line for each file that could not be read, or not to its end
+    notes : a line for each thing that was assumed of a file
     rows, kept : of the files; those that are references of the store
     samples : number of samples
     dropped : rows by reason
@@ -51,6 +52,7 @@ class CountSummary:
     table: str
     files: int
     problems: tuple[str, ...]
+    notes: tuple[str, ...]
     rows: int
     kept: int
     samples: int
@@ -79,6 +81,7 @@ def summary_of(store: Place, table: str, run: CountRun) -> CountSummary:
         table=table,
         files=len(attrs["input_files"]),
         problems=tuple(attrs["input_problems"]),
+        notes=tuple(attrs["input_notes"]),
         rows=sum(attrs["input_rows"]),
         kept=sum(attrs["input_kept"]),
         samples=arrays["sample"]["shape"][0],

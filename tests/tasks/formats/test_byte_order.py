@@ -63,3 +63,40 @@ def test_zarr_tells_the_change(tmp_path: Path, zarr_format: int) -> None:
     with h5py.File(tmp_path / "c.h5") as file:
         assert file["image"].dtype.str == ">u2"
         np.testing.assert_array_equal(file["image"][...], image)
+
+
+FIELDS = np.dtype([("x", ">f8"), ("n", "<i2"), ("inner", [("z", ">c8")])])
+FLAT = np.dtype([("x", ">f8"), ("n", "<i2")])
+
+
+@pytest.mark.parametrize("kind", [">f2", "<f2", ">c8", ">c16", "<c8", FIELDS])
+def test_hdf5_keeps_the_byte_order_of_other_numbers(tmp_path: Path, kind: object) -> None:
+    path, store, copy = tmp_path / "a.h5", tmp_path / "s.zarr", tmp_path / "c.h5"
+    dtype: np.dtype[np.generic] = np.dtype(kind)  # type: ignore[call-overload]
+    items = np.frombuffer(bytes(range(dtype.itemsize)) * 3000, dtype).reshape(60, 50)
+    with h5py.File(path, "w") as file:
+        file["image"] = items
+    gangsaw.compress(path, store)
+    assert gangsaw.verify(store, against=path).ok
+    assert gangsaw.decompress(store, copy) == ()
+    with h5py.File(copy) as found:
+        assert found["image"].dtype == dtype
+        assert found["image"][...].tobytes() == items.tobytes()
+        assert not found["image"].attrs
+
+
+@pytest.mark.parametrize("kind", [">f2", ">c8", FLAT])
+def test_zarr_2_keeps_it_through_hdf5_and_to_zarr_3_the_change_is_told(
+    tmp_path: Path, kind: object
+) -> None:
+    store, dtype = tmp_path / "s.zarr", np.dtype(kind)  # type: ignore[call-overload]
+    group = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=2)
+    made = group.create_array("image", shape=(4,), dtype=dtype, chunks=(4,))
+    made[...] = np.ones(4, dtype)
+    gangsaw.compress(tmp_path / "a.zarr", store)
+    gangsaw.decompress(store, tmp_path / "c.h5")
+    with h5py.File(tmp_path / "c.h5") as found:
+        assert found["image"].dtype == dtype
+        np.testing.assert_array_equal(found["image"][...], np.ones(4, dtype))
+    (line,) = gangsaw.decompress(store, tmp_path / "c.zarr")
+    assert line == "the byte order of image, which becomes little-endian"

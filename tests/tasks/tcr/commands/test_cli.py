@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import signal
 import subprocess
@@ -40,6 +41,25 @@ def test_the_table_lists_reasons(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert "rows read 90 of 1 samples" in lines
     assert any(line.startswith("out of frame ") for line in lines)
     assert any(line.endswith("references/s") for line in lines)
+
+
+def test_rows_without_copies_are_told(gangsaw: CommandLine, tmp_path: Path) -> None:
+    path = written(tmp_path, "a", records(6))
+    head, *lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    at = head.split("\t").index("duplicate_count")
+    parts = [line.split("\t") for line in lines]
+    for part, text in zip(parts, ["", "NA", "NaN", "1", "2", "3"], strict=True):
+        part[at] = text
+    path.write_text("\n".join([head, *("\t".join(part) for part in parts), ""]))
+    ran = gangsaw.ok("tcr", "count", path, tmp_path / "o.zarr", *HUMAN, *HERE, *ALL, "--json")
+    note = "rows that name no number of copies count as one copy: 3"
+    assert ran.figures["notes"] == [f"{path}: {note}"]
+    assert xr.open_zarr(tmp_path / "o.zarr")["copies"].values.tolist() == [1, 1, 1, 1, 2, 3]
+    table = gangsaw.ok("tcr", "count", path, tmp_path / "p.zarr", *HUMAN, *HERE, *ALL)
+    assert "name no number of copies" in " ".join(table.out.split())
+    whole = written(tmp_path, "b", records(6))
+    ran = gangsaw.ok("tcr", "count", whole, tmp_path / "q.zarr", *HUMAN, *HERE, *ALL, "--json")
+    assert ran.figures["notes"] == []
 
 
 def test_options_reach_the_store(gangsaw: CommandLine, tmp_path: Path) -> None:
