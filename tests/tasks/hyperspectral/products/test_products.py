@@ -128,6 +128,15 @@ def test_one_cube_of_a_product_keeps_its_coordinates(tmp_path: Path) -> None:
     assert [array.name for array in inner.arrays] == ["lon", "lat", "elev", "glt_x", "glt_y"]
 
 
+@pytest.mark.parametrize("name", ["VNIR_Cube", f"{HCO}/VNIR_Cube", f"/{HCO}/VNIR_Cube"])
+def test_one_cube_is_verified_by_the_library_however_it_is_named(tmp_path: Path, name: str) -> None:
+    path, store = write("prisma", tmp_path / "a.he5"), tmp_path / "a.zarr"
+    gangsaw.compress(path, store, variables=[name])
+    report = gangsaw.verify(store, against=path, variables=[name])
+    assert report.ok
+    assert report.readers[0].startswith("h5py")
+
+
 @pytest.mark.filterwarnings("ignore:Use `@` matmul:PendingDeprecationWarning")  # of rioxarray
 @pytest.mark.parametrize(
     ("part", "bands", "first"), [("", 8, 420.5), ("_VNIR", 3, 420.5), ("_SWIR", 5, 450.5)]
