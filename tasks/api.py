@@ -265,8 +265,8 @@ def _witness(
     if against is None or isinstance(against, Source | Stream):
         return None
     if options.variables and isinstance(source, Source):  # which may be said by their last names
-        full = tuple(one.name for one in (*source.arrays, *source.coords))
-        options = replace(options, variables=full)
+        full = [*(array.name for array in source.arrays), *(coord.name for coord in source.coords)]
+        options = replace(options, variables=tuple(full))
     return open_witness(paths_of(against), options)
 
 

@@ -49,8 +49,11 @@ def _cube(source: XarraySource, array: XarrayArray, group: str) -> Cube:
     place = list(_place(source.path, group, array.shape))
     near += place
     fill = np.ravel(np.asarray(array.attrs.get(FILL, ())))
-    attrs = {"_FillValue": fill[0].astype(array.dtype).item()} if fill.size == 1 else {}
-    attrs |= {"grid_mapping": MAPPING for coord in place if coord.is_mapping}
+    attrs: dict[str, object] = {}
+    if fill.size == 1:
+        attrs["_FillValue"] = fill[0].astype(array.dtype).item()
+    if any(coord.is_mapping for coord in place):
+        attrs["grid_mapping"] = MAPPING
     return Cube(array.name, ("y", "x", "band"), tuple(near), attrs)
 
 
