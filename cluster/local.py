@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 
 import dask
 from distributed import Client, LocalCluster
 from distributed.comm import get_address_host
+from distributed.utils import LoopRunner
 
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.interrupts import interrupts_wait
@@ -77,7 +80,10 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
     workers, threads = config.size
     with dask.config.set({**KEEP_MEMORY, **LOOK_SELDOM}), ExitStack() as stack:
         with interrupts_wait():
+            runner = _deaf_runner()
+            stack.callback(runner.stop)
             cluster = LocalCluster(
+                loop=runner.loop,
                 n_workers=workers,
                 threads_per_worker=threads,
                 processes=config.processes,
@@ -91,3 +97,21 @@ def _local(config: ClusterConfig) -> Iterator[Client]:
             )
             stack.enter_context(cluster)
         yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+def _deaf_runner() -> LoopRunner:
+    """Return an event loop whose thread, and with it each process it starts, blocks Ctrl-C.
+
+    Workers import for seconds before they run PRELOAD, and would print where Ctrl-C found them.
+    """
+    runner = LoopRunner(asynchronous=False)
+    if not hasattr(signal, "pthread_sigmask"):
+        runner.start()
+        return runner
+    resource_tracker.ensure_running()  # else the first worker's thread does, which unblocks Ctrl-C
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        runner.start()  # a thread inherits the mask
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return runner

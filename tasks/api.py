@@ -33,6 +33,7 @@ from gangsaw.tasks.jobs.spool import spool
 from gangsaw.tasks.jobs.stages import scratch_of, staged, staged_at_target
 from gangsaw.tasks.jobs.verify import Report
 from gangsaw.tasks.jobs.verify import verify as check
+from gangsaw.tasks.open_files import closes_files
 from gangsaw.tasks.source import Source, Stream
 from gangsaw.tasks.store.layout import ChunkChoice
 from gangsaw.tasks.store.stamps import Watch, Watched
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@closes_files
 def compress(
     source: str | Path | Sequence[str | Path] | Source | Stream,
     target: str | Path,
@@ -109,6 +111,7 @@ def compress(
     )
 
 
+@closes_files
 def encode(
     source: Source | Stream,
     target: str | Path,
@@ -125,7 +128,7 @@ def encode(
     check_store_target(target)
     if isinstance(source, Stream):
         _check_stream(source, recipe.options, resume)
-    with packed_target(target, overwrite=overwrite) as folder:
+    with packed_target(target, overwrite=overwrite, resume=resume) as folder:
         summary = _encode(
             source,
             folder,
@@ -186,6 +189,7 @@ def _encode(
         )
 
 
+@closes_files
 def decompress(
     store: str | Path,
     target: str | Path | Sequence[str | Path],
@@ -216,6 +220,7 @@ def decompress(
         return export(opened, paths_of(target), wanted, work)
 
 
+@closes_files
 def verify(
     store: str | Path,
     *,
@@ -244,16 +249,16 @@ def verify(
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if opened is None:
         return run()
-    other, watch = _as_stored(opened[0], store), opened[1]
-    witness = _witness(against, wanted, opened[0])
+    other, witness = _as_stored(opened[0], store), _witness(against, wanted, opened[0])
     with (
-        watch.held(),
+        opened[1].held(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
         staged(other, lambda name: Path(folder, name)) as ready,
     ):
         if isinstance(ready, Stream):
             return compared(run(), str(store), ready, witness)
-        return run(against=ready, witness=witness, accept_loss=wanted.accept_loss)
+        is_part = bool(wanted.variables or wanted.group) or isinstance(other, Stream)  # has indexes
+        return run(against=ready, is_part=is_part, witness=witness, accept_loss=wanted.accept_loss)
 
 
 def _witness(
@@ -344,9 +349,8 @@ def open(store: str | Path, **options: object) -> xr.Dataset:  # as xarray and z
 
     `options` go to `xarray.open_zarr`.
     """
-    opened: xr.Dataset = import_module("xarray").open_zarr(
-        zarr_at(str(store)), **{"chunks": {}, **options}
-    )
+    wanted = {"chunks": {}, **options}
+    opened: xr.Dataset = import_module("xarray").open_zarr(zarr_at(str(store)), **wanted)
     return opened
 
 

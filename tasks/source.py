@@ -145,6 +145,7 @@ class Coordinate:
     values : numbers as stored (CF-encoded times stay numbers), or text as NumPy's StringDType
     attrs : JSON attributes
     unlike : of a file: says in what stored bytes differ from these
+    fill_value : of an array of numbers, which stands for no sample; None is zero
     """
 
     name: str
@@ -152,6 +153,7 @@ class Coordinate:
     values: NumpyArray = field(compare=False)
     attrs: Mapping[str, object] = field(default_factory=dict)
     unlike: Unlike | None = field(default=None, compare=False)
+    fill_value: object = field(default=None, compare=False)
 
     @property
     def is_file(self) -> bool:
@@ -161,7 +163,12 @@ class Coordinate:
     @property
     def is_mapping(self) -> bool:
         """Whether its attributes alone say something: where on Earth the arrays' samples are."""
-        return self.dims == () and bool(self.attrs.keys() & {"crs_wkt", "GeoTransform"})
+        return self.dims == () and is_mapping(self.attrs)
+
+
+def is_mapping(attrs: Mapping[str, object]) -> bool:
+    """Whether these are the attributes of a grid mapping, which says where on Earth samples are."""
+    return bool(attrs.keys() & {"crs_wkt", "GeoTransform"})
 
 
 @dataclass(frozen=True)
@@ -220,11 +227,12 @@ class Stream(Protocol):
     """A source of unknown length, read once and in order: records from a pipe.
 
     One that knows some attributes of the target group only when all was read has them then as
-    `outcome`; one that can be read again, as its paths are files, has `is_repeatable`, True; one
-    that knows how much of its files it has read has that as `share_read`, 0 to 1 or None; one that
-    has to tell a user something when all was read has it as `notes`, sentences. One of which a
-    store may keep less, or another order, has `as_stored`: given the store as a source, it returns
-    the stream that the store must equal.
+    `outcome`; those of their values that tell of a file and not of its records, such as what it has
+    beyond them, are named in `not_compared`; one that can be read again, as its paths are files,
+    has `is_repeatable`, True; one that knows how much of its files it has read has that as
+    `share_read`, 0 to 1 or None; one that has to tell a user something when all was read has it as
+    `notes`, sentences. One of which a store may keep less, or another order, has `as_stored`: given
+    the store as a source, it returns the stream that the store must equal.
 
     Its arrays are described with an extent of 0 along their first axis, which grows. Their names,
     other extents, types and attributes are known before the first record is read.

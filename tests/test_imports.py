@@ -38,7 +38,7 @@ FLOORS = (
     ("tasks.store",),
     ("tasks.engine",),
     ("tasks.source",),
-    ("tasks.reading",),
+    ("tasks.reading", "tasks.open_files"),
     ("codecs.*",),
     ("codecs.core.zarr",),
     ("codecs.core.container",),
@@ -65,7 +65,7 @@ CODECS_OF = {"tasks.hyperspectral": {"ccsds123"}, "tasks.radio": {"visibility"}}
 CODECS_OF |= {"tasks.reads": {"reads"}, "tasks.genomes": {"dna"}}
 # what others may know of tasks/formats: no format
 SHARED_BY_FORMATS = {"atomic", "axes", "flat", "layouts", "memory"}
-SHARED_BY_FORMATS |= {"export", "format", "opening", "table", "witness"}
+SHARED_BY_FORMATS |= {"export", "format", "opening", "signatures", "table", "witness"}
 KNOW_NO_FORMAT = {"tasks.jobs", "tasks.store", "tasks.engine"}
 KNOW_NO_FORMAT |= {"gangsaw", "tasks.console", "tasks.api", "tasks.bench"}
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.options import Option, flag, listed
+from gangsaw.tasks.formats.signatures import hdf5_start
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -60,6 +62,11 @@ class Look:
     def suffix(self) -> str:
         """Of the path, in lower case."""
         return Path(self.path).suffix.lower()
+
+    @cached_property
+    def is_hdf5(self) -> bool:
+        """Whether it is a file of HDF5, which may begin behind a user block."""
+        return bool(self.start) and hdf5_start(self.path) is not None
 
 
 @dataclass(frozen=True)

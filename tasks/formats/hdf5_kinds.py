@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.hdf5_attributes import attributes_of
+from gangsaw.tasks.formats.netcdf_groups import NAMELESS
 from gangsaw.tasks.source import Described, Region
 from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.kinds import described, enum_of, is_ragged
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 HDF5 = "gangsaw_hdf5"  # a type of HDF5 in base64 as its library writes it, and its name in the file
 LONGEST_CHARS = 1 << 16  # of one text of characters: longer ones stay characters
 PIECE = 1024  # items of any length that are measured at a time
-NAMELESS = "phony_dim_"  # of h5netcdf, for axes without names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +123,9 @@ def special(path: str, group: str, prefix: str) -> tuple[list[Hdf5Items], list[R
 
     `prefix` goes before their names in the group.
     """
-    from gangsaw.tasks.formats.hdf5_open import LINK, lost_links, opened
+    from gangsaw.tasks.formats.hdf5_open import lost_links, opened
 
-    lost = [Refused(prefix + name, LINK) for name in lost_links(path, group)]
+    lost = [Refused(prefix + name, told) for name, told in lost_links(path, group).items()]
     names = special_names(path, group)
     if not names:
         return [], lost
@@ -144,6 +144,8 @@ def lost_attribute(name: str, of: str) -> Refused:
 def _judged(
     path: str, group: h5netcdf.Group, name: str, prefix: str
 ) -> Iterator[Hdf5Items | Refused]:
+    from gangsaw.tasks.formats.hdf5_open import axes_of
+
     variable, name = group.variables[name], prefix + name
     data = variable._h5ds
     kind = _kind_or_refusal(name, data)
@@ -151,7 +153,7 @@ def _judged(
         yield kind
         return
     attrs, lost = attributes_of(data)
-    found = _described(path, name, data, kind, variable.dimensions, attrs)
+    found = _described(path, name, data, kind, axes_of(variable), attrs)
     yield replace(found, key=variable._h5path)  # a link may lead to it
     yield from (lost_attribute(one, name) for one in lost)
 
@@ -165,7 +167,18 @@ def _kind_or_refusal(name: str, data: h5py.Dataset) -> object:
         return Refused(name, f"holds {_class_name(data)}: {error}")
     if is_ragged(kind) and (too_much := _too_much(data)):
         return Refused(name, too_much)
-    return kind
+    return "text" if kind == "bytes" and _are_texts(data) else kind
+
+
+def _are_texts(data: h5py.Dataset) -> bool:
+    """Whether bytes of any length, which h5py makes of `bytes`, are UTF-8 throughout."""
+    try:
+        for items in _pieces(data):
+            for item in items.ravel():
+                cast("bytes", item).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _class_name(data: h5py.Dataset) -> str:

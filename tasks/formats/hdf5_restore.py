@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -124,11 +124,16 @@ def write_kinds(path: Path, kinds: Sequence[Kind]) -> None:
             users = _released(file, here)
             made = _created(file, here, kind)
             if users is None:
-                for i, dim in enumerate(kind.dims):
-                    if (scale := _scale(file, kind.name, dim)) is not None:
-                        made.dims[i].attach_scale(scale)
+                attach_scales(file, made, kind.name, kind.dims)
             else:
                 _make_scale(file, made, kind, users)
+
+
+def attach_scales(file: h5py.File, made: h5py.Dataset, path: str, dims: Iterable[str]) -> None:
+    """Let the axes of a variable have the scales of their names, as far as these are there."""
+    for number, dim in enumerate(dims):
+        if (scale := _scale(file, path, dim)) is not None:
+            made.dims[number].attach_scale(scale)
 
 
 def name_in(file: h5py.File, path: str, dims: Sequence[str]) -> str:
@@ -264,7 +269,8 @@ def _write_whole(made: h5py.Dataset, kind: Kind, coord: Coordinate) -> None:
     if of is None and values.dtype.kind != "T":
         _put(made, kind, tuple(slice(0, n) for n in values.shape), values)
     elif of is None:  # texts of any length, as they are
-        made[...] = np.array([str(text) for text in values.ravel()], object).reshape(values.shape)
+        texts = [str(text).encode() for text in values.ravel()]
+        made[...] = np.array(texts, object).reshape(values.shape)
     elif is_ragged(of):
         made[...] = _items(unpacked(values, of), of, made.dtype)
     else:

@@ -20,10 +20,18 @@ from gangsaw.tasks.engine.progress import Meter, OnProgress
 from gangsaw.tasks.formats.atomic import allocate, whole_files
 from gangsaw.tasks.formats.flat_export import FlatFile, export_grid, write_flat
 from gangsaw.tasks.formats.hdf5_attributes import write_attributes
-from gangsaw.tasks.formats.hdf5_restore import Kind, apart, name_in, write_kinds
+from gangsaw.tasks.formats.hdf5_restore import Kind, apart, attach_scales, name_in, write_kinds
 from gangsaw.tasks.formats.netcdf_groups import Axes, dimensions
+from gangsaw.tasks.formats.signatures import block_bytes
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, UNUSED, noted
+from gangsaw.tasks.store.attribute_types import (
+    ATTRIBUTE_TYPES,
+    BYTE_ORDER,
+    UNUSED,
+    USER_BLOCK,
+    in_order,
+    noted,
+)
 from gangsaw.tasks.store.paths import attrs_of
 from gangsaw.tasks.store.variables import fill_of
 
@@ -59,7 +67,8 @@ def export_netcdf(
         _write_attributes(part, source, kinds)
         allocate(part, part.stat().st_size)
         for array, offset in zip(source.arrays, _offsets(part, source), strict=True):
-            layout = FlatFile(array.shape, tuple(range(len(array.shape))), array.dtype, offset)
+            dtype = in_order(array.attrs, array.dtype)
+            layout = FlatFile(array.shape, tuple(range(len(array.shape))), dtype, offset)
             write_flat(array, part, layout, meter, client)
 
 
@@ -96,10 +105,11 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
     import h5netcdf
 
     named = [v for v in _variables(source) if not _axes(v).is_nameless]
-    with h5netcdf.File(path, "w") as file:
+    block = block_bytes(source.attrs.get(USER_BLOCK))
+    with h5netcdf.File(path, "w", userblock_size=len(block) or None) as file:
         for group in _groups(source):
             file.create_group(group)
-        axes = [_axes(v) for v in (*named, *kinds) if not _axes(v).is_nameless]
+        axes = [_axes(v).named for v in (*_variables(source), *kinds)]
         homes = {group: dict(extents) for group, extents in dimensions(axes).items()}
         for group, extents in _unused(source).items():
             homes[group] = {**extents, **homes.get(group, {})}
@@ -107,6 +117,8 @@ def _write_frame(source: Source, path: Path, kinds: Sequence[Kind]) -> None:
             (file[group] if group else file).dimensions = extents
         for variable in named:
             _create_named(file, variable)
+    with path.open("r+b") as plain:
+        plain.write(block)
     if nameless := [v for v in _variables(source) if _axes(v).is_nameless]:
         _write_nameless(path, nameless)
 
@@ -136,27 +148,31 @@ def _create_named(file: h5netcdf.File, variable: SourceArray | Coordinate) -> No
     if isinstance(variable, Coordinate):
         _create(file, variable, variable.values.dtype)[...] = variable.values
     else:
-        _create(file, variable, variable.dtype, dcpl=_contiguous())
+        _create(file, variable, variable.dtype)
 
 
 def _write_nameless(path: Path, variables: Iterable[SourceArray | Coordinate]) -> None:
-    """Add data sets of plain HDF5, whose axes have no names, as they were read."""
+    """Add data sets of plain HDF5, some of whose axes have no names, as they were read."""
     import h5py
 
     with h5py.File(path, "r+") as file:
         for variable in variables:
             if isinstance(variable, Coordinate):
-                _create_nameless(file, variable, variable.values.dtype)[...] = variable.values
+                made = _create_nameless(file, variable, variable.values.dtype)
+                made[...] = variable.values
             else:
-                _create_nameless(file, variable, variable.dtype, dcpl=_contiguous())
+                made = _create_nameless(file, variable, variable.dtype)
+            attach_scales(file, made, variable.name, variable.dims)
 
 
 def _create_nameless(
-    file: h5py.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
+    file: h5py.File, variable: SourceArray | Coordinate, dtype: Dtype
 ) -> h5py.Dataset:
     dtype, fill, _ = _as_netcdf(variable.attrs, dtype)
     shape = _shape(variable)
-    made = file.create_dataset(variable.name, shape, dtype, fillvalue=fill, **layout)
+    made = file.create_dataset(
+        variable.name, shape, dtype, fillvalue=fill, dcpl=_properties(variable)
+    )
     if fill is not None:
         made.attrs["_FillValue"] = np.array(fill, dtype)
     return made
@@ -176,7 +192,8 @@ def _write_attributes(path: Path, source: Source, kinds: Iterable[Kind]) -> None
 def _owners(source: Source, kinds: Iterable[Kind]) -> Mapping[str, Mapping[str, object]]:
     """Return all attributes but fill values by the paths of what has them; "" is the root."""
     groups = {"": source.attrs, **_groups(source)}
-    owners = {of: {k: v for k, v in attrs.items() if k != UNUSED} for of, attrs in groups.items()}
+    ours = (UNUSED, USER_BLOCK)
+    owners = {of: {k: v for k, v in attrs.items() if k not in ours} for of, attrs in groups.items()}
     owners |= {kind.name: kind.attrs for kind in kinds}
     for variable in _variables(source):
         owners[variable.name] = _as_netcdf(variable.attrs, _dtype(variable))[2]
@@ -187,11 +204,20 @@ def _dtype(variable: SourceArray | Coordinate) -> Dtype:
     return variable.values.dtype if isinstance(variable, Coordinate) else variable.dtype
 
 
-def _contiguous() -> object:
-    """Creation properties of a data set whose place in the file is fixed when it is created."""
+def _properties(variable: SourceArray | Coordinate) -> object:
+    """Return the creation properties of a data set: its fill value where no attribute has it, and
+    that the place of an array's samples is fixed when it is created.
+    """
     import h5py
 
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    dtype = _dtype(variable)
+    if dtype.kind in "iuf" and fill_of(variable.attrs, dtype) is None:
+        fill = np.array(0 if variable.fill_value is None else variable.fill_value, dtype)
+        if any(fill.tobytes()):
+            properties.set_fill_value(fill)
+    if isinstance(variable, Coordinate):
+        return properties
     properties.set_layout(h5py.h5d.CONTIGUOUS)
     properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
     properties.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
@@ -217,10 +243,12 @@ def _shape(variable: SourceArray | Coordinate | Kind) -> tuple[int, ...]:
 
 
 def _create(
-    file: h5netcdf.File, variable: SourceArray | Coordinate, dtype: Dtype, **layout: object
+    file: h5netcdf.File, variable: SourceArray | Coordinate, dtype: Dtype
 ) -> h5netcdf.Variable:
     dtype, fill, _ = _as_netcdf(variable.attrs, dtype)
-    return file.create_variable(variable.name, variable.dims, dtype, fillvalue=fill, **layout)
+    return file.create_variable(
+        variable.name, variable.dims, dtype, fillvalue=fill, dcpl=_properties(variable)
+    )
 
 
 def _as_netcdf(
@@ -231,10 +259,11 @@ def _as_netcdf(
     It has no booleans; xarray reads them back as such.
     """
     fill = fill_of(attrs, dtype)
-    others = {key: value for key, value in attrs.items() if key != "_FillValue"}
+    own = {BYTE_ORDER} if fill is None else {BYTE_ORDER, "_FillValue"}
+    others = {key: value for key, value in attrs.items() if key not in own}
     if dtype.kind == "b":
         return np.dtype("i1"), fill, {**others, "dtype": "bool"}
-    return dtype, fill, others
+    return in_order(attrs, dtype), fill, others
 
 
 def lost_structure(source: Source) -> Iterator[str]:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.store.paths import above
 
-NAMELESS = re.compile(r"phony_dim_\d+")  # what h5netcdf calls axes of HDF5 that have no name
+NAMELESS = "phony_dim_"  # what h5netcdf calls axes of HDF5 that have no name, before a number
+_NAMELESS = re.compile(rf"{NAMELESS}\d+")
 
 
 class Axes(NamedTuple):
@@ -36,8 +37,15 @@ class Axes(NamedTuple):
 
     @property
     def is_nameless(self) -> bool:
-        """Whether no axis has a name: a data set of plain HDF5."""
-        return bool(self.dims) and all(map(NAMELESS.fullmatch, self.dims))
+        """Whether an axis has no name: a data set of plain HDF5."""
+        return any(map(_NAMELESS.fullmatch, self.dims))
+
+    @property
+    def named(self) -> Axes:
+        """The axes that have names."""
+        pairs = zip(self.dims, self.shape, strict=True)
+        own = {dim: n for dim, n in pairs if not _NAMELESS.fullmatch(dim)}
+        return Axes(self.path, tuple(own), tuple(own.values()))
 
 
 def dimensions(variables: Iterable[Axes]) -> Mapping[str, Mapping[str, int]]:

@@ -6,7 +6,7 @@ mistakes. A witness imports nothing of the module that opens the format for a jo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TypeAlias
@@ -15,7 +15,7 @@ from gangsaw.tasks.source import SourceArray
 
 # given the address of a store, yields a line for each thing in which the records differ; None where
 # the store has them in another order
-RecordCheck: TypeAlias = Callable[[str], Iterator[str] | None]
+RecordCheck: TypeAlias = Callable[[str], Iterable[str] | None]
 
 
 @dataclass(frozen=True)

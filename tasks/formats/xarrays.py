@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,15 +20,17 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.flat import file_identity
 from gangsaw.tasks.formats.hdf5_attributes import attributes_of
 from gangsaw.tasks.formats.hdf5_kinds import (
-    NAMELESS,
     lost_attribute,
     special,
     special_names,
 )
-from gangsaw.tasks.formats.hdf5_open import opened
+from gangsaw.tasks.formats.hdf5_open import axes_of, opened
+from gangsaw.tasks.formats.netcdf_groups import NAMELESS
+from gangsaw.tasks.formats.signatures import NETCDF3, hdf5_start, user_block
 from gangsaw.tasks.formats.virtual import other_files
+from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
-from gangsaw.tasks.store.attribute_types import UNUSED, types_of
+from gangsaw.tasks.store.attribute_types import UNUSED, USER_BLOCK, order_of, types_of
 from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.paths import groups_kept
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     import h5netcdf
     import h5py
 
-HDF5 = b"\x89HDF"
-NETCDF3 = b"CDF"
 HDF5_ENGINE = "h5netcdf"
 
 
@@ -113,11 +112,11 @@ def open_netcdf(
 
 
 def _netcdf_engine(path: str) -> str:
-    with Path(path).open("rb") as file:
-        signature = file.read(4)
-    if signature == HDF5:
+    if hdf5_start(path) is not None:
         return HDF5_ENGINE
-    if signature[:3] != NETCDF3:
+    with Path(path).open("rb") as file:
+        is_netcdf3 = file.read(4) in NETCDF3
+    if not is_netcdf3:
         raise BadParams(f"{path} is neither NetCDF nor HDF5")
     for engine, module in (("netcdf4", "netCDF4"), ("scipy", "scipy")):
         if find_spec(module) is not None:
@@ -144,6 +143,9 @@ def _open(
     refused = [one for _, _, refused_of in parts for one in refused_of]
     unused = {} if variables else _unused(absolute, engine, group, there)
     top, *groups = (_with_dimensions(part, unused.get(part.path, {})) for part, _, _ in parts)
+    block = "" if group or engine != HDF5_ENGINE else user_block(absolute)
+    if block is None:
+        refused.append(Refused("the user block", "before HDF5 is too large to be kept"))
     if not there and not refused:
         inner = ", ".join(part.path for part in groups) or "none"
         raise BadParams(f"{path}: no variables; groups in it: {inner}")
@@ -151,7 +153,7 @@ def _open(
     arrays, coords = split(found, variables)
     if variables:
         groups = [*groups_kept(groups, [*(a.name for a in arrays), *(c.name for c in coords)])]
-    attrs = {**top.attrs, **left_out_attrs(lost)}
+    attrs = {**top.attrs, **left_out_attrs(lost), **({USER_BLOCK: block} if block else {})}
     others = other_files(absolute)
     return XarraySource(path, absolute, arrays, coords, tuple(groups), attrs, lost, others)
 
@@ -254,7 +256,7 @@ def _hdf5_described(
 ) -> tuple[XarrayArray, list[Refused]]:
     data = variable._h5ds
     own, lost = attributes_of(data)
-    attrs = json_attrs(own, data.dtype)
+    attrs = {**json_attrs(own, data.dtype), **order_of(data.dtype)}
     found = XarrayArray(
         path=path,
         engine=HDF5_ENGINE,
@@ -263,12 +265,20 @@ def _hdf5_described(
         name=name,
         shape=data.shape,
         dtype=data.dtype,
-        dims=tuple(str(dim) for dim in variable.dimensions),
+        dims=axes_of(variable),
         chunks=data.chunks,
         attrs=attrs,
-        fill_value=fill_of(attrs, data.dtype),
+        fill_value=fill_of(attrs, data.dtype) if "_FillValue" in attrs else fill_of_plain(data),
     )
     return found, [lost_attribute(one, name) for one in lost]
+
+
+def fill_of_plain(data: h5py.Dataset) -> object:
+    """Return the fill value that HDF5 itself keeps, None where nobody set one."""
+    import h5py
+
+    is_set = data.id.get_create_plist().fill_value_defined() == h5py.h5d.FILL_VALUE_USER_DEFINED
+    return data.fillvalue if is_set else None
 
 
 def _check_offsets(path: str, engine: str, data: xr.Dataset) -> None:
@@ -345,7 +355,7 @@ def _pieces(variable: xr.Variable) -> tuple[int, ...] | None:
     return tuple(int(size) for size in sizes) if sizes else None
 
 
-@lru_cache(maxsize=256)
+@kept_open(256)
 def _hdf5(path: str, version: str) -> h5py.File:
     """Return the open file; `version` only distinguishes files."""
     import h5py
@@ -353,7 +363,7 @@ def _hdf5(path: str, version: str) -> h5py.File:
     return h5py.File(path, "r")
 
 
-@lru_cache(maxsize=32)
+@kept_open(32)
 def _cached(path: str, engine: str, version: str) -> xr.Dataset:
     """Return the data set, all of it still in the file; `version` only distinguishes files."""
     return xr.open_dataset(

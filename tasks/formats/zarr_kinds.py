@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import overload
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, overload
 
 from zarr.dtype import parse_dtype
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, Source, SourceArray
+from gangsaw.tasks.store.attribute_types import BYTE_ORDER
 from gangsaw.tasks.store.carried import DTYPE, restored, variables_of
 from gangsaw.tasks.store.kinds import enum_of
 from gangsaw.tasks.store.source import ROOT
@@ -18,7 +19,12 @@ from gangsaw.tasks.store.source import ROOT
 
 @dataclass(frozen=True)
 class AsZarr:
-    """A store whose variables are what they were before they were carried."""
+    """A store whose variables are what they were before they were carried.
+
+    Attributes
+    ----------
+    gives_back_axes : whoever writes it calls axes as its file did
+    """
 
     name: str
     of: Source
@@ -26,6 +32,7 @@ class AsZarr:
     coords: tuple[Coordinate, ...]
     attrs: Mapping[str, object] = field(default_factory=dict, compare=False)
     groups: tuple[GroupAttrs, ...] = ()
+    gives_back_axes: ClassVar[bool] = True
 
     def identity(self) -> str:
         """Of the store."""
@@ -64,6 +71,9 @@ def _as_it_was(variable: SourceArray) -> SourceArray: ...
 @overload
 def _as_it_was(variable: Coordinate) -> Coordinate: ...
 def _as_it_was(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
+    assert isinstance(variable, Described | Coordinate)
+    own = {key: value for key, value in variable.attrs.items() if key != BYTE_ORDER}
+    variable = replace(variable, attrs=own)
     found, kind = restored(variable), variable.attrs.get(DTYPE)
     is_several = isinstance(kind, Mapping) and "shape" in kind  # an array in each item
     return found if _is_zarr(_dtype(found)) and not is_several else variable
@@ -87,10 +97,17 @@ def _is_zarr(dtype: Dtype) -> bool:
 
 
 def told(source: Source) -> tuple[str, ...]:
-    """Return, in words, the variables that stay carried since Zarr has no such types."""
-    return tuple(
+    """Return, in words, the variables that stay carried since Zarr has no such types, and those
+    that come out in another byte order.
+    """
+    swapped = (v.name for v in variables_of(source) if BYTE_ORDER in v.attrs)
+    carried = (
         f"the {'names of values' if enum_of(v.attrs[DTYPE]) else 'type'} of {v.name}, "
         f"which stay{'' if enum_of(v.attrs[DTYPE]) else 's'} in its attribute {DTYPE}"
         for v in variables_of(source)
         if DTYPE in v.attrs and DTYPE in _as_it_was(v).attrs
+    )
+    return (
+        *carried,
+        *(f"the byte order of {name}, which becomes little-endian" for name in swapped),
     )

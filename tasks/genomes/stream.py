@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class GenomeStream:
     attrs: Mapping[str, object] = field(default_factory=dict)
     outcome: dict[str, object] = field(default_factory=dict, compare=False)
     notes: list[str] = field(default_factory=list, compare=False)
+
+    not_compared: ClassVar[tuple[str, ...]] = ("lost",)
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gangsaw.tasks.formats.format import Paths
 from gangsaw.tasks.formats.witness import Witness, library
-from gangsaw.tasks.sequences.fastx import fastx_records, pysam_reads, words
+from gangsaw.tasks.sequences.fastx import fastx_records, pysam_reads, where_read, words
 from gangsaw.tasks.store.source import open_array
 
 Record = tuple[bytes, bytes]  # first word of its head, residues
@@ -23,7 +23,7 @@ def fasta_witness(paths: Paths) -> Witness | None:
     """Return the records of a FASTA file; None where pysam does not read it."""
     if not pysam_reads(paths):
         return None
-    return Witness(library("pysam"), records=partial(differences, paths[0], fasta_records))
+    return Witness(library("pysam"), records=partial(fasta_differences, paths[0]))
 
 
 def two_bit_witness(paths: Paths) -> Witness | None:
@@ -31,6 +31,11 @@ def two_bit_witness(paths: Paths) -> Witness | None:
     if find_spec("py2bit") is None:
         return None
     return Witness(library("py2bit"), records=partial(differences, paths[0], two_bit_records))
+
+
+def fasta_differences(path: str, store: str) -> list[str] | None:
+    """Return a line for each record that differs; None where pysam does not read all of a file."""
+    return where_read((path,), differences(path, fasta_records, store))
 
 
 def fasta_records(path: str) -> Records:

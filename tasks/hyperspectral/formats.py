@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gangsaw.tasks.source import Source
 
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-HDF5 = b"\x89HDF"
 
 
 def _witness_of(general: str) -> Callable[[Paths, SourceOptions], Witness | None]:
@@ -36,7 +35,7 @@ def _witness_of(general: str) -> Callable[[Paths, SourceOptions], Witness | None
 
 def _product(name: str, title: str, about: str) -> Format:
     def sure(look: Look) -> Sure:
-        if not look.start.startswith(HDF5):
+        if not look.is_hdf5:
             return Sure.NO
         from gangsaw.tasks.hyperspectral.products.product import is_product
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gangsaw.tasks.jobs.finished import FinishedArray
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
+from gangsaw.tasks.store.as_read import aside
+from gangsaw.tasks.store.carried import DTYPE
 from gangsaw.tasks.store.chunks import METADATA
 from gangsaw.tasks.store.place import Place
 from gangsaw.tasks.store.source import metadata_errors
@@ -33,6 +35,7 @@ def unlike_attributes(
     for variable in variables:
         if (array := stored.get(variable.name)) is not None:
             held = _read(array.metadata, str(array.place))
+            held = {**aside(held), **held}
             yield from _unlike(f"{variable.name}: ", held, variable.attrs)
 
 
@@ -53,6 +56,8 @@ def _unlike(
     if held is None:  # which is told
         return
     for name, value in wanted.items():
+        if name == DTYPE:  # the kind of items is compared as such
+            continue
         if name not in held:
             if not name.startswith(OURS) and name not in LATER:
                 yield f"{of}attribute {name}: in the source, not in the store"

@@ -32,13 +32,15 @@ def compared(report: Report, store: str, stream: Stream, witness: Witness | None
 
     A witness that knows the stream's records compares them, too.
     """
+    records = witness.records if witness else None
     try:
         with metadata_errors(store):
             group = zarr.open_group(zarr_at(store), mode="r")
+        records = None if _lacking(group, stream) else records  # of another kind
         problems = [*_arrays(group, stream), *_coords(group, stream.coords)]
     except CorruptChunk as error:  # the report has it already, where a job wrote the store
         problems = [str(error.at(store=store))]
-    seen = witness.records(store) if witness and witness.records else None
+    seen = records(store) if records else None
     if seen is not None and witness:
         problems += pieces_read(f"{store}, or its source by {witness.reader},", seen)
     new = (line for line in problems if line not in report.problems)
@@ -48,21 +50,35 @@ def compared(report: Report, store: str, stream: Stream, witness: Witness | None
 
 def _arrays(group: zarr.Group, stream: Stream) -> Iterator[str]:
     stored = {array.name: _array(group, array.name) for array in stream.arrays}
-    optional = optional_names(stream.arrays)
-    lacking = {name for name, found in stored.items() if found is None}
-    yield from (f"{name}: in the source, not in the store" for name in sorted(lacking - optional))
-    if lacking <= optional:
+    lacking = _lacking(group, stream)
+    yield from (f"{name}: in the source, not in the store" for name in lacking)
+    if not lacking:
         there = {name: found for name, found in stored.items() if found is not None}
         yield from _differences(there, stream)
         yield from _outcome(group, stream)
 
 
+def _lacking(group: zarr.Group, stream: Stream) -> list[str]:
+    """Return the names of the arrays that a store of such a stream has, and this one has not."""
+    names = {array.name for array in stream.arrays if _array(group, array.name) is None}
+    return sorted(names - optional_names(stream.arrays))
+
+
 def _outcome(group: zarr.Group, stream: Stream) -> Iterator[str]:
     """Yield attributes that a stream knows only at its end and the store has otherwise."""
+    others: tuple[str, ...] = getattr(stream, "not_compared", ())
     for name, value in getattr(stream, "outcome", {}).items():
-        stored, wanted = group.attrs.get(name), json.loads(json.dumps(value))
+        stored = _without(others, group.attrs.get(name))
+        wanted = _without(others, json.loads(json.dumps(value)))
         if stored != wanted:
             yield f"attribute {name}: it differs from the source's{_unlike(stored, wanted)}"
+
+
+def _without(names: tuple[str, ...], value: object) -> object:
+    """Return an attribute without some of its values, if it has several."""
+    if not isinstance(value, Mapping):
+        return value
+    return {name: one for name, one in value.items() if name not in names}
 
 
 def _unlike(stored: object, wanted: object) -> str:

@@ -23,9 +23,10 @@ from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs.arrays import ArrayWork, run_arrays
 from gangsaw.tasks.jobs.attributes import unlike_attributes
-from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_bits
+from gangsaw.tasks.jobs.check import CheckChunks, Checked, same_items
 from gangsaw.tasks.jobs.device import host_notes, launch_batches
 from gangsaw.tasks.jobs.finished import FinishedArray, find_finished
+from gangsaw.tasks.jobs.surplus import surplus_of
 from gangsaw.tasks.jobs.witnessed import readers_of, seen_of
 from gangsaw.tasks.reading import reading
 from gangsaw.tasks.source import Coordinate, Source, SourceArray
@@ -80,6 +81,7 @@ def verify(
     store: str | Path | Store,
     *,
     against: Source | None = None,
+    is_part: bool = False,
     accept_loss: bool = False,
     witness: Witness | None = None,
     client: Client | None = None,
@@ -93,6 +95,7 @@ def verify(
     store : path, address or Zarr store
     against : source whose samples and coordinates the store must hold, bit for bit, and whose
         attributes
+    is_part : `against` is some of what the store was made of, which may hold more
     accept_loss : what of `against` no store can hold is no problem
     witness : what the field's own library reads of that source, which is compared in its place
     client : Dask client; None works in this thread
@@ -113,6 +116,7 @@ def verify(
     seen = seen_of(witness, _by_name(arrays), getattr(against, "left_out", ()))
     if against is not None:
         problems += dict.fromkeys([*_differences(arrays, wanted), *_differences(arrays, seen)])
+        problems += [] if is_part else surplus_of(place, arrays, against)
         problems += unlike_attributes(place, _by_name(arrays), against, variables_of(against))
         lost = () if accept_loss else getattr(against, "left_out", ())
         problems += [f"{one}: in the source, not in the store" for one in lost]
@@ -226,8 +230,8 @@ def _difference(wanted: SourceArray | Coordinate, array: FinishedArray | None) -
     if not isinstance(wanted, Coordinate):
         had, has = _kind(array.coder), _kind_of(wanted)
         return "" if had == has else f"{wanted.name}: the store has {had}, the source {has}"
-    is_same = array.coder.grid.shape == wanted.values.shape and same_bits(
-        _whole(array, wanted.values.dtype), np.asarray(wanted.values)
+    is_same = array.coder.grid.shape == wanted.values.shape and same_items(
+        _whole(array, wanted.values.dtype), np.asarray(wanted.values), array.coder.array.attrs
     )
     return "" if is_same else f"{wanted.name}: the coordinate differs from the source's"
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
-HDF5 = b"\x89HDF"
 FITS = b"SIMP"
 EXTRA = "gangsaw[radio]"
 VARIABLES = frozenset({"variables"})
@@ -54,7 +53,7 @@ def _sure_uvfits(look: Look) -> Sure:
 
 def _sure_hdf5(kind: str) -> Callable[[Look], Sure]:
     def sure(look: Look) -> Sure:
-        if not look.start.startswith(HDF5):
+        if not look.is_hdf5:
             return Sure.NO
         from gangsaw.tasks.radio.hdf5_radio import kind_of
 

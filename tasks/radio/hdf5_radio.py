@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import h5py
@@ -19,6 +18,7 @@ import numpy as np
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.virtual import check_virtual
+from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.radio.hdf5_template import make_template, too_large
 from gangsaw.tasks.radio.radio import (
     ALL,
@@ -135,7 +135,7 @@ def _line(error: Exception) -> str:
     return f"{text}: install hdf5plugin" if "filter" in text else text
 
 
-@lru_cache(maxsize=8)
+@kept_open(8)
 def opened(path: str, version: str) -> h5py.File:
     """Return the file, open for reading; `version` only distinguishes files."""
     with suppress(ImportError):

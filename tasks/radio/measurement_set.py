@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import BadParams
+from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.radio.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.ms_columns import (
     TYPES,
@@ -119,7 +120,7 @@ def open_measurement_set(path: str, description: str = "", taken: Taken = ALL) -
         raise BadParams(f"{path} cannot be read: {first_line(error)}") from error
 
 
-@lru_cache(maxsize=8)
+@kept_open(8)
 def opened(path: str, description: int, version: str) -> tables.table:
     """Return the main table or one description of it; `version` distinguishes copies."""
     from casacore.tables import table

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import prod
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
+from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.radio.radio import FREQUENCY, POLARIZATION, ColumnArray
 from gangsaw.tasks.radio.rows import Put, Rows, Run
 from gangsaw.tasks.source import Region
@@ -108,7 +108,7 @@ class GroupsColumn(ColumnArray):
         return np.asarray(_values(self.groups, self.item, floats)[(slice(None), *rest)], self.dtype)
 
 
-@lru_cache(maxsize=8)
+@kept_open(8)
 def _opened(path: str, groups: RandomGroups, version: str) -> Floats:
     """Return all groups; `version` only distinguishes files."""
     return groups.mapped(path, "r")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -104,7 +105,8 @@ class BamFile(ReadFile):
 
     def _all_lost(self, file: AlignmentFile) -> tuple[str, ...]:
         """Return what the file holds beyond its reads, in words."""
-        header = [kind for kind in file.header.to_dict() if kind != "HD"]
+        # htslib gives a header without references an empty @SQ
+        header = [kind for kind, some in file.header.to_dict().items() if some and kind != "HD"]
         tags, lines = ", ".join(sorted(self._tags)), ", ".join(f"@{kind}" for kind in header)
         found = {
             f"tags ({tags})": bool(self._tags),
@@ -173,12 +175,19 @@ def reading(path: str, place: Callable[[], str] = str) -> Iterator[AlignmentFile
         # one thread: with several, htslib never comes back from a damaged block at the front
         with pysam.AlignmentFile(path, check_sq=False) as file:
             yield file
-    except (GangsawError, FileNotFoundError, PermissionError):
+    except GangsawError:
         raise
     except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError | PermissionError) and not os.access(path, os.R_OK):
+            raise
         hint = " (aligned CRAM needs its reference: see REF_PATH)" if path.endswith("cram") else ""
         raise BadParams(
-            f"{path}: it is not whole, or no BAM, CRAM or SAM: {error}{place()}{hint}"
+            f"{path}: it is not whole, or no BAM, CRAM or SAM: {_why(error)}{place()}{hint}"
         ) from error
     finally:
         pysam.set_verbosity(before)
+
+
+def _why(error: Exception) -> str:
+    """Return what htslib says; of a damaged file that it closes, its number is another error's."""
+    return "its data are damaged" if "Closing failed" in str(error) else str(error)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +67,8 @@ class ReadStream:
     format: str = "fastq"
     is_named: bool = False
     notes: list[str] = field(default_factory=list, compare=False)
+
+    not_compared: ClassVar[tuple[str, ...]] = ("lost",)
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ import zarr
 
 from gangsaw.tasks.formats.format import Paths
 from gangsaw.tasks.formats.witness import Witness, library
-from gangsaw.tasks.sequences.fastx import fastx_records, pysam_reads, words
+from gangsaw.tasks.sequences.fastx import fastx_records, pysam_reads, where_read, words
 from gangsaw.tasks.store.source import open_array
 from gangsaw.tasks.store.zipped import zarr_at
 
@@ -66,8 +66,11 @@ def aligned_reads(path: str) -> Records:
             yield ReadRecord(name, sequence.encode(), bytes(PHRED + value for value in quality))
 
 
-def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> Iterator[str] | None:
-    """Yield a line for the first record that differs; None for a store of another order."""
+def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> list[str] | None:
+    """Return a line for the first record that differs; None for a store of another order.
+
+    Also None where pysam does not read all that the files hold.
+    """
     group = zarr.open_group(zarr_at(store), mode="r")
     about = cast("Mapping[str, object]", group.attrs.get("gangsaw_reads") or {})
     if about.get("order") != "kept":
@@ -77,7 +80,8 @@ def differences(paths: Paths, opened: Callable[[str], Records], store: str) -> I
         columns.append("name")
     mates = (opened(path) for path in paths)
     records = chain.from_iterable(_alternating(*mates))
-    return _unlike(store, columns, records)
+    found = _unlike(store, columns, records)
+    return where_read(paths, found) if opened is text_reads else list(found)
 
 
 def _alternating(*mates: Records) -> Iterator[list[ReadRecord]]:

@@ -119,10 +119,13 @@ def _runs(file: IO[bytes]) -> Iterator[MemberRun | bytes]:
             yield MemberRun(data, ends, sizes)
         rest = bytes(data[at:])
         if _is_other(rest):
+            if last_size and rest[0] == 0:  # room that was made for a file which then was cut off
+                break
             yield rest
             return
-    if rest:
-        raise EOFError
+    else:
+        if rest:
+            raise EOFError
     if last_size:
         raise NoEndBlockError("the empty block that bgzip writes at its end is missing")
 

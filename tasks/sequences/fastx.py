@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from gangsaw.tasks.formats.format import Paths
-from gangsaw.tasks.sequences.text import BZIP2, SIGN_BYTES, XZ, ZSTD
+from gangsaw.tasks.sequences.streams import BZIP2, XZ, ZSTD
+from gangsaw.tasks.sequences.text import SIGN_BYTES, Text, text_of
 
 BLANK = re.compile(rb"[ \t\v\f\r]")
+NEWLINE = ord("\n")
+SIGNS_OF_FASTQ = b"+@"
 AS_BYTES = "surrogateescape"  # names of other encodings than UTF-8 keep their bytes
 
 
@@ -58,3 +63,30 @@ def words(head: bytes) -> tuple[bytes, bytes]:
     """Return name and comment of a head, as pysam does."""
     name, *comment = BLANK.split(head, maxsplit=1)
     return name, comment[0] if comment else b""
+
+
+def where_read(paths: Paths, differences: Iterable[str]) -> list[str] | None:
+    """Return differences from what pysam reads; None where it does not read all that files hold.
+
+    It ends a line at a NUL byte, and a sequence of FASTA at a line that begins as those of FASTQ.
+    Only where there are differences the files are read for that.
+    """
+    found = list(differences)
+    return None if found and any(map(_is_beyond_pysam, paths)) else found
+
+
+def _is_beyond_pysam(path: str) -> bool:
+    before, is_fasta = np.uint8(NEWLINE), False
+    for number, block in enumerate(text_of(path)):
+        is_fasta = is_fasta or (number == 0 and bytes(block[:64]).lstrip()[:1] == b">")
+        if not block.all() or (is_fasta and _has_fastq_line(before, block)):
+            return True
+        before = block[-1]
+    return False
+
+
+def _has_fastq_line(before: np.uint8, block: Text) -> bool:
+    """Whether a line that begins in a block, behind the byte `before`, begins as one of FASTQ."""
+    signs = np.flatnonzero(np.isin(block, np.frombuffer(SIGNS_OF_FASTQ, np.uint8)))
+    behind = np.where(signs > 0, block[signs - 1], before)
+    return bool((behind == NEWLINE).any())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import lzma
 import queue
@@ -12,7 +10,6 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import IO, cast
 
 import numpy as np
@@ -22,6 +19,7 @@ from gangsaw.codecs.core.errors import BadParams
 from gangsaw.codecs.core.memory.threads import thread_limit
 from gangsaw.tasks.sequences import bgzf
 from gangsaw.tasks.sequences.measured import MeasuredFile
+from gangsaw.tasks.sequences.streams import SIGNS, BytesBehindError, gzip_text, text_behind
 
 Text = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -30,8 +28,6 @@ BLOCK = 1 << 23  # bytes of text
 AHEAD = 2  # blocks that wait to be parsed
 STDIN = "-"
 LIBRARIES = ("igzip_lib", "isal", "zstandard")  # modules of errors
-GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
-ZSTD_BYTES = 1 << 14  # that are decompressed at once: they may become many times as many
 SIGN_BYTES, HEAD_BYTES = 6, 64
 
 
@@ -65,7 +61,7 @@ def _bgzf_blocks(file: io.BufferedReader[io.FileIO], path: str) -> Iterator[Text
         if block is None:
             return
         if isinstance(block, bytes):
-            with _gzip(io.BufferedReader(_Behind(block, file))) as rest:
+            with gzip_text(io.BufferedReader(_Behind(block, file))) as rest:
                 yield from _read_blocks(rest, path)
         elif block.size:
             yield block
@@ -96,62 +92,8 @@ def _plain(path: str) -> io.FileIO:
 def opened(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:
     """Return what decompresses a file, by its first bytes; the file itself where it is text."""
     start = file.peek(SIGN_BYTES)[:SIGN_BYTES]
-    if start.startswith(GZIP):
-        return _gzip(file)
-    if start.startswith(BZIP2):
-        return cast(IO[bytes], bz2.BZ2File(file))
-    if start.startswith(XZ):
-        return cast(IO[bytes], lzma.LZMAFile(file))
-    if start.startswith(ZSTD):
-        return _zstd(file, path)
-    return file
-
-
-def _gzip(file: io.BufferedIOBase) -> IO[bytes]:
-    """Return a reader of gzip members: by ISA-L where it is there, else by zlib."""
-    if find_spec("isal"):
-        from isal import igzip
-
-        return cast(IO[bytes], igzip.IGzipFile(fileobj=file, mode="rb"))
-    return cast(IO[bytes], gzip.GzipFile(fileobj=file, mode="rb"))
-
-
-def _zstd(file: io.BufferedReader[io.FileIO], path: str) -> IO[bytes]:
-    if find_spec("zstandard") is None:
-        raise BadParams(
-            f'{path} is compressed by Zstandard: zstandard is missing: pip install "gangsaw[reads]"'
-        )
-    return cast(IO[bytes], io.BufferedReader(_ZstdFile(file)))
-
-
-class _ZstdFile(io.RawIOBase):
-    """The text of Zstandard's frames. (Its own reader takes a frame that is cut off for whole.)"""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        import zstandard
-
-        self._file, self._text, self._data = file, memoryview(b""), b""
-        self._new = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
-        self._frame = self._new()
-        self._is_begun = False
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._text:
-            self._data = self._data or self._file.read(ZSTD_BYTES)
-            if not self._data:
-                if self._is_begun:
-                    raise EOFError
-                return 0
-            self._text = memoryview(self._frame.decompress(self._data))
-            self._is_begun, self._data = not self._frame.eof, self._frame.unused_data
-            if self._frame.eof:
-                self._frame = self._new()
-        n = min(len(buffer), len(self._text))
-        buffer[:n], self._text = self._text[:n], self._text[n:]
-        return n
+    sign = next((sign for sign in SIGNS if start.startswith(sign)), None)
+    return file if sign is None else text_behind(sign, file, path)
 
 
 def _read_blocks(file: IO[bytes], path: str) -> Iterator[Text]:
@@ -174,7 +116,9 @@ def _damage_named(path: str) -> Iterator[None]:
         raise BadParams(f"{path} is cut off: {error}") from error
     except EOFError as error:
         raise BadParams(f"{path} is cut off: its compressed data end too early") from error
-    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except BytesBehindError as error:
+        raise BadParams(f"{path}: {error}") from error
+    except (zlib.error, lzma.LZMAError) as error:
         raise BadParams(f"{path}: its compressed data are damaged: {error}") from error
     except OSError as error:
         if error.errno is not None:

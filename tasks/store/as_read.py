@@ -5,15 +5,21 @@ elsewhere in the file, and names of axes. An attribute keeps how the file had it
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, cast
 
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.attribute_types import ATTRIBUTE_TYPES, UNUSED
+from gangsaw.tasks.store.attribute_types import (
+    ATTRIBUTE_TYPES,
+    BYTE_ORDER,
+    UNUSED,
+    USER_BLOCK,
+)
 
 ATTR = "gangsaw_as_read"
-OURS = (ATTR, ATTRIBUTE_TYPES, UNUSED)  # that tell what another kind of file has no use for
+# that tell what another kind of file has no use for
+OURS = (ATTR, ATTRIBUTE_TYPES, BYTE_ORDER, UNUSED, USER_BLOCK)
 
 
 class Told(Protocol):
@@ -46,9 +52,64 @@ def renamed(
     attrs: Mapping[str, object], had: tuple[str, ...], dims: tuple[str, ...]
 ) -> Mapping[str, object]:
     """Return the attributes of a variable whose axes are stored by other names than it had."""
-    if had == dims or ATTR in attrs:
+    said = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    if had == dims or "dims" in said or "repeats" in said:
         return attrs
-    return {**attrs, ATTR: json.dumps({"dims": list(had), "attrs": {}})}
+    return {**attrs, ATTR: json.dumps({"dims": list(had), **said})}
+
+
+def set_aside(attrs: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
+    """Return the attributes of a variable without some, whose values are kept."""
+    gone = {name: attrs[name] for name in names}
+    kept = {key: value for key, value in attrs.items() if key not in gone}
+    had = _parsed(attrs.get(ATTR)) or {"attrs": {}}
+    if "repeats" in had:  # the file has no such variable
+        return kept
+    before = had.get("attrs")
+    of_file = before if isinstance(before, dict) else {}
+    return {**kept, ATTR: json.dumps({**had, "attrs": {**gone, **of_file}})}
+
+
+def aside(attrs: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the attributes of the file that are not stored, or stored otherwise."""
+    found = (_parsed(attrs.get(ATTR)) or {}).get("attrs")
+    return found if isinstance(found, dict) else {}
+
+
+def nameless(names: Sequence[str | None] | None, n_axes: int) -> Mapping[str, object]:
+    """Return the attribute that keeps names of axes of which some have none; none are a `None`."""
+    is_whole = names is not None and all(names)
+    return {} if is_whole or not n_axes else _names(names)
+
+
+def _names(dims: Sequence[str | None] | None) -> dict[str, object]:
+    return {ATTR: json.dumps({"dims": None if dims is None else list(dims), "attrs": {}})}
+
+
+def given_back(
+    attrs: Mapping[str, object], dims: tuple[str, ...]
+) -> tuple[Mapping[str, object], tuple[str | None, ...] | None]:
+    """Return a variable's attributes and axes for Zarr, where an axis, or all, may have no name.
+
+    Where more than the names of axes was changed, all stays: Zarr has a place for it.
+    """
+    had = _said(attrs)
+    if had is None or had.get("attrs") != {} or "dims" not in had:
+        return attrs, dims
+    own = {key: value for key, value in attrs.items() if key != ATTR}
+    return own, None if had["dims"] is None else _named(had["dims"], dims)
+
+
+def _named(had: object, dims: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Return the names that axes had; a carried variable has one axis more, or one less again."""
+    names = [None if name is None else str(name) for name in had] if isinstance(had, list) else []
+    return (*names[: len(dims)], *dims[len(names) :])
+
+
+def _called(had: object, dims: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names for formats in which every axis has one: that of the store where it had none."""
+    named = zip(_named(had, dims), dims, strict=True)
+    return tuple(own if name is None else name for name, own in named)
 
 
 @dataclass(frozen=True)
@@ -109,7 +170,7 @@ def _seen(variable: Variable, group: str) -> Variable:
     attrs = _theirs(variable.attrs)
     dims = had.get("dims") if not had.get("attrs") else None
     assert isinstance(variable, Described | Coordinate)
-    names = tuple(map(str, dims)) if isinstance(dims, list) else variable.dims
+    names = _called(dims, variable.dims)
     name = variable.name.removeprefix(group)
     return cast("Variable", replace(variable, name=name, dims=names, attrs=attrs))
 
@@ -123,8 +184,20 @@ def _restored(variables: Iterable[Variable]) -> Iterable[Variable]:
             yield _as_it_was(variable, had)
 
 
+def repeats(attrs: Mapping[str, object]) -> bool:
+    """Whether a variable of these attributes repeats what stands elsewhere in its file."""
+    return "repeats" in (_said(attrs) or {})
+
+
 def _had(variable: Told) -> Mapping[str, object] | None:
-    said = variable.attrs.get(ATTR)
+    return _said(variable.attrs)
+
+
+def _said(attrs: Mapping[str, object]) -> Mapping[str, object] | None:
+    return _parsed(attrs.get(ATTR))
+
+
+def _parsed(said: object) -> Mapping[str, object] | None:
     try:
         found = json.loads(said) if isinstance(said, str) else None
     except ValueError:  # somebody else wrote it
@@ -139,5 +212,5 @@ def _as_it_was(variable: Variable, had: Mapping[str, object]) -> Variable:
         attrs[key] = value
     kept = {key: value for key, value in attrs.items() if value is not None}
     assert isinstance(variable, Described | Coordinate)
-    names = tuple(map(str, dims)) if isinstance(dims, list) else variable.dims
+    names = _called(dims, variable.dims)
     return cast("Variable", replace(variable, dims=names, attrs=kept))

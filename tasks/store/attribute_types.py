@@ -10,12 +10,24 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 
 # of a variable or group: by name of an attribute its type in the file; see `hdf5_attributes.py`
 ATTRIBUTE_TYPES = "gangsaw_attribute_types"
 UNUSED = "gangsaw_dimensions"  # of a group: extents of dimensions that no variable has
+BYTE_ORDER = "gangsaw_byte_order"  # of a variable: "big" where the file has such samples
+USER_BLOCK = "gangsaw_user_block"  # of the root: base64 of the bytes that HDF5 begins behind
 USUAL = {"i": np.dtype("<i8"), "f": np.dtype("<f8")}  # what whole and other numbers come back as
+
+
+def order_of(dtype: Dtype) -> dict[str, object]:
+    """Return the attribute that notes big-endian samples; a store has them in a machine's order."""
+    return {BYTE_ORDER: "big"} if dtype.kind in "iuf" and dtype.str.startswith(">") else {}
+
+
+def in_order(attrs: Mapping[str, object], dtype: Dtype) -> Dtype:
+    """Return the type of samples in the order that their file had."""
+    return dtype.newbyteorder(">") if attrs.get(BYTE_ORDER) == "big" else dtype
 
 
 def types_of(values: Mapping[str, object]) -> dict[str, object]:

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.tasks.source import Coordinate, Described, Region, Source, SourceArray
-from gangsaw.tasks.store.kinds import described, dtype_of, enum_of, is_ragged, pack, unpack
+from gangsaw.tasks.store.kinds import (
+    described,
+    dtype_of,
+    enum_of,
+    is_ragged,
+    pack,
+    padding_of,
+    unpack,
+)
 
 DTYPE = "gangsaw_dtype"  # what the items of a carried variable were, as JSON
 FILL = "gangsaw_fill"  # the fill value of a carried variable: base64 of its bytes
@@ -73,6 +81,19 @@ def from_bytes(data: NumpyArray, dtype: Dtype) -> NumpyArray:
     """Return the items whose bytes lie along the last axis."""
     flat = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.dtype(f"V{dtype.itemsize}"))
     return flat.view(dtype).reshape(data.shape[:-1])
+
+
+def without_padding(data: NumpyArray, attrs: Mapping[str, object], start: int = 0) -> NumpyArray:
+    """Return the bytes of a carried variable, `start` the first along the last axis, with zeros
+    where long doubles have padding, which says nothing.
+    """
+    kind = attrs.get(DTYPE)
+    if kind is None or data.dtype != np.dtype("u1") or not data.ndim or is_ragged(kind):
+        return data
+    padding = padding_of(dtype_of(kind))
+    if not padding.any():
+        return data
+    return np.where(padding[start : start + data.shape[-1]], np.uint8(0), data)
 
 
 def variables_of(source: Source) -> list[SourceArray | Coordinate]:
@@ -134,7 +155,8 @@ def as_coordinate(variable: SourceArray) -> Coordinate:
     """Read a variable whole: numbers as they are, text where its bytes are text, else carried."""
     values = np.asarray(variable.read(tuple(slice(0, n) for n in variable.shape)))
     if values.dtype.kind not in TEXTS and not values.dtype.hasobject:
-        return Coordinate(variable.name, variable.dims, values, variable.attrs)
+        fill = variable.fill_value
+        return Coordinate(variable.name, variable.dims, values, variable.attrs, fill_value=fill)
     if variable.dtype.kind == "T":  # of one text zarr gives str
         return Coordinate(variable.name, variable.dims, as_text(values), variable.attrs)
     if DTYPE not in variable.attrs or not is_ragged(variable.attrs[DTYPE]):

@@ -16,10 +16,12 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 
+EXTENDED_BITS, EXTENDED_BYTES = 63, 10  # of x86's long double: its fraction, and all of it
 LENGTH = struct.Struct("<Q")  # before what has any length
 
 
@@ -82,6 +84,22 @@ def _dtype_of(kind: object) -> Dtype:
             "itemsize": cast("int", parts["itemsize"]),
         }
     )
+
+
+def padding_of(dtype: Dtype) -> NDArray[np.bool_]:
+    """Return which bytes of an item are the padding of a long double, (itemsize,)."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return np.tile(padding_of(base), int(np.prod(shape)))
+    found = np.zeros(dtype.itemsize, bool)
+    if dtype.fields is not None:
+        for inner, at in (dtype.fields[name][:2] for name in dtype.names or ()):
+            found[at : at + inner.itemsize] = padding_of(inner)
+    elif dtype.char in "gG" and np.finfo(np.longdouble).nmant == EXTENDED_BITS:
+        parts = found.reshape(-1, np.dtype("g").itemsize)
+        unused = parts.shape[1] - EXTENDED_BYTES
+        parts[:, slice(unused) if dtype.str.startswith(">") else slice(-unused, None)] = True
+    return found
 
 
 def _parts(kind: object) -> Mapping[str, object]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 import zarr
@@ -19,14 +19,18 @@ from gangsaw.codecs.core.arrays import Dtype
 from gangsaw.codecs.core.container.checksum import crc32c
 from gangsaw.codecs.core.errors import BadParams, GangsawError
 from gangsaw.tasks.source import Coordinate, Description, GroupAttrs, Source, SourceArray
-from gangsaw.tasks.store.as_read import renamed
+from gangsaw.tasks.store.as_read import given_back, renamed
 from gangsaw.tasks.store.chunks import METADATA, ChunkGrid
 from gangsaw.tasks.store.dims import agreeing_dims
 from gangsaw.tasks.store.journal import Job, batch_chunks
 from gangsaw.tasks.store.layout import ArrayLayout
 from gangsaw.tasks.store.manifest import MANIFEST
+from gangsaw.tasks.store.openable import openable_attrs
 from gangsaw.tasks.store.paths import attrs_of, key_of
 from gangsaw.tasks.store.records import ROW, Records
+
+# attributes of a variable, and the names of its axes, of which some or all may have none
+Axes: TypeAlias = "tuple[Mapping[str, object], tuple[str | None, ...] | None]"
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,9 @@ def build_skeleton(source: Source, layouts: Mapping[str, ArrayLayout]) -> Skelet
         An array, its name or its attributes cannot be held, or its codec refuses it.
     """
     groups = getattr(source, "groups", ())
+    own_axes = getattr(source, "gives_back_axes", False)
     objects = build_objects(
-        source.name, source.arrays, source.coords, source.attrs, layouts, groups
+        source.name, source.arrays, source.coords, source.attrs, layouts, groups, own_axes=own_axes
     )
     identity = source.identity()
     return Skeleton(objects, {a.name: _job(identity, a, objects, layouts) for a in source.arrays})
@@ -70,11 +75,14 @@ def build_objects(
     attrs: Mapping[str, object],
     layouts: Mapping[str, ArrayLayout],
     groups: Iterable[GroupAttrs] = (),
+    *,
+    own_axes: bool = False,
 ) -> Mapping[str, Buffer]:
     """Return the objects of a group by key: metadata of all its arrays, coordinates whole.
 
     One array that is called "" lies at the root, where a group would be.
-    `name` is what the error calls their source; see `build_skeleton`.
+    `name` is what the error calls their source; see `build_skeleton`. With `own_axes` they are
+    called as in the file that the variables are of, where several extents may have one name.
     """
     objects: dict[str, Buffer] = {}
     arrays, coords = tuple(arrays), tuple(coords)
@@ -83,16 +91,16 @@ def build_objects(
     store = MemoryStore(objects)
     try:
         if names == [""]:
-            _create(store, arrays[0], arrays[0].dims, layouts[""])
+            _create(store, arrays[0], _axes(arrays, (), own_axes=own_axes)[""], layouts[""])
             return objects
         group = zarr.create_group(store, attributes=dict(attrs))
         for path, of_group in attrs_of(groups, names).items():
             group.create_group(path, attributes=dict(of_group))
-        dims = agreeing_dims(arrays, coords)
+        axes = _axes(arrays, coords, own_axes=own_axes)
         for array in arrays:
-            _create(store, array, dims[array.name], layouts[array.name])
+            _create(store, array, axes[array.name], layouts[array.name])
         for coordinate in coords:
-            _write(group, coordinate, dims[coordinate.name])
+            _write(group, coordinate, axes[coordinate.name])
     except GangsawError:
         raise
     except (TypeError, ValueError, NotImplementedError) as error:
@@ -104,9 +112,22 @@ def build_objects(
     return objects
 
 
-def _create(
-    store: MemoryStore, array: Description, dims: tuple[str, ...], layout: ArrayLayout
-) -> None:
+def _axes(
+    arrays: Sequence[Description], coords: Sequence[Coordinate], *, own_axes: bool
+) -> Mapping[str, Axes]:
+    """Return attributes and names of axes of each variable: names that agree, or its file's own."""
+    agreed = agreeing_dims(arrays, coords)
+    variables: list[Description | Coordinate] = [*arrays, *coords]
+    told = {} if own_axes else openable_attrs(variables)
+    axes: dict[str, Axes] = {}
+    for one in variables:
+        dims = agreed[one.name]
+        attrs = renamed(told.get(one.name, one.attrs), one.dims, dims)
+        axes[one.name] = given_back(attrs, dims) if own_axes else (attrs, dims)
+    return axes
+
+
+def _create(store: MemoryStore, array: Description, axes: Axes, layout: ArrayLayout) -> None:
     """Create an array; BadParams names it where its codec does not take such chunks."""
     try:
         zarr.create_array(
@@ -114,9 +135,9 @@ def _create(
             name=array.name or None,
             shape=array.shape,
             dtype=_native(array.dtype),
-            fill_value=array.fill_value,
-            attributes=_json(renamed(array.attrs, array.dims, dims)),
-            dimension_names=dims,
+            fill_value=_fill(array.fill_value, array.dtype),
+            attributes=_json(axes[0]),
+            dimension_names=axes[1],
             **layout.creation(),
         )
     except BadParams as error:
@@ -127,6 +148,19 @@ def _json(attrs: Mapping[str, object]) -> dict[str, JSON]:
     return cast("dict[str, JSON]", dict(attrs))  # Zarr raises for what is none
 
 
+def _fill(value: object, dtype: Dtype) -> object:
+    """Return a fill value that an array of numbers can have, None where it has another type."""
+    if value is None or dtype.kind not in "biufc":
+        return value
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = np.asarray(value).astype(dtype)
+        is_same = np.array_equal(found, np.asarray(value), equal_nan=dtype.kind in "fc")
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found[()] if dtype.kind in "fc" or is_same else None
+
+
 def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
     """Return the type in this machine's byte order; text has none, and raises when asked."""
     if dtype.kind == "O":  # bytes of any length: text has a type of its own
@@ -134,15 +168,16 @@ def _native(dtype: Dtype) -> Dtype | VariableLengthBytes:
     return dtype if dtype.kind == "T" else dtype.newbyteorder("=")
 
 
-def _write(group: zarr.Group, coordinate: Coordinate, dims: tuple[str, ...]) -> None:
+def _write(group: zarr.Group, coordinate: Coordinate, axes: Axes) -> None:
     values = np.asarray(coordinate.values)
     array = group.create_array(
         coordinate.name,
         shape=values.shape,
         dtype=_native(values.dtype),
+        fill_value=_fill(coordinate.fill_value, values.dtype),
         chunks=tuple(max(1, n) for n in values.shape),
-        attributes=_json(renamed(coordinate.attrs, coordinate.dims, dims)),
-        dimension_names=dims,
+        attributes=_json(axes[0]),
+        dimension_names=axes[1],
         config={"write_empty_chunks": True},
     )
     array[...] = values

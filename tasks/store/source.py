@@ -15,9 +15,11 @@ import numpy as np
 import zarr
 from zarr.errors import UnknownCodecError
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams, CorruptChunk, GangsawError, first_line
 from gangsaw.tasks.source import Coordinate, Described, GroupAttrs, Region, SourceArray
+from gangsaw.tasks.store.as_read import nameless
+from gangsaw.tasks.store.attribute_types import order_of
 from gangsaw.tasks.store.identity import identity_of_store
 from gangsaw.tasks.store.losses import Refused, kept, left_out_attrs, notes_of
 from gangsaw.tasks.store.members import members, open_node
@@ -240,16 +242,35 @@ def _describe(address: str, array: AnyArray, name: str) -> ZarrArray:
         dims=_dims(array),
         chunks=array.chunks,
         shards=array.shards,
-        attrs=json_attrs(_attrs(array), array.dtype),
+        attrs={
+            **nameless(_names(array), array.ndim),
+            **order_of(_stored_dtype(array)),
+            **json_attrs(_attrs(array), array.dtype),
+        },
         fill_value=array.fill_value,
     )
 
 
+def _stored_dtype(array: AnyArray) -> Dtype:
+    """Return the type of samples as they are stored; in version 3 a codec has their order."""
+    if array.metadata.zarr_format == 2:
+        return array.dtype
+    orders = (getattr(codec, "endian", None) for codec in array.metadata.codecs)
+    is_big = "big" in {str(getattr(order, "value", order)) for order in orders}
+    return array.dtype.newbyteorder(">") if is_big else array.dtype
+
+
 def _dims(array: AnyArray) -> tuple[str, ...]:
+    names = _names(array) or (None,) * array.ndim
+    return tuple(name or f"dim_{i}" for i, name in enumerate(names))
+
+
+def _names(array: AnyArray) -> tuple[str | None, ...] | None:
+    """Return the names of an array's axes, of which some may have none; None where it has none."""
     names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
-    given = names if isinstance(names, list | tuple) and len(names) == array.ndim else ()
-    numbered = (f"dim_{i}" for i in range(array.ndim))
-    return tuple(str(name) for name in given) if given and all(given) else tuple(numbered)
+    if not isinstance(names, list | tuple) or len(names) != array.ndim:
+        return None
+    return tuple(None if name is None else str(name) for name in names)
 
 
 def _attrs(array: AnyArray) -> dict[str, object]:

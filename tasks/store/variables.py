@@ -168,8 +168,16 @@ def plain(value: object) -> object:
 
 
 def fill_of(attrs: Mapping[str, object], dtype: Dtype) -> object:
-    """Return the number that a JSON _FillValue stands for, or None."""
+    """Return the number that a JSON _FillValue stands for; None where it is none of the samples'.
+
+    A file may say anything, such as a text for numbers.
+    """
     fill = attrs.get("_FillValue")
+    if dtype.kind not in "biufc":
+        return fill
     if isinstance(fill, str) and dtype.kind == "f":
-        return struct.unpack("<d", base64.standard_b64decode(fill))[0]
-    return fill
+        try:
+            return struct.unpack("<d", base64.b64decode(fill, validate=True))[0]
+        except (struct.error, ValueError):
+            return None
+    return None if isinstance(fill, str | list) else fill

@@ -56,12 +56,13 @@ def zarr_at(address: str) -> str | ZipStore:
 
 
 @contextmanager
-def packed_target(target: str | Path, *, overwrite: bool) -> Iterator[str]:
+def packed_target(target: str | Path, *, overwrite: bool, resume: bool = False) -> Iterator[str]:
     """Yield where to write a store: the target, or for a ZIP file a folder beside it.
 
     The folder is packed when the store is whole. After a failure it stays, for `resume`.
 
-    Raises BadParams where the file exists and may not be replaced, or its folder is not there.
+    Raises BadParams where the file exists and may not be replaced, or its folder is not there. A
+    file is whole: it appears at the end, so that there is nothing to `resume`.
     """
     path = Path(str(target).removeprefix("file://")).absolute()
     if path.suffix.lower() != SUFFIX or path.is_dir():
@@ -70,6 +71,11 @@ def packed_target(target: str | Path, *, overwrite: bool) -> Iterator[str]:
     if "://" in str(target):
         raise BadParams(f"{target}: a ZIP file is written on this machine: name a path")
     if path.exists() and not overwrite:
+        if resume and is_zipped_store(path):
+            raise BadParams(
+                f"{target} is finished: a ZIP file appears when its store is whole, and nothing is "
+                "left to resume; gangsaw verify checks it, --overwrite writes it anew"
+            )
         raise BadParams(f"{target} exists: give another name, or --overwrite to replace it")
     if not path.parent.is_dir():
         raise BadParams(f"{path.parent}: no such directory; make it first")

@@ -90,3 +90,23 @@ def test_a_broken_one_is_told_in_a_line_and_the_rest_works(plugins: Path) -> Non
     assert "broken" not in done.stdout
     assert ran("compress", "--help", path=plugins).stderr == ""
     assert ran("broken", path=plugins).returncode == 2
+
+
+SHORT = """
+def short() -> None:
+    \"\"\"End too early, as a library does whose file is cut off.\"\"\"
+    raise EOFError("no more of a.dat")
+"""
+
+
+def test_an_end_of_file_that_comes_too_early_is_no_interrupt(plugins: Path) -> None:
+    """Typer takes an EOFError of a command for Ctrl-D at a prompt: code 130, "interrupted"."""
+    (plugins / "waves-1.0.dist-info" / "entry_points.txt").write_text(
+        "[gangsaw.commands]\nshort = short:short\nshorts = short:app\n"
+    )
+    group = "import typer\napp = typer.Typer()\napp.command()(short)\n"
+    (plugins / "short.py").write_text(SHORT + group)
+    for args in (["short"], ["shorts", "short"]):
+        done = ran(*args, path=plugins)
+        said = "gangsaw: what is read ends too early: no more of a.dat (--traceback shows where)\n"
+        assert (done.returncode, done.stderr) == (1, said)

@@ -48,6 +48,20 @@ if __name__ == "__main__":
 """
 
 
+DEAF = """
+import signal
+from gangsaw.cluster.config import ClusterConfig
+from gangsaw.cluster.local import start
+
+def blocked():
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+if __name__ == "__main__":
+    with start(ClusterConfig(workers=2, silent=True)) as client:
+        print(sorted(client.run(blocked).values()), blocked())
+"""
+
+
 def ran(tmp_path: Path, code: str) -> tuple[str, str]:
     (script := tmp_path / "script.py").write_text(code)
     command = [sys.executable, script]
@@ -57,6 +71,12 @@ def ran(tmp_path: Path, code: str) -> tuple[str, str]:
 
 def test_an_interrupt_waits_for_the_workers(tmp_path: Path) -> None:
     assert ran(tmp_path, SCRIPT) == ("interrupted\n", "")
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="a system without signal masks")
+def test_workers_are_deaf_from_their_first_instruction(tmp_path: Path) -> None:
+    """Else Ctrl-C while they import prints where it found them; the client still hears it."""
+    assert ran(tmp_path, DEAF) == ("[True, True] False\n", "")
 
 
 def test_a_worker_that_ends_in_the_middle_says_nothing(tmp_path: Path) -> None:

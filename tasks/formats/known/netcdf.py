@@ -16,16 +16,16 @@ from gangsaw.tasks.formats.format import (
     Work,
     refused,
 )
+from gangsaw.tasks.formats.signatures import NETCDF3
 
 if TYPE_CHECKING:
     from gangsaw.tasks.formats.witness import Witness
     from gangsaw.tasks.source import Source
 
-SIGNATURES = (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05")
-
 
 def _sure(look: Look) -> Sure:
-    return Sure.CONTENT if look.start.startswith(SIGNATURES) else Sure.NO
+    is_own = look.start.startswith(NETCDF3) or look.is_hdf5
+    return Sure.CONTENT if is_own else Sure.NO
 
 
 def _open(paths: Paths, options: SourceOptions) -> Source:

@@ -40,7 +40,7 @@ def _open(paths: Paths, options: SourceOptions) -> Source:
     return open_zarr(paths[0], options.group, options.variables, accept_loss=options.accept_loss)
 
 
-def _witness(paths: Paths, options: SourceOptions) -> Witness:
+def _witness(paths: Paths, options: SourceOptions) -> Witness | None:
     from gangsaw.tasks.formats.known.witnesses.zarr_store import zarr_witness
 
     return zarr_witness(paths[0], options.group, options.variables)
@@ -52,7 +52,7 @@ def _export(source: Source, paths: Paths, _: ExportOptions, work: Work) -> None:
     from gangsaw.tasks.store.zipped import packed_target
 
     assert work.store is not None, "whoever exports to Zarr gives the job"
-    with packed_target(paths[0], overwrite=work.overwrite) as target:
+    with packed_target(paths[0], overwrite=work.overwrite, resume=work.resume) as target:
         work.store(
             as_zarr(source),
             target,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.witness import Witness, library
+from gangsaw.tasks.open_files import kept_open
 from gangsaw.tasks.radio.casacore_lock import CASACORE, UNLOCKED
 from gangsaw.tasks.radio.witnesses.chosen import chosen
 from gangsaw.tasks.radio.witnesses.places import Places, find_places
@@ -63,7 +63,7 @@ class TableColumn(Described):
         return values[(slice(None),) * n + region[n:]]
 
 
-@lru_cache(maxsize=8)
+@kept_open(8)
 def _opened(path: str, description: int, version: str) -> tables.table:
     """Return the table, or some rows of it; `version` only distinguishes sets."""
     from casacore.tables import table
@@ -73,7 +73,9 @@ def _opened(path: str, description: int, version: str) -> tables.table:
 
 
 def _cells(table: tables.table, name: str, first: int, n: int) -> NumpyArray:
-    return np.asarray(table.getcol(name, first, n))
+    """Return cells of a column; bytes come wider than they are."""
+    cells = np.asarray(table.getcol(name, first, n))
+    return cells.astype(np.uint8) if table.coldatatype(name) == "uchar" else cells
 
 
 def ms_witness(path: str, group: str, variables: Sequence[str]) -> Witness:

@@ -89,6 +89,18 @@ def any_bytes(group: h5py.Group, name: str) -> None:
     group.create_dataset(name, data=[b"a", b"\xff"], dtype=h5py.string_dtype("ascii"))
 
 
+def any_ascii(group: h5py.Group, name: str) -> None:
+    group.create_dataset(name, data=[b"a", b""], dtype=h5py.string_dtype("ascii"))
+
+
+def utf8_as_ascii(group: h5py.Group, name: str) -> None:
+    group.create_dataset(name, data=["é".encode(), b"b"], dtype=h5py.string_dtype("ascii"))
+
+
+def one_ascii(group: h5py.Group, name: str) -> None:
+    group[name] = b"hello"
+
+
 def one_text(group: h5py.Group, name: str) -> None:
     group[name] = "hello"
 
@@ -107,6 +119,9 @@ KINDS: list[Callable[[h5py.Group, str], None]] = [
     fixed_utf8,
     any_utf8,
     any_bytes,
+    any_ascii,
+    utf8_as_ascii,
+    one_ascii,
     one_text,
 ]
 
@@ -260,3 +275,14 @@ def test_a_variable_where_a_store_has_its_metadata_is_refused(tmp_path: Path, na
         gangsaw.compress(tmp_path / "a.h5", tmp_path / "a.zarr")
     assert [path.name for path in tmp_path.iterdir()] == ["a.h5"]
     gangsaw.compress(tmp_path / "a.h5", tmp_path / "a.zarr", variables=["cube"])
+
+
+@pytest.mark.parametrize("place", ["names", "below/names"])
+def test_bytes_that_are_text_are_stored_as_text(tmp_path: Path, place: str) -> None:
+    path, store = tmp_path / "a.h5", tmp_path / "b.zarr"
+    with h5py.File(path, "w") as file:
+        file["image"] = np.arange(60, dtype="i2").reshape(3, 4, 5)
+        file.create_dataset(place, data=[b"abc", "é".encode()], dtype=h5py.string_dtype("ascii"))
+    gangsaw.compress(path, store)
+    with xr.open_datatree(store, engine="zarr", chunks=None) as tree:
+        assert tree[place].values.tolist() == ["abc", "é"]

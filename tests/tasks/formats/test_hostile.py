@@ -287,7 +287,6 @@ def uvh5(file: h5py.File) -> None:
 @pytest.mark.parametrize(
     ("write", "item"),
     [
-        (kat, "Data/timestamps"),
         (uvh5, "Header/time_array"),
         (uvh5, "Header/ant_1_array"),
         (uvh5, "Header/freq_array"),
@@ -304,6 +303,15 @@ def test_radio_hdf5_that_was_never_written(
     line = refused(tmp_path / "a.h5")
     assert f"{item} claims 100,000,000,000 values" in line
     assert "copy it again" in line
+
+
+def test_what_was_never_written_beside_visibilities_stays_unwritten(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        kat(file)
+        file.create_dataset("Data/timestamps", (HUGE,), "f8", chunks=(1000,))
+    found = opened(tmp_path / "a.h5")
+    assert found["coords"] == ["template"]
+    assert found["bytes"] < 1 << 16
 
 
 def test_chunks_that_no_job_can_list() -> None:

@@ -85,7 +85,7 @@ WRONG = [
         envi,
         "a.hdr",
         ("--format", "nope"),
-        "format must be 2bit, bam, envi, fasta, fastq, genbank, genome",
+        "format must be 2bit, bam, emit, enmap, envi, fasta, fastq, genbank, genome",
     ),
     (lone, "a.zarr", ("--variable", "nope"), "no variable 'nope'; there are: data"),
     (lone, "a.zarr", ("--shape", "1,2,3"), "is Zarr, which takes no --shape; it takes --group and"),

@@ -65,3 +65,20 @@ def test_pictures_are_what_their_names_say(
     gangsaw.ok("compress", tmp_path / "a.zarr", tmp_path / "b.zarr", "--quiet", "--workers", 0)
     gangsaw.ok("info", tmp_path / "b.zarr", "--plot", tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("name", ["x.png", "x", "x.xyz"])
+def test_a_suffix_of_no_format_is_for_records_alone(tmp_path: Path, name: str) -> None:
+    """As the README has it: others are asked for the format."""
+    np.ones((3, 20, 30), "<u2").tofile(tmp_path / "scene.img")
+    (tmp_path / "scene.hdr").write_text(
+        "ENVI\nsamples = 30\nlines = 20\nbands = 3\ndata type = 12\ninterleave = bsq\n"
+    )
+    gangsaw.compress(tmp_path / "scene.img", tmp_path / "scene.zarr")
+    with pytest.raises(BadParams, match="is of no format: say --format"):
+        gangsaw.decompress(tmp_path / "scene.zarr", tmp_path / name)
+    assert not (tmp_path / name).exists()
+    (tmp_path / "reads.fastq").write_bytes(written := b"@a\nACGT\n+\nIIII\n")
+    gangsaw.compress(tmp_path / "reads.fastq", tmp_path / "reads.zarr")
+    gangsaw.decompress(tmp_path / "reads.zarr", tmp_path / name)
+    assert (tmp_path / name).read_bytes() == written

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import lzma
 import os
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
+from helpers.command_line import CommandLine
 from helpers.envi_files import cube
 
 import gangsaw
@@ -277,3 +279,28 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     report = gangsaw.verify(store, against=pipe, format="fastq")
     writer.join()
     assert (report.problems, report.readers) == ((), ("gangsaw",))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (b"@a\nAC\0GT\n+\nFFFFF\n@b\nG\n+\nI\n", "fastq"),
+        (b">a\nACGT\n@CG\n>b\nAA\n", "fasta"),
+        (b">a\nACGT\n+\nCG\n>b\nAA\n", "fasta"),
+        (b">a\nACGT\n@CG\n>b\nAA\n", "genome"),
+        (b">a\nACGT\n+\nCG\n>b\nAA\n", "genome"),
+    ],
+)
+def test_what_pysam_does_not_read_is_left_to_our_reader(
+    tmp_path: Path, gangsaw: CommandLine, text: bytes, kind: str
+) -> None:
+    """It ends a line at a NUL byte, and a sequence at a line that begins with + or @."""
+    source, store, other = tmp_path / "a.txt", tmp_path / "a.zarr", tmp_path / "b.txt"
+    source.write_bytes(text)
+    gangsaw.ok("compress", source, store, "--format", kind)
+    found = gangsaw("verify", store, "--against", source, "--format", kind)
+    assert (found.code, found.err) == (0, "")
+    assert re.search(r"read by +gangsaw", found.out)
+    other.write_bytes(text.replace(b"ACGT", b"AGGT").replace(b"\0", b"T"))
+    found = gangsaw("verify", store, "--against", other, "--format", kind)
+    assert found.code == 1

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import google_crc32c
+import h5py
 import numpy as np
 import pytest
 import zarr
@@ -16,6 +17,7 @@ from helpers.job_data import WAVELENGTHS, raw_source
 from zarr.codecs import ZstdCodec
 from zarr.storage import MemoryStore
 
+import gangsaw
 from gangsaw.cluster.config import ClusterConfig
 from gangsaw.cluster.local import start
 from gangsaw.codecs.ccsds123.codec import Ccsds123
@@ -127,7 +129,10 @@ def test_a_different_source_is_told(store: Path, source: RawSource) -> None:
     assert problems[1] == "band: the coordinate differs from the source's"
     renamed = replace(source.arrays[0], name="more")
     problems = verify(store, against=replace(source, arrays=(renamed,))).problems
-    assert problems == ("more: in the source, not in the store",)
+    assert problems == (
+        "more: in the source, not in the store",
+        "data: in the store, not in the source",
+    )
 
 
 def test_lost_metadata_and_manifests_are_told(store: Path, source: RawSource) -> None:
@@ -193,3 +198,71 @@ def test_a_corrupt_manifest_is_told(store: Path) -> None:
     assert "the manifest is damaged" in line
     with pytest.raises(CorruptChunk):
         read_manifest(open_place(store) / "data")
+
+
+def write_tree(path: Path) -> Path:
+    with h5py.File(path, "w") as file:
+        file["a"] = np.arange(60_000, dtype="u2").reshape(300, 200)
+        file["b"] = np.ones((300, 200), "i2")
+        file["small"] = np.arange(3)
+        file["in/c"] = np.arange(4.0)
+        file.create_group("empty").attrs["note"] = "kept"
+    return path
+
+
+@pytest.mark.parametrize("gone", ["b", "small", "in/c", "in", "empty"])
+def test_what_the_source_no_longer_has_is_told(tmp_path: Path, gone: str) -> None:
+    path, store = write_tree(tmp_path / "a.h5"), tmp_path / "a.zarr"
+    gangsaw.compress(path, store)
+    assert gangsaw.verify(store, against=path).ok
+    path = write_tree(tmp_path / "later.h5")
+    with h5py.File(path, "a") as file:
+        del file[gone]
+    name = {"in": "in/c", "empty": "group empty"}.get(gone, gone)
+    assert f"{name}: in the store, not in the source" in (
+        found := gangsaw.verify(store, against=path).problems
+    )
+    assert len(found) <= 2  # a group may go with its variable
+    if gone in {"b", "small"}:
+        assert gangsaw.verify(store, against=path, variables=["a"]).ok
+
+
+def test_one_variable_of_the_store_is_compared_alone(tmp_path: Path) -> None:
+    path, store = write_tree(tmp_path / "a.h5"), tmp_path / "a.zarr"
+    gangsaw.compress(path, store)
+    assert gangsaw.verify(store, against=path, variables=["a"]).ok
+
+
+def test_a_store_of_reads_is_compared_with_a_genome(tmp_path: Path) -> None:
+    path, store = tmp_path / "a.fastq", tmp_path / "a.zarr"
+    path.write_text("".join(f"@r{i}\nACGT\n+\nIIII\n" for i in range(20)))
+    gangsaw.compress(path, store)
+    assert gangsaw.verify(store, against=path).ok
+    (tmp_path / "a.fasta").write_text("".join(f">r{i}\nACGT\n" for i in range(20)))
+    problems = gangsaw.verify(store, against=tmp_path / "a.fasta").problems
+    assert "record_offset: in the source, not in the store" in problems
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="long doubles have no padding")
+@pytest.mark.parametrize("shape", [(5,), (300, 200)], ids=["whole", "chunks"])
+@pytest.mark.parametrize("order", "<>")
+def test_padding_of_long_doubles_is_no_difference(
+    tmp_path: Path, shape: tuple[int, ...], order: str
+) -> None:
+    def write(path: Path, padding: int, one: float = 1) -> Path:
+        items = np.full(shape, one, "g")
+        items.view("u1").reshape(*shape, 16)[..., 10:] = padding
+        if order == ">":  # NumPy swaps the padding, too
+            items = items.byteswap().view(items.dtype.newbyteorder(">"))
+        with h5py.File(path, "w") as file:
+            file["image"] = np.ones((30, 40), "u2")
+            file["long"] = items
+            record = np.zeros(shape, [("a", "i2"), ("b", items.dtype)])
+            record["b"] = items
+            file["records"] = record
+        return path
+
+    gangsaw.compress(write(tmp_path / "a.h5", 0), store := tmp_path / "s.zarr")
+    assert gangsaw.verify(store, against=write(tmp_path / "b.h5", 7)).problems == ()
+    problems = gangsaw.verify(store, against=write(tmp_path / "c.h5", 0, 1.5)).problems
+    assert {"long", "records"} <= {n for n in ("long", "records") for p in problems if n in p}

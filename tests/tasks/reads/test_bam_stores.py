@@ -164,3 +164,34 @@ def test_pysam_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "pysam", None)
     with pytest.raises(BadParams, match=r'pysam is missing: pip install "gangsaw\[bam\]"'):
         gangsaw.compress(path, tmp_path / "a.zarr")
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_damage_is_no_missing_file(tmp_path: Path, share: float) -> None:
+    reads = [(f"r{i}", 4, "ACGTN" * (i % 30), None) for i in range(4000)]
+    data = bytearray(write(tmp_path / "a.bam", reads).read_bytes())
+    data[int(len(data) * share)] ^= 255
+    (tmp_path / "a.bam").write_bytes(data)
+    with pytest.raises(BadParams, match=r"a.bam: it is not whole, .*damaged") as caught:
+        gangsaw.compress(tmp_path / "a.bam", tmp_path / "a.zarr")
+    assert "No such file" not in str(caught.value)
+
+
+def test_a_header_without_references_loses_none(tmp_path: Path) -> None:
+    (tmp_path / "a.sam").write_text("@HD\tVN:1.6\nr\t4\t*\t0\t0\t*\t*\t0\t0\tACGT\tFFFF\n")
+    assert gangsaw.compress(tmp_path / "a.sam", tmp_path / "a.zarr").notes == ()
+
+
+@pytest.mark.parametrize("order", ["kept", "sorted"])
+def test_what_another_file_loses_is_no_difference(
+    tmp_path: Path, gangsaw: CommandLine, order: str
+) -> None:
+    """The file that is made of a store lacks what the first one lost, and holds the same reads."""
+    store, copy = tmp_path / "a.zarr", tmp_path / "copy.bam"
+    first = write(tmp_path / "a.bam", SINGLE, tags=[("NM", 3)])
+    gangsaw.ok("compress", first, store, "--order", order)
+    gangsaw.ok("decompress", store, copy)
+    gangsaw.ok("verify", store, "--against", copy)
+    write(copy, [*SINGLE[:2], ("d", 4, "RYKM=", None)])
+    found = gangsaw("verify", store, "--against", copy)
+    assert (found.code, "differ" in found.err) == (1, True), found.err

@@ -84,6 +84,40 @@ def test_cut_off_text_is_named(tmp_path: Path, pack: Callable[[bytes], bytes]) -
             list(text_of(str(tmp_path / "a")))
 
 
+@pytest.mark.parametrize("pack", WAYS[1:], ids=lambda pack: pack.__name__)
+@pytest.mark.parametrize("zeros", [1, 5, 512, 20_000])
+def test_zeros_behind_the_end_are_padding(
+    found: Callable[[bytes], bytes], pack: Callable[[bytes], bytes], zeros: int
+) -> None:
+    assert found(pack(TEXT) + bytes(zeros)) == TEXT
+
+
+@pytest.mark.parametrize("pack", WAYS[1:-1], ids=lambda pack: pack.__name__)
+@pytest.mark.parametrize("more", [b"x", b"not gz", b"\0\0x", b"more than the head of a member"])
+def test_bytes_behind_the_end_are_named(
+    found: Callable[[bytes], bytes], pack: Callable[[bytes], bytes], more: bytes
+) -> None:
+    with pytest.raises(BadParams, match="behind its compressed data are bytes that are none"):
+        found(pack(TEXT) + more)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
+def test_a_second_stream_is_not_lost(
+    found: Callable[[bytes], bytes], pack: Callable[[bytes], bytes]
+) -> None:
+    assert found(pack(TEXT) + bytes(8) + pack(TEXT)) == 2 * TEXT
+    second = bytearray(pack(TEXT))
+    second[1] ^= 255  # in its sign
+    with pytest.raises(BadParams, match=r"damaged"):
+        found(pack(TEXT) + bytes(second))
+
+
+def test_zeros_in_place_of_the_last_block_are_a_cut(found: Callable[[bytes], bytes]) -> None:
+    """Room was made for the file, and then it was not written to its end."""
+    with pytest.raises(BadParams, match="is cut off: the empty block that bgzip writes"):
+        found(bgzip(TEXT)[: -len(member(b""))] + bytes(100))
+
+
 def test_bgzf_without_its_last_block_is_cut_off(tmp_path: Path) -> None:
     whole = bgzip(TEXT)
     (tmp_path / "a").write_bytes(whole[: -len(member(b""))])

@@ -95,3 +95,28 @@ def test_reads_are_extracted_from_one(gangsaw: CommandLine, tmp_path: Path) -> N
     assert gangsaw.ok("extract", tmp_path / "a.zarr.zip", "2:3").out == "@r2\nACGT\n+\nIIII\n"
     gangsaw.ok("decompress", tmp_path / "a.zarr.zip", tmp_path / "b.fastq", "--quiet")
     assert (tmp_path / "b.fastq").read_bytes() == (tmp_path / "a.fastq").read_bytes()
+
+
+def test_a_finished_one_says_that_nothing_is_left(tmp_path: Path, gangsaw: CommandLine) -> None:
+    source, target = by_zarr(tmp_path / "q.zarr.zip"), tmp_path / "a.zarr.zip"
+    gangsaw.ok("compress", source, target)
+    old = target.read_bytes()
+    line = gangsaw("compress", source, target, "--resume").failed(2)
+    assert "a.zarr.zip is finished: " in line
+    assert "gangsaw verify checks it, --overwrite writes it anew" in line
+    gangsaw.ok("decompress", target, tmp_path / "b.zarr.zip")
+    line = gangsaw("decompress", target, tmp_path / "b.zarr.zip", "--resume").failed(2)
+    assert "b.zarr.zip is finished: " in line
+    assert target.read_bytes() == old
+
+
+def test_reads_are_found_in_one_but_no_index_is_added(tmp_path: Path, gangsaw: CommandLine) -> None:
+    text = b"@a\nACGT\n+\nFFFF\n@b\nGGGG\n+\nIIII\n"
+    (tmp_path / "a.fastq").write_bytes(text)
+    target = tmp_path / "a.zarr.zip"
+    gangsaw.ok("compress", tmp_path / "a.fastq", target)
+    old = target.read_bytes()
+    line = gangsaw("index-reads", target).failed(2)
+    assert "a.zarr.zip: an index is added to stores in folders alone" in line
+    assert target.read_bytes() == old
+    assert gangsaw.ok("extract", target, "1:2").out == "@b\nGGGG\n+\nIIII\n"

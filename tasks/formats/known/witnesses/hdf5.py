@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangsaw.codecs.core.arrays import Dtype, NumpyArray
+from gangsaw.tasks.formats.signatures import hdf5_start
 from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
 
 if TYPE_CHECKING:
     import h5py
 
-HDF5 = b"\x89HDF"
 NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"  # the name of such a scale
 
 
@@ -68,7 +68,7 @@ def _of_items(dtype: Dtype) -> Dtype:
 def _texts(data: h5py.Dataset, region: Region) -> NumpyArray:
     """Return texts of any length as str, or as bytes where some are no UTF-8."""
     try:
-        return np.asarray(data.asstr()[region], object)
+        return np.asarray(data.asstr("utf-8")[region], object)
     except UnicodeDecodeError:
         return np.asarray(data[region], object)
 
@@ -79,8 +79,7 @@ def netcdf_witness(path: str, group: str = "", variables: tuple[str, ...] = ()) 
     None where the library of NetCDF 3 is not installed.
     """
     absolute = str(Path(path).absolute())
-    with Path(path).open("rb") as file:
-        is_hdf5 = file.read(len(HDF5)) == HDF5
+    is_hdf5 = hdf5_start(path) is not None
     if is_hdf5:
         found: Iterator[H5pyArray | NetcdfArray] = _datasets(absolute, group)
     elif find_spec("netCDF4") is not None:
@@ -96,27 +95,33 @@ def _datasets(path: str, group: str) -> Iterator[H5pyArray]:
     import h5py
 
     with h5py.File(path, "r") as file:
-        yield from _below(path, file[group or "/"], "")
+        groups = {"": file[group or "/"]}
+
+        def note(name: str, item: object) -> None:
+            if isinstance(item, h5py.Group):
+                groups[f"{name}/"] = item
+
+        groups[""].visititems(note)  # each once: links may lead back
+        for before, own in groups.items():
+            yield from _of_group(path, own, before)
 
 
-def _below(path: str, group: h5py.Group, before: str) -> Iterator[H5pyArray]:
+def _of_group(path: str, group: h5py.Group, before: str) -> Iterator[H5pyArray]:
     import h5py
 
-    for name, item in group.items():
-        if isinstance(item, h5py.Group):
-            yield from _below(path, item, f"{before}{name}/")
-        elif isinstance(item, h5py.Dataset) and item.shape is not None:
-            if _is_dimension(item):
-                continue
-            yield H5pyArray(
-                name=before + name,
-                shape=item.shape,
-                dtype=_of_items(item.dtype),
-                dims=("",) * item.ndim,
-                chunks=item.chunks,
-                path=path,
-                item=item.name,
-            )
+    for name in group:
+        item = group.get(name)  # None where a link leads nowhere
+        if not isinstance(item, h5py.Dataset) or item.shape is None or _is_dimension(item):
+            continue
+        yield H5pyArray(
+            name=before + name,
+            shape=item.shape,
+            dtype=_of_items(item.dtype),
+            dims=("",) * item.ndim,
+            chunks=item.chunks,
+            path=path,
+            item=f"{group.name}/{name}",
+        )
 
 
 def _is_dimension(item: h5py.Dataset) -> bool:

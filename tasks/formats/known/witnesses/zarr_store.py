@@ -15,6 +15,7 @@ from zarr.storage import ZipStore
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.tasks.formats.witness import Witness, library
 from gangsaw.tasks.source import Described, Region
+from gangsaw.tasks.store.members import members, open_node
 
 if TYPE_CHECKING:
     from zarr.types import AnyArray
@@ -47,9 +48,8 @@ def _opened(address: str) -> Iterator[str | ZipStore]:
 
 def zarr_witness(address: str, group: str = "", variables: tuple[str, ...] = ()) -> Witness:
     """Return the arrays of a store, or those of one group or of these names."""
-    with _opened(address) as store:
-        node = zarr.open(store, path=group or None, mode="r")
-        found = {ROOT: node} if isinstance(node, zarr.Array) else _below(node)
+    node = open_node(address, group)
+    found = {ROOT: node} if isinstance(node, zarr.Array) else _below(node)
     at = address if "://" in address else str(Path(address).absolute())
     arrays = (
         PlainZarrArray(
@@ -68,5 +68,5 @@ def zarr_witness(address: str, group: str = "", variables: tuple[str, ...] = ())
 
 
 def _below(group: zarr.Group) -> dict[str, AnyArray]:
-    members = group.members(max_depth=None)
-    return {name: item for name, item in members if isinstance(item, zarr.Array)}
+    readable, _ = members(group)
+    return {name: item for name, item in readable if isinstance(item, zarr.Array)}

@@ -1,0 +1,143 @@
+"""Compressed streams one behind the other, as gzip's members: damage, cuts and what follows.
+
+The readers of Python's and other libraries take what follows in several ways. ISA-L's says of a few
+bytes behind the end that the file ends too early; bz2's and lzma's end without a word at a stream
+whose head is damaged; zstandard's takes a frame that is cut off for whole.
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import IO, Protocol
+
+from gangsaw.codecs.core.errors import BadParams
+
+GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+SIGNS = (GZIP, BZIP2, XZ, ZSTD)
+WITH_HEAD = 31  # what zlib calls data with the head of gzip
+READ_BYTES = 1 << 14  # that are decompressed at once: they may become many times as many
+MOST = 1 << 20  # bytes of text at once, of the libraries that take such a limit
+
+
+class BytesBehindError(Exception):
+    """Something that is no stream follows the last one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "behind its compressed data are bytes that are none: it is damaged there, or something "
+            "was appended"
+        )
+
+
+class StreamDecompressor(Protocol):
+    """One stream, as zlib, bz2, lzma, isal and zstandard decompress it."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the stream is at its end."""
+        ...
+
+    @property
+    def unused_data(self) -> bytes:
+        """What follows it."""
+        ...
+
+
+class StreamsText(io.RawIOBase):
+    """The text of all streams of a file. Zeros between and behind them are padding.
+
+    Raises, while it is read, what the library says of damage, EOFError where a stream is cut off,
+    and BytesBehindError.
+
+    Parameters
+    ----------
+    file : read from where it is
+    sign : what each stream begins with; b"" leaves that to the library
+    new : makes what decompresses one stream: of data, or where it has `needs_input`, of data and
+        the most bytes that it may return
+    """
+
+    def __init__(self, file: IO[bytes], sign: bytes, new: Callable[[], StreamDecompressor]) -> None:
+        self._file, self._sign, self._new = file, sign, new
+        self._stream, self._text, self._data = new(), memoryview(b""), b""
+        self._is_begun = False
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill some of a buffer; 0 bytes at the end."""
+        while not self._text and self._has_more():
+            self._text = memoryview(self._decompressed())
+            if self._stream.eof:
+                self._data, self._stream = self._stream.unused_data, self._new()
+                self._is_begun = False
+        n = min(len(buffer), len(self._text))
+        buffer[:n], self._text = self._text[:n], self._text[n:]
+        return n
+
+    def _has_more(self) -> bool:
+        """Whether a stream goes on or begins; its next data are there."""
+        if not self._is_begun:
+            return self._begins()
+        if not self._data and getattr(self._stream, "needs_input", True):
+            self._data = self._file.read(READ_BYTES)
+            if not self._data:
+                raise EOFError
+        return True
+
+    def _begins(self) -> bool:
+        """Whether another stream begins here."""
+        self._data = self._data.lstrip(b"\0")
+        while len(self._data) < max(1, len(self._sign)) and (more := self._file.read(READ_BYTES)):
+            self._data = (self._data + more).lstrip(b"\0")
+        if not self._sign.startswith(self._data[: len(self._sign)]):
+            raise BytesBehindError
+        self._is_begun = bool(self._data)
+        return self._is_begun
+
+    def _decompressed(self) -> bytes:
+        data, self._data = self._data, b""
+        limit = (MOST,) if hasattr(self._stream, "needs_input") else ()
+        return self._stream.decompress(data, *limit)  # type: ignore[attr-defined, no-any-return]
+
+
+def gzip_text(file: IO[bytes]) -> IO[bytes]:
+    """Return the text of gzip members: by ISA-L where it is there, else by zlib."""
+    if find_spec("isal"):
+        from isal import isal_zlib
+
+        return _text(file, GZIP, lambda: isal_zlib.decompressobj(WITH_HEAD))
+    return _text(file, GZIP, lambda: zlib.decompressobj(WITH_HEAD))
+
+
+def text_behind(sign: bytes, file: IO[bytes], path: str) -> IO[bytes]:
+    """Return the text of a file that begins with one of SIGNS."""
+    if sign == GZIP:
+        return gzip_text(file)
+    if sign == BZIP2:
+        return _text(file, sign, bz2.BZ2Decompressor)
+    if sign == XZ:
+        return _text(file, sign, lzma.LZMADecompressor)
+    return _zstd(file, path)
+
+
+def _zstd(file: IO[bytes], path: str) -> IO[bytes]:
+    if find_spec("zstandard") is None:
+        raise BadParams(
+            f'{path} is compressed by Zstandard: zstandard is missing: pip install "gangsaw[reads]"'
+        )
+    import zstandard
+
+    new = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
+    return _text(file, b"", new)  # its frames may also be such as are skipped
+
+
+def _text(file: IO[bytes], sign: bytes, new: Callable[[], StreamDecompressor]) -> IO[bytes]:
+    return io.BufferedReader(StreamsText(file, sign, new), READ_BYTES)
