@@ -214,8 +214,7 @@ def decompress(
     opened = open_source(str(store), source)
     watch = Watch.of(opened)
     work = Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss)
-    wanted = options or ExportOptions()
-    wanted = replace(wanted, own={**wanted.own, **own})
+    wanted = replace(wanted := options or ExportOptions(), own={**wanted.own, **own})
     with watch.held(), published_if(watch.check):
         return export(opened, paths_of(target), wanted, work)
 
