@@ -20,7 +20,7 @@ from gangsaw.tasks.engine.window import Options
 from gangsaw.tasks.formats.atomic import published_if
 from gangsaw.tasks.formats.export import check_store_target, export
 from gangsaw.tasks.formats.format import ExportOptions, SourceOptions, Work, flags, given
-from gangsaw.tasks.formats.opening import open_source, open_watched, open_witness
+from gangsaw.tasks.formats.opening import open_source, open_watched, open_witness, paths_of
 from gangsaw.tasks.formats.table import readable
 from gangsaw.tasks.formats.witness import Witness
 from gangsaw.tasks.jobs import compress as jobs
@@ -214,10 +214,9 @@ def decompress(
     opened = open_source(str(store), source)
     watch = Watch.of(opened)
     work = Work(overwrite, resume, client, on_progress, jobs.decompress, accept_loss)
-    wanted = options or ExportOptions()
-    wanted = replace(wanted, own={**wanted.own, **own})
+    wanted = replace(wanted := options or ExportOptions(), own={**wanted.own, **own})
     with watch.held(), published_if(watch.check):
-        return export(opened, _paths(target), wanted, work)
+        return export(opened, paths_of(target), wanted, work)
 
 
 @closes_files
@@ -249,7 +248,7 @@ def verify(
     run = partial(check, str(store), client=client, options=how, on_progress=on_progress)
     if opened is None:
         return run()
-    other, witness = _as_stored(opened[0], store), _witness(against, wanted)
+    other, witness = _as_stored(opened[0], store), _witness(against, wanted, opened[0])
     with (
         opened[1].held(),
         TemporaryDirectory(prefix="gangsaw-", dir=scratch_of(other)) as folder,
@@ -262,12 +261,17 @@ def verify(
 
 
 def _witness(
-    against: str | Path | Sequence[str | Path] | Source | Stream | None, options: SourceOptions
+    against: str | Path | Sequence[str | Path] | Source | Stream | None,
+    options: SourceOptions,
+    source: Source | Stream,
 ) -> Witness | None:
     """Return what a field's library reads of paths; None of what the caller opened."""
     if against is None or isinstance(against, Source | Stream):
         return None
-    return open_witness(_paths(against), options)
+    if options.variables and isinstance(source, Source):  # which may be said by their last names
+        full = [*(array.name for array in source.arrays), *(coord.name for coord in source.coords)]
+        options = replace(options, variables=tuple(full))
+    return open_witness(paths_of(against), options)
 
 
 def _as_stored(source: Source | Stream, store: str | Path) -> Source | Stream:
@@ -316,7 +320,7 @@ def _opened(
 ) -> tuple[Source | Stream, Watch]:
     """Return a source, and a watch of it that began before paths were opened."""
     if isinstance(source, str | Path) or not isinstance(source, Source | Stream):
-        return open_watched(_paths(source), options)
+        return open_watched(paths_of(source), options)
     if asked := _flags_given(options):
         raise BadParams(f"{source.name} is open: {listed(asked)} comes too late")
     return source, Watch.of(source)
@@ -325,10 +329,6 @@ def _opened(
 def _flags_given(options: SourceOptions) -> list[str]:
     """Return all options that differ from their defaults, the format among them."""
     return flags(given(options) | ({"format"} if options.format is not None else set()))
-
-
-def _paths(paths: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
-    return (str(paths),) if isinstance(paths, str | Path) else tuple(map(str, paths))
 
 
 def options_for(device: str, client: Client | None) -> Options:

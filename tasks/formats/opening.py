@@ -57,6 +57,15 @@ def open_paths(paths: Sequence[str], options: SourceOptions | None = None) -> So
         return kind.open(tuple(paths), wanted)
 
 
+def paths_of(paths: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
+    """Return paths as text; raise BadParams for what is none, such as the samples themselves."""
+    found = (paths,) if isinstance(paths, str | Path) else paths
+    is_list = isinstance(found, Sequence) and len(found) > 0
+    if is_list and all(isinstance(path, str | Path) for path in found):
+        return tuple(map(str, found))
+    raise BadParams(f"name a path, or a list of paths; got {type(paths).__name__} {paths!r:.60}")
+
+
 def open_watched(
     paths: Sequence[str], options: SourceOptions | None = None
 ) -> tuple[Source | Stream, Watch]:

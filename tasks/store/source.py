@@ -26,7 +26,7 @@ from gangsaw.tasks.store.members import members, open_node
 from gangsaw.tasks.store.missing import must_be_whole, refuse_missing
 from gangsaw.tasks.store.paths import groups_kept
 from gangsaw.tasks.store.place import Place, open_place
-from gangsaw.tasks.store.stamps import places_stamps
+from gangsaw.tasks.store.stamps import GONE, places_stamps
 from gangsaw.tasks.store.target import JOB
 from gangsaw.tasks.store.variables import json_attrs, split
 from gangsaw.tasks.store.zipped import zarr_at
@@ -72,6 +72,7 @@ class ZarrSource:
     ----------
     there : the arrays as they lie in the store; some of `arrays` carry them as bytes
     whole : arrays that are copied whole, as they lie there
+    tree : group of which all is read; None of one array, or of some of several
     """
 
     name: str
@@ -82,6 +83,7 @@ class ZarrSource:
     there: tuple[ZarrArray, ...] = ()
     whole: tuple[ZarrArray, ...] = ()
     left_out: tuple[Refused, ...] = ()
+    tree: str | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -94,8 +96,11 @@ class ZarrSource:
         return identity_of_store(arrays, self.coords, self.attrs)
 
     def stamps(self) -> Mapping[str, str]:
-        """What changes with each array that is read."""
-        return places_stamps(map(_place_of, (*self.there, *self.whole)))
+        """What changes with each array that is read, and with what is in the group."""
+        found = places_stamps(map(_place_of, (*self.there, *self.whole)))
+        if self.tree is None:
+            return found
+        return {**found, f"{self.name}/{self.tree}".rstrip("/"): _outline(self.name, self.tree)}
 
 
 def open_zarr(
@@ -130,7 +135,8 @@ def _of_group(
     own = tuple(a for a in there if a.name in taken)
     names = {coord.name for coord in coords}
     whole = tuple(a for a in there if a.name in names)
-    return ZarrSource(address, arrays, coords, groups, attrs, own, whole, lost)
+    tree = None if variables else node.path
+    return ZarrSource(address, arrays, coords, groups, attrs, own, whole, lost, tree)
 
 
 def _root(address: str, node: AnyArray) -> ZarrSource:
@@ -149,6 +155,20 @@ def _tree(
     arrays = [_describe(address, a, path) for path, a in found if isinstance(a, zarr.Array)]
     groups = (GroupAttrs(path, _group_attrs(g)) for path, g in found if isinstance(g, zarr.Group))
     return arrays, refused, tuple(groups)
+
+
+def _outline(address: str, path: str) -> str:
+    """Return the names of all in a group and below, and the attributes of the groups."""
+    try:
+        node = _open(address, path)
+        if not isinstance(node, zarr.Group):
+            return GONE
+        found, refused = members(node)
+    except GangsawError:
+        return GONE
+    groups = {name: dict(group.attrs) for name, group in found if isinstance(group, zarr.Group)}
+    lines = [dict(node.attrs), [name for name, _ in found], groups, [one.name for one in refused]]
+    return json.dumps(lines, sort_keys=True, default=str)
 
 
 def _group_attrs(group: zarr.Group) -> dict[str, object]:

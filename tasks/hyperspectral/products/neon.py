@@ -7,10 +7,12 @@ names, and below Metadata the wavelengths and the place on the map, as ENVI writ
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gangsaw.tasks.formats.known.envi.place import MAPPING, map_coordinates
 from gangsaw.tasks.formats.xarrays import XarrayArray, XarraySource, variables_of
 from gangsaw.tasks.hyperspectral.products.product import Cube, plain_arrays, repeated
 from gangsaw.tasks.source import Coordinate
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 KINDS = ("Reflectance", "Radiance")
 SPECTRAL, PLACE = "Metadata/Spectral_Data", "Metadata/Coordinate_System"
-FILL = "Data_Ignore_Value"
+FILL, UNITS = "Data_Ignore_Value", "Units"
 
 
 def is_own(file: h5py.File) -> bool:
@@ -40,32 +42,35 @@ def cubes(source: XarraySource) -> Iterator[Cube]:
 
 def _cube(source: XarraySource, array: XarrayArray, group: str) -> Cube:
     near: list[XarrayArray | Coordinate] = [
-        repeated(variable, group, ("band",))
+        repeated(_with_units(variable), group, ("band",))
         for variable in variables_of(source.path, f"{group}/{SPECTRAL}")
         if variable.shape == array.shape[2:] and last(variable.name) in ("Wavelength", "FWHM")
     ]
-    near += _place(source.path, group, array.shape)
+    place = list(_place(source.path, group, array.shape))
+    near += place
     fill = np.ravel(np.asarray(array.attrs.get(FILL, ())))
-    attrs = {"_FillValue": fill[0].astype(array.dtype).item()} if fill.size == 1 else {}
+    attrs: dict[str, object] = {}
+    if fill.size == 1:
+        attrs["_FillValue"] = fill[0].astype(array.dtype).item()
+    if any(coord.is_mapping for coord in place):
+        attrs["grid_mapping"] = MAPPING
     return Cube(array.name, ("y", "x", "band"), tuple(near), attrs)
 
 
+def _with_units(variable: XarrayArray) -> XarrayArray:
+    """Return a variable with its unit by the name that CF gives it: NEON writes `Units`."""
+    units = variable.attrs.get(UNITS)
+    return replace(variable, attrs={"units": units, **variable.attrs}) if units else variable
+
+
 def _place(path: str, group: str, shape: tuple[int, ...]) -> Iterator[Coordinate]:
-    """Yield the centres of rows and columns, where the map is not rotated."""
+    """Yield the place on the map as of an ENVI scene: y, x and `spatial_ref`."""
     import h5py
 
+    origin = f"{group}/{PLACE}/Map_Info"
     with h5py.File(path, "r") as file:
-        held = file.get(f"{group}/{PLACE}/Map_Info")
+        held = file.get(origin)
         info = held.asstr()[()] if isinstance(held, h5py.Dataset) and held.shape == () else ""
     parts = [part.strip() for part in str(info).split(",")]
-    try:
-        column, row, x, y, dx, dy = (float(part) for part in parts[1:7])
-    except ValueError:
-        return
-    if any("rotation" in part.lower() for part in parts):
-        return
-    attrs = added({"units": "m"}, f"{group}/{PLACE}/Map_Info")
-    # the reference pixel counts from 1 at the outer corner of the upper left pixel
-    rows, columns = np.arange(shape[0]), np.arange(shape[1])
-    yield Coordinate(f"{group}/y", ("y",), y - (rows + 1.5 - row) * dy, attrs)
-    yield Coordinate(f"{group}/x", ("x",), x + (columns + 1.5 - column) * dx, attrs)
+    for coord in map_coordinates({"map info": parts}, "", (shape[0], shape[1])):
+        yield replace(coord, name=f"{group}/{coord.name}", attrs=added(coord.attrs, origin))

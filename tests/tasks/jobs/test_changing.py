@@ -261,3 +261,30 @@ def test_what_changes_before_the_workers_are_there(
     with pytest.raises(JobFailed, match=CHANGED.format(named)):
         encode(opened, tmp_path / "out.zarr", recipe, watch=watch)
     assert not list(tmp_path.rglob("journal/*"))
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("part", ["new", "attribute", "inner"])
+def test_a_group_that_gets_more_meanwhile(tmp_path: Path, part: str, zarr_format: int) -> None:
+    group = zarr.create_group(tmp_path / "g.zarr", zarr_format=zarr_format)  # type: ignore[arg-type]
+    group.create_array("a", data=cube())
+    inner = group.create_group("inner")
+    inner.create_array("b", data=cube())
+    changes: dict[str, Callable[[], object]] = {
+        "new": lambda: group.create_array("c", data=cube()),
+        "attribute": lambda: group.attrs.update(title="x"),
+        "inner": lambda: inner.attrs.update(title="x"),
+    }
+    change = once(lambda: changes[part]())
+    with pytest.raises(JobFailed, match=CHANGED.format(tmp_path / "g.zarr")):
+        gangsaw.compress(tmp_path / "g.zarr", tmp_path / "out.zarr", on_progress=change)
+
+
+def test_what_is_added_beside_the_arrays_that_are_read_is_no_change(tmp_path: Path) -> None:
+    group = zarr.create_group(tmp_path / "g.zarr")
+    group.create_array("a", data=cube())
+    group.create_array("b", data=cube())
+    add = once(lambda: group.create_array("c", data=cube()))
+    source, target = tmp_path / "g.zarr", tmp_path / "out.zarr"
+    gangsaw.compress(source, target, variables=["a"], on_progress=add)
+    assert gangsaw.verify(target, against=source, variables=["a"]).ok

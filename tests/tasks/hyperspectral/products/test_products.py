@@ -19,6 +19,7 @@ from gangsaw.tasks.formats.opening import SourceOptions, find_format, open_sourc
 
 PRODUCTS = ("emit", "pace", "prisma", "neon")
 HCO = "HDFEOS/SWATHS/PRS_L1_HCO/Data Fields"
+EPSG = 32618  # of the map of NEON's file
 
 
 def write(kind: str, path: Path) -> Path:
@@ -98,9 +99,24 @@ def test_neon(tmp_path: Path) -> None:
     data = stored("neon", tmp_path, "HARV/Reflectance")
     cube = data.Reflectance_Data
     assert cube.dims == ("y", "x", "band")
-    assert set(cube.coords) == {"Wavelength", "FWHM", "x", "y"}
+    assert set(cube.coords) == {"Wavelength", "FWHM", "x", "y", "spatial_ref"}
+    assert cube.Wavelength.attrs["units"] == "nanometers"
     assert (float(cube.x[0]), float(cube.y[0])) == (731000.5, 4712999.5)
     assert cube.encoding["_FillValue"] == -9999
+
+
+def test_neon_is_on_the_map_here_and_in_exports(tmp_path: Path) -> None:
+    pytest.importorskip("rioxarray")
+    data = stored("neon", tmp_path, "HARV/Reflectance")
+    assert data.rio.crs.to_epsg() == EPSG
+    one = SourceOptions(variables=("Reflectance_Data",))
+    gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "b.hdr", source=one, accept_loss=True)
+    header = envi.read_envi_header(tmp_path / "b.hdr")
+    assert "UTM zone 18N" in "".join(header["coordinate system string"])
+    assert header["wavelength units"] == "nanometers"
+    gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "b.tif", source=one, accept_loss=True)
+    with rasterio.open(tmp_path / "b.tif") as image:
+        assert image.crs.to_epsg() == EPSG
 
 
 def test_one_cube_of_a_product_keeps_its_coordinates(tmp_path: Path) -> None:
@@ -110,6 +126,15 @@ def test_one_cube_of_a_product_keeps_its_coordinates(tmp_path: Path) -> None:
     assert "wavelengths" in [coord.name for coord in source.coords]
     inner = open_source(str(path), SourceOptions(group="location"))
     assert [array.name for array in inner.arrays] == ["lon", "lat", "elev", "glt_x", "glt_y"]
+
+
+@pytest.mark.parametrize("name", ["VNIR_Cube", f"{HCO}/VNIR_Cube", f"/{HCO}/VNIR_Cube"])
+def test_one_cube_is_verified_by_the_library_however_it_is_named(tmp_path: Path, name: str) -> None:
+    path, store = write("prisma", tmp_path / "a.he5"), tmp_path / "a.zarr"
+    gangsaw.compress(path, store, variables=[name])
+    report = gangsaw.verify(store, against=path, variables=[name])
+    assert report.ok
+    assert report.readers[0].startswith("h5py")
 
 
 @pytest.mark.filterwarnings("ignore:Use `@` matmul:PendingDeprecationWarning")  # of rioxarray
