@@ -102,7 +102,7 @@ def _is_swapped(variable: SourceArray | Coordinate) -> bool:
 
 
 def _is_big(dtype: Dtype) -> bool:
-    fields = [dtype[name] for name in dtype.names or ()]
+    fields = [field[0] for field in (dtype.fields or {}).values()]
     return any(map(_is_big, fields)) or dtype.base.str.startswith(">")
 
 

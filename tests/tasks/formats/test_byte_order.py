@@ -85,6 +85,7 @@ def test_hdf5_keeps_the_byte_order_of_other_numbers(tmp_path: Path, kind: object
         assert not found["image"].attrs
 
 
+@pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")  # of records
 @pytest.mark.parametrize("kind", [">f2", ">c8", FLAT])
 def test_zarr_2_keeps_it_through_hdf5_and_to_zarr_3_the_change_is_told(
     tmp_path: Path, kind: object
