@@ -63,7 +63,7 @@ def test_the_command_line(gangsaw: CommandLine, tmp_path: Path) -> None:
     assert (tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
     gangsaw.ok("verify", store, "--against", source, *HERE)
     gangsaw.ok("decompress", store, tmp_path / "b.zarr", *HERE)
-    assert np.array_equal(read(tmp_path / "b.zarr"), PROSE)
+    assert np.array_equal(zarr.open_array(tmp_path / "b.zarr", mode="r")[...], PROSE)
     shown = " ".join(gangsaw.ok("compress", "--help").out.split())
     assert "gangsaw.toy" in shown
     assert "--toy-block" in shown

@@ -8,7 +8,7 @@ from __future__ import annotations
 from gangsaw.codecs.dna.dense.shape import Shape, most_words, shape_of
 
 PER_BLOCK = 1 << 10  # Python objects, the head
-PER_BUSY = 1 << 16  # small tables, the state of lanes
+PER_BUSY = 5 << 14  # small tables, the state of lanes, what NumPy makes of marks
 SLOT, CODE = 4, 1  # bytes of a base
 SPARE = 1 << 7  # bytes of a payload for its head
 FEW = 1 << 6  # letters for which it has a byte of marks

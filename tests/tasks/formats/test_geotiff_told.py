@@ -33,7 +33,8 @@ def returned(source: Path) -> tuple[tuple[str, ...], Path]:
 def test_samples_of_fewer_bits_are_told(tmp_path: Path, dtype: str, bits: int, whole: int) -> None:
     source = tiff(tmp_path / "a.tif", dtype, nbits=bits, **placed())
     told, copy = returned(source)
-    assert told == (f"samples of {bits} bits, which become {whole}",)
+    is_half = rasterio.dtypes.check_dtype("float16") and (dtype, bits) == ("float32", 16)
+    assert told == (() if is_half else (f"samples of {bits} bits, which become {whole}",))
     np.testing.assert_array_equal(read(copy)[0], read(source)[0])
 
 

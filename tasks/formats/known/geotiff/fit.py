@@ -10,7 +10,7 @@ import rasterio
 from rasterio.errors import RasterioError
 from rasterio.io import MemoryFile
 
-from gangsaw.codecs.core.arrays import NumpyArray
+from gangsaw.codecs.core.arrays import Dtype, NumpyArray
 from gangsaw.codecs.core.errors import BadParams
 from gangsaw.tasks.formats.axes import image_dims
 from gangsaw.tasks.formats.format import Fit, refused
@@ -66,11 +66,18 @@ def lost_of_cog(source: Source) -> tuple[str, ...]:
     return tuple(f"tag {_full(domain, name)}" for domain in others for name in tags[domain])
 
 
+def _is_held(dtype: Dtype) -> bool:
+    """Whether GeoTIFF has such samples; half floats came with GDAL 3.11."""
+    from rasterio.dtypes import check_dtype
+
+    return dtype.name in NUMBERS.split() or (dtype.name == "float16" and check_dtype(dtype.name))
+
+
 def check_fits(source: Source) -> None:
     """Raise BadParams for what is not one image of a dtype that GeoTIFF has."""
     array, mask = image_array(source), mask_array(source)
     band, y, x = image_dims(array)
-    if array.dtype.name not in NUMBERS.split():
+    if not _is_held(array.dtype):
         raise BadParams(f"GeoTIFF has no {array.dtype.name} samples; decompress to Zarr")
     extent = dict(zip(array.dims, array.shape, strict=True))
     if 0 in array.shape:
