@@ -164,11 +164,10 @@ def _seen(variable: Variable, group: str) -> Variable:
     had = _had(variable) or {}
     attrs = _theirs(variable.attrs)
     dims = had.get("dims") if not had.get("attrs") else None
+    if not isinstance(variable, Described | Coordinate):  # of a source that is no store
+        return variable
     names = _called(dims, variable.dims)
     name = variable.name.removeprefix(group)
-    if (name, names, attrs) == (variable.name, variable.dims, dict(variable.attrs)):
-        return variable  # of a source that is no store
-    assert isinstance(variable, Described | Coordinate)
     return cast("Variable", replace(variable, name=name, dims=names, attrs=attrs))
 
 

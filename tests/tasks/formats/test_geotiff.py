@@ -262,6 +262,8 @@ def test_each_loss_is_named(tmp_path: Path) -> None:
     ("dtype", "why"), [("float16", "no float16 samples"), ("bool", "no bool samples")]
 )
 def test_dtypes_that_geotiff_lacks(tmp_path: Path, dtype: str, why: str) -> None:
+    if rasterio.dtypes.check_dtype(dtype) and dtype == "float16":
+        pytest.skip("this GDAL has half floats; test_odd_files_come_back holds them")
     zarr.create_array(tmp_path / "a.zarr", data=np.ones((3, 4), dtype), dimension_names=("y", "x"))
     with pytest.raises(BadParams, match=why):
         gangsaw.decompress(tmp_path / "a.zarr", tmp_path / "a.tif")

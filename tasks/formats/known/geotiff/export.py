@@ -37,6 +37,7 @@ from gangsaw.tasks.source import Source, SourceArray
 STRIP = 256 << 10  # bytes: readers take whole strips, and an offset is kept for each
 TILE = 16 << 20  # bytes that a tile of all bands may have
 TILES = (512, 256, 128)  # edges, in pixels
+UNPREDICTED = ("float16", "complex64", "complex128")  # samples that GDAL has no predictor for
 CACHE = 64 << 20  # bytes that GDAL may hold of a file
 # without files beside the image, which would not be renamed with it; the mask in the file itself
 GDAL = {"GDAL_PAM_ENABLED": "NO", "GDAL_TIFF_INTERNAL_MASK": "YES", "GDAL_CACHEMAX": CACHE}
@@ -171,7 +172,7 @@ def _copy_cog(flat: Path, part: Path, header: TiffHeader) -> None:
         part,
         driver="COG",
         compress="DEFLATE",
-        predictor="NO" if header.dtype.kind == "c" else "YES",
+        predictor="NO" if header.dtype.name in UNPREDICTED else "YES",
         blocksize=edge,
         bigtiff="IF_SAFER",
         overview_resampling=_resampling(header).name.upper(),
