@@ -71,7 +71,8 @@ def _as_it_was(variable: SourceArray) -> SourceArray: ...
 @overload
 def _as_it_was(variable: Coordinate) -> Coordinate: ...
 def _as_it_was(variable: SourceArray | Coordinate) -> SourceArray | Coordinate:
-    assert isinstance(variable, Described | Coordinate)
+    if not isinstance(variable, Described | Coordinate):  # of a source that is no store
+        return variable
     own = {key: value for key, value in variable.attrs.items() if key != BYTE_ORDER}
     variable = replace(variable, attrs=own)
     found, kind = restored(variable), variable.attrs.get(DTYPE)

@@ -220,6 +220,7 @@ def test_wrong_commands(gangsaw: CommandLine, tmp_path: Path, scene: Path) -> No
     assert "No such command 'compres'" in gangsaw("compres").failed(USAGE)
     assert "target" in gangsaw("compress", scene).failed(USAGE).lower()
     assert "is of no format" in gangsaw("decompress", scene, tmp_path / "a.xyz").failed(USAGE)
+    gangsaw.ok("decompress", scene, tmp_path / "plain.zarr", "--workers", 0)  # it need be no store
     assert "no such store" in gangsaw("verify", tmp_path / "none.zarr").failed(USAGE)
     assert "no Zarr" in gangsaw("info", tmp_path / "none.zarr").failed(USAGE)
 
