@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from emulator import cupy_standin
 from helpers.command_line import CommandLine
+from helpers.thinning import thinned
 from helpers.xarray_stores import open_groups
 from hypothesis import settings
 
@@ -57,6 +58,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--fuzz-seconds", type=float, default=120.0, help="for each target of tests/fuzz, -m slow"
     )
     parser.addoption("--fuzz-seed", type=int, default=1, help="of the damage, -m slow")
+    parser.addoption("--every", type=int, default=1, help="run every n-th case of each test")
+
+
+@pytest.hookimpl(trylast=True)  # of what the markers leave
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:], others = thinned(items, config.getoption("--every"))
+    config.hook.pytest_deselected(items=others)
 
 
 @pytest.fixture(params=["emulated", pytest.param("device", marks=pytest.mark.gpu)])

@@ -9,9 +9,11 @@ device needs: their wheels, some megabytes, can be brought to a machine without 
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Mapping
+from importlib.metadata import Distribution, requires
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,11 +25,8 @@ NEEDED = {
     "cupy": "cupy-cuda13x or cupy-cuda12x",
     "zarr": "zarr",
     "numcodecs": "numcodecs",
-    "donfig": "donfig",
     "yaml": "pyyaml",
     "google_crc32c": "google-crc32c",
-    "packaging": "packaging",
-    "typing_extensions": "typing-extensions",
     "dask": "dask",
     "distributed": "distributed",
     "pytest": "pytest",
@@ -37,7 +36,18 @@ NEEDED = {
 
 def missing() -> list[str]:
     """Return the distributions that are not here."""
-    return [wheel for module, wheel in NEEDED.items() if find_spec(module) is None]
+    absent = [wheel for module, wheel in NEEDED.items() if find_spec(module) is None]
+    return absent + [name for name in asked_by("zarr") if not _is_here(name)]
+
+
+def asked_by(name: str) -> list[str]:
+    """Return what a distribution, if it is here, asks for: zarr's list grows with its versions."""
+    asked = requires(name) or [] if _is_here(name) else []
+    return [re.split(r"[^\w.-]", need)[0] for need in asked if "extra ==" not in need]
+
+
+def _is_here(name: str) -> bool:
+    return any(True for _ in Distribution.discover(name=name))
 
 
 def lay_out(folder: Path) -> None:

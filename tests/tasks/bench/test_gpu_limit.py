@@ -205,10 +205,15 @@ lay_out.lay_out(Path(sys.argv[3]))
 sys.path.insert(0, sys.argv[3])
 # an editable installation, as of developers, would go before it
 sys.meta_path[:] = [one for one in sys.meta_path if "ScikitBuild" not in type(one).__name__]
-needed = {*lay_out.NEEDED, "llvmlite"}
+needed = {*lay_out.NEEDED, "llvmlite", "gangsaw"}
 
 from importlib.metadata import entry_points, packages_distributions
-others = {*packages_distributions()} - needed - {"gangsaw"}
+along = {name.replace("_", "-").lower() for name in lay_out.asked_by("zarr")}
+others = {
+    module for module, brought_by in packages_distributions().items()
+    if module not in needed
+    and along.isdisjoint(one.replace("_", "-").lower() for one in brought_by)
+}
 sys.modules |= {name: None for name in others if name not in sys.modules}
 import bench_gpu, gangsaw
 assert Path(gangsaw.__file__).is_relative_to(sys.argv[3])
