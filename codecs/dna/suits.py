@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gangsaw.codecs.core.contents import NUCLEOTIDES
+from gangsaw.codecs.core.nucleotides.letters import BASES, both_cases
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Option, Refusal
 from gangsaw.codecs.dna.params import MODES
 
 CHUNK = 1 << 25
-LETTERS, SHARE = b"ACGTNacgtn", 0.95  # of a sample that is DNA
+LETTERS, SHARE = both_cases(BASES + b"N"), 0.95  # of a sample that is DNA
 LEAST = 1000  # bytes of a sample
 
 

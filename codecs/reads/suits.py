@@ -10,6 +10,7 @@ from gangsaw.codecs.core.contents import (
     READ_QUALITIES,
     READ_SEQUENCES,
 )
+from gangsaw.codecs.core.nucleotides.letters import BASES
 from gangsaw.codecs.core.suits import Answers, ArrayFacts, Extents, Grade, Picture, Refusal
 
 # what a format may say that an array holds, and the kind that it is
@@ -20,7 +21,7 @@ CONTENTS = {
     LINE_OFFSETS: "offset",
 }
 CHUNKS = {"sequence": 1 << 25, "quality": 1 << 25, "name": 1 << 25, "offset": 1 << 20}
-LETTERS, SHARE = frozenset(b"ACGTN"), 0.95  # of a sample that is reads
+LETTERS, SHARE = frozenset(BASES + b"N"), 0.95  # of a sample that is reads
 LINES = 20  # of a sample, at least
 
 
