@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.codes import LETTERS
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.letters import other_strand
 from gangsaw.codecs.core.samples import Sample
 from gangsaw.codecs.reads.params import Params
@@ -37,7 +37,7 @@ def samples() -> list[Sample]:
 
 
 def _genome(rng: np.random.Generator, n: int) -> bytes:
-    return bytes(rng.choice(LETTERS[:4], n))
+    return bytes(rng.choice(LETTER_OF_CODE[:4], n))
 
 
 def _changed(rng: np.random.Generator, read: bytes, letters: bytes, n: int) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangsaw.codecs.core.errors import BadParams
-from gangsaw.codecs.core.nucleotides.codes import CODES, LETTERS, turned_codes
+from gangsaw.codecs.core.nucleotides.codes import CODES, LETTER_OF_CODE, turned_codes
 from gangsaw.codecs.core.nucleotides.letters import NOT_A_BASE
 
 Codes: TypeAlias = NDArray[np.uint8]
@@ -103,7 +103,7 @@ def reverse_complement(sequences: SequenceSet) -> SequenceSet:
 
 def texts_of(sequences: SequenceSet) -> list[str]:
     """Return the letters of each sequence, N for 4."""
-    letters = LETTERS[sequences.codes].tobytes().decode()
+    letters = LETTER_OF_CODE[sequences.codes].tobytes().decode()
     bounds = sequences.offsets.tolist()
     return [letters[a:b] for a, b in pairwise(bounds)]
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gangsaw.codecs.core.nucleotides.kernels import eight_of, letter_of, pack_eight
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
+from gangsaw.codecs.core.nucleotides.kernels import codes_of_eight, eight_of, pack_codes
 from gangsaw.codecs.core.numba.bits import swapped
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 
@@ -43,9 +44,10 @@ def pack_word(data: Any, begin: int, n: int) -> Any:
     word = np.uint64(0)
     for at in range(0, n, 8):
         count = min(8, n - at)
-        codes, _ = pack_eight(swapped(eight_of(data, begin + at, count)))
-        codes &= (np.uint64(1) << np.uint64(2 * count)) - np.uint64(1)
-        word |= codes << np.uint64(2 * at)
+        codes, marks = codes_of_eight(swapped(eight_of(data, begin + at, count)))
+        packed = pack_codes(codes & ~(marks | marks << np.uint64(1)))
+        packed &= (np.uint64(1) << np.uint64(2 * count)) - np.uint64(1)
+        word |= packed << np.uint64(2 * at)
     return word
 
 
@@ -56,4 +58,4 @@ def unpack_letters(words: Any, words_of: Any, begins: Any, data: Any) -> None:
         for at in range(begins[i], begins[i + 1]):
             place = at - begins[i]
             word = words[words_of[i] + place // 32]
-            data[at] = letter_of(np.int64(word >> np.uint64(2 * (place % 32)) & np.uint64(3)))
+            data[at] = LETTER_OF_CODE[np.int64(word >> np.uint64(2 * (place % 32)) & np.uint64(3))]

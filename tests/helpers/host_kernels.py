@@ -32,7 +32,11 @@ EXCEPTIONS = {
         SLOTS: (f"{ENTROPY}.tables.fill_slots", 0.1),
     },
     "order": {
-        PACKED: (f"{EIGHT}.eight_of {EIGHT}.pack_eight {PACK}.pack_lines {PACK}.pack_word", 0.6),
+        PACKED: (
+            f"{EIGHT}.codes_of_eight {EIGHT}.eight_of {EIGHT}.pack_codes {EIGHT}.pack_marks"
+            f" {PACK}.pack_lines {PACK}.pack_word",
+            0.6,
+        ),
     },
 }
 

@@ -9,7 +9,7 @@ from gangsaw.codecs.core.nucleotides.letters import BASES, COMPLEMENT, NOT_A_BAS
 
 Octets = npt.NDArray[np.uint8]
 
-LETTERS = np.frombuffer(BASES + b"N", np.uint8)  # of codes 0 to 3, and of NOT_A_BASE
+LETTER_OF_CODE = np.frombuffer(BASES + b"N", np.uint8)  # of codes 0 to 3, and of NOT_A_BASE
 COMPLEMENT_OF_CODE = np.array([3, 2, 1, 0, NOT_A_BASE], np.uint8)
 COMPLEMENT_OF_LETTER = np.frombuffer(COMPLEMENT, np.uint8)
 COMPLEMENT_OF_SET = np.array([paired(bits) for bits in range(16)], np.uint8)
@@ -44,7 +44,8 @@ def turned_letters(letters: Octets) -> Octets:
 
 def turned_codes(codes: Octets) -> Octets:
     """Return the other strand of (n,) codes."""
-    return COMPLEMENT_OF_CODE[codes[::-1]]
+    turned: Octets = np.minimum(codes[::-1] ^ np.uint8(3), np.uint8(NOT_A_BASE))
+    return turned
 
 
 def turned_sets(sets: Octets) -> Octets:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangsaw.codecs.core.arrays import NumpyArray
 from gangsaw.codecs.core.errors import CorruptChunk
-from gangsaw.codecs.core.nucleotides.codes import LETTERS
+from gangsaw.codecs.core.nucleotides.codes import LETTER_OF_CODE
 from gangsaw.codecs.core.nucleotides.kernels import code_of
 from gangsaw.codecs.core.numba.jit import jit
 from gangsaw.codecs.dna.letters.marks import Marks, put_marks
@@ -95,5 +95,5 @@ def bases_of(text: NumpyArray, marks: Marks) -> npt.NDArray[np.uint8]:
 
 def join_bases(codes: NumpyArray, marks: Marks, text: NumpyArray) -> None:
     """Fill a text, (n,) uint8, from its bases; CorruptChunk for marks that no encoder writes."""
-    put_bases(codes, marks.exceptions, LETTERS, text)
+    put_bases(codes, marks.exceptions, LETTER_OF_CODE, text)
     put_marks(marks, text)

@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gangsaw.codecs.core.nucleotides.kernels import eight_of, pack_eight
+from gangsaw.codecs.core.nucleotides.kernels import (
+    codes_of_eight,
+    eight_of,
+    pack_codes,
+    pack_marks,
+)
 from gangsaw.codecs.core.numba.jit import jit, jit_inline
 from gangsaw.tasks.reads.order.chain import Numbers
 from gangsaw.tasks.sequences.text import Text
@@ -64,9 +69,8 @@ def pack_word(text: Any, begin: int, n: int) -> Any:
     letters, others = U(0), U(0)
     for k in range(0, n, 8):
         count = min(8, n - k)
-        codes, marks = pack_eight(eight_of(text, begin + k, count))
-        codes &= ~U(0) << U(16 - 2 * count)
-        marks &= (U(1) << U(count)) - U(1)
-        letters |= codes << U(48 - 2 * k)
-        others |= marks << U(k)
+        codes, marks = codes_of_eight(eight_of(text, begin + k, count))
+        packed = pack_codes(codes) & ~U(0) << U(16 - 2 * count)
+        letters |= packed << U(48 - 2 * k)
+        others |= (pack_marks(marks) & (U(1) << U(count)) - U(1)) << U(k)
     return letters, np.uint32(others)
