@@ -1,7 +1,7 @@
 // Tables of sequences by number (syntax.py), and what blocks and lines of them are.
 
 #include "core/nucleotides/nucleotides.cuh"
-#include "windows.cuh"
+#include "windows/windows.cuh"
 
 // The first table of each syntax element; its contexts follow.
 enum Element {
